@@ -47,7 +47,7 @@ NAMED := $(join $(KNOWN:%=%=--),$(shell echo $(KNOWN) | tr A-Z_ a-z-)) # such as
 flag = $(if $(value $(1)),$(patsubst $(1)=%,%,$(filter $(1)=%,$(NAMED))) "$$$(1)")
 flags = $(foreach name,$(1),$(call flag,$(name)))
 
-.PHONY: help setup setup-all setup-dev scenario explore play class ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit budget test trial
+.PHONY: help setup setup-all setup-dev libraries scenario explore play class ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit budget test trial
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ setup-all: # the same, with the servers of every stage
 
 setup-dev: ## the same as setup, with the tools for check and test
 	@"$$PYTHON" -m lab.bootstrap --dev
+
+libraries: setup ## install the locks of published libraries, for lab libraries
+	@$(LAB) libraries --install
 
 scenario: setup ## one run: STAGE=lua [SCENARIO=rush ENGINE=docker OPTIONS]
 	@exec $(LAB) run "$${SCENARIO:-rush}" --stage "$$STAGE" $(call flags,ENGINE $(OPTIONS))

@@ -9,9 +9,9 @@ from lab.paths import HOME
 
 BUDGET = {
     "app": 2_300,
-    "app/locks": 3_330,
+    "app/locks": 3_285,
     "app/stores": 2_030,
-    "app/resources": 370,
+    "app/resources": 365,
     "lab": 1_150,
     "lab/commands": 1_300,
     "lab/containers": 1_200,
@@ -30,7 +30,7 @@ BUDGET = {
     "lab/servers": 3_400,
     "lab/story": 1_250,
     "lab/ui": 2_800,
-    "locustfiles": 140,
+    "locustfiles": 138,
     "tests": 21_000,
 }
 

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from app.journal import GaveUp, Got, Released, SoldOut, Stalled, Writing, Wrote
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.history import History, KeyEvent, Request
 from lab.evidence.inventory import inventory
 from lab.evidence.loss import GrantFacts, Loss
@@ -81,7 +80,9 @@ class Made:
         self.line(journal, Got(**about, **granted))
         self.line(journal, Writing(**about, reading_ns=reading, read_ns=reading + 1, read=read, value=read + 1))
         if overwrote is not None:
-            self.line(journal, Wrote(**about, wrote_ns=wrote, value=read + 1, overwrote=overwrote))
+            self.line(
+                journal, Wrote(**about, writing_ns=max(reading + 1, got) + 1, wrote_ns=wrote, value=read + 1, overwrote=overwrote)
+            )
             times = {"releasing_ns": releasing, "released_ns": releasing + MS // 2 if released is None else released * MS}
             times["outer_releasing_ns"] = more.get(OUTER, 0) * MS
             self.line(
@@ -130,7 +131,7 @@ class Made:
     ) -> Made:
         times = {"at_ns": at_ms * MS, "recovered_ns": recovered_ms * MS, "injected_ns": injected_ms * MS}
         times["recovering_ns"] = times["recovered_ns"]
-        effect = faults()[kind].effect if kind in faults() else Effect.OTHER  # a kind of an old lab has its effect from a table
+        effect = faults()[kind].effect if kind in faults() else Effect.OTHER
         about = {
             "replica": replica,
             "pid": 1,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.judge.judgement import Judgement, Verdict
 from lab.story.verdict import why as reasons
 from tests.trial import condemned, is_evidence

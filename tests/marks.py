@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from lab.docgen.same_picture import SVG
+from lab.docgen.drift import SVG
 from lab.report.palette import NAMES, Mark
 
 BY_NAME = {name: mark for mark, name in NAMES.items()}

@@ -13,7 +13,7 @@ from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 
 FILE = """
-from lab.evidence.fault_effect import Effect
+from lab.evidence.fault_record import Effect
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario import fault
 from lab.scenario.fault import Need, System, Target

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from lab.evidence import run_folder
 from lab.evidence.inventory import inventory
-from lab.evidence.seal import VERDICT
-from lab.judge.judgement import Judgement
+from lab.judge.judgement import VERDICT, Judgement
 from lab.judge.verdict import judge_again
 from lab.servers.supervisor import Supervisor
 from tests.locks_on_trial import Trial, trials

@@ -14,7 +14,7 @@ from lab.explore import kept
 from lab.explore.code.program import Task, servers_of
 from lab.explore.questions import Question, by_default, seldom_ms
 from lab.explore.server import redis_server
-from lab.explore.unexplored import why_not
+from lab.explore.store.others import why_not
 from lab.report import reference
 from lab.scenario import reader
 from tests.servers.explored import exploring

@@ -17,7 +17,7 @@ from lab.explore.questions import by_default
 from lab.explore.search.budget import Budget
 from lab.explore.search.world import Livelock
 from lab.explore.server import redis_server
-from lab.explore.unexplored import why_not
+from lab.explore.store.others import why_not
 from lab.scenario.stages import find_stage
 from tests.servers.explored import (
     ALL_ORDERS,

@@ -12,7 +12,7 @@ from lab.errors import ExitStatus
 from lab.explore.decision import Decision
 from lab.explore.questions import TTL_MS, by_default
 from lab.explore.server import servers
-from lab.explore.unexplored import why_not
+from lab.explore.store.others import why_not
 from lab.explore.workers import decide
 from lab.scenario.stages import find_stage
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.locks import stage
 from lab.evidence.history import History
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.judge.verdict import judge
 from lab.pipeline import by_locust, conduct
 from lab.scenario.overrides import override

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -26,16 +28,25 @@ from app.resources.read_then_write import Counter
 from app.settings import Settings
 from app.stores import count_all, lock_store, redis_asyncio, redis_connection
 from app.stores.redis import counter_redis
+from app.wire.own_client import Lanes
 from tests.command import run
 
 FOREIGN = Path(__file__).with_name("foreign")
-NAMES = sorted(path.stem for path in FOREIGN.glob("*.py"))
+SHELF = Path(__file__).parents[2] / "libraries"
+LOCKS = {path.stem: path for path in (*FOREIGN.glob("*.py"), SHELF / "pypi_psycopg.py")}
+FILES = sorted(LOCKS)
+BY_LANE = ", by a lane"
+# a client of redis-py is seen on its way through a lane as well, and only once
+NAMES = [*FILES, *(f"{name}{BY_LANE}" for name in FILES if "redis" in name)]
+NODES_BY_LANE = f"redlock_of_clients{BY_LANE}"
 SESSION = ("ping", "connect")  # what keeps a session of ZooKeeper alive, outside all requests
 # how many commands an acquire without waiting and a release send
 COMMANDS = {
     "etcd3gw_lock": (2, 1),  # LeaseGrant, Txn; Txn
     "kazoo_lock": (3, 1),  # exists for the folder, create, getChildren; delete
     "mysql_get_lock": (1, 1),
+    "own_sockets": (1, 1),
+    "pypi_psycopg": (1, 1),
     "redis_asyncio_lock": (1, 1),
     "redis_blpop": (2, 1),  # EVALSHA, BLPOP; RPUSH
     "redis_pipeline": (1, 5),  # SET; WATCH, GET, MULTI, DEL, EXEC
@@ -66,8 +77,12 @@ class Lab:
         return self.stores[name]
 
     def lock(self, name: str, wait_ms: int = 5000):
-        stage = load_stage(str(FOREIGN / f"{name}.py"))
-        return stage.lock(self.store(stage.store), self.key, 2000, wait_ms, 5)
+        stage = load_stage(str(LOCKS[name.removesuffix(BY_LANE)]))
+        store = self.store(stage.store)
+        if stage.by_lane or name.endswith(BY_LANE):
+            settings = Settings(**{f"{stage.store}_url": Endpoint.parse(self.urls(stage.store))})
+            return Lanes(stage, settings, store, self.journal).lock(self.key, 2000, wait_ms, 5)
+        return stage.lock(store, self.key, 2000, wait_ms, 5)
 
     def increment(self, name: str, wait_ms: int = 5000, work_ms: int = 0, request: str = "r1"):
         counter = Counter(counter_redis(Settings(counter_url=Endpoint.parse(self.urls("redis")))), f"{self.key}:counter")
@@ -106,10 +121,10 @@ def lab(redis_port, store_url, tmp_path, monkeypatch):
 
 def test_every_foreign_lock_is_counted():
     """Every foreign lock has its number of commands here."""
-    assert set(NAMES) == set(COMMANDS)
+    assert set(FILES) == set(COMMANDS)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, NODES_BY_LANE])
 def test_commands_are_counted(lab, name):
     """The commands of a library are counted one by one, in the acquire and in the release."""
     for number in range(3):  # the first request loads scripts and makes folders
@@ -117,7 +132,7 @@ def test_commands_are_counted(lab, name):
 
     got, released = lab.events(Got)[-1], lab.events(Released)[-1]
 
-    assert (got.commands, released.commands) == COMMANDS[name]
+    assert (got.commands, released.commands) == COMMANDS[name.removesuffix(BY_LANE)]
     assert got.asked_ns < got.sent_ns < got.got_ns
     assert not got.told_no
     assert released.result == "ok"
@@ -162,6 +177,39 @@ def test_faults_are_injected(lab, name, failpoint):
     assert json.loads((lab.folder / "fault-1.reached").read_text(encoding="utf-8"))["request"] == expected
 
 
+def test_lane_of_a_thread_that_goes_on(lab):
+    """What a lock sends during its work and after its answer is a renewal of its request; the lane ends with its connection."""
+    stage, settings = load_stage(str(FOREIGN / "own_sockets.py")), Settings(redis_url=Endpoint.parse(lab.urls("redis")))
+    clients, of_others = [], set(threading.enumerate())  # a client that another test has left may still be connected
+
+    class Leaving(stage.lock):
+        def __init__(self, *words):
+            super().__init__(*words)
+            self.client.close = lambda: None
+            clients.append(self.client)
+
+    class Renewing(Counter):
+        def read(self, grant):
+            clients[-1].ask("PEXPIRE", lab.key, "2000")
+            return super().read(grant)
+
+    lanes = Lanes(dataclasses.replace(stage, lock=Leaving), settings, lab.store("redis"), lab.journal)
+    counter = Renewing(counter_redis(Settings(counter_url=settings.redis_url)), f"{lab.key}:counter")
+    for request in ("r1", "r2"):
+        Increment(request, counter, lab.journal, 0).run(lanes.lock(lab.key, 2000, 5000, 5))
+    clients[0].ask("SET", lab.key, "again", "PX", "2000")
+    threads = [one for one in threading.enumerate() if one.name.startswith("lane-") and one not in of_others]
+    for client in clients:
+        client.stream.close()
+    for thread in threads:
+        thread.join(5)
+
+    assert [(one.command, one.begun_by) for one in lab.events(Renewed)] == [("PEXPIRE", "r1"), ("PEXPIRE", "r2"), ("SET", "r1")]
+    assert [one.commands for one in (*lab.events(Got), *lab.events(Released))] == [1, 1, 1, 1]
+    assert threads
+    assert not any(thread.is_alive() for thread in threads)
+
+
 def test_lost_reply_of_a_transaction(lab):
     """A client does not send a transaction again whose reply was lost. The lock of the request is in its own way."""
     lab.increment("redis_watch")
@@ -174,15 +222,16 @@ def test_lost_reply_of_a_transaction(lab):
     assert (lab.folder / "fault-1.reached").exists()
 
 
-def test_lost_reply_of_a_database(lab):
+@pytest.mark.parametrize(("name", "store"), [("mysql_get_lock", "mysql"), ("pypi_psycopg", "postgresql")])
+def test_lost_reply_of_a_database(lab, name, store):
     """A statement whose reply was lost loses its connection, and with it the lock by name."""
-    lab.increment("mysql_get_lock")
+    lab.increment(name)
     lab.prepare("acquire.after_first", "lose_reply")
 
-    with pytest.raises(lab.store("mysql").Error):
-        lab.increment("mysql_get_lock")
+    with pytest.raises(lab.store(store).Error):
+        lab.increment(name)
 
-    assert lab.increment("mysql_get_lock", wait_ms=500).wrote == 2
+    assert lab.increment(name, wait_ms=500).wrote == 2
 
 
 def test_blocking_read_outlasts_the_time_out(lab):
@@ -340,6 +389,36 @@ def test_own_clients_are_counted(lab, monkeypatch):
     assert commands == 1
 
 
+def test_waiting_in_postgresql(lab):
+    """An answer of PostgreSQL is a yes or a no also where its type is not: a lock that was waited for, or not free in time."""
+    holder, waiter = lab.store("postgresql").plain(), lab.store("postgresql").plain(options="-c lock_timeout=50")
+    seen = []
+
+    def ask(connection, statement: str) -> None:
+        request_context.begin("r1")
+        with suppress(lab.store("postgresql").Error):
+            connection.execute(statement)
+        seen.append((request_context.command, request_context.answer, request_context.told_no))
+        request_context.end()
+
+    with holder, waiter:
+        ask(holder, "SELECT pg_advisory_lock(1)")
+        ask(waiter, "SELECT pg_advisory_lock(1)")
+        ask(waiter, "/* mine */ select pg_try_advisory_lock(1)")
+        with holder.transaction():
+            ask(holder, "SELECT 1")
+        ask(holder, "SELECT pg_advisory_unlock(1)")
+
+    assert seen == [
+        ("SELECT", 1, False),
+        ("SELECT", "error: 55P03", True),
+        ("SELECT", 0, True),
+        ("SELECT", 1, False),
+        ("SELECT", 1, False),
+    ]
+    assert [event.command for event in lab.events(Renewed)] == ["BEGIN", "COMMIT"]
+
+
 def test_names_of_statements(lab):
     """A statement is named by its first word, after comments and the prefix that bounds its time."""
     connection = lab.store("mysql").plain()
@@ -363,7 +442,7 @@ def test_names_of_statements(lab):
     assert seen == ["SELECT", "INSERT", "SELECT", "ROLLBACK"]
 
 
-@pytest.mark.parametrize("name", ["redis_blpop", "redis_watch", "mysql_get_lock"])
+@pytest.mark.parametrize("name", ["redis_blpop", "redis_watch", "mysql_get_lock", "own_sockets"])
 def test_rush_keeps(tmp_path, name):
     """A sound lock of a library is kept under a small rush, and was counted."""
     done = run("rush", str(FOREIGN / f"{name}.py"), tmp_path, requests=700, users=20)
@@ -372,7 +451,7 @@ def test_rush_keeps(tmp_path, name):
     assert done.verdict["sent_per_increment"] >= 2
 
 
-@pytest.mark.parametrize("name", ["redis_pipeline", "kazoo_lock", "etcd3gw_lock"])
+@pytest.mark.parametrize("name", ["redis_pipeline", "kazoo_lock", "etcd3gw_lock", "own_sockets"])
 def test_release_is_interrupted(tmp_path, name):
     """A fault that needs the last command of a release is injected into the release of a library."""
     done = run("release_race", str(FOREIGN / f"{name}.py"), tmp_path, requests=15)

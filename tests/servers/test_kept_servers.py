@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from typing import Any
 
+import psycopg
 import pymysql
 import pytest
 from kazoo.client import KazooClient
@@ -16,10 +17,11 @@ from kazoo.client import KazooClient
 from app.endpoint import Endpoint
 from app.journal import Journal
 from app.stores.etcd import Etcd
+from app.stores.postgresql import PostgreSQL
 from lab.scenario import reader as scenarios
-from lab.servers.kept_servers import KeptServers
 from lab.servers.programs.mariadb import ask
 from lab.servers.stores import stores
+from lab.servers.supervised import KeptServers
 
 LONG_S = 100  # far longer than the test: a session that has ended did not end by itself
 # a process that ends without closing its session at ZooKeeper: the session goes on
@@ -81,7 +83,28 @@ def in_mysql(url: str) -> Callable[[], bool]:
     return left
 
 
-@pytest.mark.parametrize(("store", "leave"), [("etcd", in_etcd), ("zookeeper", in_zookeeper), ("mysql", in_mysql)])
+def in_postgresql(url: str) -> Callable[[], bool]:
+    """Leave a table, and a session with a lock. Return whether anything is left."""
+    about = PostgreSQL(Endpoint.parse(url), Journal(None), "replica-1")
+    holder = about.plain()
+    holder.execute("CREATE TABLE stays ()")
+    holder.execute("SELECT pg_advisory_lock(1)")
+
+    def left() -> bool:
+        with suppress(psycopg.Error):
+            holder.execute("SELECT 1")
+            return True
+        found = about.query("SELECT to_regclass('stays') IS NOT NULL OR NOT pg_try_advisory_lock(1)")
+        about.close()
+        return found != [(False,)]
+
+    return left
+
+
+LEFT = [("etcd", in_etcd), ("zookeeper", in_zookeeper), ("mysql", in_mysql), ("postgresql", in_postgresql)]
+
+
+@pytest.mark.parametrize(("store", "leave"), LEFT)
 def test_nothing_reaches_the_next_run(supervisor, tmp_path, store, leave):
     """The next run gets the same servers, without the keys, sessions, rows and transactions that a killed client has left."""
     rush, logs = scenarios.load("rush"), tmp_path / "runs" / "a" / "logs"

@@ -19,7 +19,8 @@ def test_recorder_of_a_server_that_ends(supervisor, tmp_path):
     path = tmp_path / "server.jsonl"
     with closing(RedisEvents(server.port, path)) as recorder, closing(redis.Redis(port=server.port)) as client:
         set_until_recorded(client, "before", path)
-        server.restart()
+        server.kill()
+        server.start_again()
         set_until_recorded(client, "after", path)  # until the recorder has subscribed again
         server.kill()
         recorder.ask_to_end()

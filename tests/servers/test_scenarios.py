@@ -8,7 +8,7 @@ import pytest
 
 from lab.docgen.figures import illustrations
 from lab.evidence.history import History
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.experiments.matrix import expectations
 from lab.report.pages import report_run
 from lab.scenario.fault import Need

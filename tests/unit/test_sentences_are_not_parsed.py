@@ -17,7 +17,8 @@ PLACE = re.compile(r"\{\w+\}")
 # by file: whose text it is, that it is no sentence of the lab about a run
 EXCEPTIONS = {
     "lab/docgen/translations.py": "a comment in a Markdown file",
-    "lab/explore/store/real_mariadb.py": "MariaDB's report of its locks",
+    "lab/explore/store/real_mysql.py": "MariaDB's report of its locks",
+    "lab/commands/new_lock.py": "Python, of which a copy is made",
     "lab/play/page.py": "HTML",
     "lab/story/timeline.py": "the refusal of a resource, as the stage's error has it in the journal",
     "lab/run/environment.py": "/proc/cpuinfo",

@@ -174,6 +174,27 @@ def test_the_first_vote_of_a_try():
     assert sent_ns[0] < one.first_vote_ns("lock") == sent_ns[2] < one.sent_ns
 
 
+def test_the_command_that_begins_a_lease():
+    """A lease counts from the last command about its key. No refusal begins it, no look, and no command about another key."""
+    one = RequestContext()
+
+    one.begin("r1")
+    sent_ns = []
+    for meaning, key in (
+        (Meaning.AGREED, "lock"),
+        (Meaning.OPEN, "lock"),  # its TTL
+        (Meaning.REFUSED, "lock"),
+        (Meaning.LOOKED, "lock"),
+        (Meaning.OPEN, "fences"),
+    ):
+        one.sending("SET")
+        sent_ns.append(one.sent_ns)
+        one.answered("SET", None, meaning, keys=(key,))
+
+    assert sent_ns[0] < one.leased_ns("lock") == sent_ns[1] < one.sent_ns
+    assert one.leased_ns("fences") == 0  # it was the last one
+
+
 def test_failed_renewal(tmp_path, monkeypatch):
     """A renewal fails once, before it is sent, with the error of the store's own library; the next one is sent."""
     prepare(tmp_path, "fail_renewal-1", failpoint="renew.before", action="fail", skip=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app import plugins, store
 from app.locks import stages
-from app.stores import etcd, mysql, redis, redis_nodes, zookeeper
+from app.stores import etcd, mysql, postgresql, redis, redis_nodes, zookeeper
 from tests.every import every
 
 CLIENTS = {
@@ -19,9 +19,11 @@ CLIENTS = {
     store.EtcdStore: etcd.Etcd,
     store.EtcdSession: etcd.LeaseSession,
     store.MySQLStore: mysql.MySQL,
+    store.PostgreSQLStore: postgresql.PostgreSQL,
 }
 SESSIONS = {"zookeeper": store.ZooKeeperSession, "etcd": store.EtcdSession}
 FOREIGN = Path(__file__).parents[2] / "servers" / "foreign"
+SHELF = Path(__file__).parents[3] / "libraries"
 STAGES = [name for name, stage in stages().items() if stage.store]
 
 
@@ -71,8 +73,8 @@ def test_stage_makes_only_listed_calls(name):
 
 
 def test_every_listed_call_is_used():
-    """Some stage, or a lock of a library in the tests, makes each call that is listed."""
-    files = [one.path for one in stages().values()] + [*FOREIGN.glob("*.py")]
+    """Some stage, or a lock of a library, makes each call that is listed."""
+    files = [one.path for one in stages().values()] + [*FOREIGN.glob("*.py"), *SHELF.glob("*.py")]
     made = set().union(*(asked(ast.parse(path.read_text(encoding="utf-8"))) for path in files))
 
     assert set().union(*map(calls, CLIENTS)) - made == set()

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import time
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -53,12 +54,19 @@ def test_given_command_of_compose(monkeypatch):
     assert compose_command() == ["sh", "-c", "a b"]
 
 
-@every("store", lambda: sorted(stores()))
+@every("store", lambda: sorted(PORTS))
 def test_servers_are_services(store):
     """Every server that a local run starts is a service at its port."""
     for name in names(store, RUSH):
         assert COMPOSE[name]["expose"] == [str(PORTS[store])]
         assert COMPOSE[name].get("profiles", [""]) == [PROFILES.get(store, "")]
+
+
+@every("store", lambda: sorted(stores().keys() - PORTS))
+def test_stores_without_a_service(store):
+    """A store that is no service is refused by name."""
+    with pytest.raises(BadInput, match=f"no service has its store, {store}"):
+        refuse(replace(stages()["lua"], store=store), RUSH, control=True)
 
 
 def test_addresses_of_services():
@@ -87,7 +95,7 @@ def test_every_service_has_a_healthcheck(name):
     assert COMPOSE[name]["healthcheck"]["test"]
 
 
-@every("store", lambda: sorted(stores()))
+@every("store", lambda: sorted(PORTS))
 def test_networks_of_services(store):
     """A replica that is cut off from the lock's store still reaches the counter, and requests reach it."""
     assert [COMPOSE[name]["networks"] for name in names(store, RUSH)] == [[LOCKS]] * len(names(store, RUSH))

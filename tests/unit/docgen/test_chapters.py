@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.locks import PARTS, stages
-from lab.docgen import architecture, chapters, cost_of_locking, figure_values, figures, generate, rerun_figures
+from lab.docgen import architecture, chapters, cost_of_locking, figures, generate
 from lab.docgen.drift import is_drawn_so
 from lab.docgen.figures import Illustration, illustrations
 from lab.errors import BadInput
@@ -206,15 +206,15 @@ def test_bad_part_is_refused(words, message):
 
 def test_story_of_the_theft():
     """The story of the theft names three requests, and the lock was stolen before its TTL was over."""
-    thief, between, robbed = (figure_values.figure("ttl", "slow_holder", name) for name in ("thief", "between", "robbed"))
+    thief, between, robbed = (figures.figure("ttl", "slow_holder", name) for name in ("thief", "between", "robbed"))
 
     assert len({thief, between, robbed}) == 3
-    assert int(figure_values.figure("ttl", "slow_holder", "robbed_after_ms")) < reader.load("slow_holder").ttl_ms
+    assert int(figures.figure("ttl", "slow_holder", "robbed_after_ms")) < reader.load("slow_holder").ttl_ms
 
 
 def test_run_below_a_third():
     """The run of late writes leaves less than a third, though each replica served its share."""
-    left, third = (int(figure_values.figure("local", "late_writes", name)) for name in ("final", "third"))
+    left, third = (int(figures.figure("local", "late_writes", name)) for name in ("final", "third"))
     share = figures.result(illustrations()["local-late_writes"]).judgement.danger["least_share_percent"]
 
     assert left < third
@@ -275,10 +275,10 @@ def test_kept_facts_draw_the_same(tmp_path, monkeypatch):
 def test_rerun_by_name(names, ran, monkeypatch):
     """A named picture is run again by the command that the chapter prints, and its run is kept."""
     kept, message = [], []
-    monkeypatch.setattr(rerun_figures, "_run", lambda one: Path(one.name))
-    monkeypatch.setattr(rerun_figures, "keep", lambda one, run: kept.append((one.name, run.name)))
+    monkeypatch.setattr(figures, "_run", lambda one: Path(one.name))
+    monkeypatch.setattr(figures, "keep", lambda one, run: kept.append((one.name, run.name)))
 
-    rerun_figures.rerun(names, message.append)
+    figures.rerun(names, message.append)
 
     assert kept == [(name, name) for name in ran]
     assert message == [f"{name}: {' '.join(illustrations()[name].command)}" for name in ran]
@@ -292,7 +292,7 @@ def every_chapter() -> str:
 def test_unlisted_picture_is_not_run():
     """A picture that is not listed is not run, and the error names the nearest picture."""
     with pytest.raises(BadInput, match="no picture 'lua-nestd'. Did you mean 'lua-nested'".replace(".", r"\.")):
-        rerun_figures.rerun(["lua-nestd"], print)
+        figures.rerun(["lua-nestd"], print)
 
 
 def test_cut_timeline_keeps_the_story():

@@ -7,9 +7,9 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from lab.docgen import drift, generate, matrix_views
+from lab.docgen import drift, generate
 from lab.docgen.command import docs
-from lab.docgen.same_picture import same_picture
+from lab.docgen.drift import same_picture
 from lab.errors import ExitStatus
 from lab.experiments import sweeps
 from lab.paths import REFERENCE
@@ -27,7 +27,7 @@ def book(tmp_path, monkeypatch):
     monkeypatch.setattr(generate, "documents", lambda: [tmp_path / "page.md"])
     drawn = tmp_path / "drawn" / "one.svg"
     monkeypatch.setattr(generate, "pictures", lambda: {drawn: lambda folder: written(folder / "one.svg", "<svg/>")})
-    monkeypatch.setattr(matrix_views, "pages", dict)
+    monkeypatch.setattr(generate, "kept_pages", dict)
     monkeypatch.setattr(sweeps, "names", list)
     monkeypatch.setattr(pages, "report_many", lambda runs, folder: [written(folder / "table.md", "1 lost")])
     written(tmp_path / "page.md", generate.fill(PAGE.format("")))

@@ -12,7 +12,7 @@ from lab.docgen import chapters, explored
 from lab.errors import BadInput
 from lab.explore import kept
 from lab.explore.kept import KeptDecision
-from lab.explore.unexplored import why_not
+from lab.explore.store.others import why_not
 from lab.story.say import sentences, title
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search

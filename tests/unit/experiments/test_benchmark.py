@@ -5,18 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from lab.errors import BadInput, MissingProgram
-from lab.evidence.mechanism import Mechanism
 from lab.experiments import benchmark, benchmark_runner
 from lab.experiments.benchmark import Measured, RatioLimit, pairwise
-from lab.experiments.benchmarks import judging
-from lab.experiments.statistics import mean, mean_of_ratios
-from lab.judge.verdict import judge
-from lab.story.verdict import why as reasons
+from lab.report.statistics import mean, mean_of_ratios
 
 
 def test_mean_of_ratios_is_geometric():
@@ -125,36 +120,5 @@ def test_missing_program(limit, status, monkeypatch, tmp_path, capsys):
 
 def test_unknown_benchmark_is_refused():
     """An unknown benchmark is refused with the nearest name."""
-    with pytest.raises(BadInput, match="Did you mean 'judging'"):
-        benchmark_runner.measure(["juging"], 1)
-
-
-@pytest.mark.parametrize(
-    ("kind", "loses", "mechanisms"),
-    [
-        ("clean", False, set()),
-        ("lossy", True, {Mechanism.NO_LOCK}),
-        ("leaky", True, {Mechanism.GRANTED_TWICE}),
-    ],
-)
-def test_written_history_is_judged(kind, loses, mechanisms, tmp_path: Path):
-    """A written history is judged as what it is named."""
-    judging.write(tmp_path, kind, 3000)
-
-    judgement, _ = judge(tmp_path)
-
-    assert judgement.requests == judgement.writes == 3000
-    assert (judgement.lost > 2000) == loses
-    assert {violation.mechanism for violation in judgement.violations} == mechanisms
-    assert not reasons(judgement).startswith("the history is damaged")
-
-
-def test_every_loss_is_listed(tmp_path: Path):
-    """Every single loss of a written history is listed."""
-    judging.write(tmp_path, "lossy", 2000)
-
-    judgement, _ = judge(tmp_path)
-
-    losses = [json.loads(line) for line in (tmp_path / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert sum(loss["destroyed"] for loss in losses) == judgement.lost
-    assert all(loss["culprit"]["request"] for loss in losses)
+    with pytest.raises(BadInput, match="Did you mean 'journals'"):
+        benchmark_runner.measure(["jurnals"], 1)

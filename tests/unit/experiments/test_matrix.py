@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 import msgspec
 import pytest
@@ -10,8 +11,7 @@ import pytest
 from lab.errors import BadInput, ExitStatus
 from lab.evidence.run_folder import save
 from lab.experiments import matrix, matrix_round
-from lab.report.matrix import Cell, Matrix, load, read
-from lab.report.matrix_origin import Origin
+from lab.report.matrix import Cell, Matrix, Origin, load, read
 from lab.run import environment
 from tests.every import every
 
@@ -21,8 +21,12 @@ NEW = msgspec.structs.replace(OLD, started_utc="2026-01-02T03:04:05+00:00")
 
 @pytest.fixture
 def conducted(monkeypatch, tmp_path):
-    """Two lists: the verdicts of the next runs, which are not made and are KEPT without it; and the origin of now."""
+    """Two lists: the verdicts of the next runs, which are not made and are KEPT without it; and the origin of now.
+
+    The whole matrix has two cells.
+    """
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(matrix, "plan", partial(planned, matrix.plan))
     verdicts: list[str] = []
     origin = [NEW]
 
@@ -48,6 +52,11 @@ def kept(folder, origin=OLD, stage="lua", scenario="slow_holder"):
     cells = [Cell(stage=stage, scenario=scenario, claim="releases_only_its_own", verdict="KEPT")]
     save(folder / "matrix.json", Matrix(origin=origin or Origin(), cells=cells))
     return folder
+
+
+def planned(plan, only_stages, only_scenarios):
+    """Return the cells of a matrix of one stage and two scenarios."""
+    return plan(only_stages or ("lua",), only_scenarios or ("rush", "slow_holder"))
 
 
 def run(folder, scenario="rush", repeat=1, resume=False):

@@ -10,7 +10,7 @@ import heapq
 import msgspec
 import pytest
 
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.history import Outcome, Recorder, Request
 from lab.experiments import omission, omission_report
 from lab.experiments.benchmarks import omission as bench
@@ -80,7 +80,9 @@ def test_times_come_from_the_run(tmp_path):
     for name, due, sent, answered in (("r1", 5, 9, 12), ("r0", 2, 2, 14)):
         times = (at * 1_000_000 for at in (due, sent, answered))
         recorder.record(Request(name, *times, Outcome.ACKNOWLEDGED, 200, "replica-1", 1))
-    fault = FaultRecord("freeze-1", "replica-1", 7, "r0", 3_000_000, kind="freeze", recovered_ns=13_000_000)
+    fault = FaultRecord(
+        "freeze-1", "replica-1", 7, "r0", 3_000_000, kind="freeze", effect=Effect.PROCESS_STOPS, recovered_ns=13_000_000
+    )
     (tmp_path / "faults.jsonl").write_bytes(msgspec.json.encode(fault) + b"\n")
 
     run = omission.timed(tmp_path, "ADMITTED", LUA, Loop.CLOSED, 1)

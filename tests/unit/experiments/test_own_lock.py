@@ -8,9 +8,11 @@ from app.lock import Claim
 from lab import prerequisites
 from lab.errors import BadInput, ExitStatus
 from lab.experiments import own_lock
-from lab.experiments.own_lock import MISSING, UNCLAIMED, UNFIT, figures, plan, run_own, verdicts
+from lab.experiments.own_lock import MISSING, UNCLAIMED, UNFIT, OwnCell, conduct_rounds, figures, plan, run_own, verdicts
+from lab.experiments.stage_file import roundest_ms
 from lab.paths import HOME, REFERENCE
 from lab.report.matrix import Cell, read
+from lab.report.terminal import terminal
 from lab.run import environment
 from lab.scenario import reader as scenarios
 from lab.scenario.stages import find_stage
@@ -38,10 +40,31 @@ def conducted(monkeypatch):
         lines.append(list(words))
         cell.verdict = given[cell.scenario].pop(0) if given.get(cell.scenario) else "KEPT"
         cell.reason, cell.lost = "the reason", 3 * (cell.verdict == "BROKEN")
+        cell.broken = [cell.claim] * (cell.verdict == "BROKEN")
         return cell
 
     monkeypatch.setattr(own_lock, "judged", judged)
     return lines, given
+
+
+@pytest.mark.parametrize(
+    ("least_ms", "most_ms", "ttl_ms"),
+    [(2999, 3001, 3000), (2840, 3010, 3000), (2499, 2501, 2500), (29_999, 30_000, 30_000), (118, 121, 120), (77, 79, 77)],
+)
+def test_ttl_in_the_code_of_a_lock_is_found(least_ms, most_ms, ttl_ms):
+    """The TTL that a lock set is the roundest of those that it can have set."""
+    assert roundest_ms(least_ms, most_ms) == ttl_ms
+
+
+def test_fewer_users():
+    """A run has as many users as its scenario, or fewer where so many are asked for, and never more."""
+    rush = OwnCell(find_stage("redlock"), scenarios.load("rush"), "rush")
+    assert "--users" not in rush.words
+
+    rush.users = 20
+    assert rush.words[-2:] == ["--users", "20"]
+    rush.users = 1000
+    assert "--users" not in rush.words
 
 
 def test_what_a_lock_claims_is_run(mine):
@@ -180,3 +203,59 @@ def test_losses_by_another_cause_are_marked():
 
     assert verdicts(cell) == "KEPT, 3 lost otherwise"
     assert figures(cell) == "lost 3"
+
+
+def test_what_is_wanted_is_run(mine):
+    """A scenario that is wanted runs also where the lock does not claim what it tests."""
+    (task,) = plan([find_stage(mine)], ["frozen_holder"], also=["frozen_holder"])
+
+    assert task.kind == ""
+
+
+def rounds_of(stage, scenario, *rounds):
+    """A scenario whose runs had these verdicts, and broke these promises."""
+    task = OwnCell(find_stage(stage), scenarios.load(scenario), scenario)
+    for verdict, *broken in rounds:
+        cell = task.cell()
+        cell.verdict, cell.broken, cell.reason = verdict, broken, "the reason"
+        task.rounds.append(cell)
+    return {one.claim: one for one in task.outcomes("lab run it")}
+
+
+def test_broken_promise_is_that_of_another_claim():
+    """A run that broke another promise than the one under test says nothing of that one, and counts for the other."""
+    found = rounds_of("lua", "slow_holder", ("BROKEN", "exclusive"), ("KEPT",), ("BROKEN", "exclusive", "releases_only_its_own"))
+
+    assert found["releases_only_its_own"].tally == {"VOID": 1, "KEPT": 1, "BROKEN": 1}
+    assert found["exclusive"].tally == {"BROKEN": 2, "VOID": 1}
+    assert found["exclusive"].command == "lab run it"
+
+
+def test_no_promise_is_not_broken():
+    """A claim that the lock does not make is never broken, also where its answers contradict what was done."""
+    found = rounds_of("lua", "work_outlasts_ttl", ("BROKEN", "held_to_the_end"), ("ADMITTED",), ("BROKEN", "exclusive"))
+
+    assert found["held_to_the_end"].tally == {"ADMITTED": 2, "VOID": 1}
+    assert found["exclusive"].tally == {"VOID": 2, "BROKEN": 1}
+    assert rounds_of("lua", "rush") == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "lines", "rounds"),
+    [
+        (["KEPT", "KEPT", "KEPT"], 3, {"KEPT": 3}),
+        (["VOID", "KEPT", "BROKEN", "KEPT"], 4, {"BROKEN": 1, "KEPT": 2}),
+        (["VOID", "KEPT", "KEPT", "VOID"], 4, {"KEPT": 2, "VOID": 1}),
+        (["VOID", "VOID", "VOID"], 3, {"VOID": 3}),
+    ],
+)
+def test_void_run_is_made_once_more(mine, conducted, tmp_path, given, lines, rounds):
+    """A run that showed nothing is made once more, but only where others show something; its verdict is not chosen."""
+    made, verdicts_given = conducted
+    verdicts_given["rush"] = list(given)
+    tasks = plan([find_stage(mine)], ["rush"])
+
+    conduct_rounds(tasks, 3, 1, terminal(), tmp_path, draw=False)
+
+    assert len(made) == lines
+    assert tasks[0].outcomes("")[0].tally == rounds

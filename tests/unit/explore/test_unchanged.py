@@ -10,7 +10,7 @@ import pytest
 
 from app.locks import stages
 from lab.explore.code.program import Program, Task
-from lab.explore.unexplored import why_not
+from lab.explore.store.others import why_not
 from lab.scenario.stages import find_stage
 
 STAGES = sorted(name for name, one in stages().items() if not why_not(one))

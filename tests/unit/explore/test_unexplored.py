@@ -8,7 +8,7 @@ from app.locks import stage, stages
 from lab.commands import explore, listing
 from lab.commands.explore import Unexplored, explored
 from lab.errors import ExitStatus
-from lab.explore.unexplored import why_not
+from lab.explore.store.others import why_not
 from tests.every import every
 
 

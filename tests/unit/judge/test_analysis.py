@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.journal import Got, Released, Renewed
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.judge.fact import Code, Fact
 from lab.judge.promises import PROMISES
 from lab.judge.verdict import weigh

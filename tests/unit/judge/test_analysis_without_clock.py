@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from lab.evidence.history import History
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.evidence.run_folder import save
 from lab.judge import analysis_without_clock
 from lab.judge.findings import RunFacts

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.journal import GaveUp
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.fault_record import Effect, FaultRecord
+from lab.evidence.loss import Mechanism
 from lab.judge.findings import RunFacts
 from tests.builders import MS, found
 

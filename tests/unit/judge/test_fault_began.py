@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.fault_record import FaultRecord
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.judge.fault_outcome import FaultOutcome
 
 
@@ -31,15 +30,6 @@ def test_grant_before_the_store_is_down():
 def test_replica_stops_at_the_failpoint():
     """What the replica does itself is in force at once, however late the injector sees the note."""
     fault = outcome(Effect.PROCESS_STOPS, injected_ns=500)
-
-    fault.granted("r1", "replica-2", 0, 300)
-
-    assert fault.next_request == "r1"
-
-
-def test_old_record_has_no_moment_of_its_own():
-    """A record of an old run begins at the failpoint."""
-    fault = outcome(Effect.SERVERS_DIE, injected_ns=0)
 
     fault.granted("r1", "replica-2", 0, 300)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.journal import GaveUp, Got, Released, Renewed, Sent, Writing, Wrote, WroteLate
-from lab.evidence.client_facts import ClientFacts
 from lab.evidence.history import History
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
+from lab.evidence.run_tables import ClientFacts
 from lab.judge.unseen import Unseen, unseen
 from tests.builders import MS, found, record_of
 
@@ -61,12 +61,20 @@ def test_the_end_of_a_lease_needs_a_cause(made, ttl_ms, work_ms, expected):
     assert found(made.analyse(final=1, ttl_ms=ttl_ms, work_ms=work_ms)) == expected
 
 
-def test_time_before_the_work_is_the_locks_own(made):
-    """A holder that begins its work when its lease is over held nothing, where nothing of the scenario takes long."""
+@pytest.mark.parametrize(
+    ("queued_ms", "expected"),
+    [(0, ("exclusive", Mechanism.TTL_OVER_BEFORE_WORK)), (60, ("held_to_the_end", Mechanism.TTL_TOO_SHORT))],
+)
+def test_time_before_the_work_is_the_locks_own(made, queued_ms, expected):
+    """A holder that begins its work when its lease is over held nothing, unless it waited for a processor meanwhile.
+
+    Nothing of the scenario takes long, and the wait is too short for a stall.
+    """
+    made.stalled(100, 190, queued_ms=queued_ms)
     made.increment("a", 0, 0, at=(310, 311, 330, 331), sent_ns=1, agreed=True)
     made.increment("b", 0, 1, at=(320, 321, 340, 341), replica="replica-2", sent_ns=319, agreed=True)
 
-    assert found(made.analyse(final=1, ttl_ms=300, work_ms=10)) == [("exclusive", Mechanism.TTL_OVER_BEFORE_WORK)]
+    assert found(made.analyse(final=1, ttl_ms=300, work_ms=10)) == [expected]
 
 
 @pytest.mark.parametrize(("agreed", "expected"), [(True, "held_to_the_end"), (False, "exclusive")])
@@ -87,6 +95,16 @@ def test_the_lease_of_votes_counts_from_the_first(made, first_vote_ns, expected)
     assert [claim for claim, _ in found(made.analyse(final=1, ttl_ms=300, work_ms=370, has_votes=True))] == [expected]
 
 
+@pytest.mark.parametrize("agreed", [True, False, None])
+@pytest.mark.parametrize(("leased_ns", "expected"), [(2, "held_to_the_end"), (0, "exclusive")])
+def test_what_follows_a_grant_makes_no_lease_longer(made, leased_ns, expected, agreed):
+    """What a lock sends after its grant, for a fence or by another try, makes the lease no longer."""
+    made.increment("a", 0, 0, at=(250, 251, 400, 401), sent_ns=249, agreed=agreed, leased_ns=leased_ns)
+    made.increment("b", 0, 1, at=(309, 310, 410, 411), sent_ns=309, agreed=True, replica="replica-2")
+
+    assert [claim for claim, _ in found(made.analyse(final=1, ttl_ms=300, work_ms=370))] == [expected]
+
+
 def test_two_keys_of_one_resource(made):
     """Two that lock different keys, and write to one part of a resource that loses nothing, were inside at once all the same."""
     made.increment("a", 0, 0, at=(0, 1, 20, 21), key="stripe 1")
@@ -102,7 +120,7 @@ def test_two_keys_of_two_parts(made):
         times = [moment * MS for moment in (got, got + 1, got + 20, got + 21, got + 22)]
         made.line(JOURNAL, Got(**about, key=f"stripe {number}", asked_ns=times[0], got_ns=times[0], commands=1))
         made.line(JOURNAL, Writing(**about, reading_ns=times[1], read_ns=times[1], read=0, value=1))
-        made.line(JOURNAL, Wrote(**about, wrote_ns=times[2], value=1, overwrote=0, part=str(number)))
+        made.line(JOURNAL, Wrote(**about, writing_ns=times[2], wrote_ns=times[2], value=1, overwrote=0, part=str(number)))
         made.line(JOURNAL, Released(**about, releasing_ns=times[3], released_ns=times[4], result="ok", commands=1))
 
     assert found(made.analyse(final=None)) == []
@@ -126,10 +144,11 @@ def test_work_that_goes_on_after_its_release(made):
     assert ("exclusive", Mechanism.RELEASED_EARLY) in found(made.analyse(final=2))
 
 
-def test_its_own_renewal_deleted_it(made):
-    """A renewal with a TTL of zero deletes the key of its own holder."""
+@pytest.mark.parametrize("about", [{"command": "PEXPIRE", "script": False}, {}])
+def test_its_own_renewal_deleted_it(about, made):
+    """A renewal with a TTL of zero deletes the key of its own holder, also where a script sets it."""
     made.key_event("set", 1).increment("a", 0, 0, at=(0, 1, 60, 61), key="lock")
-    renewed(made, 30, 31, command="PEXPIRE", script=False)
+    renewed(made, 30, 31, **about)
     made.key_event("del", 31).increment("b", 0, 1, at=(40, 41, 70, 71), key="lock", replica="replica-2")
 
     assert found(made.analyse(final=1, ttl_ms=300)) == [("exclusive", Mechanism.RENEWAL_DELETED)]
@@ -155,6 +174,17 @@ def test_what_no_replica_sent(made, ran, seen, expected):
 
     assert (missing and missing.commands) == expected
     assert missing is None or [client.port for client in missing.clients] == [8]
+
+
+@pytest.mark.parametrize(("store", "expected"), [("redis", None), ("postgresql", {"select": 40})])
+def test_the_same_word_in_two_stores(made, store, expected):
+    """SELECT chooses a database of Redis, and asks PostgreSQL for a lock."""
+    made.line(JOURNAL, Sent(request="", sent_ns=1, counts={}, ran=[], scripts={}, ports=[]))
+    record = record_of(stage={"store": store}, commands={"lock": {"select": 40}}, clients=[], lock_servers=1)
+
+    missing = unseen(record, History(made.folder))
+
+    assert (missing and missing.commands) == expected
 
 
 def test_the_lock_stays_free_behind_an_orphan(made):

@@ -9,8 +9,7 @@ import msgspec
 import pytest
 
 from lab.evidence.fault_record import FaultRecord
-from lab.evidence.loss import GrantFacts, Loss
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import GrantFacts, Loss, Mechanism
 from lab.judge.examples import (
     FreedEarly,
     HalfDone,
@@ -26,8 +25,7 @@ from lab.judge.examples import (
 )
 from lab.judge.fact import Code, Fact
 from lab.judge.fault_outcome import FaultOutcome
-from lab.judge.judgement import Judgement
-from lab.judge.violation import Evidence, Violation
+from lab.judge.judgement import Evidence, Judgement, Violation
 from lab.paths import HOME
 from lab.report import run_data
 from tests.every import every

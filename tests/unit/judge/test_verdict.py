@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.judge.fact import Code, Fact
 from lab.judge.judgement import Verdict
 from lab.judge.ledger import Account

@@ -18,14 +18,17 @@ SHARES = """
 import json
 from lab.load.tickets import Tickets
 
-shares = [Tickets({requests}, index, {processes}) for index in range({processes})]
-numbers, early = [], []
-for one in shares:
-    for left in range(one._open, 0, -1):
-        numbers.append(one.take().number)
-        early.append(one.all_done.is_set())
-        one.done()
-print(json.dumps([numbers, early, [one.all_done.is_set() for one in shares]]))
+def shared(requests, processes):
+    shares = [Tickets(requests, index, processes) for index in range(processes)]
+    numbers, early = [], []
+    for one in shares:
+        for left in range(one._open, 0, -1):
+            numbers.append(one.take().number)
+            early.append(one.all_done.is_set())
+            one.done()
+    return requests, numbers, early, [one.all_done.is_set() for one in shares]
+
+print(json.dumps([shared(*each) for each in [(0, 1), (1, 3), (7, 1), (100, 8)]]))
 """
 ARRIVALS = """
 import json
@@ -67,11 +70,9 @@ def printed(code: str) -> Any:
     return json.loads(done.stdout)
 
 
-@every("requests, processes", [(0, 1), (1, 3), (7, 1), (100, 8)])
-def test_each_ticket_is_given_once(requests, processes):
+@every("requests, numbers, early, done", lambda: printed(SHARES))
+def test_each_ticket_is_given_once(requests, numbers, early, done):
     """The processes together get each number once; a process is done after its last answer, and not before."""
-    numbers, early, done = printed(SHARES.format(requests=requests, processes=processes))
-
     assert sorted(numbers) == list(range(requests))
     assert not any(early)
     assert all(done)

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from matplotlib.figure import Figure
 
+from lab.commands.report import compare
 from lab.errors import BadInput
 from lab.evidence import run_folder
 from lab.evidence.run_folder import save
@@ -15,10 +16,8 @@ from lab.judge.verdict import judge
 from lab.report import run_data
 from lab.report.chart import FEW
 from lab.report.charts import charts
-from lab.report.compare import compare
 from lab.report.pages import keep
-from lab.report.run_data import FaultBand, Result
-from lab.report.run_labels import differing, with_labels
+from lab.report.run_data import FaultBand, Result, differing, with_labels
 from tests.builders import made_run
 from tests.pages import assert_self_contained
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from lab.commands.report import compare
 from lab.errors import BadInput
 from lab.evidence.run_folder import load, save
 from lab.judge.verdict import judge
-from lab.report.compare import compare
 from lab.report.pages import keep, report_run
 from tests.builders import Made, made_run, record_of
 from tests.every import every
@@ -79,7 +79,7 @@ def test_runs_behind_a_link_are_not_drawn(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["<!--<script>", "</script><img src=x onerror=alert(1)>"])
-def test_text_of_a_run_is_text(tmp_path, text):
+def test_text_of_a_run_is_text(tmp_path, text, undrawn):
     """A request that looks like HTML swallows no part of the page, and ends no script."""
     made = Made(Path(tmp_path / "run"))
     made.increment(text, 0, 0, key=f"lab:{text}", answered=1)

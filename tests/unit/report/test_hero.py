@@ -7,7 +7,7 @@ import re
 import msgspec
 import pytest
 
-from lab.docgen.same_picture import SVG
+from lab.docgen.drift import SVG
 from lab.report import hero, reference
 from lab.report.hero import FAULTS, LAST, RUNGS
 from lab.report.palette import DARK, HARMS, LIGHT, MEANINGS, PAPERS, SIGNS, Mark

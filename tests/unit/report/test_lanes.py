@@ -13,10 +13,10 @@ import pytest
 from app.journal import GaveUp, Refusal, Released, Renewed, Started
 from lab.language.choice import Language
 from lab.paths import REFERENCE
-from lab.report.lanes.axis import WIDTH, Axis, axis_of
-from lab.report.lanes.cast import cast, named
 from lab.report.lanes.drawing import compose, for_page, still
+from lab.report.lanes.grants import cast, named
 from lab.report.lanes.pen import LETTERS, Pen, width
+from lab.report.lanes.rows import WIDTH, Axis, axis_of
 from lab.report.lanes.run_parts import waiting_steps
 from lab.story import say
 from lab.story.say_run import LONGEST

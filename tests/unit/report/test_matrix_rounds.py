@@ -6,9 +6,8 @@ import pytest
 from scipy import stats
 
 from lab.report import matrix_page, matrix_picture
-from lab.report.matrix import Cell, in_full
-from lab.report.matrix_origin import Origin
-from lab.report.rate import in_percent, wilson
+from lab.report.matrix import Cell, Origin, in_full, in_percent
+from lab.report.statistics import wilson
 from tests.every import every
 from tests.pages import cells_of
 

@@ -6,14 +6,12 @@ import pytest
 
 from app.locks import stages
 from lab.docgen import matrix_views
-from lab.docgen.same_picture import SVG
+from lab.docgen.drift import SVG
 from lab.paths import REFERENCE
 from lab.report import matrix_page, matrix_picture, site
 from lab.report.html import page as html_page
-from lab.report.matrix import Cell
-from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, FAMILIES, OTHERS, layout, part_of
-from lab.report.matrix_marks import completed, mark, marks
-from lab.report.matrix_origin import Origin
+from lab.report.matrix import Cell, Origin
+from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, FAMILIES, OTHERS, completed, layout, mark, marks, part_of
 from lab.report.palette import DARK, HARMS, LIGHT, PAPERS, Mark
 from lab.scenario import reader
 from tests.every import every

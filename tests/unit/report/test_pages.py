@@ -16,7 +16,7 @@ from lab.judge.verdict import judge
 from lab.report import pages, reference
 from lab.report.chart import FEW
 from lab.report.charts import charts
-from lab.report.run_labels import with_labels
+from lab.report.run_data import with_labels
 from lab.story.say_run import title as finding
 from lab.story.timeline import load
 from tests.builders import made_run

@@ -16,13 +16,12 @@ from rich.console import Console
 from app.locks import stages
 from lab import pipeline
 from lab.commands import run as command
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.evidence.run_folder import RunFolder, save
 from lab.experiments import ladder
 from lab.judge.findings import Findings
 from lab.judge.ledger import Account
-from lab.judge.losses import Losses
-from lab.judge.net_losses import net_losses
+from lab.judge.losses import Losses, net_losses
 from lab.judge.verdict import weigh
 from lab.pipeline import Conducted
 from lab.report.terminal import summarise, terminal

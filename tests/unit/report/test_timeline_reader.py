@@ -7,7 +7,7 @@ import shutil
 import msgspec
 
 from app.journal import GaveUp, Renewed, Started
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.report import pages, run_data
 from lab.story.timeline import NEVER, load
 from tests.builders import MS, outlived, picture_of

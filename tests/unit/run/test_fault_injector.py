@@ -26,31 +26,24 @@ from lab.scenario.faults import faults, parse
 from tests.every import every
 
 NODE = (1,)
-# the calls at the injection, and those at the recovery; RECORD stands for the fault record
+NOTHING: tuple[list[Any], list[Any]] = ([], [])
+# the calls at the injection, and those at the recovery; a fault without a line calls nothing: the replica does all of it.
+# RECORD stands for the fault record
 RECORD = "the record"
 CALLS: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     "cut_off": ([("cut_off", RECORD)], [("reconnect", RECORD)]),
     "delay_write": ([("delay_write", RECORD)], [("deliver_write", RECORD)]),
-    "drop_reply": ([], []),
     "end_session": ([("end_sessions", RECORD)], []),
-    "expire": ([], []),
-    "fail_command": ([], []),
-    "fail_renewal": ([], []),
-    "hang": ([], []),
     "freeze": ([], [("resume_replica", RECORD)]),
     "hold_replication": ([("hold_replication",)], []),
     "jump_clock": ([("votes",), ("jump_clocks", NODE, 60_000)], [("jump_clocks", NODE, 0)]),
-    "kill": ([], []),
     "kill_leader": ([("kill_lock_leader",)], []),
     "kill_nodes": ([("kill_nodes", NODE)], [("recover_nodes", NODE)]),
     "lose_power": ([("lose_power",)], []),
     "kill_primary": ([("recover_nodes", ()), ("kill_nodes", NODE)], []),
-    "lose_reply": ([], []),
-    "raise_error": ([], []),
     "restart_nodes": ([("kill_nodes", NODE), ("recover_nodes", ()), ("recover_nodes", NODE)], []),
     "restart_redis": ([("restart_lock_store",)], []),
     "silence_nodes": ([("silence_nodes", NODE)], [("recover_nodes", NODE)]),
-    "slow": ([], []),
     "speed_up_clock": ([("speed_up_clocks", NODE, 10)], [("slow_down_clocks", NODE)]),
     "split_store": ([("split", RECORD)], []),
     "turn_clock_back": ([("jump_clocks", NODE, -60_000)], [("jump_clocks", NODE, 0)]),
@@ -133,8 +126,8 @@ def folder(tmp_path) -> Path:
     return tmp_path / "faults"
 
 
-def test_the_calls_of_every_fault_are_known():
-    assert set(CALLS) == set(faults())
+def test_the_table_of_calls_has_known_faults():
+    assert CALLS.keys() <= faults().keys()
 
 
 def test_every_method_has_a_target():
@@ -158,7 +151,7 @@ def test_calls_of_a_fault(kind):
     """Every fault makes its calls at its injection and at its recovery."""
     at_injection, at_recovery = calls(made(kind))
 
-    assert (at_injection, at_recovery) == CALLS[kind]
+    assert (at_injection, at_recovery) == CALLS.get(kind, NOTHING)
 
 
 @every("kind", faults)
@@ -192,7 +185,7 @@ def test_fault_is_injected_and_recovered(kind, folder):
             time.sleep(0.002)
 
     (record,) = History(folder.parent).faults()
-    assert system.calls == list(chain(*CALLS[kind]))
+    assert system.calls == list(chain(*CALLS.get(kind, NOTHING)))
     assert record.recovered_ns - record.at_ns >= one.for_ms * 1_000_000
     assert (record.kind, record.request, record.failpoint, record.effect) == (kind, "r1", one.at, one.effect)
 

@@ -16,7 +16,7 @@ from app.settings import Settings, SettingsError
 from lab import cli
 from lab.errors import BadInput
 from lab.paths import HOME
-from lab.report import run_labels
+from lab.report import run_data
 from lab.scenario import reader as scenarios
 from lab.scenario.options import OPTIONS, FormField, Label, Option, flags
 from lab.scenario.overrides import override
@@ -128,8 +128,8 @@ def test_new_option_has_a_flag_and_a_label(made_up):
     """A new option is a flag, a setting and a label."""
     assert flags({"nap_ms": 5, "seed": None}) == ["--nap-ms", "5"]
     assert replica_settings(SLEEPY, "run", [stages()["lua"]])["nap_ms"] == "10"
-    assert run_labels.labels()["nap_ms"].text(3) == "nap 3 ms"
-    assert run_labels.labels()["nap_ms"].text(None) == "no nap"
+    assert run_data.labels()["nap_ms"].text(3) == "nap 3 ms"
+    assert run_data.labels()["nap_ms"].text(None) == "no nap"
 
 
 @every("option", OPTIONS.values)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
+from dataclasses import replace
 
 import pytest
 
+from app.lock import Stage, claims
 from app.locks import stages
 from lab.errors import BadInput
 from lab.report.matrix import cell_requests
@@ -149,6 +152,20 @@ def test_times_are_scaled_alike():
     assert override(frozen, LUA, {}).faults == frozen.faults
 
 
+def test_ttl_that_is_in_the_lock():
+    """A lock with one TTL in its code has that TTL in every scenario, and the other times change in proportion."""
+    fixed = dataclasses.replace(LUA, ttl_ms=3000, has_fixed_ttl=True)
+    frozen, long = reader.load("frozen_holder"), reader.load("work_outlasts_ttl")
+
+    fitted = override(frozen, fixed, {})
+
+    assert fitted.ttl_ms == override(long, fixed, {}).ttl_ms == 3000
+    assert fitted.faults[0].for_ms == round(frozen.faults[0].for_ms * 3000 / frozen.ttl_ms)
+    assert "always has a TTL of 3000 ms" in fitted.notes[0]
+    with pytest.raises(BadInput, match="always has a TTL of 3000 ms; leave out ttl_ms=500"):
+        override(frozen, fixed, {"ttl_ms": 500})
+
+
 def test_ttl_that_a_store_cannot_keep():
     """A TTL that a store cannot keep is refused with the TTLs that it can keep."""
     with pytest.raises(BadInput, match="steps of 1000 ms; give ttl_ms=1000 or 2000 instead of 1500"):
@@ -191,3 +208,12 @@ def test_scenarios_of_every_store(name, fits, why):
     assert [made.misfit(stages()[stage]) for stage in fits] == [None] * len(fits)
     for stage, words in why.items():
         assert words in made.misfit(stages()[stage])
+
+
+def test_owner_of_a_library():
+    """A stage has an owner in its lock where it promises what needs one; a library may have one without a promise."""
+    of_a_library = Stage(name="x", store="redis", ttl_ms=300, library="x 1.0", claims=claims("exclusive"))
+    race = reader.load("release_race")
+
+    assert race.misfit(of_a_library) is None
+    assert "an owner stored in the lock" in str(race.misfit(replace(of_a_library, library="")))

@@ -169,7 +169,7 @@ def test_prepared_before_the_start(place, supervisor):
 
 def test_no_stage_is_imported_before_the_fork():
     """What a fork server imports for a replica has no stage in it: two runs never share the code of a lock."""
-    modules = Gunicorn("replica", stores=("redis", "redis_nodes", "mysql", "zookeeper", "etcd")).forkable.modules
+    modules = Gunicorn("replica", stores=("redis", "redis_nodes", "mysql", "postgresql", "zookeeper", "etcd")).forkable.modules
     code = f"import sys, importlib; [importlib.import_module(name) for name in {modules}]; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

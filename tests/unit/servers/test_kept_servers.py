@@ -13,8 +13,8 @@ import pytest
 from lab.errors import NotReady
 from lab.evidence import run_folder
 from lab.scenario import reader as scenarios
-from lab.servers import kept_servers
-from lab.servers.kept_servers import KeptServers, can_be_kept, keeping, lent
+from lab.servers import supervised
+from lab.servers.supervised import KeptServers, can_be_kept, keeping, lent
 from lab.servers.supervisor import Supervisor
 from tests.command import runs
 from tests.every import every
@@ -60,7 +60,7 @@ class Shelf:
 @pytest.fixture
 def shelf(monkeypatch) -> Shelf:
     store = Shelf()
-    monkeypatch.setattr(kept_servers.stores, "stores", lambda: {"shelf": store, "other": object()})
+    monkeypatch.setattr(supervised.stores, "stores", lambda: {"shelf": store, "other": object()})
     return store
 
 
@@ -141,22 +141,22 @@ def test_servers_stay_only_where_a_process_keeps_them(shelf, supervisor, tmp_pat
     with keeping():
         with lent(supervisor, ["shelf"], RUSH, logs) as found:
             pids = [one.pid for one in found["shelf"]]
-        assert kept_servers.pids() == pids
-        supervisor.end_all(kept_servers.pids())
+        assert supervised.pids() == pids
+        supervisor.end_all(supervised.pids())
         assert all(map(alive, pids))
         with lent(supervisor, ["other"], RUSH, logs) as found:
-            assert (found, kept_servers.pids()) == ({}, [])
+            assert (found, supervised.pids()) == ({}, [])
     assert not any(map(alive, pids))
 
 
 @every("scenario", ["leader_killed", "node_down", "clock_jump", "store_restart_persisted"])
 def test_damaged_servers_are_not_kept(scenario):
     """Servers that a fault kills, that do not run, or whose clocks are shifted belong to their run alone."""
-    assert not any(can_be_kept(store, scenarios.load(scenario)) for store in ("etcd", "zookeeper", "mysql"))
+    assert not any(can_be_kept(store, scenarios.load(scenario)) for store in ("etcd", "zookeeper", "mysql", "postgresql"))
 
 
 def test_slow_stores_are_kept():
     """The servers that are slow to start stay up; a Redis server is always a new one."""
-    kept = [store for store in kept_servers.stores.stores() if can_be_kept(store, scenarios.load("frozen_holder"))]
+    kept = [store for store in supervised.stores.stores() if can_be_kept(store, scenarios.load("frozen_holder"))]
 
-    assert sorted(kept) == ["etcd", "mysql", "zookeeper"]
+    assert sorted(kept) == ["etcd", "mysql", "postgresql", "zookeeper"]

@@ -128,6 +128,17 @@ def test_stopped_supervisor_is_ended(supervisor, tmp_path):
     assert not any(map(runs, family))
 
 
+def test_signal_reaches_other_sessions(supervisor, tmp_path):
+    """A signal reaches also a process below a program that leads a session of its own."""
+    line = "setsid sh -c 'kill -STOP $$; kill -STOP $$' & wait"
+    program = supervisor.start(["sh", "-c", line], dict(os.environ), tmp_path, tmp_path / "log")
+    wait_for(lambda: [status(one) for one in supervisor.descendants() if one != program] == [psutil.STATUS_STOPPED])
+
+    supervisor.signal(program, signal.SIGKILL)
+
+    wait_for(lambda: {status(one) for one in supervisor.descendants()} <= {psutil.STATUS_ZOMBIE})
+
+
 def test_no_zombies_are_left(supervisor, tmp_path):
     """An orphan that has ended, such as a worker whose master was killed, is taken in; the exit of a program is still known."""
     program = supervisor.start(

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from lab.servers.delayed_write import DelayedWrite
-from lab.servers.tcp_proxy import TcpProxy
+from lab.servers.tcp_proxy import DelayedWrite, TcpProxy
 
 WITHIN_S = 5.0
 

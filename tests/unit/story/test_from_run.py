@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.journal import GaveUp, Started
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.loss import Mechanism
 from lab.story.from_run import caption, title
 from lab.story.happening import Kind
 from lab.story.timeline import NEVER

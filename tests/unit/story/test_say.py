@@ -8,8 +8,8 @@ from string import Formatter
 import pytest
 from msgspec.structs import replace
 
-from lab.evidence.fault_effect import Effect
-from lab.evidence.mechanism import Mechanism
+from lab.evidence.fault_record import Effect
+from lab.evidence.loss import Mechanism
 from lab.explore.search.budget import NONE, Budget
 from lab.explore.search.harm import Harm, Why
 from lab.explore.search.tokens import ORDINALS, name_of

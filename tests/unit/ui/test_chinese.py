@@ -19,8 +19,8 @@ from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.story.verdict import reason
 from lab.ui import chinese, live_page, question_families, questions
+from lab.ui.chinese import TEXTS
 from lab.ui.ladder_panel import rungs
-from lab.ui.page_texts import TEXTS
 from lab.ui.run_form import scenario_names
 from tests.every import every
 

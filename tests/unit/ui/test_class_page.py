@@ -22,12 +22,12 @@ from lab.errors import BadInput
 from lab.language.choice import Language
 from lab.scenario import reader as scenarios
 from lab.ui import addresses, live_page
+from lab.ui.chinese import TEXTS
 from lab.ui.ladder_panel import next_rung
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState, UnderWay
 from lab.ui.locust_client import LocustClient, NotStarted
 from lab.ui.locust_environment import BUSY
-from lab.ui.page_texts import TEXTS
 from lab.ui.run_form import RunRequest
 from tests.builders import Made, outlived, picture_of
 
@@ -103,7 +103,8 @@ def test_all_are_asked_the_same(state):
 
     with pytest.raises(UnderWay, match="a run is under way"):
         state.ask("lua", "nested")
-    late = state.snapshot()
+    with state.followed() as (late, later):
+        assert later.empty()
     assert (late["phase"], late["votes"]["stage"], late["about"]["store"]) == ("starting", "ttl", "redis")
     state.refused("no servers")
     assert (state.snapshot()["phase"], state.snapshot()["why"]) == ("refused", "no servers")

@@ -9,11 +9,10 @@ import pytest
 
 from app.journal import Got, Released, Started, Wrote
 from lab.evidence.history import Outcome, Request
-from lab.evidence.tail import Tail
 from lab.scenario import reader as scenarios
 from lab.ui import ladder_panel
 from lab.ui.event_stream import BEHIND, EventStream
-from lab.ui.live_run import LiveRun
+from lab.ui.live_run import LiveRun, Tail
 from lab.ui.live_state import LiveState
 from lab.ui.lock_holders import BIN_NS, KEPT, LAYERS, LockHolders
 from lab.ui.predictions import VISITORS, Full, Predictions
@@ -33,7 +32,7 @@ def released(request: str, at_ns: int, turn: int = 1) -> Released:
 
 
 def wrote(request: str, at_ns: int, value: int, part: str = "") -> Wrote:
-    return Wrote(request=request, wrote_ns=at_ns, value=value, overwrote=value - 1, part=part)
+    return Wrote(request=request, writing_ns=at_ns, wrote_ns=at_ns, value=value, overwrote=value - 1, part=part)
 
 
 def answered(number: int, at_ns: int, outcome: Outcome = Outcome.ACKNOWLEDGED) -> Request:

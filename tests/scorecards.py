@@ -1,0 +1,13 @@
+"""Results of the scorecard, for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lab.evidence.run_folder import as_json
+from lab.report.tested_lock import TestedLock
+
+
+def kept(folder: Path, name: str, tested: TestedLock) -> None:
+    """Keep the result of a library in a folder."""
+    (folder / f"{name}.json").write_text(as_json(tested), encoding="utf-8")

@@ -1,0 +1,16 @@
+"""A known failure is replayed with real servers, and seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.experiments.known_failure import replay
+from lab.scenario.failures import load
+
+
+@pytest.mark.trial
+def test_known_failure_is_shown():
+    """The lab sees what the report describes: a renewal of redis-py's lock without an expiry deletes its key."""
+    known = load("redis_py_4279")
+
+    assert replay(known).shows(known)

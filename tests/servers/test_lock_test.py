@@ -1,0 +1,226 @@
+"""``lab test`` and ``lab new``: a lock of your own, in every order of events and in runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.command import lab
+
+pytest_plugins = ["pytester"]
+
+LOCKS = '''
+import time
+import uuid
+
+COMPARE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
+
+
+class Token:
+    """A lock of somebody's own, which has never heard of the lab."""
+
+    def __init__(self, client, name, ttl=5.0, wait=10.0):
+        self.client, self.name, self.ttl, self.wait = client, f"lock:{name}", ttl, wait
+        self.token = uuid.uuid4().hex
+
+    def acquire(self):
+        until_s = time.monotonic() + self.wait
+        while not self.client.set(self.name, self.token, nx=True, px=int(self.ttl * 1000)):
+            if time.monotonic() > until_s:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def release(self):
+        if self.client.get(self.name) == self.token.encode():
+            self.client.delete(self.name)
+
+
+def make(client, key, ttl_ms, wait_ms):
+    return client.lock(key, timeout=ttl_ms / 1000, blocking_timeout=wait_ms / 1000)
+
+
+class OfItsOwn:
+    """A lock whose key and TTL are in its code."""
+
+    def __init__(self, client):
+        self.client, self.token = client, uuid.uuid4().hex
+
+    def acquire(self):
+        while not self.client.set("cron", self.token, nx=True, px=3000):
+            time.sleep(0.02)
+
+    def release(self):
+        self.client.eval(COMPARE, 1, "cron", self.token)
+
+
+class Odd:
+    def __init__(self, zork):
+        pass
+
+
+class NoMethods:
+    def __init__(self, client, name):
+        pass
+
+
+class NoKey(NoMethods):
+    def acquire(self):
+        return True
+
+    def release(self):
+        pass
+'''
+
+
+OWN_CLIENT = """
+import time
+import uuid
+
+from own_sockets import RELEASE, Client
+
+
+class Own:
+    def __init__(self, host, port, key, ttl):
+        self.client, self.key, self.ttl, self.token = Client(host, port), key, ttl, uuid.uuid4().hex
+
+    def acquire(self):
+        while self.client.ask("SET", self.key, self.token, "NX", "PX", str(int(self.ttl * 1000))) is None:
+            time.sleep(0.02)
+
+    def release(self):
+        self.client.ask("EVAL", RELEASE, "1", self.key, self.token)
+        self.client.close()
+"""
+
+
+@pytest.fixture
+def here(tmp_path):
+    """A folder with a module of somebody's locks."""
+    (tmp_path / "locks_of_mine.py").write_text(LOCKS, encoding="utf-8")
+    return tmp_path
+
+
+def test_client_of_its_own(here):
+    """A lock that asks for the address of the store gets that of a lane: the commands of its own client are seen."""
+    (here / "own_client.py").write_text(OWN_CLIENT, encoding="utf-8")
+    shutil.copy(Path(__file__).parent / "foreign" / "own_sockets.py", here)
+    words = ("--claims", "exclusive releases_only_its_own", "--scenario", "slow_holder", "--out", "out")
+    done = lab("test", "own_client:Own", *words, cwd=here)
+
+    tested = json.loads((here / "out" / "test.json").read_text(encoding="utf-8"))
+    own = next(one for one in tested["claims"] if one["claim"] == "releases_only_its_own")
+    assert (own["orders"], [one["verdict"] for one in own["cells"]]) == ("holds", ["KEPT"]), done.err
+    assert "by_lane=True" in (here / "out" / "own.py").read_text(encoding="utf-8")
+
+
+def test_class_is_condemned(here):
+    """A class that compares and deletes in two steps breaks its promise, in some order and on the page; its key is found."""
+    words = (
+        "--claims",
+        "releases_only_its_own releases_atomically",
+        "--scenario",
+        "slow_holder",
+        "--budget",
+        "60",
+        "--out",
+        "out",
+    )
+    done = lab("test", "locks_of_mine:Token", *words, "--junit", "j.xml", "--badge", "b.svg", cwd=here)
+
+    tested = json.loads((here / "out" / "test.json").read_text(encoding="utf-8"))
+    own, atomic = tested["claims"]
+    suite = ET.parse(here / "j.xml").getroot()[0]  # noqa: S314 - the lab wrote it
+    assert done.status == 1, done.err
+    assert (own["orders"], own["cells"][0]["verdict"]) == ("holds", "KEPT")
+    assert atomic["orders"] == "breaks"
+    assert 'key="lock:{key}"' in (here / "out" / "my_token.py").read_text(encoding="utf-8")
+    assert (here / "out" / atomic["schedule"]).is_file()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "0")
+    assert "1 promise broken" in (here / "b.svg").read_text(encoding="utf-8")
+    assert "releases_atomically" in (here / "out" / "test.html").read_text(encoding="utf-8")
+
+
+def test_function_is_acquitted(here):
+    """A function that makes a sound lock keeps its promises in every order and in the run."""
+    words = ("--claims", "releases_only_its_own", "--scenario", "slow_holder", "--budget", "60", "--out", "out")
+    done = lab("test", "locks_of_mine:make", *words, cwd=here)
+
+    assert done.status == 0, done.out + done.err
+    (own,) = json.loads((here / "out" / "test.json").read_text(encoding="utf-8"))["claims"]
+    assert (own["orders"], own["cells"][0]["verdict"]) == ("holds", "KEPT")
+
+
+def test_lock_with_its_own_key_and_ttl(here):
+    """A lock that takes no key and no TTL is judged by those that it sets: it is free again within its own TTL."""
+    words = ("--claims", "exclusive,freed_after_crash", "--scenario", "holder_crash", "--budget", "5", "--out", "out")
+    done = lab("test", "locks_of_mine:OfItsOwn", *words, cwd=here)
+
+    _, own = json.loads((here / "out" / "test.json").read_text(encoding="utf-8"))["claims"]
+    written = (here / "out" / "of_its_own.py").read_text(encoding="utf-8")
+    assert own["cells"][0]["verdict"] == "KEPT", done.out
+    assert 'key="cron"' in written
+    assert "ttl_ms=3000,\n    has_fixed_ttl=True" in written
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["nopackage:Lock"], 2, "nopackage cannot be imported: ModuleNotFoundError"),
+        (["locks_of_mine:Tokn"], 2, "there is no class or function 'Tokn'. Did you mean 'Token'?"),
+        (["locks_of_mine:Odd"], 2, "the parameter 'zork' has no default"),
+        (["locks_of_mine:NoMethods"], 2, "has neither acquire and release"),
+        (["locks_of_mine:NoKey"], 2, "It set no key"),
+        (["app.lock:Lock"], 2, "the lab has a package 'app' of its own"),
+        (["locks_of_mine:Token", "--claims", "exclusiv"], 2, "Did you mean 'exclusive'?"),
+        (["./none.py"], 2, "there is no file './none.py'"),
+        (["lua", "--claims", "exclusive"], 2, "lua has its claims in its STAGE"),
+        ([], 2, "give a lock"),
+        (["lua", "--worker", "node x"], 2, "and not both"),
+        (["--worker", "nodee x.mjs"], 2, "'nodee' of the worker is not installed"),
+        (["--worker", "node nope.mjs"], 4, "ended with status 1"),
+    ],
+)
+def test_bad_lock(words, status, said, here):
+    """What cannot be tested is named, with the place and the nearest choice, before anything is run."""
+    done = lab("test", *words, cwd=here)
+
+    assert (done.status, said in done.err) == (status, True), done.err
+
+
+@pytest.mark.parametrize(
+    "begun", [["--from", "uuid"], ["--worker", "node"], ["--worker", "php"], ["--worker", "python"]], ids="-".join
+)
+def test_new_lock_runs(begun, tmp_path):
+    """What ``lab new`` writes is a lock that runs as it is, and that is not written over."""
+    made = lab("new", "mine", *begun, cwd=tmp_path)
+    again = lab("new", "mine", cwd=tmp_path)
+    run = lab("run", "slow_holder", "--stage", "./mine.py", "--json", "--no-draw", cwd=tmp_path)
+
+    assert (made.status, again.status) == (0, 2), made.err
+    assert run.verdict["verdict"] == "KEPT", run.err
+
+
+def test_fixture(pytester, here):
+    """The fixture passes a sound lock, and fails for another with the schedule that breaks it."""
+    pytester.makepyfile(
+        locks_of_mine=LOCKS,
+        test_mine="""
+        from locks_of_mine import Token, make
+
+        def test_sound(lock_lab):
+            lock_lab.check(make, claims=["releases_only_its_own"], scenarios=["slow_holder"])
+
+        def test_broken(lock_lab):
+            lock_lab.check(Token, claims=["releases_atomically"], scenarios=["slow_holder"])
+        """,
+    )
+
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "lab.pytest_lock_lab", timeout=180)
+
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*A deletes B’s lock*"])

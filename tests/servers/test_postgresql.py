@@ -1,0 +1,47 @@
+"""Locks in PostgreSQL, on a real server: its faults, and what the lab does not see of a client."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.command import run
+
+ADVISORY = str(Path(__file__).parents[2] / "libraries" / "pypi_psycopg.py")
+UNSEEN = """
+from app.lock import Grant, Stage, claims
+
+class Lock:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        self.store, self.key = store, key
+
+    def run(self, work):
+        with self.store.plain() as connection:
+            connection.pgconn.exec_(b"SELECT pg_advisory_lock(1)")  # as a client in C: below psycopg
+            result = work(Grant(self.key))
+            connection.pgconn.exec_(b"SELECT pg_advisory_unlock(1)")
+            return result
+
+STAGE = Stage(lock=Lock, store="postgresql", claims=claims("exclusive held_to_the_end"))
+"""
+
+
+@pytest.mark.parametrize(("scenario", "verdict"), [("session_loss", "ADMITTED"), ("store_restart_persisted", "ADMITTED")])
+def test_faults_of_the_store(tmp_path, scenario, verdict):
+    """A session that is cut, and a server that is killed, take the lock from its holder: two requests are inside."""
+    done = run(scenario, ADVISORY, tmp_path)
+
+    assert done.verdict["verdict"] == verdict, done.verdict["why"]
+    assert done.verdict["lost"] >= 1
+
+
+def test_unseen_client(tmp_path):
+    """A lock whose statements pass the lab by is neither kept nor accused: the server counted what no replica has sent."""
+    stage = tmp_path / "unseen.py"
+    stage.write_text(UNSEEN, encoding="utf-8")
+
+    done = run("rush", str(stage), tmp_path, requests=60, users=10)
+
+    assert done.verdict["verdict"] == "VOID"
+    assert "unseen_commands" in {why["code"] for why in done.verdict["why"]}

@@ -1,0 +1,149 @@
+"""The wheel: what is in it, and that its ``lab`` works in any folder, far from the clone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from lab.paths import HOME
+from lab.run import environment
+
+PACKAGES = ("app", "lab", "locustfiles", "scenarios")
+LATE = "zz_dependencies.pth"  # read after all that is in the folder itself
+GUNICORN = "#!{}\nfrom gunicorn.app.wsgiapp import run\nrun()\n"
+ABOUT = """
+import json, app, lab, locustfiles
+from lab.run import environment
+print(json.dumps([[app.__file__, lab.__file__, locustfiles.__file__], environment.fingerprint(environment.CODE)]))
+"""
+
+
+def execute(*words: str | Path, cwd: Path, status: tuple[int, ...] = (0,)) -> str:
+    """Execute a command without our PYTHONPATH, check its exit status, and return its output."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run([*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, timeout=180, check=False)
+    assert done.returncode in status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel, made from a copy: setuptools puts what is left of an earlier wheel into the next one."""
+    copy = tmp_path_factory.mktemp("source")
+    for name in PACKAGES:
+        shutil.copytree(HOME / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(HOME / name, copy)
+    pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps", "--no-build-isolation")
+    execute(*pip, "--wheel-dir", copy / "dist", copy, cwd=copy)
+    return next((copy / "dist").glob("lock_lab-*.whl"))
+
+
+@pytest.fixture(scope="module")
+def site(wheel, tmp_path_factory) -> Path:
+    """The folder of the packages of a virtual environment that has the wheel, and our dependencies after it.
+
+    The file that makes our clone importable is in our own folder of packages. Python reads such files only in the folders
+    that it knows from its beginning, so the clone stays unknown there.
+    """
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False)
+    python = folder / "bin" / "python"
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps")
+    execute(*pip, wheel, cwd=folder)
+    packages = next(folder.glob("lib/python*/site-packages"))
+    ours = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+    (packages / LATE).write_text("".join(f"{path}\n" for path in ours), encoding="utf-8")
+    (folder / "bin" / "gunicorn").write_text(GUNICORN.format(python), encoding="utf-8")  # pip makes it, with the package
+    (folder / "bin" / "gunicorn").chmod(0o755)
+    return packages
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory) -> Path:
+    """A folder of somebody's, with a lock, and with packages that have the names of ours."""
+    folder = tmp_path_factory.mktemp("somewhere")
+    shutil.copy(HOME / "app" / "locks" / "lua.py", folder / "my_lock.py")
+    for name in ("app", "lab"):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text("raise SystemExit('not ours')\n", encoding="utf-8")
+    return folder
+
+
+def lab(site: Path) -> Path:
+    """Return the command that the wheel installed."""
+    return site.parents[2] / "bin" / "lab"
+
+
+def files(folder: Path) -> set[str]:
+    """Return what is below a folder, without what Python itself compiles."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if "__pycache__" not in path.parts}
+
+
+def test_all_files_are_in_the_wheel(wheel):
+    """The wheel has each file of the packages that git knows, and of others only its own description."""
+    listed = subprocess.run(["git", "ls-files", *PACKAGES], cwd=HOME, capture_output=True, text=True, check=True).stdout.split()
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+
+    assert set(listed) - names == set()
+    assert {name.split("/")[0] for name in names} - {*PACKAGES} == {f"{'-'.join(wheel.name.split('-')[:2])}.dist-info"}
+
+
+def test_the_clone_is_not_imported(site, here):
+    """Its own packages are imported there, which have the fingerprint of those of the clone."""
+    places, fingerprint = json.loads(execute(site.parents[2] / "bin" / "python", "-P", "-c", ABOUT, cwd=here))
+
+    assert places == [str(site / name / "__init__.py") for name in ("app", "lab", "locustfiles")]
+    assert fingerprint == environment.fingerprint(environment.CODE)
+
+
+def test_scenarios(site, here):
+    """The scenarios are found, and the commands that are named are those of the wheel."""
+    said = execute(lab(site), "scenarios", cwd=here)
+
+    assert [path.stem for path in (HOME / "scenarios").glob("*.toml") if f"{path.stem} " not in said] == []
+    assert said.endswith("More about a scenario: lab scenarios NAME\n")
+
+
+def test_run_and_matrix(site, here):
+    """A lock in this folder is run and judged; the runs are below ``lab-runs``, and nothing is next to the packages."""
+    before = files(site)
+    execute(lab(site), "run", "rush", "--stage", "./my_lock.py", "--requests", "60", cwd=here)
+    words = ("--stage", "./my_lock.py", "--scenario", "holder_crash")
+    execute(lab(site), "matrix", *words, cwd=here, status=(0, 3))  # 3: the crash may come when nobody holds the lock
+
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in here.glob("lab-runs/runs/2*/verdict.json")]
+    assert [one["stage"] for one in found] == ["my_lock", "my_lock"]
+    assert {path.name for path in here.iterdir()} - {"__pycache__"} == {"app", "lab", "lab-runs", "my_lock.py"}
+    assert files(site) == before
+
+
+def test_explore(site, here):
+    """The explorer decides a lock in this folder."""
+    words = ("--claim", "releases_only_its_own", "--clients", "2", "--budget", "60")
+
+    assert "my_lock keeps 1 promise in every order" in execute(lab(site), "explore", "./my_lock.py", *words, cwd=here)
+
+
+def test_doctor(site, here):
+    """The doctor works, and has nothing to install where the servers are installed."""
+    assert "redis-server" in execute(lab(site), "doctor", cwd=here)
+    assert "all that the lab needs for redis is installed" in execute(lab(site), "doctor", "--install", cwd=here)
+
+
+def test_what_needs_a_clone(site, here):
+    """A command that needs a clone states it in one line."""
+    said = execute(lab(site), "docs", cwd=here, status=(2,))
+
+    assert said.startswith("error: this command needs a clone of the project")
+    assert said.count("\n") == 1

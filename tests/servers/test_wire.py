@@ -1,0 +1,113 @@
+"""Locks in programs of other languages: their commands are seen, faults are injected, and the judge decides as for any lock."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lab.paths import HOME
+from tests.command import lab
+
+WORKERS = HOME / "workers"
+LANGUAGES = {
+    "python": ([sys.executable, str(WORKERS / "worker.py"), str(WORKERS / "example.py")], 0),
+    "node": (["node", str(WORKERS / "worker.mjs"), str(WORKERS / "example.mjs")], 0),
+    "php": (["php", str(WORKERS / "worker.php"), str(WORKERS / "example.php")], 1),
+}
+ANSWERING = """
+import sys
+for line in sys.stdin:
+    lane, verb, *_ = line.split()
+    if lane not in ("lane", "drop"):
+        print({}, flush=True)
+"""
+SHAPES = str(Path(__file__).with_name("workers") / "shapes.py")
+STAGE = """
+from app.lock import Stage, claims
+
+STAGE = Stage(worker={worker!r}, claims=claims("{claims}"), {others})
+"""
+CLAIMS = "exclusive releases_only_its_own releases_atomically freed_after_crash"
+
+
+def write(folder: Path, worker: list[str], lanes: int = 0, claims: str = CLAIMS, **others: str) -> str:
+    record = {"worker_lanes": lanes, "store": "redis", "ttl_ms": 3000} | others
+    words = ", ".join(f"{name}={value!r}" for name, value in record.items())
+    (folder / "wired.py").write_text(STAGE.format(worker=worker, claims=claims, others=words), encoding="utf-8")
+    return "./wired.py"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("release", "verdict"), [("own", "KEPT"), ("any", "BROKEN")])
+def test_lock_of_a_worker(language, release, verdict, tmp_path):
+    """A slow holder frees nobody else's lock, or does, in any language; every command of the worker is seen."""
+    command, lanes = LANGUAGES[language]
+    stage = write(tmp_path, [*command, f"release={release}"], lanes)
+
+    done = lab("run", "slow_holder", "--stage", stage, "--json", "--no-draw", cwd=tmp_path)
+
+    record = json.loads((done.folder / "run.json").read_text(encoding="utf-8"))
+    assert done.verdict["verdict"] == verdict, done.err
+    assert record["stage"]["worker"] == [*command, f"release={release}"]
+    assert record["commands"]["lock"]["set"] > record["scenario"]["requests"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "scenario", "claim", "others"),
+    [
+        ("blpop", "release_race", "releases_atomically", {}),
+        ("subscribe", "release_race", "releases_atomically", {}),
+        ("fence", "frozen_holder", "survives_a_freeze", {"resource": "fenced"}),
+        ("majority", "node_down", "available_with_a_node_down", {"store": "redis_nodes"}),
+    ],
+)
+def test_shape_of_a_lock(shape, scenario, claim, others, tmp_path):
+    """A worker may block in the store, hear of releases, hand out fences, and ask five servers; a freeze stops it as well."""
+    command, lanes = LANGUAGES["python"]
+    stage = write(tmp_path, [*command[:2], SHAPES, f"shape={shape}"], lanes, f"{CLAIMS} {claim}", **others)
+
+    done = lab("run", scenario, "--stage", stage, "--json", "--no-draw", cwd=tmp_path)
+
+    assert done.verdict["verdict"] == "KEPT", done.err
+
+
+def test_worker_dies_with_its_replica(tmp_path):
+    """A replica that dies takes its worker along: nobody releases its lock, and the TTL frees it."""
+    command, lanes = LANGUAGES["python"]
+
+    done = lab("run", "holder_crash", "--stage", write(tmp_path, command, lanes), "--json", "--no-draw", cwd=tmp_path)
+
+    assert done.verdict["verdict"] == "KEPT", done.err
+    assert not [one for one in psutil.process_iter(["cmdline"]) if str(WORKERS / "example.py") in (one.info["cmdline"] or [])]
+
+
+@pytest.mark.parametrize(
+    ("worker", "status", "said"),
+    [
+        (["nodee", "x.mjs"], 2, "line 4: the program 'nodee' of the worker is not installed"),
+        (["./missing", "x"], 2, "is no file"),
+        (["sh", "-c", "exit 3"], 4, "ended with status 3"),
+        (["sh", "-c", "read a; read b; kill -9 $$"], 4, "ended with SIGKILL"),
+        ([sys.executable, "-c", ANSWERING.format("lane, 'maybe'")], 4, "it is no answer to acquire. The answers are yes"),
+        ([sys.executable, "-c", ANSWERING.format("77, 'yes'")], 4, "77 is not a lane. The lanes are 0"),
+        ([sys.executable, "-c", ANSWERING.format("lane, 'yes', 'x'")], 4, "the fence 'x' is not a whole number"),
+    ],
+)
+def test_bad_worker(worker, status, said, tmp_path):
+    """A worker that is missing, ends, or says what it may not say, is named, and nothing of it is left."""
+    done = lab("run", "rush", "--stage", write(tmp_path, worker), "--requests", "30", "--no-draw", cwd=tmp_path)
+
+    assert (done.status, said in done.err) == (status, True), done.err
+
+
+def test_every_order_is_refused(tmp_path):
+    """The explorer cannot lead the threads of another program, and says so."""
+    command, lanes = LANGUAGES["python"]
+
+    done = lab("explore", write(tmp_path, command, lanes), cwd=tmp_path)
+
+    assert (done.status, "in a program of its own" in done.err) == (3, True), done.err

@@ -1,0 +1,104 @@
+"""``docs/libraries.md`` and the page of the scorecard come from the kept results, and differ as soon as these do."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.docgen import drift, generate, libraries
+from lab.report import scorecard
+from lab.report.tested_lock import TestedCell, TestedClaim, TestedLock
+from tests.scorecards import kept
+
+BROKEN, ADMITTED, SHORT = "libraries_broken", "libraries_admitted", "libraries"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of kept results, in which the documents look."""
+    monkeypatch.setattr(scorecard, "FOLDER", tmp_path)
+    libraries.entries.cache_clear()
+    yield tmp_path
+    libraries.entries.cache_clear()
+
+
+def made(name: str) -> str:
+    """Make a part anew."""
+    libraries.entries.cache_clear()
+    return libraries.PARTS[name]()
+
+
+def cell(scenario: str, claim: str, lost: int, **rounds: int) -> TestedCell:
+    """The runs of a scenario, which lost so many increments."""
+    command = f"lab run {scenario} --stage libraries/pypi_redis.py"
+    verdict = next(iter(rounds))
+    return TestedCell(
+        stage="s", scenario=scenario, claim=claim, verdict=verdict, rounds=rounds, lost=lost, reason="it was so.", command=command
+    )
+
+
+def lock(*claims: TestedClaim, **about: str) -> TestedLock:
+    """A tested library."""
+    return TestedLock(lock="libraries/pypi_redis.py", stage="s", library="redis 1.0", claims=list(claims), about=about)
+
+
+def test_broken_promise_has_its_words(folder):
+    """The first table has who promised what in which words, when that failed, how much was lost, and the command."""
+    claim = TestedClaim(claim="exclusive", words="only one", link="https://a/b", cells=[cell("rush", "exclusive", 7, BROKEN=3)])
+    kept(folder, "pypi_redis", lock(claim))
+
+    (row,) = made(BROKEN).splitlines()[2:]
+
+    assert "“only one” ([source](https://a/b))" in row
+    assert "All users increment at once: it was so" in row
+    assert "**BROKEN 3 of 3, 7 lost**" in row
+    assert "lab run rush --stage libraries/pypi_redis.py`" in row
+
+
+def test_what_nobody_promised_is_never_broken(folder):
+    """What a library fails in without a promise stands in a table of its own, and not among the broken promises."""
+    claim = TestedClaim(
+        claim="held_to_the_end", promised=False, cells=[cell("work_outlasts_ttl", "held_to_the_end", 4, ADMITTED=3)]
+    )
+    kept(folder, "pypi_redis", lock(claim))
+
+    assert made(BROKEN) == "None.\n"
+    assert "(#redis-10-pypi_redis)<br>`pypi_redis` (4 lost)" in made(ADMITTED)
+    assert "fails 3 of 3, not promised, 4 lost" in made(SHORT)
+    assert "BROKEN" not in made("library_claims")
+
+
+def test_break_in_some_rounds_is_not_published(folder):
+    """Two of three rounds are not enough: the figures stand in the table, and the promise is not called broken."""
+    claim = TestedClaim(claim="exclusive", words="x", link="https://a/b", cells=[cell("rush", "exclusive", 7, BROKEN=2, KEPT=1)])
+    kept(folder, "pypi_redis", lock(claim))
+
+    assert made(BROKEN) == "None.\n"
+    assert "NOT DECIDED: BROKEN 2 of 3, KEPT 1 of 3" in made(SHORT)
+
+
+def test_refusal_of_the_explorer_has_its_reason(folder):
+    """Why no order was looked at is in the row of the library, and what deviates from its defaults in its part."""
+    tested = lock(TestedClaim(claim="exclusive"), options="the pool has 5 threads")
+    tested.unexplored = "its lock is in a program of its own"
+    kept(folder, "pypi_redis", tested)
+
+    assert "not looked at: its lock is in a program of its own" in made(SHORT)
+    assert "Not its defaults: the pool has 5 threads." in made("library_claims")
+
+
+def test_document_and_page_drift(folder, tmp_path, monkeypatch):
+    """The page is kept with the results. When a result changes, both differ from what is made now."""
+    document = tmp_path / "libraries.md"
+    kept(folder, "pypi_redis", lock(TestedClaim(claim="exclusive", cells=[cell("rush", "exclusive", 0, KEPT=3)])))
+    document.write_text(generate.fill("<!-- generated: libraries --><!-- end -->"), encoding="utf-8")
+    (page,) = libraries.pages()
+    scorecard.write_page(folder, folder)
+
+    def drifted() -> list[bool]:
+        libraries.entries.cache_clear()
+        text = document.read_text(encoding="utf-8")
+        return [generate.fill(text) != text, not drift.is_drawn_so(page, libraries.pages()[page])]
+
+    assert drifted() == [False, False]
+    kept(folder, "pypi_redis", lock(TestedClaim(claim="exclusive", cells=[cell("rush", "exclusive", 5, BROKEN=3)])))
+    assert drifted() == [True, True]

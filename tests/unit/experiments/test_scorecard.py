@@ -1,0 +1,135 @@
+"""``lab scorecard``: what it measures, what it leaves out, and what it keeps; the measurement itself is a stand-in."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.library import ALL
+from lab.commands import scorecard as command
+from lab.commands.scorecard import ToMeasure, measure
+from lab.errors import BadInput, ExitStatus
+from lab.evidence.run_folder import as_json
+from lab.interrupts import Interrupted
+from lab.report.scorecard import entries
+from lab.report.tested_lock import TestedCell, TestedClaim, TestedLock
+from lab.scenario import reader
+from lab.scenario.libraries import load, names, scenarios_of
+from tests.scorecards import kept
+
+CELL = TestedCell(stage="s", scenario="rush", claim="exclusive", verdict="KEPT", rounds={"KEPT": 3}, run="a-run")
+TWO = ("pypi_redis", "pypi_etcd3gw")
+
+
+@pytest.fixture
+def tested(tmp_path, monkeypatch):
+    """The libraries that were tested, in order; each test has a schedule and a run, and ends with the status of its name."""
+    done, statuses = [], {}
+    monkeypatch.setattr(command, "REPORTS", tmp_path / "reports")
+
+    def test(words, home, within_s):
+        name = home.name
+        done.append(name)
+        found = TestedLock(lock=words[1], stage=name, library=name, rounds=int(words[words.index("--repeat") + 1]))
+        found.claims = [TestedClaim(claim="exclusive", cells=[CELL], schedule="orders/exclusive.svg")]
+        (home / "test" / "orders").mkdir(parents=True)
+        (home / "test" / "orders" / "exclusive.svg").write_text("<svg/>", encoding="utf-8")
+        (home / "test" / "test.json").write_text(as_json(found), encoding="utf-8")
+        return statuses.get(name, ExitStatus.GOOD), "", "why it is so"
+
+    monkeypatch.setattr(command, "child_command", test)
+    return done, statuses, tmp_path / "kept"
+
+
+def test_what_is_kept_is_small_and_whole(tested):
+    """The verdicts and the schedule are kept; the folders of the runs are not, and are not named."""
+    _, _, folder = tested
+
+    assert measure(ToMeasure(["pypi_redis"], out=folder)) == ExitStatus.GOOD
+
+    (found,) = entries(folder)
+    assert (found.tested.command, found.tested.rounds) == ("lab scorecard pypi_redis --rounds 3", 3)
+    assert found.tested.claims[0].cells[0].run == ""
+    assert found.tested.claims[0].schedule == "pypi_redis-exclusive.svg"
+    assert sorted(path.name for path in folder.iterdir()) == ["index.html", "pypi_redis-exclusive.svg", "pypi_redis.json"]
+
+
+def test_resume_measures_only_the_rest(tested, capsys):
+    """After an interrupt in the second library the first one is kept, and is not measured again; more rounds are."""
+    done, statuses, folder = tested
+    statuses["pypi_etcd3gw"] = ExitStatus.INTERRUPTED
+
+    with pytest.raises(Interrupted):
+        measure(ToMeasure(TWO, out=folder))
+    assert "--resume measures the 1 that are left" in " ".join(capsys.readouterr().out.split())
+    statuses.clear()
+    measure(ToMeasure(TWO, out=folder, resume=True))
+    assert done == ["pypi_redis", "pypi_etcd3gw", "pypi_etcd3gw"]
+    measure(ToMeasure(TWO, out=folder, resume=True, rounds=4))
+    assert done[3:] == [*TWO]
+
+
+def test_missing_environment_is_a_line(tested, capsys, monkeypatch):
+    """Each environment that is missing is a line with its command, before anything runs; the exit status says it."""
+    done, _, folder = tested
+    monkeypatch.setattr(command.environments, "is_made", lambda place: place != "node")
+
+    status = measure(ToMeasure(("npm_redlock_4", "pypi_redis", "npm_redlock_5"), out=folder))
+
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("node is not installed, without which npm_redlock_4, npm_redlock_5 cannot be measured.")
+    assert said[0].endswith("lab libraries --install node")
+    assert (done, status) == (["pypi_redis"], ExitStatus.CANNOT_RUN)
+
+
+def test_library_that_cannot_be_tested_is_named(tested, capsys):
+    """The others are measured all the same, and nothing is kept of it."""
+    done, statuses, folder = tested
+    statuses["pypi_redis"] = ExitStatus.BAD_INPUT
+
+    assert measure(ToMeasure(TWO, out=folder)) == ExitStatus.CANNOT_RUN
+    assert "pypi_redis: left out: why it is so" in capsys.readouterr().out
+    assert (done, [one.name for one in entries(folder)]) == ([*TWO], ["pypi_etcd3gw"])
+
+
+def test_time_that_is_left(tested, capsys):
+    """It is the time that a library took before; of another one, the mean. Where none ever was measured, nothing is said."""
+    _, _, folder = tested
+    folder.mkdir()
+
+    measure(ToMeasure(TWO, out=folder))
+    assert "min left" not in capsys.readouterr().out.splitlines()[0]
+    kept(folder, "pypi_redis", TestedLock(lock="x", stage="x", took_s=120))
+    (folder / "pypi_etcd3gw.json").unlink()
+    measure(ToMeasure(TWO, out=folder))
+    assert capsys.readouterr().out.splitlines()[0].endswith(", about 4 min left")
+
+
+def test_results_of_gone_libraries_are_removed(tested, monkeypatch):
+    """Who measures the whole shelf keeps no result of a library that is not on it."""
+    _, _, folder = tested
+    monkeypatch.setattr(command, "names", lambda: [*TWO])
+    folder.mkdir()
+    kept(folder, "pypi_gone", TestedLock(lock="x", stage="x"))
+
+    measure(ToMeasure(out=folder))
+
+    assert {one.name for one in entries(folder)} == {*TWO}
+
+
+@pytest.mark.parametrize("part", [{"scenarios": ("rush",)}, {"rounds": 2}])
+def test_part_is_not_kept_in_the_reference(part):
+    """Some scenarios only, or fewer than three rounds, are no measurement: the reference must not have them."""
+    with pytest.raises(BadInput, match="--out"):
+        measure(ToMeasure(TWO, **part))
+
+
+def test_each_promise_meets_a_scenario():
+    """No promise of a library is left without a scenario, where there is one; and no further scenario is run."""
+    tests = {name: reader.load(name).tests for name in reader.names()}
+    for lock in map(load, names()):
+        chosen = scenarios_of(lock)
+        further = set(chosen) - set(ALL) - set(lock.library.scenarios)
+
+        assert chosen[: len(ALL)] == list(ALL)
+        assert lock.stage.claims & set(tests.values()) <= {tests[one] for one in chosen}
+        assert {tests[one] for one in further} <= lock.stage.claims

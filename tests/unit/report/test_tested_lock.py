@@ -1,0 +1,76 @@
+"""What runs and orders say of a claim: when it is kept, broken, or neither."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.errors import ExitStatus
+from lab.report.tested_lock import Speed, TestedCell, TestedClaim, TestedLock, in_words, ordered
+
+
+def cell(scenario: str = "rush", **rounds: int) -> TestedCell:
+    """The runs of a scenario, by their verdicts."""
+    return TestedCell(stage="s", scenario=scenario, claim="exclusive", verdict=next(iter(rounds)), rounds=rounds)
+
+
+@pytest.mark.parametrize(
+    ("orders", "cells", "words"),
+    [
+        ("", [cell(KEPT=3)], "KEPT 3 of 3"),
+        ("", [cell(KEPT=2, VOID=1)], "KEPT 2 of 3"),
+        ("", [cell(KEPT=3), cell("sale", KEPT=2, VOID=1)], "KEPT 5 of 6"),
+        ("holds", [], "KEPT in every order"),
+        ("holds", [cell(VOID=3)], "KEPT in every order"),
+        ("", [cell(BROKEN=3)], "BROKEN 3 of 3"),
+        ("", [cell(BROKEN=1)], "BROKEN"),
+        ("breaks", [cell(KEPT=3)], "BROKEN in some order"),
+        ("breaks", [cell(BROKEN=2, KEPT=1)], "BROKEN in some order"),
+        ("", [cell(KEPT=3), cell("sale", BROKEN=3)], "BROKEN 3 of 3"),
+        ("", [cell(BROKEN=2, KEPT=1)], "NOT DECIDED: BROKEN 2 of 3, KEPT 1 of 3"),
+        ("holds", [cell(BROKEN=2, VOID=1)], "NOT DECIDED: BROKEN 2 of 3, VOID 1 of 3"),
+        ("not_decided", [cell(VOID=3)], "NOT SHOWN"),
+        ("not_looked_at", [], "NOT SHOWN"),
+    ],
+)
+def test_promise(orders, cells, words):
+    """A promise is broken where each run of a scenario broke it, or some order does; in some runs only, it is not decided."""
+    assert in_words(TestedClaim(claim="exclusive", orders=orders, cells=cells)) == words
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([cell(ADMITTED=3)], "fails 3 of 3, not promised"),
+        ([cell(ADMITTED=1, UNSEEN=2)], "fails 1 of 3, not promised"),
+        ([cell(UNSEEN=3)], "held 3 of 3, though not promised"),
+        ([cell(VOID=3)], "NOT SHOWN"),
+    ],
+)
+def test_no_promise(cells, words):
+    """A claim that nobody makes fails, or it holds all the same."""
+    assert in_words(TestedClaim(claim="exclusive", promised=False, cells=cells)) == words
+
+
+def test_only_promises_count_for_the_lock():
+    """What a lock does not promise changes neither its headline nor the exit status."""
+    kept = TestedClaim(claim="exclusive", cells=[cell(KEPT=3)])
+    admitted = TestedClaim(claim="fair", promised=False, cells=[cell(ADMITTED=3)])
+    some = TestedClaim(claim="counts_once", cells=[cell(BROKEN=1, KEPT=2)])
+
+    sound = TestedLock(lock="x", stage="x", claims=[kept, admitted])
+    open_ = TestedLock(lock="x", stage="x", claims=[kept, some])
+    assert (sound.headline, sound.status) == ("1 of 1 promise kept", ExitStatus.GOOD)
+    assert (open_.headline, open_.status) == (
+        "1 of 2 promises kept; nothing was shown of counts_once",
+        ExitStatus.NOTHING_SHOWN,
+    )
+    assert ordered([admitted, some, kept])[-1] is admitted
+
+
+def test_speed_is_a_mean_of_pairs():
+    """A ratio is that of a pair; a pair in which nobody was served has none."""
+    about = {"next_to": "lua", "command": "", "next_to_command": "", "commands": 0, "next_to_commands": 0}
+    speed = Speed(per_s=[50, 200, 0], next_to_per_s=[100, 100, 100], longest_wait_ms=0, next_to_longest_wait_ms=0, **about)
+
+    assert speed.ratios == [0.5, 2.0]
+    assert speed.ratio == pytest.approx(1.0)

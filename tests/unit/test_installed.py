@@ -1,0 +1,118 @@
+"""What an installed lab does otherwise than a clone, as far as it needs no wheel; and the installation of servers."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from lab import bootstrap, cli, paths, prerequisites
+from lab.commands import doctor
+from lab.commands.exit_status import status_of
+from lab.errors import BadInput, ExitStatus
+from lab.run import environment
+from lab.servers.programs import gunicorn
+from tests.every import every
+
+
+@every(
+    "words",
+    [
+        ("docs",),
+        ("docs", "--check"),
+        ("class",),
+        ("matrix",),
+        ("matrix", "--stage", "lua"),
+        ("explore", "lua", "--keep"),
+        ("run", "rush", "--stage", "lua", "--engine", "docker"),
+    ],
+)
+def test_what_needs_a_clone_is_refused(monkeypatch, capsys, tmp_path, words):
+    """A command that reads or writes what is not in the wheel is refused in one line, and writes nothing."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(paths, "INSTALLED", True)
+    monkeypatch.setattr("sys.argv", ["lab", *words])
+
+    assert status_of(cli.lab) == ExitStatus.BAD_INPUT
+
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert "needs a clone of the project" in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_clone_is_not_installed():
+    """In a clone, runs go to the folder that the documents name."""
+    assert not paths.INSTALLED
+    assert str(paths.REPORTS) == "reports"
+    assert paths.COMMAND == ".venv/bin/lab"
+
+
+def test_no_repository_of_others(monkeypatch):
+    """An installed lab records no commit: the repository around it is not its own."""
+    assert environment._git("rev-parse", "HEAD")
+    monkeypatch.setattr(environment, "INSTALLED", True)
+
+    assert environment._git("rev-parse", "HEAD") == ""
+
+
+def test_replicas_stay_out_of_the_packages(monkeypatch, tmp_path):
+    """What a lock of an installed lab writes to its current folder is in the folder of its replica."""
+    monkeypatch.setattr(gunicorn, "INSTALLED", True)
+    words = gunicorn.Gunicorn("replica-1").argv(20_000, tmp_path)
+
+    assert words[words.index("--chdir") + 1] == str(tmp_path)
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """A machine without programs, whose package manager fails; returns what was executed."""
+    executed: list[list[str]] = []
+
+    def fail(command: list[str], env: object = None) -> None:
+        executed.append(command)
+        raise subprocess.CalledProcessError(100, command)
+
+    monkeypatch.setattr(prerequisites.SystemProgram, "found", lambda self: None)
+    monkeypatch.setattr(prerequisites, "manager", lambda: "dnf")
+    monkeypatch.setattr(bootstrap, "_do", fail)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    return executed
+
+
+def test_servers_are_installed(bare, monkeypatch, capsys):
+    """The installation is announced, takes one command, and ends with status 0 when all programs are there."""
+    monkeypatch.setattr(
+        bootstrap, "_do", lambda *words: (bare.append(words[0]), monkeypatch.setattr(prerequisites, "missing", lambda of: []))
+    )
+
+    assert doctor.install_servers("mysql") == ExitStatus.GOOD
+
+    said = capsys.readouterr().err
+    assert bare == [["dnf", "install", "-y", "redis", "nginx", "mariadb-server"]]
+    assert "Installing system packages: dnf install -y redis nginx mariadb-server" in said
+    assert said.endswith("setup: all that the lab needs for mysql is installed\n")
+
+
+def test_nothing_to_install(monkeypatch, capsys):
+    """Where all programs are there, the command states that, and executes nothing."""
+    monkeypatch.setattr(prerequisites, "missing", lambda of: [])
+    monkeypatch.setattr(bootstrap, "_do", lambda *words: pytest.fail("executed"))
+
+    assert doctor.install_servers("redis") == ExitStatus.GOOD
+    assert "all that the lab needs for redis is installed" in capsys.readouterr().err
+
+
+@every("manager, by_hand", [("dnf", "dnf install -y redis nginx"), (None, "install -y"), ("brew", "brew install redis nginx")])
+def test_servers_that_cannot_be_installed(bare, monkeypatch, capsys, manager, by_hand):
+    """Where the programs cannot be installed, the command prints how to do it by hand, and ends with status 4."""
+    monkeypatch.setattr(prerequisites, "manager", lambda: manager)
+
+    assert doctor.install_servers("redis") == ExitStatus.CANNOT_RUN
+    assert by_hand in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_unknown_store():
+    with pytest.raises(BadInput, match=r"no store 'clocks'.*redis, mysql, postgresql, etcd, zookeeper"):
+        doctor.install_servers("clocks")
