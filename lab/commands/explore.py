@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,6 +69,8 @@ class Wanted(NamedTuple):
     """What ``lab explore`` was asked to print and to keep."""
 
     only: Claim | None = None
+    # where given, no search is made that decides none of these
+    about: Collection[Claim] = ()
     show: Claim | None = None
     as_json: bool = False
     # the folder for the decision and for the schedules
@@ -130,7 +132,8 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
     """
     check_servers(stage, of_servers)
     servers, ttl_ms = of_servers or servers_of(stage), asked.ttl_of(stage)
-    questions = [one for one in asked.questions(stage) if wanted.only is None or wanted.only in one.tests(servers)]
+    wished = {wanted.only} if wanted.only else set(wanted.about)
+    questions = [one for one in asked.questions(stage) if not wished or wished.intersection(one.tests(servers))]
     if not questions:
         raise BadInput(f"the searches that these options choose do not look at the claim {wanted.only and wanted.only.name}")
     console = terminal() if not wanted.as_json else Console(file=sys.stderr)

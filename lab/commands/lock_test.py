@@ -153,7 +153,7 @@ def _explored(stage: Stage, asked: LockTest, tested: TestedLock, folder: Path) -
                 (folder / row.schedule).write_text(draw(one.story), encoding="utf-8")
         yield from ()
 
-    explore(stage, SearchOptions(), asked.budget_s, Wanted(out=orders, confirm=False, then=keep))
+    explore(stage, SearchOptions(), asked.budget_s, Wanted(about=stage.claims, out=orders, confirm=False, then=keep))
     decision = json.loads((orders / DECISION).read_text(encoding="utf-8"))
     for row in tested.claims:
         row.orders = decision["promises"].get(row.claim, "")
