@@ -90,6 +90,7 @@ def test_right(name, made, check):
     assert "Promises that hold in all searches: exclusive_in_process, exclusive, " in said
 
 
+@pytest.mark.trial
 def test_fences_and_renewals(made, check):
     """A lock that renews in the background, re-enters and gives fences has a certificate."""
     questions = [question(Budget(pauses=1)), question(Budget(resends=1)), question(nested=True), question(in_turn=2)]

@@ -193,6 +193,7 @@ MOST_MB = 300
 OF_THE_REST_MB = 100  # Python, what is imported, the tables, and the replicas that stand somewhere
 
 
+@pytest.mark.trial
 def test_memory_of_a_search(real):
     """A search ends before it needs more than 300 MB. What a state needs is measured."""
     asked = question(Budget(pauses=1), replicas=3)

@@ -41,8 +41,8 @@ FEW_STATES = 80  # in the ordinary run, and of the locks that are not stages
 RANDOM = 200
 STAGES = [name for name, one in stages().items() if not why_not(one) and servers_of(one) == 1]
 SHELF = sorted(LOCKS.glob("*/*.py")) + sorted(LOCKS.glob("trial/*/*.py"))
-# the ordinary run: stages that poll, wait for messages, renew, enter again, and count; and locks with threads of their own
-SAMPLE = {"none", "uuid", "watchdog_abort", "pubsub", "fair", "reentrant"}
+# the ordinary run: stages that poll, wait for messages, enter again, and count; and locks with threads of their own
+SAMPLE = {"none", "uuid", "pubsub", "reentrant"}
 EACH = {"uuid", "pubsub"}  # each reduction by itself; in the ordinary run, the others have only the largest and all
 FOLDED = {"symmetry and likeness": OF_ONE_SERVER["symmetry and likeness"]}
 SAMPLED_LOCKS = {"transactions", "handed_over_inside", "key_of_the_thread", "waiters_renew", "token_hashed", "bakery"}

@@ -29,8 +29,6 @@ SAMPLE = {
     "broken/never_counts_down",
     "broken/waits_although_it_should_not",
     "sound/redis_py",
-    "trial/wrong/ended_score_set_over",
-    "trial/sound/expires_at_a_moment",
 }
 
 

@@ -8,6 +8,7 @@ from lab.experiments import growth, measurement
 from lab.experiments.benchmark import Unmeasured
 
 
+@pytest.mark.trial
 def test_every_part_has_time_and_memory(tmp_path):
     """Each part of a run is measured with its processor time and its memory."""
     planned = [("replicas", 2, "incr", {"replicas": 2, "requests": 1500}), ("store", 0, "lua", {"requests": 700})]

@@ -6,6 +6,8 @@ import json
 import re
 import signal
 
+import pytest
+
 from lab.errors import ExitStatus
 from lab.experiments import sweep_result
 from lab.experiments.sweep_result import LOST_SHARE
@@ -26,6 +28,7 @@ def test_small_retry_sweep(tmp_path):
         assert verdict["commands_per_increment"] == point.figures["commands_per_increment"]
 
 
+@pytest.mark.trial
 def test_small_ttl_sweep(tmp_path):
     """A small TTL sweep shows losses beyond the TTL, and none below it.
 
@@ -62,6 +65,7 @@ def test_interrupted_sweep_keeps_its_points(tmp_path):
     assert "nothing is left running" in done.out
 
 
+@pytest.mark.trial
 def test_pictures_can_be_left_for_later(tmp_path):
     done = run("rush", "incr", tmp_path, draw=True, requests=300)
     left = run("rush", "incr", tmp_path, requests=300)
