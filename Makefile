@@ -81,7 +81,7 @@ class: setup ## a lesson of 45 minutes, step by step: docs/class.md
 ladder: setup-all ## every stage under rush, compared [REPEAT=5 OUT= OPTIONS]
 	@exec $(LAB) ladder $(call flags,REPEAT OUT $(OPTIONS))
 
-matrix: $(if $(value STAGE),setup,setup-all) ## every stage under every scenario [STAGE=./own.py OUT=]
+matrix: $(if $(value STAGE),setup,setup-all) ## every stage under every scenario [STAGE=lua OUT=]
 	@exec $(LAB) matrix $(call flags,STAGE SCENARIO REPEAT OUT)
 
 sweep: setup-dev ## vary one parameter: SWEEP=ttl [STAGE="lua uuid" VALUES=1,2]

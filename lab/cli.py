@@ -17,7 +17,7 @@ from lab.commands.measurement_names import measurements, sweeps
 from lab.commands.scenario_options import out_option, scenario_options, server_options
 from lab.commands.worker import WORKER, execute_lines
 from lab.docgen.command import docs
-from lab.errors import MEANINGS, ExitStatus, choose_from
+from lab.errors import MEANINGS, BadInput, ExitStatus, choose_from
 from lab.interrupts import ignore_signals, raise_on_signals
 from lab.output import attach, final_status
 from lab.paths import has_a_place
@@ -94,7 +94,7 @@ def ladder(rounds: int, out: Path | None, **given: Any) -> int:
 
 
 @lab.command()
-@click.option("--stage", "only_stages", multiple=True, help="Run only this stage: a name, or a file's path. Can be repeated.")
+@click.option("--stage", "only_stages", multiple=True, help="Run only this stage. Can be repeated.")
 @click.option("--scenario", "only_scenarios", multiple=True, help="Run only this scenario. Can be repeated.")
 @shown("--jobs", type=click.IntRange(1, 16), default=2, help="Number of runs at the same time.")
 @shown("--repeat", type=click.IntRange(1), default=1, help="Number of runs of each cell; shows flaky cells.")
@@ -104,15 +104,11 @@ def ladder(rounds: int, out: Path | None, **given: Any) -> int:
 def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], out: Path | None, **how: Any) -> int:
     """Run every stage under every scenario that fits it.
 
-    The table compares each verdict with the expected verdict in docs/expected.toml.
-
-    With the path of a file of your own (--stage ./my_lock.py), the command runs every scenario that tests a claim of
-    your lock and fits it, and states which scenarios it leaves out, and why.
+    The table compares each verdict with the expected verdict in docs/expected.toml. A lock of your own has none:
+    `lab test ./my_lock.py` runs every scenario that tests a promise of it.
     """
-    if any(name.endswith(".py") for name in only_stages):
-        from lab.experiments.own_lock import run_own
-
-        return run_own(only_stages, only_scenarios, out=out, **how)
+    if own := next((name for name in only_stages if name.endswith(".py")), None):
+        raise BadInput(f"--stage {own}: the matrix has the stages of the lab; `lab test {own}` tests a lock of your own")
     from lab.experiments.matrix import run_matrix
 
     return run_matrix(only_stages, only_scenarios, out=out, **how)

@@ -110,20 +110,17 @@ def write(
     cells: Sequence[Cell],
     into: Path | None = None,
     reports: Path = REPORTS,
-    own: str = "",
     origin: Origin = NOBODY_KNOWS,
     rounds: Sequence[Round] = (),
 ) -> list[Path]:
     """Write ``matrix.json``, ``matrix.md``, ``matrix.svg``, and ``index.html``, whose
     cells link to their runs.
-
-    own: the title of a matrix of a user's own locks, for which no verdict is expected.
     """
     folder = into or reports / f"matrix-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     folder.mkdir(parents=True, exist_ok=True)
     save(folder / "matrix.json", Matrix(origin=origin, cells=list(cells), rounds=list(rounds)))
     (folder / "matrix.md").write_text(markdown(cells, origin, rounds), encoding="utf-8")
-    return [*draw(cells, folder, origin, own, decided(cells)), folder / "matrix.md", folder / "matrix.json"]
+    return [*draw(cells, folder, origin, decided(cells)), folder / "matrix.md", folder / "matrix.json"]
 
 
 def decided(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:

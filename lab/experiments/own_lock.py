@@ -1,8 +1,4 @@
-"""``lab matrix --stage ./my_lock.py``: a lock of the user's own under every scenario that tests a claim of it.
-
-The result has a folder of its own. The expected verdicts of docs/expected.toml are those of the lab's stages, so none is
-compared here.
-"""
+"""Which scenarios test the promises of a lock of the user's own, what their runs show, and what is left out and why."""
 
 from __future__ import annotations
 
@@ -10,34 +6,24 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec.structs import asdict, replace
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from app.lock import Stage
 from lab import prerequisites
-from lab.errors import BadInput, ExitStatus, worst
-from lab.experiments.child_run import warm_runs
-from lab.experiments.matrix import in_order, lacking, measured_now, write
+from lab.errors import BadInput
+from lab.experiments.matrix import in_order, lacking
 from lab.experiments.matrix_round import judged
-from lab.interrupts import interruptible
-from lab.judge.judgement import Verdict
-from lab.paths import REFERENCE, REPORTS
-from lab.pipeline import publish_site
-from lab.report.matrix import Cell, Origin, cell_requests, lost_otherwise
-from lab.report.terminal import terminal
+from lab.report.matrix import Cell, cell_requests, lost_otherwise
 from lab.report.tested_lock import TestedCell
 from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.reader import ENDING
 from lab.scenario.scenario import Scenario
-from lab.scenario.stages import find_stage
 from lab.servers import external_stores, fault_target
-from lab.text import counted
 
 COLOURS = {"KEPT": "green", "ADMITTED": "yellow", "UNSEEN": "dim", "VOID": "dim", "BROKEN": "bold red"}
 UNCLAIMED, UNFIT, MISSING = (
@@ -82,10 +68,6 @@ class OwnCell:
         return Cell(
             stage=self.stage.name, scenario=self.scenario.name, claim=self.scenario.tests.name, reason=self.reason, expected=""
         )
-
-    def result(self) -> Cell:
-        """Return the worst round, with the number of rounds of each verdict."""
-        return worst_of(self.rounds) if self.rounds else self.cell()
 
     def outcomes(self, command: str) -> list[TestedCell]:
         """Return what the rounds have shown, claim by claim: of the one under test, and of each other promise that they broke.
@@ -150,47 +132,6 @@ def _left_out(stage: Stage, one: Scenario, is_wanted: bool) -> tuple[str, str]:
     return "", ""
 
 
-def run_own(
-    names: Sequence[str],
-    only_scenarios: Sequence[str],
-    jobs: int,
-    repeat: int,
-    out: Path | None,
-    draw: bool = True,  # noqa: ARG001 - each cell of the first round is drawn in any case
-    resume: bool = False,
-    reports: Path = REPORTS,
-) -> int:
-    """Run all that the stages claim, print a table, and return the worst exit status. Raises BadInput."""
-    if resume:
-        raise BadInput("--resume is for the matrix of the lab's stages; a matrix of your own locks has a new folder each time")
-    found = [find_stage(name) for name in dict.fromkeys(names)]
-    if len({stage.name for stage in found}) < len(found):
-        raise BadInput("two of the stages have the same name; give one of the files another name")
-    folder = _folder(found, out, reports)
-    tasks, origin = plan(found, only_scenarios), measured_now()
-    console = terminal()
-    print_left_out(console, found, tasks)
-    console.print(f"{counted(sum(not task.kind for task in tasks), 'cell')}, {jobs} at a time", style="dim")
-    try:
-        with interruptible(), warm_runs():
-            for number in range(1, repeat + 1):
-                if number > 1:
-                    console.print(f"again: {number} of {repeat}", style="dim")
-                conduct(tasks, jobs, console, reports, draw=number == 1)
-    finally:  # an interrupt must not lose the cells that have run
-        pages = _write(found, tasks, folder, reports, origin)
-        _print_table(console, found, tasks)
-        for path in pages:
-            console.print(str(path), style="dim", soft_wrap=True)
-        publish_site(reports)
-    return status(tasks)
-
-
-def conduct(tasks: Sequence[OwnCell], jobs: int, console: Console, reports: Path, draw: bool) -> None:
-    """Make one round of runs, ``jobs`` at a time."""
-    _conduct([task for task in tasks if not task.kind], jobs, console, reports, [] if draw else ["--no-draw"])
-
-
 def conduct_rounds(tasks: Sequence[OwnCell], rounds: int, jobs: int, console: Console, reports: Path, draw: bool) -> None:
     """Make as many rounds of runs as each scenario lacks. A run that shows nothing, where others do, is made once more."""
     fitting, words = [task for task in tasks if not task.kind], [] if draw else ["--no-draw"]
@@ -215,38 +156,6 @@ def _conduct(tasks: Sequence[OwnCell], jobs: int, console: Console, reports: Pat
         list(pool.map(one, tasks))
 
 
-def status(tasks: Sequence[OwnCell]) -> ExitStatus:
-    """Return the worst exit status of all rounds: 1 where any run is BROKEN.
-
-    The status is 3 where a cell has several verdicts or nothing ran, and 4 where a program is missing.
-    """
-    statuses = [Verdict[cell.verdict].exit_status for task in tasks for cell in task.rounds]
-    if not statuses or any(len(task.result().rounds) > 1 for task in tasks):
-        statuses.append(ExitStatus.NOTHING_SHOWN)
-    if any(task.kind == MISSING for task in tasks):
-        statuses.append(ExitStatus.CANNOT_RUN)
-    return worst(statuses)
-
-
-def _folder(found: Sequence[Stage], out: Path | None, reports: Path) -> Path:
-    """Return the folder of the result. Raises BadInput where it would be written over a matrix, or into the reference."""
-    if out is None:
-        return reports / f"matrix-{'-'.join(stage.name for stage in found)}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    if out.resolve().is_relative_to(REFERENCE.resolve()):
-        raise BadInput(f"--out: {out} is in the reference, which has the stages of the lab only; give another folder")
-    if (out / "matrix.json").exists():
-        raise BadInput(f"--out: {out} holds a matrix already, and a lock of your own has its own; give another folder")
-    return out
-
-
-def _write(found: Sequence[Stage], tasks: Sequence[OwnCell], folder: Path, reports: Path, origin: Origin) -> list[Path]:
-    """Write the matrix of the scenarios that ran; nothing where none ran."""
-    ran = {task.scenario.name for task in tasks if task.rounds}
-    cells = [task.result() for task in tasks if task.scenario.name in ran]
-    title = f"{', '.join(stage.name for stage in found)} under the scenarios that test a claim"
-    return write(cells, folder, reports, own=title, origin=origin) if cells else []
-
-
 def print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[OwnCell]) -> None:
     """Print which scenarios are left out, and why: the names by kind, and a sentence for each that the stage does claim."""
     for stage in found:
@@ -259,37 +168,3 @@ def print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[Own
                 console.print(f"  {task.scenario.name}: {escape(task.reason)}", style="dim", soft_wrap=True)
     for program in sorted({name for task in tasks if task.kind == MISSING for name in lacking(task.scenario, task.stage)}):
         console.print(prerequisites.how_to_install(program), style="bold red", soft_wrap=True)
-
-
-def _print_table(console: Console, found: Sequence[Stage], tasks: Sequence[OwnCell]) -> None:
-    """Print a line for each scenario that ran: the verdict, the figures, and why."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("scenario", *(["stage"] if len(found) > 1 else []), "verdict", "figures", "why"):
-        table.add_column(name, overflow="fold", no_wrap=name in ("scenario", "stage"))
-    for task in tasks:
-        if task.rounds:
-            cell = task.result()
-            colour = COLOURS["ADMITTED" if lost_otherwise(cell) else cell.verdict]
-            stage = [cell.stage] if len(found) > 1 else []
-            table.add_row(cell.scenario, *stage, f"[{colour}]{verdicts(cell)}[/]", figures(cell), escape(cell.reason))
-    if table.row_count:
-        console.print(table)
-    else:
-        console.print("nothing ran: no scenario tests a claim of the stage and fits it", style="bold red")
-
-
-def verdicts(cell: Cell) -> str:
-    """Return the verdict of a cell, or how often each occurred: ``BROKEN 1 of 3, KEPT 2 of 3``.
-
-    A promise that was kept next to losses by another cause is marked: ``KEPT, 3 lost otherwise``.
-    """
-    rounds, total = cell.rounds, sum(cell.rounds.values())
-    order = sorted(rounds, key=SEVERITY.index, reverse=True)
-    words = ", ".join(f"{verdict} {rounds[verdict]} of {total}" for verdict in order) or cell.verdict
-    return f"{words}, {cell.lost} lost otherwise" if lost_otherwise(cell) else words
-
-
-def figures(cell: Cell) -> str:
-    """Return the counts of a cell that are not zero: ``lost 12, failed 3``."""
-    counts = {name: getattr(cell, name) for name in ("lost", "duplicated", "failed", "unknown")}
-    return ", ".join(f"{name} {count}" for name, count in counts.items() if count) or "lost 0"

@@ -116,7 +116,7 @@ class Layout(NamedTuple):
         return [column for columns in self.columns.values() for column in columns]
 
 
-def layout(marks: Marks, fold: bool = True) -> Layout:
+def layout(marks: Marks) -> Layout:
     """Return the layout of these marks. A row or a column that nothing can be said of is left out."""
     known = {place for place, mark in marks.items() if mark is not Mark.IMPOSSIBLE}
     rows = _rows({scenario for scenario, _ in known})
@@ -124,7 +124,7 @@ def layout(marks: Marks, fold: bool = True) -> Layout:
     groups: dict[str, list[tuple[str, ...]]] = {}
     for stage in _in_order({stage for _, stage in known}):
         group = groups.setdefault(_group(stage), [])
-        alike = next((column for column in group if fold and _alike(marks, order, column[0], stage)), None)
+        alike = next((column for column in group if _alike(marks, order, column[0], stage)), None)
         if alike is None:
             group.append((stage,))
         else:

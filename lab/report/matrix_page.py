@@ -49,7 +49,6 @@ def write_page(
     cells: Sequence[Cell],
     folder: Path,
     origin: Origin,
-    own: str = "",
     decided: Mapping[str, Mapping[str, str]] | None = None,
     home: Path | None = None,
 ) -> Path:
@@ -58,14 +57,14 @@ def write_page(
     home: the folder of the matrix, where the page is written to another folder.
     """
     path, known = folder / "index.html", marks(cells)
-    plan = layout(known, fold=not own)
-    text = page("matrix.html", **_values(cells, home or folder, plan, known, own, decided or {}), origin=origin)
+    plan = layout(known)
+    text = page("matrix.html", **_values(cells, home or folder, plan, known, decided or {}), origin=origin)
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def _values(
-    cells: Sequence[Cell], folder: Path, plan: Layout, known: Marks, own: str, decided: Mapping[str, Mapping[str, str]]
+    cells: Sequence[Cell], folder: Path, plan: Layout, known: Marks, decided: Mapping[str, Mapping[str, str]]
 ) -> dict[str, object]:
     shown = [cell for cell in cells if mark(cell) is not Mark.IMPOSSIBLE or cell.reason]
     found = [opened(cell, folder, decided) for cell in shown]
@@ -94,13 +93,12 @@ def _values(
         "notes": {(cell.scenario, cell.stage): _note(cell, one.orders) for cell, one in zip(shown, found, strict=True)},
         "broken": {(cell.scenario, cell.stage) for cell in cells if cell.verdict == "BROKEN"},
         "has_orders": any(one.orders for one in found),
-        "surprises": [] if own else [cell for cell in cells if cell.verdict and cell.expected and not cell.as_expected],
-        "core_rows": plan.all_rows if own or few else CORE_SCENARIOS,
-        "core_stages": [stage for column in plan.all_columns for stage in column] if own or few else CORE_STAGES,
-        "has_core": not (own or few),
-        "never_admitted": [] if own else never_admitted(cells),
+        "surprises": [cell for cell in cells if cell.verdict and cell.expected and not cell.as_expected],
+        "core_rows": plan.all_rows if few else CORE_SCENARIOS,
+        "core_stages": [stage for column in plan.all_columns for stage in column] if few else CORE_STAGES,
+        "has_core": not few,
+        "never_admitted": never_admitted(cells),
         "in_short": in_short,
-        "own": own,
         "command": COMMAND,
         "home": "../index.html" if (folder.parent / "index.html").exists() else "",
         "data": msgspec.json.encode(data).decode().replace("<", "\\u003c"),

@@ -84,23 +84,20 @@ class MatrixRow(NamedTuple):
     family: str
 
 
-def draw(
-    cells: Sequence[Cell], folder: Path, origin: Origin, own: str = "", decided: dict[str, dict[str, str]] | None = None
-) -> list[Path]:
+def draw(cells: Sequence[Cell], folder: Path, origin: Origin, decided: dict[str, dict[str, str]] | None = None) -> list[Path]:
     """Write ``index.html`` and ``matrix.svg``, and the core of a whole matrix. Return the paths, the page first.
 
-    own: the title of a matrix of a user's own locks, for which no verdict is expected.
     decided: what the search of all orders decided, in words: by stage, then by claim.
     """
-    pictures = [draw_whole(cells, folder, origin, fold=not own)]
-    if not own and has_core(cells):
+    pictures = [draw_whole(cells, folder, origin)]
+    if has_core(cells):
         pictures += [draw_core(cells, folder, origin, name) for name in PAPERS]
-    return [write_page(cells, folder, origin, own, decided or {}), *pictures]
+    return [write_page(cells, folder, origin, decided or {}), *pictures]
 
 
-def draw_whole(cells: Sequence[Cell], folder: Path, origin: Origin, fold: bool = True) -> Path:
-    """Write ``matrix.svg``. Return its path. fold: one column for equal columns."""
-    return write_picture(folder / "matrix.svg", marks(cells), finding(cells), below(cells, origin), LIGHT, fold=fold)
+def draw_whole(cells: Sequence[Cell], folder: Path, origin: Origin) -> Path:
+    """Write ``matrix.svg``. Return its path."""
+    return write_picture(folder / "matrix.svg", marks(cells), finding(cells), below(cells, origin), LIGHT)
 
 
 def has_core(cells: Sequence[Cell]) -> bool:
@@ -116,12 +113,12 @@ def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, name: str) ->
     return write_picture(path, known, core_finding(known), words, PAPERS[name], NARROW)
 
 
-def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper, width: int = 0, fold: bool = True) -> Path:
+def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper, width: int = 0) -> Path:
     """Write the picture of these marks. Return its path.
 
-    words: the lines below it. width: in px; without it, the width follows from the columns. fold: one column for equal columns.
+    words: the lines below it. width: in px; without it, the width follows from the columns.
     """
-    plan = layout(known, fold)
+    plan = layout(known)
     gaps = GROUP * (len(plan.columns) - 1)
     column = (width - NAMED - LEFT - gaps - SLANTED) / len(plan.all_columns) if width else WIDE
     across = width or max(NARROW - 200, round(NAMED + LEFT + gaps + WIDE * len(plan.all_columns) + SLANTED))

@@ -175,17 +175,17 @@ def test_a_shell_cannot_open_the_pages(folder):
 def test_paths_of_own_files(folder):
     """The path of a stage or of a scenario of the user's own arrives as one word, also with a blank in it."""
     make(folder, "scenario", "STAGE=./my lock.py", "SCENARIO=./own.toml")
-    make(folder, "matrix", "STAGE=./my lock.py", "SCENARIO=./own.toml", "REPEAT=3")
+    make(folder, "matrix", "SCENARIO=./own.toml", "REPEAT=3")
     make(folder, "matrix")
 
     assert [words[1:] for words in calls(folder) if words[0] == "lab"] == [
         ["run", "./own.toml", "--stage", "./my lock.py"],
-        ["matrix", "--stage", "./my lock.py", "--scenario", "./own.toml", "--repeat", "3"],
+        ["matrix", "--scenario", "./own.toml", "--repeat", "3"],
         ["matrix"],
     ]
 
 
-def test_set_up_of_an_own_matrix(folder):
+def test_set_up_of_a_matrix(folder):
     """A matrix of one stage needs the servers of that stage only; the whole matrix needs all."""
     make(folder, "matrix", "STAGE=lua")
     make(folder, "matrix")

@@ -6,14 +6,11 @@ import pytest
 
 from app.lock import Claim
 from lab import prerequisites
-from lab.errors import BadInput, ExitStatus
 from lab.experiments import own_lock
-from lab.experiments.own_lock import MISSING, UNCLAIMED, UNFIT, OwnCell, conduct_rounds, figures, plan, run_own, verdicts
+from lab.experiments.own_lock import MISSING, UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan, print_left_out
 from lab.experiments.stage_file import roundest_ms
-from lab.paths import HOME, REFERENCE
-from lab.report.matrix import Cell, read
+from lab.paths import HOME
 from lab.report.terminal import terminal
-from lab.run import environment
 from lab.scenario import reader as scenarios
 from lab.scenario.stages import find_stage
 
@@ -96,113 +93,30 @@ def test_commands_of_the_runs(mine, conducted, tmp_path):
     """A run names the stage and an own scenario by whole paths, and sends as many requests as a cell of the matrix."""
     lines, _ = conducted
 
-    run_own([mine], ["rush", "./own.toml"], jobs=1, repeat=2, out=tmp_path / "m")
+    conduct_rounds(plan([find_stage(mine)], ["rush", "./own.toml"]), 2, 1, terminal(), tmp_path, draw=False)
 
     path, own = str(tmp_path / "my_lock.py"), str(tmp_path / "own.toml")
     assert lines == [
-        ["rush", "--stage", path, "--requests", "1000"],
-        [own, "--stage", path],
+        ["rush", "--stage", path, "--requests", "1000", "--no-draw"],
+        [own, "--stage", path, "--no-draw"],
         ["rush", "--stage", path, "--requests", "1000", "--no-draw"],
         [own, "--stage", path, "--no-draw"],
     ]
 
 
-@pytest.mark.parametrize(
-    ("rounds", "status", "words"),
-    [
-        ({}, ExitStatus.GOOD, ["rush", "KEPT", "lost 0", "the reason"]),
-        ({"rush": ["BROKEN", "BROKEN"]}, ExitStatus.BROKEN, ["BROKEN 2 of 2", "lost 3"]),
-        ({"rush": ["KEPT", "BROKEN"]}, ExitStatus.BROKEN, ["BROKEN 1 of 2, KEPT 1 of 2", "lost 3"]),
-        ({"rush": ["UNSEEN", "KEPT"]}, ExitStatus.NOTHING_SHOWN, ["UNSEEN 1 of 2"]),
-        ({"rush": ["VOID", "VOID"]}, ExitStatus.NOTHING_SHOWN, ["VOID 2 of 2"]),
-    ],
-)
-def test_worst_round_counts(mine, conducted, capsys, monkeypatch, tmp_path, rounds, status, words):
-    """The exit status is 1 if any round is BROKEN, and the table shows the worst round with its figures and its reason."""
-    monkeypatch.setenv("COLUMNS", "300")
-    conducted[1].update(rounds)
-
-    found = run_own([mine], ["rush"], jobs=1, repeat=2 if rounds else 1, out=tmp_path / "m")
-
-    out = capsys.readouterr().out
-    assert found == status
-    assert [word for word in words if word not in out] == []
-    assert f"{tmp_path}/m/index.html" in out
-
-
-def test_result_has_its_own_place(mine, conducted, tmp_path):
-    """The result has a folder of its own, and a page that expects nothing of the lock."""
-    run_own([mine], ["rush"], jobs=1, repeat=1, out=None)
-
-    (folder,) = (tmp_path / "reports").glob("matrix-my_lock-*")
-    page = (folder / "index.html").read_text(encoding="utf-8")
-    assert "my_lock under the scenarios that test a claim" in page
-    assert "expected" not in page
-    assert read(folder).origin.judge == environment.fingerprint(environment.JUDGE)
-    assert "prove nothing" not in page
-
-
-def test_reference_is_never_written_over(mine, conducted, tmp_path):
-    """A place in the reference, and a folder with a matrix, are refused before the first run."""
-    (tmp_path / "matrix.json").write_text("[]", encoding="utf-8")
-
-    for out in (REFERENCE / "matrix", REFERENCE, tmp_path):
-        with pytest.raises(BadInput, match="--out"):
-            run_own([mine], ["rush"], jobs=1, repeat=1, out=out)
-    assert conducted[0] == []
-
-
-def test_what_is_left_out_is_printed(mine, conducted, capsys, monkeypatch):
-    """The scenarios that are left out are printed with why; where none is left to run, the status is 3."""
-    monkeypatch.setattr("lab.scenario.scenario.Scenario.misfit", lambda one, stage: "no" if one.name == "rush" else None)
-
-    status = run_own([mine], ["rush", "frozen_holder"], jobs=1, repeat=1, out=None)
-
-    out = capsys.readouterr().out
-    assert status == ExitStatus.NOTHING_SHOWN
-    assert f"my_lock: left out, because they {UNCLAIMED}: frozen_holder" in out
-    assert f"my_lock: left out, because they {UNFIT}: rush" in out
-    assert "rush: no" in out
-    assert "nothing ran" in out
-
-
-def test_missing_program_is_printed(mine, conducted, capsys, monkeypatch):
-    """A scenario that needs a missing program is left out with how to install it, and the status is 4."""
+def test_what_is_left_out_is_printed(mine, capsys, monkeypatch):
+    """What is left out is printed by its reason, and a program that is missing with how to install it."""
+    monkeypatch.setattr("lab.scenario.scenario.Scenario.misfit", lambda one, stage: "no" if one.name == "nested" else None)
     monkeypatch.setattr(prerequisites.SystemProgram, "found", lambda program: None)
+    stage = find_stage(mine)
 
-    status = run_own([mine], ["rush"], jobs=1, repeat=1, out=None)
+    print_left_out(terminal(), [stage], plan([stage], ["rush", "nested", "frozen_holder"], also=["nested"]))
 
     out = capsys.readouterr().out
-    assert status in (ExitStatus.CANNOT_RUN, ExitStatus.NOTHING_SHOWN)
-    assert MISSING in out
+    assert f"my_lock: left out, because they {UNCLAIMED}: frozen_holder" in out
+    assert f"my_lock: left out, because they {UNFIT}: nested" in out
+    assert f"my_lock: left out, because they {MISSING}: rush" in out
     assert "redis-server is not installed" in out
-    assert "nstall" in out
-
-
-def test_own_lock_next_to_a_stage(mine, conducted, capsys):
-    """A stage of the lab can run next to the own lock, and the table names the stage of each line."""
-    run_own([mine, "lua"], ["rush"], jobs=1, repeat=1, out=None)
-
-    out = capsys.readouterr().out
-    assert [words[2].rpartition("/")[2] for words in conducted[0]] == ["my_lock.py", "lua"]
-    assert "my_lock  KEPT" in out
-    assert "lua      KEPT" in out
-
-
-def test_figures_of_a_cell():
-    """The figures of a cell are the counts that are not zero."""
-    cell = Cell(stage="s", scenario="s", claim="c", verdict="BROKEN", lost=3, failed=2, rounds={"KEPT": 2, "BROKEN": 1})
-
-    assert figures(cell) == "lost 3, failed 2"
-    assert verdicts(cell) == "BROKEN 1 of 3, KEPT 2 of 3"
-
-
-def test_losses_by_another_cause_are_marked():
-    """A promise that was kept next to losses by another cause is no plain KEPT."""
-    cell = Cell(stage="s", scenario="s", claim="c", verdict="KEPT", lost=3)
-
-    assert verdicts(cell) == "KEPT, 3 lost otherwise"
-    assert figures(cell) == "lost 3"
 
 
 def test_what_is_wanted_is_run(mine):
