@@ -17,6 +17,7 @@ from time import monotonic_ns
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, cast
 
+from app import votes
 from app.answer import AGREED, NOTHING, OPEN, REFUSED, Meaning, agreed
 from app.failpoints import (
     ACQUIRE,
@@ -31,6 +32,7 @@ from app.failpoints import (
     CommandFailed,
     Failpoints,
 )
+from app.votes import NO_VOTES, Votes
 
 # by key, when a phase set it: of a phase that has set no key
 NONE_SET: Mapping[str, int] = MappingProxyType({})
@@ -64,8 +66,8 @@ class RequestContext:
     agreed_from_ns: int = 0
     # by key: when the first of these commands that set this key was sent, as far as the store's client knows the key
     set_from_ns: Mapping[str, int] = NONE_SET
-    # by key: when the first command of the present try was sent that set it at any server
-    votes_from_ns: Mapping[str, int] = NONE_SET
+    # by key: the commands of the present try that can have set it at some server
+    votes: Mapping[str, Votes] = NO_VOTES
     # by key: when the last command was sent that can have set it, or its TTL
     leased_from_ns: Mapping[str, int] = NONE_SET
     # the name of the last of these commands
@@ -117,7 +119,8 @@ class RequestContext:
     def _forget(self) -> None:
         """Forget what was sent in the phase before."""
         self.commands = self.of_the_lock = self.sent_ns = self.agreed_from_ns = 0
-        self.set_from_ns = self.votes_from_ns = self.leased_from_ns = NONE_SET
+        self.set_from_ns = self.leased_from_ns = NONE_SET
+        self.votes = NO_VOTES
         self.answer = self.script_answer = self.command = self.script = ""
         self.said_yes = self.refused = self.may_have_agreed = False
         self.last_agreed = None
@@ -178,7 +181,7 @@ class RequestContext:
         self.command, self.answer = command, answer
         if granted_now:
             self.sent_ns = monotonic_ns()
-        self._take(meaning, keys)
+        self._take(meaning, keys, script)
         if script:
             self.script, self.script_answer = script, answer
         failpoints = self.failpoints
@@ -189,7 +192,7 @@ class RequestContext:
         if self.commands == 2 and failpoints is not None:
             failpoints.reach(self.phase, AFTER_SECOND, self.request, command, keys)
 
-    def _take(self, meaning: Meaning, keys: Sequence[str]) -> None:
+    def _take(self, meaning: Meaning, keys: Sequence[str], script: str) -> None:
         """Note what an answer means for the lock."""
         if meaning is NOTHING:
             return
@@ -201,25 +204,22 @@ class RequestContext:
             return
         self.may_have_agreed = True
         if self.phase is ACQUIRE and keys:
-            self._take_vote(meaning, keys)
+            sent_ns = SENT_NS.get() or self.sent_ns
             if meaning is AGREED or meaning is OPEN:
-                self.leased_from_ns = {**self.leased_from_ns, **dict.fromkeys(keys, SENT_NS.get() or self.sent_ns)}
+                self.leased_from_ns = {**self.leased_from_ns, **dict.fromkeys(keys, sent_ns)}
+            if meaning is AGREED:
+                self.votes = votes.agreed(self.votes, keys[0], sent_ns)
+            elif meaning is OPEN:
+                self.votes = votes.answered(self.votes, keys, script, sent_ns)
         if meaning is AGREED:  # this command grants the lock, and not the script before it
             self.script = ""
             self.agreed_from_ns = self.agreed_from_ns or self.sent_ns
             if keys and self.phase is ACQUIRE and keys[0] not in self.set_from_ns:
                 self.set_from_ns = {**self.set_from_ns, keys[0]: self.sent_ns}
 
-    def _take_vote(self, meaning: Meaning, keys: Sequence[str]) -> None:
-        """Note when a key was set first in this try. A try that failed takes back what it has set, by a script or a deletion."""
-        if meaning is AGREED and keys[0] not in self.votes_from_ns:
-            self.votes_from_ns = {**self.votes_from_ns, keys[0]: SENT_NS.get() or self.sent_ns}
-        elif meaning is OPEN and self.votes_from_ns:
-            self.votes_from_ns = {key: since_ns for key, since_ns in self.votes_from_ns.items() if key not in keys}
-
     def first_vote_ns(self, key: str) -> int:
         """Return when the first command of this try was sent that set this key; 0 if it was the last one, or is not known."""
-        return self._unless_last(self.votes_from_ns.get(key, 0))
+        return self._unless_last(votes.first_ns(self.votes, key))
 
     def leased_ns(self, key: str) -> int:
         """Return when the last command was sent from which the lease of this key can count; 0 if it was the last of all, or is

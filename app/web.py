@@ -17,7 +17,7 @@ from uuid import uuid4
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from app import heartbeat, sent, steps
+from app import heartbeat, sent, steps, votes
 from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN, Failpoints, InjectedError
 from app.following import follow
 from app.increment import Increment
@@ -50,6 +50,8 @@ class StageEndpoint:
         self.ttl_ms = settings.ttl_ms or stage.ttl_ms or 0
         self.lock_key = f"lab:{settings.run}:{stage.name}:lock"
         self.store = lock_store(stage.store, settings, journal)
+        if stage.store == "redis_nodes":
+            votes.servers = len(settings.redis_nodes_url.addresses)
         self.resource = resource(stage, settings, self.store)
         self.receipts = resource(stage, settings, self.store, "receipt") if settings.receipts else None
         self.stock = stock_of_a_grant(stage, settings)

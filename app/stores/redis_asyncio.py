@@ -64,7 +64,7 @@ class CountedAsync(Seam, AbstractConnection):
         if (sent := self.awaited[0]) is None:
             self.awaited.popleft()
             return await super().read_response(*args, **kwargs)
-        command, alone = sent
+        command, alone, _ = sent
         try:
             answer = await super().read_response(*args, **kwargs)
         except redis.ResponseError as error:
@@ -73,7 +73,7 @@ class CountedAsync(Seam, AbstractConnection):
         except BaseException as error:  # also the cancellation of a task that waits for an answer
             self._unanswered(command, error)
             raise
-        self.awaited.popleft()
+        self._take(sent)
         try:
             self._answered(command, answer)
         except ReplyLost as lost:

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import redis
 from redis.connection import AbstractConnection
@@ -24,7 +24,7 @@ from app.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
 from app.endpoint import Address
 from app.failpoints import RENEW, ReplyDropped, ReplyLost
 from app.journal import Journal
-from app.request_context import request_context
+from app.request_context import SENT_NS, request_context
 from app.stores import renewals
 from app.stores.redis_commands import (
     GRANTS_LATE,
@@ -53,12 +53,21 @@ SERVERS: dict[tuple[str, int], Journal] = {}
 INTRODUCE = AbstractConnection.on_connect_check_health
 
 
+class Awaited(NamedTuple):
+    """A command that was sent, and is not yet answered."""
+
+    command: Command
+    # whether it was sent alone, and not in a pipeline
+    alone: bool
+    sent_ns: int
+
+
 class Seam:
     """What is known of the commands of a connection, whether it is of threads or of asyncio."""
 
     journal: Journal
-    # the commands that were sent and are not yet answered, each with whether it was sent alone; None does not count
-    awaited: deque[tuple[Command, bool] | None]
+    # the commands that were sent and are not yet answered; None does not count
+    awaited: deque[Awaited | None]
     # the commands of the open MULTI
     queued: list[Command]
     # while redis-py introduces itself to the server
@@ -88,7 +97,12 @@ class Seam:
             self.listening = True
             self._answered(command, "sent")
         else:
-            self.awaited.append((command, alone))
+            self.awaited.append(Awaited(command, alone, request_context.sent_ns))
+
+    def _take(self, awaited: Awaited) -> None:
+        """Take the first of the awaited commands: its answer has come."""
+        self.awaited.popleft()
+        SENT_NS.set(awaited.sent_ns)  # others may have been sent since, to other servers
 
     def _refused(self, command: Command, error: redis.ResponseError) -> None:
         """Note that the server answered with an error."""
@@ -181,7 +195,7 @@ class Counted(Seam, AbstractConnection):
         if (sent := self.awaited[0]) is None:
             self.awaited.popleft()
             return super().read_response(*args, **kwargs)
-        command, alone = sent
+        command, alone, _ = sent
         if command[0] in WAITING and self.socket_timeout is not None and (wait_s := waits_s(command)) is not None:
             kwargs.setdefault("timeout", wait_s + self.socket_timeout if wait_s else None)
         try:
@@ -192,7 +206,7 @@ class Counted(Seam, AbstractConnection):
         except Exception as error:
             self._unanswered(command, error)
             raise
-        self.awaited.popleft()
+        self._take(sent)
         try:
             self._answered(command, answer)
         except ReplyLost as lost:

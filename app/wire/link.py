@@ -109,11 +109,11 @@ class Link(Seam):
         if awaited is None:
             self.awaited.popleft()
             return True
-        command, alone = awaited
+        command, alone, _ = awaited
         if isinstance(answer, redis.ResponseError):
             self._refused(command, answer)
             return True
-        self.awaited.popleft()
+        self._take(awaited)
         try:
             self._answered(command, answer)
         except ReplyLost as lost:
@@ -127,5 +127,5 @@ class Link(Seam):
         """Note that no answer will come to what is awaited."""
         for awaited in self.awaited:
             if awaited is not None:
-                self._unanswered(awaited[0], error)
+                self._unanswered(awaited.command, error)
         self.awaited.clear()

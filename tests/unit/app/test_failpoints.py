@@ -8,10 +8,10 @@ from time import monotonic_ns
 
 import pytest
 
-from app import fault_files
+from app import fault_files, votes
 from app.answer import Meaning
 from app.failpoints import ACQUIRE, ACTIONS, READ, Failpoints, InjectedError, Injection
-from app.request_context import RequestContext
+from app.request_context import SENT_NS, RequestContext
 from tests.every import every
 
 NAMES = [f"wait-{number}" for number in range(200)]
@@ -172,6 +172,45 @@ def test_the_first_vote_of_a_try():
         one.answered("SET", None, meaning, keys=("lock",))
 
     assert sent_ns[0] < one.first_vote_ns("lock") == sent_ns[2] < one.sent_ns
+
+
+@pytest.mark.parametrize(
+    ("scripts", "first"),
+    [
+        ("", None),  # one command: no other was sent before it
+        ("aaa", 0),
+        ("aa", 0),  # a server does not answer
+        ("aaarrraaa", 6),
+        ("aaaaaa", 3),  # the try before took nothing back
+        ("aaarrra", None),
+    ],
+)
+def test_the_first_vote_by_script(scripts, first, monkeypatch):
+    """A try asks each of the servers once. Its votes by a script are the last answers of that script, one a server."""
+    monkeypatch.setattr(votes, "servers", 3)
+    one = RequestContext()
+    one.begin("r1")
+    sent_ns = []
+    for script in scripts:
+        one.sending("EVAL")
+        sent_ns.append(one.sent_ns)
+        one.answered("EVAL", 1, script=script, keys=("lock",))
+
+    assert one.first_vote_ns("lock") == (0 if first is None else sent_ns[first])
+
+
+def test_votes_are_sent_at_once(monkeypatch):
+    """Where all servers are asked before the first answers, each vote has the time of its own command."""
+    monkeypatch.setattr(votes, "servers", 3)
+    one = RequestContext()
+    one.begin("r1")
+    for _ in range(3):
+        one.sending("EVAL")
+    for at_ns in (6, 5, 7):
+        SENT_NS.set(at_ns)
+        one.answered("EVAL", 1, script="a", keys=("lock",))
+
+    assert one.first_vote_ns("lock") == 5
 
 
 def test_the_command_that_begins_a_lease():
