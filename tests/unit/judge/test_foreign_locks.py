@@ -203,3 +203,20 @@ def test_a_lock_that_serves_next_to_nobody(made):
     made.increment("r2", 2, 2, at=(9000, 9001, 9002, 9003), asked=6, replica="replica-2")
 
     assert found(made.analyse(final=3, ttl_ms=300, has_faults=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("pause_ms", "free_after_ms", "expected"),
+    [(400, 1100, []), (400, 1300, ["freed_after_crash"]), (5, 900, ["freed_after_crash"]), (700, 1200, []), (5, 700, [])],
+)
+def test_a_slow_lock_has_its_time_after_a_fault(made, pause_ms, free_after_ms, expected):
+    """A lock whose waiters always need a while has that while, and half a second at most, also after its TTL has passed."""
+    at = 0
+    for number in range(20):
+        made.increment(f"r{number}", number, number, at=(at, at + 1, at + 2, at + 3), asked=0, replica="replica-2")
+        at += pause_ms + 3
+    made.fault("kill", "killed", at, at + 1, "read.before")
+    at += free_after_ms
+    made.increment("last", 20, 20, at=(at, at + 1, at + 2, at + 3), asked=0, replica="replica-2")
+
+    assert [claim for claim, _ in found(made.analyse(final=21, ttl_ms=300, has_faults=True))] == expected
