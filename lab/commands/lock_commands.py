@@ -79,7 +79,7 @@ def libraries(names: tuple[str, ...], is_install: bool) -> None:
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--rounds", type=click.IntRange(1), default=3, help="Number of runs under each scenario.  [default: 3]")
-@click.option("--jobs", type=click.IntRange(1, 16), default=4, help="Number of runs at the same time.  [default: 4]")
+@click.option("--jobs", type=click.IntRange(1, 16), default=2, help="Number of runs at the same time.  [default: 2]")
 @click.option("--resume", is_flag=True, help="Measure only what the folder lacks, or what has changed since.")
 @click.option("--scenario", "scenarios", multiple=True, help="Run only this scenario; needs --out. Can be repeated.")
 @out_option("the results and the page", "reference/libraries")

@@ -30,7 +30,7 @@ from lab.explore.store.others import why_not
 from lab.interrupts import interruptible
 from lab.paths import HOME, REPORTS, shown
 from lab.pipeline import publish_site
-from lab.report.scorecard import VOTERS
+from lab.report.scorecard import VOTERS, VOTERS_REQUESTS
 from lab.report.terminal import terminal
 from lab.report.tested_lock import BREAKS, TestedClaim, TestedLock, ordered
 from lab.report.tested_lock_report import badge, junit, rows, write_page
@@ -172,9 +172,10 @@ def _run(stage: Stage, asked: LockTest, tested: TestedLock, tasks: Sequence[OwnC
     rounds = f" of {counted(asked.repeat, 'round')} each" if asked.repeat > 1 else ""
     console.print(f"{counted(number, 'run')}{rounds}, {asked.jobs} at a time", style="dim")
     with interruptible(), warm_runs():
+        are_voters = stage.library and stage.store == VOTED
         for task in tasks:
-            task.most = asked.requests or 0
-            task.users = VOTERS if stage.library and stage.store == VOTED else 0
+            task.most = max(asked.requests, VOTERS_REQUESTS) if asked.requests and are_voters else asked.requests or 0
+            task.users = VOTERS if are_voters else 0
         for task in tasks if asked.is_speed_wanted else ():
             if task.scenario.name == speed.SCENARIO and not task.kind:
                 tested.speed = speed.measure_speed(task, asked.repeat, _named(stage), REPORTS)

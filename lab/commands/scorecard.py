@@ -41,7 +41,7 @@ class ToMeasure(NamedTuple):
 
     names: Sequence[str] = ()
     rounds: int = 3
-    jobs: int = 4
+    jobs: int = 2
     resume: bool = False
     scenarios: Sequence[str] = ()
     out: Path | None = None

@@ -86,8 +86,8 @@ def _libraries_left_out() -> str:
 
 
 def _library_scenarios() -> str:
-    users = f"at most {scorecard.VOTERS} users where the lock is in several stores"
-    return f"{', '.join(f'`{name}`' for name in ALL)}, each with at most {scorecard.REQUESTS} requests, and with {users}"
+    voters = f"or {scorecard.VOTERS_REQUESTS} by {scorecard.VOTERS} users where the lock is in several stores"
+    return f"{', '.join(f'`{name}`' for name in ALL)}, each with at most {scorecard.REQUESTS} requests, {voters}"
 
 
 def _linked(one: Entry) -> str:

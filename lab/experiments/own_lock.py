@@ -60,7 +60,7 @@ class OwnCell:
         """Return the arguments of ``lab run`` that make such a run of any stage. lookup: its name, or the path of its file."""
         requests = min(cell_requests(self.scenario), self.most or self.scenario.requests)
         fewer = ["--requests", str(requests)] if requests < self.scenario.requests else []
-        fewer += ["--users", str(self.users)] if 0 < self.users < self.scenario.users else []
+        fewer += ["--users", str(self.users)] if 0 < self.users < self.scenario.users and not self.scenario.rate else []
         return [self.named, "--stage", lookup, *fewer]
 
     def cell(self) -> Cell:

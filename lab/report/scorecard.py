@@ -32,7 +32,9 @@ from lab.text import thousands
 FOLDER = REFERENCE / "libraries"
 INDEX = "index.html"
 REQUESTS = 200  # at most, in each run: two a user of the fullest scenario
-VOTERS = 20  # users at most, of a published lock in several stores: each of their tries asks all of these
+# of a published lock in several stores: the users at most, because many outvote each other, and who wins wins again at once; and
+# so the requests at most
+VOTERS, VOTERS_REQUESTS = 6, 2 * REQUESTS
 # what every order of events decided of a promise, and the words for one and for several
 ORDERS = ((BREAKS, "breaks", "break"), (HOLDS, "holds", "hold"), ("not_decided", "not decided", "not decided"))
 COLOUR = {KEPT: "KEPT", BROKEN: "BROKEN", UNDECIDED: "VOID", FAILS: "ADMITTED"}  # the class of a verdict on the page
@@ -180,6 +182,7 @@ def write_page(folder: Path, into: Path) -> Path:
         core=ALL,
         requests=REQUESTS,
         voters=VOTERS,
+        voters_requests=VOTERS_REQUESTS,
         verdict=verdict,
         colour=COLOUR,
         in_short=in_short,

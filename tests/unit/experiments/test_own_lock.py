@@ -63,6 +63,9 @@ def test_fewer_users():
     rush.users = 1000
     assert "--users" not in rush.words
 
+    at_a_rate = OwnCell(find_stage("redlock"), scenarios.load("node_down"), "node_down", users=20)
+    assert "--users" not in at_a_rate.words
+
 
 def test_what_a_lock_claims_is_run(mine):
     """Each scenario runs that tests a claim of the lock and fits it; each other has the reason why it does not run."""

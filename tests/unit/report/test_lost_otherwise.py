@@ -14,7 +14,7 @@ from lab.docgen.drift import SVG
 from lab.evidence.loss import Mechanism
 from lab.evidence.run_folder import save
 from lab.experiments.matrix_round import count
-from lab.experiments.own_lock import OwnCell
+from lab.experiments.own_lock import worst_of
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import weigh
 from lab.paths import REFERENCE
@@ -22,8 +22,6 @@ from lab.report import matrix_page, matrix_picture, pages, site
 from lab.report.matrix import Cell, Origin, in_short, lost_otherwise
 from lab.report.palette import LIGHT, Mark
 from lab.report.terminal import summarise
-from lab.scenario import reader as scenarios
-from lab.scenario.stages import find_stage
 from lab.story import say
 from lab.story.verdict import in_words
 from tests.builders import findings_of_ten, record_of_ten
@@ -143,9 +141,9 @@ def test_later_round_shows_what_it_lost():
 
 def test_own_lock_shows_what_a_round_lost():
     """Of the rounds of an own lock with the same verdict, the round that lost increments is shown."""
-    task = OwnCell(find_stage("lua"), scenarios.load("rush"), "rush", rounds=[CELLS[0], CELLS[1]])
+    worst = worst_of([CELLS[0], CELLS[1]])
 
-    assert (task.result().lost, task.result().rounds) == (CELLS[1].lost, {"KEPT": 2})
+    assert (worst.lost, worst.rounds) == (CELLS[1].lost, {"KEPT": 2})
 
 
 def test_ladder_bar_is_that_of_the_writes(tmp_path):
