@@ -34,7 +34,7 @@ INDEX = "index.html"
 REQUESTS = 200  # at most, in each run: two a user of the fullest scenario
 # of a published lock in several stores: the users at most, because many outvote each other, and who wins wins again at once; and
 # so the requests at most
-VOTERS, VOTERS_REQUESTS = 6, 2 * REQUESTS
+VOTERS, VOTERS_REQUESTS = 6, 1000
 # what every order of events decided of a promise, and the words for one and for several
 ORDERS = ((BREAKS, "breaks", "break"), (HOLDS, "holds", "hold"), ("not_decided", "not decided", "not decided"))
 COLOUR = {KEPT: "KEPT", BROKEN: "BROKEN", UNDECIDED: "VOID", FAILS: "ADMITTED"}  # the class of a verdict on the page
