@@ -30,7 +30,7 @@ from lab.explore.store.others import why_not
 from lab.interrupts import interruptible
 from lab.paths import HOME, REPORTS, shown
 from lab.pipeline import publish_site
-from lab.report.scorecard import VOTERS, VOTERS_REQUESTS
+from lab.report.scorecard import COLOUR, VOTERS, VOTERS_REQUESTS
 from lab.report.terminal import terminal
 from lab.report.tested_lock import BREAKS, TestedClaim, TestedLock, ordered
 from lab.report.tested_lock_report import badge, junit, rows, write_page
@@ -198,8 +198,8 @@ def _written(tested: TestedLock, asked: LockTest, folder: Path, console: Console
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("promise", "verdict", "every order", "runs"):
         table.add_column(name, overflow="fold", no_wrap=name in ("promise", "verdict"))
-    for claim, verdict, orders, runs in rows(tested):
-        table.add_row(claim, f"[{COLOURS.get(verdict.partition(' ')[0], 'dim')}]{verdict}[/]", orders or "–", runs or "–")
+    for one, (claim, verdict, orders, runs) in zip(tested.claims, rows(tested), strict=True):
+        table.add_row(claim, f"[{COLOURS.get(COLOUR.get(one.verdict, ''), 'dim')}]{verdict}[/]", orders or "–", runs or "–")
     console.print()
     console.print(table)
     console.print(f"\n{tested.stage}: {tested.headline}", style="bold", highlight=False, soft_wrap=True)
