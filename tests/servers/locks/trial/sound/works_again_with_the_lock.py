@@ -7,7 +7,7 @@ request releases, waits for the lock like any other, and works again. The third 
 import threading
 from dataclasses import replace
 
-from app.lock import Abandoned, Grant
+from app.lock import Abandoned, Claim, Grant
 from app.locks import lua
 
 TURNS = 3
@@ -52,4 +52,5 @@ class Lock(lua.Lock):
                 continue
 
 
-STAGE = replace(lua.STAGE, lock=Lock)
+# the lab takes an acquire that follows a release for a part of it, so a reply that is lost there for one of the release
+STAGE = replace(lua.STAGE, lock=Lock, claims=lua.STAGE.claims - {Claim.freed_after_a_lost_release})
