@@ -84,7 +84,7 @@ ladder: setup-all ## every stage under rush, compared [REPEAT=5 OUT= OPTIONS]
 matrix: $(if $(value STAGE),setup,setup-all) ## every stage under every scenario [STAGE=lua OUT=]
 	@exec $(LAB) matrix $(call flags,STAGE SCENARIO REPEAT OUT)
 
-sweep: setup-dev ## vary one parameter: SWEEP=ttl [STAGE="lua uuid" VALUES=1,2]
+sweep: setup-all ## vary one parameter: SWEEP=ttl [STAGE="lua uuid" VALUES=1,2]
 	@set -f; for stage in $$STAGE; do set -- "$$@" --stage "$$stage"; done; \
 	  exec $(LAB) sweep "$$SWEEP" "$$@" $(call flags,VALUES REPEATS OUT $(OPTIONS))
 

@@ -11,7 +11,7 @@ import contextlib
 import inspect
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, get_type_hints
 
 import redis
 import redis.asyncio
@@ -79,40 +79,93 @@ class AdaptedLock:
     about: Mapping[str, str]
     # what the lock makes of the key that it is given
     form: str
+    # whether a grant is answered with something true: then None, 0 and an empty text are refusals
+    says_yes: bool
+    # whether the time to live is in milliseconds, although the name of the parameter does not say so
+    ttl_in_ms: bool
+    # what the acquire that was granted answered
+    answer: Any = None
 
     def __init__(self, store: Any, key: str, ttl_ms: int, wait_ms: int, retry_ms: int) -> None:
         self.store, self.key, self.wait_ms = store, key, wait_ms
         self.times = {TTL: ttl_ms, WAIT: wait_ms, RETRY: retry_ms}
 
     def run(self, work: Callable[[Grant], Any]) -> Any:
-        """Acquire, work, release, as a block of ``with`` would. Raises NotAcquired, NotOwner."""
+        """Acquire, work, release, as a block of ``with`` would. Raises NotAcquired, NotOwner.
+
+        A lock that does not wait is asked again after each pause, until the time to wait is over.
+        """
         if is_async(self.make):
             return asyncio.run(self._run_async(work))
-        lock = self.make(**self._words(self.about, self.make, _client(self.store)))
-        acquire, release = methods(lock)
-        with self._refused():
-            if acquire(**self._others(acquire)) is False:
-                raise NotAcquired(self.key, self.wait_ms)
+        lock, acquire, release = self._made(_client(self.store))
+        if inspect.iscoroutinefunction(acquire):  # a function made it, and did not say which class
+            return asyncio.run(self._run_async(work))
+        until_s = time.monotonic() + self.wait_ms / 1000
+        while not self._is_granted(acquire):
+            self._waits_on(acquire, until_s)
+            time.sleep(self.times[RETRY] / 1000)
+            if not hasattr(lock, "acquire"):  # a block is entered once
+                lock, acquire, release = self._made(_client(self.store))
         try:
             return work(self._grant(lock))
         finally:
             with self._lost():
-                if release() is False:
+                if release(*self._token(release)) is False:
                     raise NotOwner(self.key, "this request")
 
     async def _run_async(self, work: Callable[[Grant], Any]) -> Any:
         async with redis.asyncio.Redis(**_address(self.store)) as client:
-            lock = self.make(**self._words(self.about, self.make, client))
-            acquire, release = methods(lock)
-            with self._refused():
-                if await acquire(**self._others(acquire)) is False:
-                    raise NotAcquired(self.key, self.wait_ms)
+            lock, acquire, release = self._made(client)
+            until_s = time.monotonic() + self.wait_ms / 1000
+            while not await self._is_granted_async(acquire):
+                self._waits_on(acquire, until_s)
+                await asyncio.sleep(self.times[RETRY] / 1000)
+                if not hasattr(lock, "acquire"):
+                    lock, acquire, release = self._made(client)
             try:
                 return await asyncio.to_thread(work, self._grant(lock))
             finally:
                 with self._lost():
-                    if await release() is False:
+                    if await release(*self._token(release)) is False:
                         raise NotOwner(self.key, "this request")
+
+    def _made(self, client: Any) -> tuple[Any, Callable[..., Any], Callable[..., Any]]:
+        """Return a new lock, and how it is acquired and released."""
+        lock = self.make(**self._words(self.about, self.make, client))
+        return lock, *methods(lock)
+
+    def _is_granted(self, acquire: Callable[..., Any]) -> bool:
+        """Ask once, and return whether the answer is a grant."""
+        try:
+            self.answer = acquire(**self._others(acquire))
+        except Exception as error:
+            if _is_one_of(error, REFUSALS):
+                return False
+            raise
+        return self._is_yes()
+
+    async def _is_granted_async(self, acquire: Callable[..., Any]) -> bool:
+        try:
+            self.answer = await acquire(**self._others(acquire))
+        except Exception as error:
+            if _is_one_of(error, REFUSALS):
+                return False
+            raise
+        return self._is_yes()
+
+    def _is_yes(self) -> bool:
+        return bool(self.answer) if self.says_yes else self.answer is not False
+
+    def _waits_on(self, acquire: Callable[..., Any], until_s: float) -> None:
+        """Let a request go on waiting for a lock that does not wait by itself. Raises NotAcquired."""
+        waits = WAIT in self.about.values() or WAIT in meant(acquire, frozenset(self.about.values())).values()
+        if waits or time.monotonic() >= until_s:
+            raise NotAcquired(self.key, self.wait_ms)
+
+    def _token(self, release: Callable[..., Any]) -> tuple[Any, ...]:
+        """Return what a release needs: nothing, or what the acquire has answered, such as a token."""
+        needed = [one for one in inspect.signature(release).parameters.values() if one.default is one.empty]
+        return (self.answer,) if any(one.kind is one.POSITIONAL_OR_KEYWORD for one in needed) else ()
 
     def _words(self, about: Mapping[str, str], function: Callable[..., Any], client: Any) -> dict[str, Any]:
         """Return the arguments of a call."""
@@ -129,26 +182,14 @@ class AdaptedLock:
     def _time(self, name: str, what: str, function: Callable[..., Any]) -> float:
         """Return a time in the unit of a parameter: milliseconds if its name says so, else seconds; whole if its default is."""
         ms = self.times[what]
-        if name.endswith(IN_MS):
+        if name.endswith(IN_MS) or (what is TTL and self.ttl_in_ms):
             return ms
         is_whole = type(inspect.signature(function).parameters[name].default) is int and ms >= 1000
-        return -(-ms // 1000) if is_whole else ms / 1000
+        return -(-ms // 1000) if is_whole or ms % 1000 == 0 else ms / 1000  # EX and EXPIRE take no 3.0
 
     def _grant(self, lock: Any) -> Grant:
         fence = getattr(lock, "fence", 0)
         return Grant(self.form.format(key=self.key), fence=fence if type(fence) is int else 0)
-
-    @contextlib.contextmanager
-    def _refused(self) -> Iterator[None]:
-        """Take an error with such a name for a refusal."""
-        try:
-            yield
-        except NotAcquired:
-            raise
-        except Exception as error:
-            if _is_one_of(error, REFUSALS):
-                raise NotAcquired(self.key, self.wait_ms) from error
-            raise
 
     @contextlib.contextmanager
     def _lost(self) -> Iterator[None]:
@@ -163,13 +204,16 @@ class AdaptedLock:
             raise
 
 
-def adapted(make: Callable[..., Any], key: str = "{key}") -> type[AdaptedLock]:
+def adapted(make: Callable[..., Any], key: str = "{key}", says_yes: bool = False, ttl_in_ms: bool = False) -> type[AdaptedLock]:
     """Return a class as a stage's ``lock``. key: what the lock makes of the key that it is given. Raises Unknown.
 
     make: a class or a function that returns an object with ``acquire`` and ``release``, or one for a ``with`` block. Methods that
-    are coroutines run in an event loop of the request, with a client of redis.asyncio.
+    are coroutines run in an event loop of the request, with a client of redis.asyncio. says_yes: ``acquire`` answers a grant with
+    something true, such as a token, and a refusal with None or 0; without it, only False is a refusal. ttl_in_ms: the time to
+    live is in milliseconds, although the name of its parameter does not say so.
     """
-    return type("Lock", (AdaptedLock,), {"make": staticmethod(make), "about": meant(make), "form": key})
+    about = {"make": staticmethod(make), "about": meant(make), "form": key, "says_yes": says_yes, "ttl_in_ms": ttl_in_ms}
+    return type("Lock", (AdaptedLock,), about)
 
 
 def retried(attempt: Callable[[], Any], wait_s: float, retry_s: float) -> bool:
@@ -182,7 +226,7 @@ def retried(attempt: Callable[[], Any], wait_s: float, retry_s: float) -> bool:
     return True
 
 
-def methods(lock: Any) -> tuple[Callable[..., Any], Callable[[], Any]]:
+def methods(lock: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return how a lock is acquired and released. Raises Unknown."""
     for acquire, release in (("acquire", "release"), ("lock", "unlock")):
         if callable(getattr(lock, acquire, None)) and callable(getattr(lock, release, None)):
@@ -201,8 +245,16 @@ def _entered(what: object) -> bool:
 
 def is_async(make: Callable[..., Any]) -> bool:
     """Return whether the methods of a lock are coroutines. make: its class, or a function whose annotation names the class."""
-    kind = make if isinstance(make, type) else getattr(make, "__annotations__", {}).get("return")
+    kind = make if isinstance(make, type) else _returned(make)
     return any(inspect.iscoroutinefunction(getattr(kind, name, None)) for name in ("acquire", "lock", "__aenter__"))
+
+
+def _returned(make: Callable[..., Any]) -> Any:
+    """Return the class that a function says it returns; None where it says none."""
+    try:
+        return get_type_hints(make).get("return")
+    except (NameError, TypeError, AttributeError):  # of a name that only a type checker knows
+        return None
 
 
 def _client(store: Any) -> Any:

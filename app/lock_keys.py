@@ -8,7 +8,7 @@ another name at the store, or several keys: then each command may be one of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 class LockKeys:
@@ -33,3 +33,9 @@ class LockKeys:
         if not keys or not self._named or not self._named.isdisjoint(keys):
             return True
         return not renewing and not all(key in self._others for key in keys)
+
+
+def named(keys: Collection[str], name: str) -> str:
+    """Return which of these keys a grant names: a lock may add something to the name. Empty without one, or with several."""
+    found = [name] if name in keys else [key for key in keys if name and name in key]
+    return found[0] if len(found) == 1 else ""

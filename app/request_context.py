@@ -32,6 +32,7 @@ from app.failpoints import (
     CommandFailed,
     Failpoints,
 )
+from app.lock_keys import named
 from app.votes import NO_VOTES, Votes
 
 # by key, when a phase set it: of a phase that has set no key
@@ -74,6 +75,9 @@ class RequestContext:
     command: str = ""
     # what the store answered to it
     answer: object = ""
+    # the key of the grant, and the last command of this phase about it, with its answer
+    key: str = ""
+    about_key: tuple[str, object] | None = None
     # whether the last answer that means something was a yes; None where only the lock knows what it means
     last_agreed: bool | None = None
     # whether the store agreed to any of these commands
@@ -123,7 +127,7 @@ class RequestContext:
         self.votes = NO_VOTES
         self.answer = self.script_answer = self.command = self.script = ""
         self.said_yes = self.refused = self.may_have_agreed = False
-        self.last_agreed = None
+        self.last_agreed = self.about_key = None
 
     def fail_work(self) -> str:
         """Let the release begin after work that failed: no failpoint is there. Return the phase in which the work failed."""
@@ -135,6 +139,7 @@ class RequestContext:
 
     def granted(self, key: str) -> None:
         """Note the key of a grant: it shows which of the keys that the acquire was about are those of the lock."""
+        self.key = key
         if self.failpoints is not None:
             self.failpoints.keys.learn(key, self.touched)
 
@@ -179,13 +184,19 @@ class RequestContext:
         granted was granted just now, and not when it was sent.
         """
         self.command, self.answer = command, answer
+        if self.phase is RELEASE and self.key and keys:  # what else a release does says nothing of the lock
+            if self.key in keys or (self.about_key is None and named(keys, self.key)):
+                self.about_key = command, answer
+            elif self.about_key is not None:
+                self.command, self.answer = self.about_key
         if granted_now:
             self.sent_ns = monotonic_ns()
         self._take(meaning, keys, script)
         if script:
             self.script, self.script_answer = script, answer
         failpoints = self.failpoints
-        if not self.said_yes and self._is_yes(answer, meaning, script) and _is_of_the_lock(failpoints, keys):
+        is_yes = failpoints.is_yes(script, answer) if script and failpoints is not None else agreed(answer, meaning)
+        if not self.said_yes and is_yes and _is_of_the_lock(failpoints, keys):
             self.said_yes = True
             if failpoints is not None:
                 failpoints.reach(self.phase, AFTER_FIRST, self.request, command, keys)
@@ -219,24 +230,19 @@ class RequestContext:
 
     def first_vote_ns(self, key: str) -> int:
         """Return when the first command of this try was sent that set this key; 0 if it was the last one, or is not known."""
-        return self._unless_last(votes.first_ns(self.votes, key))
+        return self._unless_last(votes.first_ns(self.votes, named(self.votes, key)))
 
     def leased_ns(self, key: str) -> int:
         """Return when the last command was sent from which the lease of this key can count; 0 if it was the last of all, or is
         not known. A command about other keys, and one that the store refused, begins no lease of this key.
         """
-        return self._unless_last(self.leased_from_ns.get(key, 0))
+        return self._unless_last(self.leased_from_ns.get(named(self.leased_from_ns, key), 0))
 
     def unanswered(self, command: str, error: BaseException) -> None:
         """Note that no answer came to a command. The store may have carried it out."""
         self.command = command
         self.answer = f"error: {type(error).__name__}"
         self.may_have_agreed = True
-
-    def _is_yes(self, answer: object, meaning: Meaning, script: str) -> bool:
-        if script and self.failpoints is not None:
-            return self.failpoints.is_yes(script, answer)
-        return agreed(answer, meaning)
 
     @property
     def told_no(self) -> bool:
@@ -253,7 +259,7 @@ class RequestContext:
 
     def key_set_ns(self, key: str) -> int:
         """Return when the command that set this key was sent, if it was not the last one; 0 if it was, or is not known."""
-        return self._unless_last(self.set_from_ns.get(key, 0))
+        return self._unless_last(self.set_from_ns.get(named(self.set_from_ns, key), 0))
 
     def got_outer(self, key: str) -> None:
         """Note that the outer of two nested locks was granted."""

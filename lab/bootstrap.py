@@ -122,12 +122,12 @@ def _alone() -> Iterator[None]:
 
 def _stores(words: list[str]) -> set[str]:
     """Return the stores of the named stages. An unknown stage has none here: the lab itself refuses it later."""
-    if "--dev" in words or "--every-stage" in words:
-        return {program.store for program in prerequisites.PROGRAMS} - (
-            {prerequisites.PHP} if "--dev" in words else {prerequisites.BROWSER, prerequisites.LANGUAGES, prerequisites.PHP}
-        )
+    if "--dev" in words:
+        return {program.store for program in prerequisites.PROGRAMS} - {prerequisites.PHP}
     from app.locks import stages
 
+    if "--every-stage" in words:
+        return {prerequisites.CLOCKS, *(stage.store for stage in stages().values() if stage.store)}
     clocks = {prerequisites.CLOCKS} if "--scenario" in words and _moves_clocks(words[words.index("--scenario") + 1]) else set()
     wanted = words[words.index("--stage") + 1].split(",") if "--stage" in words else []
     return clocks | {stage.store for name, stage in stages().items() if name in wanted and stage.store}

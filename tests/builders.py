@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from app.journal import GaveUp, Got, Released, SoldOut, Stalled, Writing, Wrote
+from lab.evidence.ending import Ending
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.history import History, KeyEvent, Request
 from lab.evidence.inventory import inventory
@@ -184,7 +185,7 @@ def record_of(
     scenario: dict[str, Any] | None = None, stage: dict[str, Any] | None = None, final: int | None = 0, **changes: Any
 ) -> RunRecord:
     """Return the record of a run that ended as planned; scenario and stage: what differs from the usual."""
-    about = {"run": "made", "command": "lab run", "commit": "abc", "started_utc": BEGAN_UTC, "ended": "complete"}
+    about = {"run": "made", "command": "lab run", "commit": "abc", "started_utc": BEGAN_UTC}
     machine = {"versions": {"redis-server": "7"}, "machine": {"cores": 2, "processor": "one"}}
     held = {"scenario": scenario_of(**(scenario or {})), "stage": stage_of(**(stage or {})), "final": final}
     return RunRecord(**about | machine | held | changes)
@@ -240,7 +241,7 @@ EXAMPLE = [Loss(1, "", GrantFacts("r1", "replica-1", 0, 1, 1, 0, 0, 0, 0, 0), No
 def record_of_ten(claims: list[str] | None = None, ended: str = "complete", requests: int = 10, **changes: Any) -> RunRecord:
     """Return the record of a run of ten requests under a danger of five handovers."""
     danger = {"danger": {"handovers": 5}, "requests": requests}
-    return record_of(danger, {"claims": claims or []}, **{"final": requests, "ended": ended} | changes)
+    return record_of(danger, {"claims": claims or []}, **{"final": requests, "ended": Ending(ended)} | changes)
 
 
 def findings_of_ten(lost: dict[str, int] | None = None, handovers: int = 5, requests: int = 10, **changes: Any) -> Findings:

@@ -133,8 +133,9 @@ class Seam:
             self._journal(command, about, lease(carried_out, agreed(answer, means)))
 
     def _journal(self, command: Command, about: Sequence[str], done: Mapping[str, bool] = NOTHING_DONE) -> None:
-        """Journal a command outside any request, with the key that it is about."""
-        renewals.record(self.journal, command[0], request_context.answer, about[0] if about else "", **done)
+        """Journal a command outside any request, once for each key that it is about: any of them may be the lock."""
+        for key in about or ("",):
+            renewals.record(self.journal, command[0], request_context.answer, key, **done)
 
 
 class Counted(Seam, AbstractConnection):

@@ -24,7 +24,7 @@ def status_of(command: click.Command, words: list[str] | None = None) -> int:
         why = reason if len(reason.split()) > 1 else ""  # not the name of a signal
         click.echo(f"interrupted{': ' if why else ''}{why}", err=True)
         return ExitStatus.INTERRUPTED
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - all others
+    except BaseException as error:  # noqa: BLE001 - all others: an error that nobody caught would end Python with status 1
         foreseen = _foreseen(error)
         click.echo(f"error: {foreseen}", err=True)
         return foreseen.exit_status

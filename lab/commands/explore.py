@@ -21,7 +21,7 @@ from lab.explore import certificate
 from lab.explore import schedule as schedule_files
 from lab.explore.certified import NoCertificate
 from lab.explore.code.program import servers_of
-from lab.explore.code.replica import NeverWaits
+from lab.explore.code.replica import NeverWaits, NewToken
 from lab.explore.decision import Decision, Explorer, Undecided
 from lab.explore.model import NotExplored
 from lab.explore.questions import Question, SearchOptions, decidable
@@ -209,6 +209,8 @@ def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = 
             try:
                 world = explorer.world(question.task, question.replicas)
                 story, moves = staged(world, its.events, question.horizon_ms, claim.name)
+            except NewToken:  # another process searched: here it was not known which lines draw a token
+                explorer.forget()
             except MachineStalled as error:
                 decision.disbelieve(question, claim, Undecided.STALLED, str(error))
             except (NotPossible, Differs, NotExplored, NeverWaits) as error:

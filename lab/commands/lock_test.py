@@ -23,16 +23,17 @@ from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix import measured_now
 from lab.experiments.own_lock import COLOURS, MISSING, UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan, print_left_out
 from lab.experiments.stage_file import of_a_class, of_a_worker
+from lab.explore.code.program import servers_of
 from lab.explore.decision import Explorer
-from lab.explore.questions import SearchOptions
+from lab.explore.questions import SearchOptions, decidable
 from lab.explore.result import OPEN
 from lab.explore.store.others import why_not
 from lab.interrupts import interruptible
 from lab.paths import HOME, REPORTS, shown
 from lab.pipeline import publish_site
-from lab.report.scorecard import VOTERS, VOTERS_REQUESTS
+from lab.report.scorecard import COLOUR, VOTERS, VOTERS_REQUESTS
 from lab.report.terminal import terminal
-from lab.report.tested_lock import BREAKS, TestedClaim, TestedLock, ordered
+from lab.report.tested_lock import BREAKS, TestedClaim, TestedLock, ordered, speed_in_words
 from lab.report.tested_lock_report import badge, junit, rows, write_page
 from lab.run import environment
 from lab.scenario.libraries import library_in
@@ -41,6 +42,7 @@ from lab.scenario.stages import find_stage
 from lab.story.lanes import draw
 from lab.text import counted
 
+NO_SEARCH = "no search looks at what the lock promises"
 ABOUT = ("language", "used", "lock", "options")  # of a published library, in the record
 
 
@@ -139,7 +141,7 @@ def _stage(asked: LockTest, folder: Path) -> tuple[Stage, list[str]]:
 
 def _explored(stage: Stage, asked: LockTest, tested: TestedLock, folder: Path) -> None:
     """Decide every order of events, and note it claim by claim."""
-    if why := why_not(stage):
+    if why := why_not(stage) or ("" if stage.claims & set(decidable(servers_of(stage))) else NO_SEARCH):
         tested.unexplored = why
         return
     orders = folder / "orders"
@@ -179,6 +181,8 @@ def _run(stage: Stage, asked: LockTest, tested: TestedLock, tasks: Sequence[OwnC
         for task in tasks if asked.is_speed_wanted else ():
             if task.scenario.name == speed.SCENARIO and not task.kind:
                 tested.speed = speed.measure_speed(task, asked.repeat, _named(stage), REPORTS)
+        if asked.is_speed_wanted and tested.speed is None:
+            tested.notes.append(f"No speed: it is measured under {speed.SCENARIO}, in runs that break nothing.")
         conduct_rounds(tasks, asked.repeat, asked.jobs, console, REPORTS, draw=asked.repeat == 1 and not asked.no_draw)
     publish_site()
 
@@ -198,11 +202,13 @@ def _written(tested: TestedLock, asked: LockTest, folder: Path, console: Console
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("promise", "verdict", "every order", "runs"):
         table.add_column(name, overflow="fold", no_wrap=name in ("promise", "verdict"))
-    for claim, verdict, orders, runs in rows(tested):
-        table.add_row(claim, f"[{COLOURS.get(verdict.partition(' ')[0], 'dim')}]{verdict}[/]", orders or "–", runs or "–")
+    for one, (claim, verdict, orders, runs) in zip(tested.claims, rows(tested), strict=True):
+        table.add_row(claim, f"[{COLOURS.get(COLOUR.get(one.verdict, ''), 'dim')}]{verdict}[/]", orders or "–", runs or "–")
     console.print()
     console.print(table)
     console.print(f"\n{tested.stage}: {tested.headline}", style="bold", highlight=False, soft_wrap=True)
+    if tested.speed is not None:
+        console.print(f"Speed: {speed_in_words(tested.speed)}", highlight=False, soft_wrap=True)
     page = write_page(tested, folder, REPORTS / "runs")
     if asked.junit is not None:
         asked.junit.write_bytes(junit(tested))

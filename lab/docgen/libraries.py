@@ -11,7 +11,7 @@ from app.lock import Claim
 from lab.paths import COMMAND
 from lab.report import scorecard
 from lab.report.scorecard import Entry
-from lab.report.tested_lock import BROKEN, FAILS, NOT_SHOWN, UNDECIDED, TestedClaim, in_short, ordered
+from lab.report.tested_lock import BROKEN, FAILS, NOT_SHOWN, UNDECIDED, TestedClaim, in_short, ordered, speed_in_words
 from lab.scenario.libraries import fingerprint, load, names
 from lab.text import table
 
@@ -115,7 +115,7 @@ def _about(one: Entry) -> Iterator[str]:
     sentences += [f"Used: {used}." for used in (tested.about.get("used"),) if used]
     sentences += [f"Not its defaults: {options.rstrip('.')}." for options in (tested.about.get("options"),) if options]
     sentences += ["Its lock is in [a worker](worker.md)."] if tested.worker else []
-    sentences += [f"Speed: {scorecard.speed_in_words(tested.speed)}"] if tested.speed else []
+    sentences += [f"Speed: {speed_in_words(tested.speed)}"] if tested.speed else []
     yield " ".join(sentences) + "\n"
     yield table(
         ["claim", "its documentation", "found", "every order", "runs"],

@@ -26,6 +26,7 @@ import msgspec
 from app.suggestion import nearest
 from lab.errors import BadInput, CannotWrite, LabError, MissingProgram, RunFailed, in_short, of_the_place
 from lab.evidence import run_tables
+from lab.evidence.ending import Ending
 from lab.evidence.free_space import shortage
 from lab.evidence.inventory import FileFacts
 from lab.evidence.regular_file import decoded, read_record
@@ -35,7 +36,6 @@ from lab.paths import COMMAND, REPORTS, shown
 RUN = "run.json"
 SCHEMA = 1  # of run.json
 NAME = re.compile(r"(?!\.{1,2}$)[^/\0]{1,200}")  # of a run: it becomes a path, and must name no other place
-INTERRUPTED = "interrupted"  # the first word of ``ended`` after an interrupt
 DISCARDED_WITHIN_S = 2.0
 TRACEBACK = "failure.txt"  # of the error that ended a failed run
 
@@ -57,8 +57,9 @@ class RunRecord(msgspec.Struct, kw_only=True):
     # the commit of the lab
     commit: str
     started_utc: str
-    # ``complete``, or why the run was cut short
-    ended: str = "complete"
+    ended: Ending = Ending.COMPLETE
+    # which servers were lost, or what a program or an error said, as it is in each language
+    ended_with: str = ""
     # why a part of the evidence is missing, where a file could not be written
     unwritten: str = ""
     # the counter before the run, and after it; None if nobody could read it
@@ -98,7 +99,7 @@ class RunRecord(msgspec.Struct, kw_only=True):
     @property
     def interrupted(self) -> bool:
         """Return whether an interrupt ended the run."""
-        return self.ended.startswith(INTERRUPTED)
+        return self.ended.is_interrupt
 
     @property
     def has_store(self) -> bool:

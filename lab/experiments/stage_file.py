@@ -34,6 +34,7 @@ USUAL = (
     "serves_most_requests freed_after_crash freed_after_failure freed_after_hang"
 )
 TTL_MS, WAIT_MS, RETRY_MS = 3000, 10_000, 30
+HALF_MS, WHOLE_MS = 1500, 1000  # of a TTL with a fraction of a second; the step of one without
 STEPS_MS = (60_000, 10_000, 5000, 1000, 500, 100, 50, 10, 1)  # people choose a TTL on such a step
 WATCHED = "lab-watched"
 WITHIN_S = 15.0  # for one acquire on an idle server
@@ -53,7 +54,7 @@ from app.lock import Stage, claims
 from {module} import {name}
 
 STAGE = Stage(
-    lock=adapted({name}, key={key}),
+    lock=adapted({name}, key={key}{how}),
     store={store},
     ttl_ms={ttl_ms},{fixed}{lane}
     library={library},
@@ -109,11 +110,25 @@ def of_a_class(lock: str, store: str, claims: str | None, folder: Path) -> tuple
     values: dict[str, Any] = {"lock": lock, "module": module, "name": name, "folder": str(Path.cwd()), "store": store}
     values |= {"claims": claims_of(claims), "ttl_ms": TTL_MS, "library": _library(module)}
     has_own_client = store in WITH_WORKERS and bool({HOST, PORT, URL} & set(about.values()))
-    values |= {"fixed": "", "lane": "\n    by_lane=True," if has_own_client else ""}
+    values |= {"fixed": "", "how": "", "lane": "\n    by_lane=True," if has_own_client else ""}
     path = folder / f"{_plain(name)}.py"
-    stage, seen = _written(OF_A_CLASS, values, path)
+    try:
+        stage, seen = _written(OF_A_CLASS, values, path)
+        is_brief = TTL in about.values() and 0 < seen.ttl_ms < TTL_MS // 100
+    except KeyGone:
+        if TTL not in about.values():
+            raise
+        is_brief = True
+    if is_brief:  # seconds were milliseconds
+        values["how"] = ", ttl_in_ms=True"
+        stage, seen = _written(OF_A_CLASS, values, path)
     if TTL not in about.values() and seen.ttl_ms:
         values |= {"fixed": "\n    has_fixed_ttl=True,", "ttl_ms": seen.ttl_ms}
+    elif TTL in about.values() and seen.ttl_ms and not _takes_half_a_second(stage):
+        values["fixed"] = "\n    ttl_step_ms=1000,"
+    if seen.says_yes:
+        values["how"] += ", says_yes=True"
+    if values["fixed"] or seen.says_yes:
         stage, seen = _written(OF_A_CLASS, values, path)
     words = ", ".join(f"{parameter}=the {what}{' of the scenario' if what in TIMES else ''}" for parameter, what in about.items())
     return stage, [f"{name}({words}); others keep their defaults", *_about(seen, stage)]
@@ -138,7 +153,11 @@ def of_a_worker(command: str, store: str, claims: str | None, lanes: int, folder
 def _about(seen: Watched, stage: Stage) -> list[str]:
     """Return what was found by watching one acquire, as notes."""
     key = [f"its key: {seen.key.format(key='KEY')}"] if seen.key != "{key}" else []
-    return [*key, *([f"its TTL: always {stage.ttl_ms} ms; scenarios have it, too"] if stage.has_fixed_ttl else [])]
+    fixed = [f"its TTL: always {stage.ttl_ms} ms; scenarios have it, too"] if stage.has_fixed_ttl else []
+    in_ms = ["its TTL is in milliseconds"] if getattr(stage.lock, "ttl_in_ms", False) else []
+    whole = ["its TTL: whole seconds; scenarios have such, too"] if stage.ttl_step_ms == WHOLE_MS else []
+    yes = [f"acquire answers a grant with a {type(seen.answer).__name__}: None and 0 are refusals"] if seen.says_yes else []
+    return [*key, *fixed, *in_ms, *whole, *yes]
 
 
 def _imported(lock: str, module: str, name: str) -> Any:
@@ -192,27 +211,39 @@ class Watched(NamedTuple):
     key: str = "{key}"
     # the TTL of that key; 0 where it has none
     ttl_ms: int = 0
+    # what ``acquire`` of somebody's class answered; None of other locks
+    answer: Any = None
+
+    @property
+    def says_yes(self) -> bool:
+        """Return whether a grant is answered with something true: then what is not true is a refusal."""
+        return bool(self.answer)
 
 
-def watched(stage: Stage) -> Watched:
-    """Watch one acquire. A lock that sets one key of another name has that key, whatever it is given.
+class KeyGone(BadInput):
+    """While the lock was held, there was no key."""
+
+
+def watched(stage: Stage, ttl_ms: int = TTL_MS) -> Watched:
+    """Watch one acquire, with such a TTL. A lock that sets one key of another name has that key, whatever it is given.
 
     Raises BadInput where the lock cannot be had on an idle server, or sets no key there; NotReady for a worker that fails.
     """
     if stage.store != "redis":
         return Watched()
-    seen: list[tuple[dict[str, int], int]] = []
+    seen: list[tuple[dict[str, int], int, Any]] = []
     failures: list[BaseException] = []
     with servers(1) as (server,):
         settings = Settings.read(environ={}, redis_url=f"{server.host}:{server.port}")
 
-        def work(_: Grant) -> None:
-            left = _keys(settings)
-            seen.append((left, ceil((time.monotonic() - asked_s) * 1000)))
-
         def once() -> None:
+            def work(_: Grant) -> None:
+                left = _keys(settings)
+                seen.append((left, ceil((time.monotonic() - asked_s) * 1000), getattr(lock, "answer", None)))
+
             try:
-                _lock(stage, settings).run(work)
+                lock = _lock(stage, settings, ttl_ms)
+                lock.run(work)
             except BaseException as error:  # noqa: BLE001 - reported by the thread that waits
                 failures.append(error)
 
@@ -222,14 +253,24 @@ def watched(stage: Stage) -> Watched:
         thread.join(WITHIN_S)
     if not seen:
         raise _no_grant(stage, failures)
-    left, passed_ms = seen[0]  # more than that of a TTL has not passed
+    left, passed_ms, answer = seen[0]  # more than that of a TTL has not passed
     keys = [key for key in left if WATCHED in key] or (list(left) if len(left) == 1 else [])
     if not keys:
         others = f"It set {', '.join(left)}" if left else "It set no key"
-        raise BadInput(f"{stage.name}: no key with the name that the lock was given is set while it is held. {others}.")
+        kind = BadInput if left else KeyGone
+        raise kind(f"{stage.name}: no key with the name that the lock was given is set while it is held. {others}.")
     key = min(keys, key=len)
     form = key.replace("{", "{{").replace("}", "}}").replace(WATCHED, "{key}")
-    return Watched(form, roundest_ms(left[key], left[key] + passed_ms) if left[key] > 0 else 0)
+    return Watched(form, roundest_ms(left[key], left[key] + passed_ms) if left[key] > 0 else 0, answer)
+
+
+def _takes_half_a_second(stage: Stage) -> bool:
+    """Return whether the lock has a TTL of one and a half seconds when it is given that, and not of one or two."""
+    try:
+        seen = watched(stage, HALF_MS)
+    except BadInput:
+        return False
+    return seen.ttl_ms == HALF_MS
 
 
 def roundest_ms(least_ms: int, most_ms: int) -> int:
@@ -243,13 +284,13 @@ def _keys(settings: Settings) -> dict[str, int]:
     return {key: store.pttl(key) for key in sorted(store.keys("*"))}
 
 
-def _lock(stage: Stage, settings: Settings) -> Any:
+def _lock(stage: Stage, settings: Settings, ttl_ms: int) -> Any:
     store = lock_store(stage.store, settings, Journal(None))
     if not stage.worker:
-        return stage.lock(store, WATCHED, TTL_MS, WAIT_MS, RETRY_MS)
+        return stage.lock(store, WATCHED, ttl_ms, WAIT_MS, RETRY_MS)
     from app.wire.lock import Workers
 
-    return Workers(stage, store, Journal(None)).lock(WATCHED, TTL_MS, WAIT_MS, RETRY_MS)
+    return Workers(stage, store, Journal(None)).lock(WATCHED, ttl_ms, WAIT_MS, RETRY_MS)
 
 
 def _no_grant(stage: Stage, failures: Sequence[BaseException]) -> BadInput | NotReady | MissingProgram:

@@ -196,6 +196,13 @@ class Explorer:
 
     def world(self, task: Task, replicas: int) -> World:
         """Return the world of some replicas that do something. Raises what the stage's code raises before its first command."""
+        while True:
+            try:
+                return self._world(task, replicas)
+            except NewToken:  # each time one more line is known
+                self.forget()
+
+    def _world(self, task: Task, replicas: int) -> World:
         which = task, replicas
         if which not in self._worlds:
             program = Program(self.stage, task, self.real, self.servers)
@@ -245,10 +252,10 @@ class Explorer:
                 self._clients_are_alike = False
             except NewToken:  # a line makes a token of many narrow draws: what was learned before is of no use
                 pass
-            self._forget()
+            self.forget()
 
-    def _forget(self) -> None:
-        """Forget all worlds, but not what was learned about lines that draw."""
+    def forget(self) -> None:
+        """Forget all worlds, but not what was learned about lines that draw: after NewToken."""
         self._end_replicas()
         self._worlds.clear()
         self._probes.clear()

@@ -104,11 +104,13 @@ def lease_begins(grant: Grant, run: RunFacts, keys: KeyHistory) -> int:
 
 
 def began_its_work_late(grant: Grant, run: RunFacts, queued_ns: int) -> bool:
-    """Return whether the lease of a grant was nearly over when its work began, by what the lock itself had done since.
+    """Return whether too little of the lease of a grant was left when its work began, by what the lock itself had done since.
 
+    Too little is nearly nothing; or less than the work of the scenario takes, where half of the lease was gone.
     queued_ns: for how much of that time the replica waited for a processor.
     """
-    return bool(grant.key) and 0 < run.lease_ns * LATE <= grant.got_ns - grant.granted_from_ns - queued_ns
+    least_ns = min(run.lease_ns * LATE, max(run.lease_ns / 2, run.lease_ns - run.work_ms * 1e6))
+    return bool(grant.key) and 0 < least_ns <= grant.got_ns - grant.granted_from_ns - queued_ns
 
 
 def lease_end(from_ns: int, lease_ns: int) -> int:

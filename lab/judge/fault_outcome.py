@@ -6,6 +6,7 @@ import msgspec
 
 from lab.evidence.fault_record import Effect, FaultRecord
 
+SENT_AT_ONCE_NS = 20_000_000  # votes that are asked for at the time of the fault
 SETTLED_NS = 200_000_000  # a request that asked at the time of the fault may still get its answer
 
 
@@ -21,7 +22,7 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     went_on_ns: int = 0
     # renewals by the same replica, from the fault to its recovery
     renewals: int = 0
-    # grants to requests that asked only when the fault was in force, before its recovery began
+    # grants to requests that asked, or asked again, only when the fault was in force, before its recovery began
     granted_meanwhile: int = 0
     # successful renewals by other replicas, before another request got the lock
     foreign_renewals: int = 0
@@ -57,9 +58,13 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
         if not self.got_ns and self.record.began_ns < got_ns and self._shows_free(request, replica):
             self.got_ns = got_ns
 
-    def granted(self, request: str, replica: str, asked_ns: int, got_ns: int) -> None:
-        """Take note of a grant under which the resource was written: one that it refuses shows nothing."""
-        self.granted_meanwhile += self.record.began_ns + SETTLED_NS < asked_ns and got_ns < self.record.recovering_ns
+    def granted(self, request: str, replica: str, asked_ns: int, got_ns: int, sent_ns: int = 0) -> None:
+        """Take note of a grant under which the resource was written: one that it refuses shows nothing.
+
+        sent_ns: when the last command of its acquire was sent. A waiter that asks again and again may have asked long before.
+        """
+        is_of_now = self.record.began_ns + SETTLED_NS < asked_ns or self.record.began_ns + SENT_AT_ONCE_NS < sent_ns
+        self.granted_meanwhile += is_of_now and got_ns < self.record.recovering_ns
         is_first = not self.next_got_ns or got_ns < self.next_got_ns
         if is_first and self.record.began_ns < got_ns and self._shows_free(request, replica):
             self.next_got_ns, self.next_request = got_ns, request

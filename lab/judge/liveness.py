@@ -128,8 +128,8 @@ def waited_too_long(promise: Promise, findings: Findings) -> Iterator[Violation]
 
 
 def slow_try(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield that requests which did not want to wait were kept waiting."""
-    waits_ms = sorted(wait_ns / 1e6 for wait_ns in findings.in_vain_ns)
+    """Yield that requests which did not want to wait were kept waiting, whether they got the lock in the end or not."""
+    waits_ms = sorted(wait_ns / 1e6 for wait_ns in (*findings.in_vain_ns, *findings.waits_ns))
     number = len(waits_ms) + findings.never_answered
     median_ms, tail_ms = waits_ms[len(waits_ms) // 2] if waits_ms else 0, promise.bound.tail_ms
     late = sum(wait_ms > tail_ms for wait_ms in waits_ms) + findings.never_answered

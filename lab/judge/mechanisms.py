@@ -22,7 +22,7 @@ from lab.judge.conflict import Conflict
 from lab.judge.entitlement import lease_end
 from lab.judge.grant import Grant
 from lab.judge.key_history import SET_OVER
-from lab.judge.thefts import theft_in
+from lab.judge.thefts import acquired_anew, theft_in
 
 RECEIVED_AT_ONCE_NS = 5_000_000  # the store reports a deletion at once
 LAST_FAILPOINT = "write.before"  # after the holder's last look at its lock
@@ -39,7 +39,7 @@ def _process_local(conflict: Conflict) -> bool:
 
 
 def _worked_again(conflict: Conflict) -> bool:
-    return conflict.elder.turn > 1 or conflict.younger.turn > 1
+    return any(grant.turn > 1 and not acquired_anew(grant, conflict.keys) for grant in conflict.both)
 
 
 def _refused_by_store(conflict: Conflict) -> bool:

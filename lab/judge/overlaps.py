@@ -25,6 +25,7 @@ REMEMBERED = 1024  # releases
 REPORTED_AT_ONCE_NS = 20_000_000  # a report that comes later may be of what another client has done since
 LATE_NS = 1_000_000_000  # a thread that releases has done so by then
 GOT = attrgetter("got_ns")
+AT_A_MOMENT = frozenset({"EXPIREAT", "PEXPIREAT"})
 SESSION = "session"  # the key of a renewal that renews all locks of a session; the session's name follows, where it is known
 
 
@@ -133,7 +134,7 @@ class Overlaps:
             for grant in self.open_grants.values():
                 grant.renewed_to_death |= grant.replica == replica and grant.key == event.key
             return
-        if not prolonged:
+        if not prolonged or self._gave_less(event, sent_ns):
             return
         for grant in self.open_grants.values():
             if grant.replica != replica:
@@ -157,6 +158,18 @@ class Overlaps:
         born = self.keys.happened(BORN, since_ns, until_ns, event.key)
         is_inside = any(grant.replica == replica and grant.key == event.key for grant in self.open_grants.values())
         return born and not is_inside, not born and self.keys.happened("expire", since_ns, until_ns, event.key)
+
+    def _gave_less(self, event: Renewed, sent_ns: int) -> bool:
+        """Return whether a renewal gave the key less than a TTL: the store reports that it ended before that.
+
+        Only a command that does not say how long the key lasts from then on can do so: a script, or one that names a moment.
+        A key that ends before it would have ended anyhow was not renewed to less, but shortened: that is no renewal's excuse.
+        """
+        if not (event.script or event.command in AT_A_MOMENT) or not self.keys.is_known(event.key):
+            return False
+        ends_ns = [lease_end(one.lease_from_ns, self.lease_ns) for one in self.open_grants.values() if one.key == event.key]
+        since_ns = min(ends_ns, default=sent_ns)
+        return self.keys.happened("expired", since_ns, lease_end(sent_ns, self.lease_ns), event.key)
 
     def _released_outside(self, replica: str, event: Renewed) -> None:
         """Take a command outside all requests for the late release of a holder that had sent none."""

@@ -17,7 +17,7 @@ from lab.judge.entitlement import lease_end
 from lab.judge.examples import EXAMPLES, Reentered
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
-from lab.judge.key_history import KeyHistory
+from lab.judge.key_history import CHANGED, KeyHistory
 
 
 class Reentries:
@@ -27,6 +27,8 @@ class Reentries:
         self.findings = findings
         self.keys = keys
         self.left: dict[tuple[str, str], Grant] = {}  # the replica and the key → the last grant that left its lock behind
+        # the names of those of them whose lock was there, as the first request that met it shows
+        self.was_there: dict[str, bool] = {}
 
     def got(self, grant: Grant) -> None:
         left = self.left.get((grant.replica, grant.key))
@@ -39,6 +41,7 @@ class Reentries:
             and not self.keys.was_mute(since_ns, until_ns)
             and self.keys.is_known(grant.key)
             and not self.keys.went(since_ns, until_ns, grant.key)
+            and self._was_left_as_it_was(left, grant)
         ):
             grant.reentered = True
             self.findings.measures["reentered"] += 1
@@ -62,6 +65,13 @@ class Reentries:
     def _is_there(self, left: Grant, at_ns: int) -> bool:
         """Return whether the lease of a lock that was left cannot be over yet."""
         return at_ns < self._ends_ns(left)
+
+    def _was_left_as_it_was(self, left: Grant, grant: Grant) -> bool:
+        """Return whether nothing changed the key before the first request that met it: another thread can have freed it later."""
+        if left.request not in self.was_there:
+            changed = self.keys.happened(CHANGED, left.released_ns, grant.sent_ns - 1, grant.key)
+            self.was_there[left.request] = not changed
+        return self.was_there[left.request]
 
     def _ends_ns(self, left: Grant) -> int:
         return lease_end(left.lease_from_ns, self.findings.run.lease_ns)

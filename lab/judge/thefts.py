@@ -15,7 +15,7 @@ from lab.judge.conflict import Conflict
 from lab.judge.entitlement import can_take_away, lease_end, tenures
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import DELETIONS, Grant, LostLock
-from lab.judge.key_history import CHANGED, FOREVER_NS, KeyHistory
+from lab.judge.key_history import BORN, CHANGED, FOREVER_NS, KeyHistory
 
 NO = ("0", "None", "False", "-1")  # answers of a command that deleted nothing
 REPORTED_WITHIN_NS = 1_000_000_000  # a busy machine receives the report of a deletion late
@@ -24,6 +24,7 @@ REPORTED_AT_ONCE_NS = 20_000_000
 EXPIRED_WITHIN_NS = 250_000_000
 EXPIRES = frozenset({"EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"})
 FLUSHES = frozenset({"FLUSHDB", "FLUSHALL"})  # the store reports no key that they delete
+BORN_WITHIN_NS = 5_000_000  # later than the grant: the store reports a new key at once
 RECENT = 64  # releases that ended just before, and can have begun later
 
 
@@ -99,7 +100,7 @@ class Thefts:
         return lost or None
 
     def _lost_key(self, grant: Grant, key: str) -> LostLock | None:
-        if never_held(grant):
+        if never_held(grant, self.keys):
             return LostLock(in_release=False, by_scenario=False)
         robber = grant.robbed_by
         if robber is not None and robber.lost is not None and grant.robbed_of == key:
@@ -168,9 +169,19 @@ def acquired_ns(grant: Grant, key: str, keys: KeyHistory) -> int:
     return since_ns if since_ns and keys.happened("set", since_ns, grant.sent_ns, key) else grant.sent_ns
 
 
-def never_held(grant: Grant) -> bool:
-    """Return whether a request went in without a grant: the store had refused, or the work was done again."""
-    return grant.told_no or grant.turn > 1
+def never_held(grant: Grant, keys: KeyHistory) -> bool:
+    """Return whether a request went in without a grant: the store had refused, or the work was done again without a new one."""
+    return grant.told_no or (grant.turn > 1 and not acquired_anew(grant, keys))
+
+
+def acquired_anew(grant: Grant, keys: KeyHistory) -> bool:
+    """Return whether a request that works again had the lock granted anew: its last command set the key, which was not there.
+
+    The answer says so, or, where only the lock knows what it means, the store's report of that very moment.
+    """
+    if grant.agreed is not None or not grant.commands:
+        return bool(grant.agreed and grant.commands)
+    return keys.happened(BORN, grant.sent_ns, grant.got_ns + BORN_WITHIN_NS, grant.key)
 
 
 def can_have_deleted(grant: Grant, key: str, keys: KeyHistory, since_ns: int = 0) -> bool:

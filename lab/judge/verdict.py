@@ -22,6 +22,7 @@ import msgspec
 from app.lock import Claim
 from lab.evidence import run_folder
 from lab.evidence.damage import Damage, DamageKind
+from lab.evidence.ending import Ending
 from lab.evidence.history import History, Outcome
 from lab.evidence.inventory import changes
 from lab.evidence.loss import LossFile, Mechanism
@@ -110,7 +111,7 @@ def _run_facts(record: RunRecord, not_seen: Unseen | None) -> RunFacts:
         has_votes=record.stage.get("store") == "redis_nodes",
         votes_needed=scenario["danger"].get("votes", 0),
         has_faults=bool(scenario.get("faults")),
-        is_complete=record.ended == "complete",
+        is_complete=record.ended is Ending.COMPLETE,
     )
 
 
@@ -189,9 +190,9 @@ def _danger(record: RunRecord, findings: Findings) -> dict[str, Measure]:
 
 
 def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:
-    is_complete = record.ended == "complete"
+    is_complete = record.ended is Ending.COMPLETE
     if not is_complete:
-        yield Fact(Code.ENDED, detail=record.ended)
+        yield Fact(Code.ENDED, name=record.ended.value, detail=record.ended_with)
     elif record.unwritten:
         yield Fact(Code.UNWRITTEN, detail=record.unwritten)
     if record.in_flight_left:
@@ -225,7 +226,7 @@ def _not_on_record(record: RunRecord, findings: Findings) -> Iterator[Fact]:
         yield Fact(Code.NO_WRITE_OF, request=one.request)
     for other in () if findings.is_never_refused else findings.first_refused_and_written:
         yield Fact(Code.WRITE_OF_REFUSED, other.status, request=other.request)
-    if findings.requests != record.scenario["requests"] and record.ended == "complete":
+    if findings.requests != record.scenario["requests"] and record.ended is Ending.COMPLETE:
         yield Fact(Code.ON_RECORD, findings.requests, of=record.scenario["requests"])
 
 
@@ -258,7 +259,7 @@ def _verdict(
     if any(one.breaks_promise for one in violations) and not record.unwritten:
         # where a file could not be written, nothing is proved by the rest
         doubtful = [*doubts(findings), *_not_on_record(record, findings)]
-        return Verdict.BROKEN, doubtful if record.ended == "complete" else damages(findings)
+        return Verdict.BROKEN, doubtful if record.ended is Ending.COMPLETE else damages(findings)
     if void := [*_void_reasons(record, findings), *unproved]:
         return Verdict.VOID, void
     if any(violation.claim == claim for violation in violations):

@@ -43,7 +43,8 @@ class Waits:
         if grant.turn == 1:  # a request that does the work again has not waited since it asked
             self.concurrency.waiting.stay(grant.asked_ns, grant.got_ns)
         if self.is_fairness_tested:
-            self._overtaken(grant)
+            self._overtaken(grant.request, grant.replica, grant.asked_ns, grant.got_ns)
+            self.asked_before.append((grant.asked_ns, grant.replica))
 
     def released(self, grant: Grant) -> None:
         """Count a grant, and its wait, once the work was done: a grant that wrote nothing shows nothing."""
@@ -61,6 +62,8 @@ class Waits:
             keys = short(event.wanted), short(event.holding)
             findings.in_vain.append(Wait(event.request, replica, event.asked_ns, event.gave_up_ns, False, *keys))
         findings.concurrency.waiting.stay(event.asked_ns, event.gave_up_ns)
+        if self.is_fairness_tested:
+            self._overtaken(event.request, replica, event.asked_ns, event.gave_up_ns)
 
     def close(self) -> None:
         """Measure: all journals have been read."""
@@ -78,14 +81,13 @@ class Waits:
         if findings.longest_own is None or wait.ms > findings.longest_own.ms:
             findings.longest_own = wait
 
-    def _overtaken(self, grant: Grant) -> None:
-        """Count the requests that asked later and got the lock before."""
-        any_replica, order_ns = self.findings.run.tests == Claim.fair.name, grant.asked_ns + AT_ONCE_NS
-        later = sum(asked_ns > order_ns for asked_ns, at in self.asked_before if any_replica or at == grant.replica)
+    def _overtaken(self, request: str, replica: str, asked_ns: int, until_ns: int) -> None:
+        """Count the requests that asked later and got the lock before this one did, or gave up."""
+        any_replica, order_ns = self.findings.run.tests == Claim.fair.name, asked_ns + AT_ONCE_NS
+        later = sum(other_ns > order_ns for other_ns, at in self.asked_before if any_replica or at == replica)
         self.findings.overtakes.append(later)
         if later > (self.findings.overtaken.overtaken if self.findings.overtaken else 0):
-            self.findings.overtaken = Overtaken(grant.request, grant.replica, later, grant.asked_ns, grant.got_ns)
-        self.asked_before.append((grant.asked_ns, grant.replica))
+            self.findings.overtaken = Overtaken(request, replica, later, asked_ns, until_ns)
 
 
 class NestedWaits:

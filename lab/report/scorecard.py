@@ -25,6 +25,7 @@ from lab.report.tested_lock import (
     in_short,
     in_words,
     ordered,
+    speed_in_words,
 )
 from lab.scenario import reader
 from lab.text import thousands
@@ -141,17 +142,6 @@ def speed(found: Speed | None) -> str:
     ratios = found.ratios
     between = f" ({min(ratios):.2f} to {max(ratios):.2f})" if len(ratios) > 1 else ""
     return f"{found.ratio:.2f}{between}, {found.commands:g} commands"
-
-
-def speed_in_words(found: Speed) -> str:
-    """Return what the lock costs next to the other one, as sentences."""
-    mean, next_to = (sum(one) / len(one) for one in (found.per_s, found.next_to_per_s))
-    return (
-        f"{found.ratio:.2f} of the speed of {found.next_to}: {thousands(mean)} increments a second next to {thousands(next_to)}, "
-        f"means of {len(found.per_s)} runs of each, made in turn. {found.commands:g} commands an increment next to "
-        f"{found.next_to_commands:g}. Longest wait {thousands(found.longest_wait_ms)} ms next to "
-        f"{thousands(found.next_to_longest_wait_ms)} ms."
-    )
 
 
 def origins(found: Sequence[Entry]) -> list[str]:

@@ -15,7 +15,7 @@ import msgspec
 from app.lock import Claim
 from lab.errors import ExitStatus
 from lab.report.matrix import Cell, Origin
-from lab.text import counted
+from lab.text import counted, thousands
 
 HOLDS, BREAKS = "holds", "breaks"  # of a decision
 KEPT, BROKEN = "KEPT", "BROKEN"
@@ -181,6 +181,17 @@ class TestedLock(msgspec.Struct, kw_only=True):
         if self.names(BROKEN):
             return ExitStatus.BROKEN
         return ExitStatus.NOTHING_SHOWN if self.names(UNDECIDED, NOT_SHOWN, FAILS) or not self.promised else ExitStatus.GOOD
+
+
+def speed_in_words(found: Speed) -> str:
+    """Return what the lock costs next to the other one, as sentences."""
+    mean, next_to = (sum(one) / len(one) for one in (found.per_s, found.next_to_per_s))
+    return (
+        f"{found.ratio:.2f} of the speed of {found.next_to}: {thousands(mean)} increments a second next to {thousands(next_to)}, "
+        f"means of {len(found.per_s)} runs of each, made in turn. {found.commands:g} commands an increment next to "
+        f"{found.next_to_commands:g}. Longest wait {thousands(found.longest_wait_ms)} ms next to "
+        f"{thousands(found.next_to_longest_wait_ms)} ms."
+    )
 
 
 def in_short(cell: TestedCell) -> str:

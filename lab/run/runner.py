@@ -14,9 +14,10 @@ from msgspec.structs import asdict
 
 from app.lock import Stage
 from lab.errors import NotReady, in_short
+from lab.evidence.ending import Ending
 from lab.evidence.free_space import shortage
 from lab.evidence.inventory import inventory
-from lab.evidence.run_folder import INTERRUPTED, RunFolder, RunRecord, described, kept_on_failure, save
+from lab.evidence.run_folder import RunFolder, RunRecord, described, kept_on_failure, save
 from lab.interrupts import signals_held, unless_interrupted
 from lab.load.locust import LoadFailed
 from lab.paths import REPORTS
@@ -29,11 +30,9 @@ from lab.servers.programs.gunicorn import THREADS
 from lab.servers.store import close_all
 from lab.servers.supervisor import Supervisor, SupervisorGone
 
-COMPLETE = "complete"
-
 
 class CutShort(Exception):  # noqa: N818 - says what happened
-    """A run ended before all requests were sent, and nothing is wrong. The message names the reason."""
+    """A run was stopped by hand before all requests were sent. Nothing is wrong."""
 
 
 class Drive(Protocol):
@@ -98,7 +97,7 @@ def run(
                     raise
                 record.ended = _ended_by(interrupt)
             except Exception as error:
-                record.ended = f"the run failed: {described(error)}"
+                record.ended, record.ended_with = Ending.FAILED, described(error)
                 raise
             finally:
                 if begun:
@@ -129,24 +128,24 @@ def _run(
             with injecting(faults, folder.path / "faults", system.fault_target, folder.path / "faults.jsonl"):
                 drive(system, folder.path, lambda: unless_interrupted() or well())
         except LoadFailed as failure:
-            record.ended = f"the load failed: {failure}"
+            record.ended, record.ended_with = Ending.LOAD_FAILED, str(failure)
             record.unwritten = failure.unwritten
-        except CutShort as cut:
-            record.ended = str(cut)
+        except CutShort:
+            record.ended = Ending.STOPPED
         except KeyboardInterrupt as interrupt:
             record.ended = _ended_by(interrupt)
         if not record.interrupted and not well() and lost:
-            record.ended = f"lost a server in the middle of the run: {', '.join(lost)}"
+            record.ended, record.ended_with = Ending.SERVER_LOST, ", ".join(lost)
         with settling(record):
             # a run that was cut short does not wait for answers: a moment shows whether requests are still inside; after an
             # interrupt the lab does not even ask, because busy replicas would answer late
-            patience_s = scenario.request_timeout_s if record.ended == COMPLETE else 0.5
+            patience_s = scenario.request_timeout_s if record.ended is Ending.COMPLETE else 0.5
             record.in_flight_left = record.interrupted or not system.quiet(patience_s)
             failures = [in_short(recorder.failure) for recorder in recorders if recorder.failure]
             why = "; ".join(dict.fromkeys(filter(None, [record.unwritten, *system.unwritten(), *failures])))
             record.unwritten = why.replace(f"{folder.path}/", "")
             if record.unwritten and not record.interrupted:
-                record.ended = f"a part of the evidence could not be written: {record.unwritten}"
+                record.ended, record.ended_with = Ending.NOT_WRITTEN, record.unwritten
             record.clients = system.clients()
             worker_failure = "" if record.interrupted else system.worker_failure()
             record.commands = _difference(before, system.commands())
@@ -171,9 +170,8 @@ def settling(record: RunRecord) -> Iterator[None]:
         record.in_flight_left = True
 
 
-def _ended_by(interrupt: KeyboardInterrupt) -> str:
-    """Return how an interrupt ended a run: all interrupts begin with the same word."""
-    return f"{INTERRUPTED}: {interrupt}" if isinstance(interrupt, SupervisorGone) else INTERRUPTED
+def _ended_by(interrupt: KeyboardInterrupt) -> Ending:
+    return Ending.UNSUPERVISED if isinstance(interrupt, SupervisorGone) else Ending.INTERRUPTED
 
 
 def _difference(before: dict[str, dict[str, int]], after: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:

@@ -25,6 +25,8 @@ def fact(one: Fact, language: Language = ENGLISH) -> str:
     places = asdict(one) | {"name": one.code, "measure": one.name} | _lists(one, language)
     if one.code is Code.DAMAGED:
         places["what"] = text("damage", one.name, language, one.n, of=one.of, detail=one.detail)
+    if one.code is Code.ENDED:
+        places["how"] = text("ended", one.name, language, detail=one.detail)
     if one.unseen is not None:
         places |= _unseen(one.unseen, language)
     return text("fact", language=language, **places)

@@ -69,7 +69,7 @@ def drive_by_page(run: LocustRun, scenario: Scenario, kill: Callable[[], None], 
             raise LoadFailed(reason)
         if not run.complete:
             system.quiet(QUIET_WITHIN_S)  # so that requests in flight are written before the counter is read
-            raise CutShort("stopped by hand")
+            raise CutShort
 
     return drive
 

@@ -58,6 +58,43 @@ class OfItsOwn:
         self.client.eval(COMPARE, 1, "cron", self.token)
 
 
+class AtHome:
+    """As many a lock is written: SET NX EX with whole seconds, once, answered with the token or None."""
+
+    def __init__(self, client, name, ttl):
+        self.client, self.name, self.ttl = client, name, ttl
+
+    def acquire(self):
+        token = uuid.uuid4().hex
+        return token if self.client.set(self.name, token, nx=True, ex=self.ttl) else None
+
+    def release(self, token):
+        self.client.eval(COMPARE, 1, self.name, token)
+
+
+class InMilliseconds(AtHome):
+    def acquire(self):
+        token = uuid.uuid4().hex
+        return token if self.client.set(self.name, token, nx=True, px=int(self.ttl)) else None
+
+
+def later(client, key):
+    return Later(client, key)
+
+
+class Later:
+    """A lock of asyncio that a function makes which does not say so."""
+
+    def __init__(self, client, key):
+        self.client, self.key = client, key
+
+    async def acquire(self):
+        return await self.client.set(self.key, "1", nx=True, px=3000)
+
+    async def release(self):
+        await self.client.delete(self.key)
+
+
 class Odd:
     def __init__(self, zork):
         pass
@@ -165,6 +202,27 @@ def test_lock_with_its_own_key_and_ttl(here):
     assert own["cells"][0]["verdict"] == "KEPT", done.out
     assert 'key="cron"' in written
     assert "ttl_ms=3000,\n    has_fixed_ttl=True" in written
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("AtHome", ["says_yes=True", "ttl_step_ms=1000"]),
+        ("InMilliseconds", ["says_yes=True", "ttl_in_ms=True"]),
+        ("later", ["says_yes=True", "has_fixed_ttl=True"]),
+    ],
+)
+def test_lock_as_many_write_it(name, written, here):
+    """A lock that tries once, answers None for no, or has a TTL in another unit, is served and acquitted."""
+    words = ("--claims", "exclusive serves_most_requests", "--scenario", "rush", "--requests", "300", "--budget", "1")
+    done = lab("test", f"locks_of_mine:{name}", *words, "--out", "out", cwd=here)
+
+    exclusive, served = json.loads((here / "out" / "test.json").read_text(encoding="utf-8"))["claims"]
+    (file,) = (here / "out").glob("*.py")
+    text = file.read_text(encoding="utf-8")
+    assert [word for word in written if word not in text] == []
+    assert exclusive["cells"][0]["verdict"] == "KEPT", done.out + done.err
+    assert served["orders"] != "breaks"
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_processes_send_the_number_asked(tmp_path):
         wait_for(lambda: several.recorded() > 20)
         several.stop()
         (stopped,) = wait_for(lambda: several.verdicts()[2:])
-        assert (stopped["verdict"], record_of(several.folders()[2])["ended"]) == ("VOID", "stopped by hand")
+        assert (stopped["verdict"], record_of(several.folders()[2])["ended"]) == ("VOID", "stopped")
         assert several.run(stage="incr")["counter"] == 600
     finally:
         family = several.family()
@@ -140,7 +140,7 @@ def test_stop_during_a_run(ui):
     assert facts["verdict"] == "VOID"
     assert 20 < facts["requests"] < 600
     (folder,) = ui.folders()
-    assert record_of(folder)["ended"] == "stopped by hand"
+    assert record_of(folder)["ended"] == "stopped"
     assert verdict_of(folder)["verdict"] == "VOID"
     assert verdict_of(folder)["lost"] == 0  # the counter was read when those still inside had written
     whole = ui.run(stage="queued")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 from app import adapter
@@ -48,3 +50,83 @@ def test_retried(succeeds_at, granted, asked, monkeypatch):
         return len(tries) > succeeds_at
 
     assert (retried(attempt, 3.5, 1.0), len(tries)) == (granted, asked)
+
+
+class Once:
+    """A lock that tries once, and answers as ``answers`` says; later than that it is free."""
+
+    answers: list[object]
+
+    def __init__(self, key: str) -> None:
+        self.left = list(self.answers)
+        self.freed: list[object] = []
+
+    def acquire(self) -> object:
+        return self.left.pop(0)
+
+    def release(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("answers", "says_yes", "is_granted"),
+    [
+        ([None], False, True),
+        ([False, None], False, True),
+        ([None, 0, "token"], True, True),
+        ([False] * 99, False, False),
+        ([None] * 99, True, False),
+    ],
+)
+def test_lock_that_does_not_wait_is_asked_again(answers, says_yes, is_granted, monkeypatch):
+    """False is a refusal, and None where a grant is answered with a token. The request waits on, as long as for other locks."""
+    clock = [0.0]
+    monkeypatch.setattr(adapter.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(adapter.time, "sleep", lambda s: clock.__setitem__(0, clock[0] + s))
+    kind = type("Lock", (Once,), {"answers": answers})
+    one = adapted(kind, says_yes=says_yes)(None, "key", 3000, 1000, 30)  # type: ignore[arg-type]
+
+    with contextlib.nullcontext() if is_granted else pytest.raises(NotAcquired):
+        assert one.run(lambda grant: "done") == "done"
+    assert clock[0] == pytest.approx(0.03 * (len(answers) - 1) if is_granted else 1.02)
+
+
+def test_lock_that_waits_by_itself_is_asked_once():
+    """Where acquire takes how long to wait, its refusal is the end of the wait."""
+
+    class Waits(Once):
+        answers = [False, True]  # noqa: RUF012 - of one test
+
+        def acquire(self, wait: float = 1) -> object:
+            return self.left.pop(0)
+
+    with pytest.raises(NotAcquired):
+        run(Waits)
+
+
+def test_release_gets_the_token():
+    """A release with a parameter gets what the acquire has answered."""
+    freed = []
+
+    class Tokened(Once):
+        answers = ["token"]  # noqa: RUF012 - of one test
+
+        def release(self, token: object) -> None:
+            freed.append(token)
+
+    run(Tokened)
+
+    assert freed == ["token"]
+
+
+@pytest.mark.parametrize(("ttl_ms", "in_ms", "given"), [(3000, False, 3), (300, False, 0.3), (3000, True, 3000)])
+def test_units_of_the_ttl(ttl_ms, in_ms, given):
+    """Whole seconds are a whole number, which EX takes; a TTL in milliseconds is given so where the lab was told."""
+    found = []
+
+    def make(key: str, ttl: float) -> Free:
+        found.append(ttl)
+        return Free(key)
+
+    adapted(make, ttl_in_ms=in_ms)(None, "key", ttl_ms, 1000, 30).run(lambda grant: None)  # type: ignore[arg-type]
+
+    assert (found, type(found[0])) == ([given], type(given))

@@ -12,6 +12,7 @@ from lab.docgen import architecture, chapters, cost_of_locking, figures, generat
 from lab.docgen.drift import is_drawn_so
 from lab.docgen.figures import Illustration, illustrations
 from lab.errors import BadInput
+from lab.evidence.ending import Ending
 from lab.judge.verdict import judge
 from lab.paths import HOME, REFERENCE
 from lab.report import reference
@@ -117,7 +118,7 @@ def test_picture_shows_its_run(one):
 
     assert (kept.judgement.stage, kept.judgement.scenario, kept.judgement.verdict) == (one.stage, one.scenario, one.shows)
     assert {key: kept.record.scenario[key] for key in one.options} == one.options
-    assert kept.record.ended == "complete"
+    assert kept.record.ended is Ending.COMPLETE
 
 
 def drawers() -> list[Path]:

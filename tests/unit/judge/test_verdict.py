@@ -30,7 +30,7 @@ from tests.every import every
         ([], {Mechanism.GRANTED_TWICE: 1}, 0, "complete", "ADMITTED"),  # harm done is danger enough
         (["exclusive"], {Mechanism.GRANTED_TWICE: 1}, 5, "interrupted", "BROKEN"),  # what was proved stays proved
         ([], {Mechanism.GRANTED_TWICE: 1}, 5, "interrupted", "VOID"),
-        (["exclusive"], {}, 5, "lost a server", "VOID"),
+        (["exclusive"], {}, 5, "server_lost", "VOID"),
         (["exclusive"], {Mechanism.TTL_OVER_IN_WORK: 3}, 5, "complete", "KEPT"),  # another cause, not promised: also named
         (["exclusive", "held_to_the_end"], {Mechanism.TTL_OVER_IN_WORK: 3}, 5, "complete", "BROKEN"),
     ],
@@ -79,12 +79,12 @@ def test_processes_that_ended_are_named():
 
 def test_missing_evidence_proves_nothing():
     """Where a part of the evidence could not be written, the run is VOID, also where the rest looks like a broken promise."""
-    record = record_of_ten(["exclusive"], "the disk is full")
+    record = record_of_ten(["exclusive"], "not_written", ended_with="the disk is full")
     record.unwritten = "the disk is full"
 
     judgement = weigh(record, findings_of_ten({Mechanism.GRANTED_TWICE: 1}))
 
-    assert (judgement.verdict, judgement.why) == ("VOID", [Fact(Code.ENDED, detail="the disk is full")])
+    assert (judgement.verdict, judgement.why) == ("VOID", [Fact(Code.ENDED, name="not_written", detail="the disk is full")])
 
 
 def test_other_violation_is_reported():

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from app.locks import stages
 from lab.docgen import figures
 from lab.evidence import run_folder
+from lab.evidence.ending import Ending
 from lab.judge.verdict import judge
 from lab.report import pages, reference
 from lab.report.chart import FEW
@@ -109,7 +110,7 @@ def test_reference_holds_the_ladder():
     results = reference.ladder()
 
     assert len(results) == len(stages()) + 2
-    assert all(result.record.ended == "complete" and result.judgement.exit_status == 0 for result in results)
+    assert all(result.record.ended is Ending.COMPLETE and result.judgement.exit_status == 0 for result in results)
     assert all(result.judgement.requests == 5000 for result in results)
 
 

@@ -145,7 +145,7 @@ def test_ladder_in_short():
 
 def test_pipe():
     """In a pipe a sentence stays on its line, and carries no colours."""
-    text = printed(findings_of_ten(), ended="lost a server in the middle of the run: " + ", ".join(["replica-1"] * 20))
+    text = printed(findings_of_ten(), ended="server_lost", ended_with=", ".join(["replica-1"] * 20))
 
     assert "\x1b" not in text
     assert len([line for line in text.splitlines() if "replica-1" in line]) == 1

@@ -13,6 +13,7 @@ import pytest
 from app.locks import stages
 from lab.errors import BadInput, ExitStatus, LabError, MissingProgram, NotReady, RunFailed
 from lab.evidence import run_folder
+from lab.evidence.ending import Ending
 from lab.interrupts import Interrupted, interruptible
 from lab.report import site
 from lab.run import runner
@@ -61,7 +62,8 @@ def test_failed_fault(tmp_path, monkeypatch):
 
     (kept,) = left(tmp_path)
     assert caught.value.exit_status == ExitStatus.LAB_FAILED
-    assert run_folder.load(kept).ended == "the run failed: OSError: no leader to kill"
+    record = run_folder.load(kept)
+    assert (record.ended, record.ended_with) == (Ending.FAILED, "OSError: no leader to kill")
     assert "Traceback" in (kept / "failure.txt").read_text(encoding="utf-8")
 
 
