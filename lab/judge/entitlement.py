@@ -20,8 +20,10 @@ A grant without a key promises what its write does, and not that others are kept
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from app.journal import Renewed
 from lab.evidence.fault_record import AT_THE_STORE, Effect, FaultRecord
 from lab.judge.findings import RunFacts
 from lab.judge.grant import Grant
@@ -40,6 +42,7 @@ EARLY_NS = 10_000_000
 
 REPORTED_WITHIN_NS = 200_000_000  # a busy machine receives the report of a change late
 LATE = 0.9  # of a lease
+AT_A_MOMENT = frozenset({"EXPIREAT", "PEXPIREAT"})
 
 
 def is_entitled(now: int, got: int = 0, released: int | None = None, lease_ends: int | None = None) -> bool:
@@ -101,6 +104,20 @@ def lease_begins(grant: Grant, run: RunFacts, keys: KeyHistory) -> int:
     is_silent = not keys.is_known(grant.key) or keys.was_mute(grant.lease_from_ns, grant.got_ns)
     granted = is_silent or keys.happened(CHANGED, grant.lease_from_ns, grant.got_ns + REPORTED_WITHIN_NS, grant.key)
     return grant.lease_from_ns if granted else grant.got_ns
+
+
+def gave_less(event: Renewed, held: Iterable[Grant], lease_ns: int, keys: KeyHistory) -> bool:
+    """Return whether a renewal gave the key less than a TTL: the store reports that it ended before that.
+
+    Only a command that does not say how long the key lasts from then on can do so: a script, or one that names a moment. A key
+    that ends before it would have ended anyhow was not renewed to less, but shortened: that is no renewal's excuse.
+    held: the grants of the key that are open.
+    """
+    if not (event.script or event.command in AT_A_MOMENT) or not keys.is_known(event.key):
+        return False
+    sent_ns = event.sent_ns or event.renewed_ns
+    since_ns = min((lease_end(grant.lease_from_ns, lease_ns) for grant in held), default=sent_ns)
+    return keys.happened("expired", since_ns, lease_end(sent_ns, lease_ns), event.key)
 
 
 def began_its_work_late(grant: Grant, run: RunFacts, queued_ns: int) -> bool:

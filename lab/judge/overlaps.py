@@ -10,7 +10,7 @@ from operator import attrgetter
 from app.journal import Renewed
 from lab.evidence.fault_record import Effect
 from lab.judge.conflict import Conflict
-from lab.judge.entitlement import held, lease_begins, lease_end
+from lab.judge.entitlement import gave_less, held, lease_begins, lease_end
 from lab.judge.examples import EXAMPLES, TwoInside
 from lab.judge.findings import Findings, Overlapped
 from lab.judge.grant import Grant, GrantsOfKey, Name
@@ -25,7 +25,6 @@ REMEMBERED = 1024  # releases
 REPORTED_AT_ONCE_NS = 20_000_000  # a report that comes later may be of what another client has done since
 LATE_NS = 1_000_000_000  # a thread that releases has done so by then
 GOT = attrgetter("got_ns")
-AT_A_MOMENT = frozenset({"EXPIREAT", "PEXPIREAT"})
 SESSION = "session"  # the key of a renewal that renews all locks of a session; the session's name follows, where it is known
 
 
@@ -134,7 +133,8 @@ class Overlaps:
             for grant in self.open_grants.values():
                 grant.renewed_to_death |= grant.replica == replica and grant.key == event.key
             return
-        if not prolonged or self._gave_less(event, sent_ns):
+        held_here = [grant for grant in self.open_grants.values() if grant.key == event.key]
+        if not prolonged or gave_less(event, held_here, self.lease_ns, self.keys):
             return
         for grant in self.open_grants.values():
             if grant.replica != replica:
@@ -158,18 +158,6 @@ class Overlaps:
         born = self.keys.happened(BORN, since_ns, until_ns, event.key)
         is_inside = any(grant.replica == replica and grant.key == event.key for grant in self.open_grants.values())
         return born and not is_inside, not born and self.keys.happened("expire", since_ns, until_ns, event.key)
-
-    def _gave_less(self, event: Renewed, sent_ns: int) -> bool:
-        """Return whether a renewal gave the key less than a TTL: the store reports that it ended before that.
-
-        Only a command that does not say how long the key lasts from then on can do so: a script, or one that names a moment.
-        A key that ends before it would have ended anyhow was not renewed to less, but shortened: that is no renewal's excuse.
-        """
-        if not (event.script or event.command in AT_A_MOMENT) or not self.keys.is_known(event.key):
-            return False
-        ends_ns = [lease_end(one.lease_from_ns, self.lease_ns) for one in self.open_grants.values() if one.key == event.key]
-        since_ns = min(ends_ns, default=sent_ns)
-        return self.keys.happened("expired", since_ns, lease_end(sent_ns, self.lease_ns), event.key)
 
     def _released_outside(self, replica: str, event: Renewed) -> None:
         """Take a command outside all requests for the late release of a holder that had sent none."""

@@ -120,7 +120,7 @@ def test_release_gets_the_token():
 
 @pytest.mark.parametrize(("ttl_ms", "in_ms", "given"), [(3000, False, 3), (300, False, 0.3), (3000, True, 3000)])
 def test_units_of_the_ttl(ttl_ms, in_ms, given):
-    """Whole seconds are a whole number, which EX takes; a TTL in milliseconds is given so where the lab was told."""
+    """Whole seconds are a whole number, which EX takes. With ttl_in_ms, the TTL is in milliseconds."""
     found = []
 
     def make(key: str, ttl: float) -> Free:
