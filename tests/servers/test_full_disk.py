@@ -35,7 +35,7 @@ def test_files_that_take_no_more(tmp_path):
 
     assert done.status == ExitStatus.CANNOT_WRITE, done.err
     assert done.verdict["verdict"] == "VOID"
-    assert "a part of the evidence could not be written: " in done.verdict["why"][0]["detail"]
+    assert done.verdict["why"][0]["name"] == "not_written"
     assert "Traceback" not in done.err
     record = json.loads((done.folder / "run.json").read_text(encoding="utf-8"))
     assert ".jsonl" in record["unwritten"]

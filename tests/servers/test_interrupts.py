@@ -95,10 +95,7 @@ def test_killed_supervisor_ends_the_run(started):
 
     assert done.status == 130
     assert gone(family)
-    assert (done.verdict["verdict"], done.verdict["why"][0]["detail"]) == (
-        "VOID",
-        "interrupted: the process that supervises the servers was killed, so the lab ended all servers",
-    )
+    assert (done.verdict["verdict"], done.verdict["why"][0]["name"]) == ("VOID", "unsupervised")
 
 
 def test_kill_of_lab_and_supervisor(started):
