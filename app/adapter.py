@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, get_type_hints
 
 import redis
@@ -163,9 +165,10 @@ class AdaptedLock:
             raise NotAcquired(self.key, self.wait_ms)
 
     def _token(self, release: Callable[..., Any]) -> tuple[Any, ...]:
-        """Return what a release needs: nothing, or what the acquire has answered, such as a token."""
-        needed = [one for one in inspect.signature(release).parameters.values() if one.default is one.empty]
-        return (self.answer,) if any(one.kind is one.POSITIONAL_OR_KEYWORD for one in needed) else ()
+        """Return what a release needs: nothing, the key, or what the acquire has answered, such as a token."""
+        parameters = inspect.signature(release).parameters.values()
+        needed = [one for one in parameters if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
+        return tuple(self.key if MEANING.get(one.name) is KEY else self.answer for one in needed)
 
     def _words(self, about: Mapping[str, str], function: Callable[..., Any], client: Any) -> dict[str, Any]:
         """Return the arguments of a call."""
@@ -232,15 +235,24 @@ def methods(lock: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
         if callable(getattr(lock, acquire, None)) and callable(getattr(lock, release, None)):
             return getattr(lock, acquire), getattr(lock, release)
     if hasattr(lock, "__enter__"):
-        return lambda: _entered(lock.__enter__()), lambda: lock.__exit__(None, None, None)
+        return lambda: _entered(lock.__enter__()), partial(_left, lock)
     if hasattr(lock, "__aenter__"):
-        return lock.__aenter__, lambda: lock.__aexit__(None, None, None)
+        return lock.__aenter__, partial(_left_async, lock)
     raise Unknown(f"{type(lock).__name__} has neither acquire and release, nor lock and unlock, nor is it for a with block")
 
 
 def _entered(what: object) -> bool:
     """Return whether a block is entered with the lock: what ``with`` gives is often the lock, or None."""
     return what is not False
+
+
+def _left(lock: Any) -> None:
+    """Leave a block, with the error of the work where it failed. What ``__exit__`` answers says nothing of the lock."""
+    lock.__exit__(*sys.exc_info())
+
+
+async def _left_async(lock: Any) -> None:
+    await lock.__aexit__(*sys.exc_info())
 
 
 def is_async(make: Callable[..., Any]) -> bool:

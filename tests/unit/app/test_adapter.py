@@ -130,3 +130,43 @@ def test_units_of_the_ttl(ttl_ms, in_ms, given):
     adapted(make, ttl_in_ms=in_ms)(None, "key", ttl_ms, 1000, 30).run(lambda grant: None)  # type: ignore[arg-type]
 
     assert (found, type(found[0])) == ([given], type(given))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_block_is_left_with_the_error_of_the_work(fails):
+    """What __exit__ answers is no answer of the lock; a block whose work failed is left with that error."""
+    left = []
+
+    class Block:
+        def __init__(self, key: str) -> None: ...
+        def __enter__(self) -> None: ...
+
+        def __exit__(self, kind: object, *_: object) -> bool:
+            left.append(kind)
+            return False
+
+    def work(grant: object) -> str:
+        if fails:
+            raise RuntimeError("of the work")
+        return "done"
+
+    one = adapted(Block)(None, "key", 3000, 1000, 30)  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="of the work") if fails else contextlib.nullcontext():
+        assert one.run(work) == "done"
+    assert left == [RuntimeError if fails else None]
+
+
+def test_release_by_name():
+    """A manager that is given the name at each call gets the key, and its token where it asks for that."""
+    freed = []
+
+    class Manager:
+        def acquire(self, name: str) -> str:
+            return f"token of {name}"
+
+        def release(self, name: str, token: str) -> None:
+            freed.append((name, token))
+
+    run(Manager)
+
+    assert freed == [("key", "token of key")]
