@@ -1,6 +1,6 @@
 """The lock of django-redis: redis-py's lock, on the client and with the keys of Django's cache.
 
-**Idea** ``cache.lock(name)``: who has a cache in Redis has a lock there too.
+**Idea** A cache in Redis gives locks as well: ``cache.lock(name)``.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """The lock of redilock: SET NX PX with a secret token, which a script compares at the release.
 
-**Idea** Who has the token can release the lock. The token has the lock's name in it, so a name may have no colon.
+**Idea** Any program that has the token can release the lock. The token contains the name, so the name must have no colon.
 """
 
 from app.adapter import adapted
