@@ -1,8 +1,12 @@
-"""A random pause before the next try, against split votes.
+"""Redlock: a request asks five independent Redis servers, and has the lock with the votes of three.
 
-**Problem** Requests that ask at the same time split the vote, sleep equally long, and split it again.
-**Idea** Sleep for a random time with the same mean.
-**Source** redis.io, "Distributed Locks with Redis", "Retry on Failure".
+**Problem** One store is a single point of failure: a standby that takes over may not know of the lock.
+**Idea** Ask five independent servers for the same key, all at once. A request has the lock if at least three agreed and some
+of the TTL is left, after the time that asking took and an allowance for clock drift. This rest is the lock's validity: the work
+asks before it writes, and is abandoned when the validity is over. A release goes to all five servers, including those that did
+not answer. A request that did not get the lock releases as well, and sleeps for a random time before it asks again.
+**Source** redis.io, "Distributed Locks with Redis", "The Redlock Algorithm" and "Retry on Failure"; `Until()` of go-redsync,
+which keeps the validity.
 **Still**
 - A lock server that restarts without its data forgets its vote, and votes for a second holder.
 - A replica that takes the place of a lock server may not know its vote, and votes for a second holder.
@@ -11,11 +15,14 @@
 - There is always a moment between the last check and the write: a holder that is stopped in it still writes.
 - A holder that acquires its own lock again waits for itself.
 - Every waiting request asks all servers again and again: the more requests compete, the more votes are split.
+- The pause before the next try is easily written wrong: after a fixed one, requests that split the vote ask again at the same
+  moment.
 **See it**
 - `lab run rush --stage redlock`
 - `lab run amnesia --stage redlock`
+- `lab run slow_asking --stage redlock`
 - `lab run clock_jump --stage redlock`
-- `lab diff redlock_no_jitter redlock`
+- `lab diff lua redlock`
 """
 
 import random
@@ -74,8 +81,19 @@ class Lock:
 
 STAGE = Stage(
     lock=Lock,
-    follows="redlock_no_jitter",
+    follows="lua",
     store="redis_nodes",
     ttl_ms=3000,
-    gains="",  # it makes the same promises
+    gains="""
+        survives_a_lost_reply
+        survives_persisted_amnesia
+        survives_delayed_amnesia
+        survives_clock_jump_of_two
+        available_with_a_node_down
+        available_with_two_nodes_down
+        refuses_without_majority
+        survives_a_freeze
+        survives_a_slow_acquire
+    """,
+    loses="breaks_deadlock",
 )
