@@ -15,7 +15,7 @@ from lab.docgen import cells, figures
 from lab.docgen.figures import result, timeline
 from lab.errors import BadInput, choose_from
 from lab.language.choice import Language
-from lab.language.phrases import exactly
+from lab.language.phrases import quoted
 from lab.paths import HOME
 from lab.play.levels import LEVELS
 from lab.report import matrix, pages, reference
@@ -23,11 +23,12 @@ from lab.report.pages import lock_servers
 from lab.scenario import reader
 from lab.scenario.stage_diff import changes, code, difference
 from lab.story import say, say_run
-from lab.story.say import ENGLISH
+from lab.story.say import ENGLISH, text
 from lab.text import counted
 
 FOLDER = HOME / "docs" / "ladder"
 CHINESE = HOME / "docs" / "zh" / "ladder"
+CLAIMS = "../stages.md#the-claims"  # from a chapter
 UP = "../../"  # from a chapter to the project's top
 PAGES = f"{UP}reports/reference/play"
 PLACES = ("problem", "diff", "verdicts", "still", "neighbours")  # what every chapter holds, in this order
@@ -88,49 +89,58 @@ def _stage(name: str) -> Stage:
     return stages()[choose_from("stage", name, stages())]
 
 
-def _problem(name: str) -> str:
+def _problem(name: str, *, language: Language = ENGLISH) -> str:
     story = _stage(name).story
-    source = f"\n**Source.** {story.source}\n" if story.source else ""
-    return f"**Problem.** {story.problem}\n\n**Idea.** {story.idea}\n{source}"
+    problem, idea, source = (quoted("idea", one, language) for one in (story.problem, story.idea, story.source))
+    cited = text("chapter", "source", language, source=source) if source else ""
+    return text("chapter", "problem", language, problem=problem, idea=idea) + cited
 
 
-def _still(name: str) -> str:
+def _still(name: str, *, language: Language = ENGLISH) -> str:
     story = _stage(name).story
     answers: dict[str, list[str]] = {}
     for other in stages().values():
         if other.follows == name:
             answers.setdefault(other.story.problem, []).append(f"[`{other.name}`]({other.name}.md)")
-    lines = [f"- {line}" + (f" → {', '.join(answers[line])}" if line in answers else "") for line in story.still]
+    gap, comma = (say.words(language)["mark"][name] for name in ("gap", "names_comma"))
+    lines = [
+        f"- {quoted('still', line, language)}" + (f"{gap}→ {comma.join(answers[line])}" if line in answers else "")
+        for line in story.still
+    ]
     commands = "\n".join(f".venv/bin/{line}" for line in story.see_it)
-    return "\n".join([*lines, "", "See it:", "", "```sh", commands, "```", ""])
+    return "\n".join([*lines, "", text("chapter", "see_it", language), "", "```sh", commands, "```", ""])
 
 
-def _diff(name: str) -> str:
-    stage = _stage(name)
+def _diff(name: str, *, language: Language = ENGLISH) -> str:
+    stage, say_it = _stage(name), partial(text, "chapter", language=language)
     if stage.follows is None:
-        made = f"Claims: {_names(stage.claims)}."
+        made = say_it("claims", claims=_names(stage.claims, language))
         return "\n".join(["```python", "".join(code(stage)).strip(), "```", "", made, ""])
     old = stages()[stage.follows]
     lines, found = difference(old, stage), changes(old, stage)
     link = f"[`{old.name}`]({old.name}.md)"
-    text = [f"What changes from {link}:", "", "```diff", *lines, "```"] if lines else [f"The lock is that of {link}."]
+    changed = [say_it("changes", stage=link), "", "```diff", *lines, "```"] if lines else [say_it("same_lock", stage=link)]
     settings = [f"- `{name}`: {before} → {after}" for name, before, after in found.settings]
     both = (("gained", found.gained), ("lost", found.lost))
-    gained_or_lost = [f"- [Claims](../stages.md#the-claims) {what}: {_names(claims)}." for what, claims in both if claims]
-    return "\n".join([*text, "", *(gained_or_lost or ["- The claims are the same."]), *settings, ""])
+    gained_or_lost = [say_it(what, page=CLAIMS, claims=_names(claims, language)) for what, claims in both if claims]
+    return "\n".join([*changed, "", *(gained_or_lost or [say_it("same_claims")]), *settings, ""])
 
 
-def _names(claims: Iterable[Claim]) -> str:
-    return ", ".join(f"`{claim.name}`" for claim in Claim if claim in set(claims)) or "none"
+def _names(claims: Iterable[Claim], language: Language) -> str:
+    comma = say.words(language)["mark"]["names_comma"]
+    named = [f"`{claim.name}`" for claim in Claim if claim in set(claims)]
+    return str(comma).join(named) or text("chapter", "no_claim", language)
 
 
-def _neighbours(name: str) -> str:
+def _neighbours(name: str, *, language: Language = ENGLISH) -> str:
     order = list(stages())
     place = order.index(choose_from("stage", name, order))
     before = [f"← [`{order[place - 1]}`]({order[place - 1]}.md)"] if place else []
     after = [f"[`{order[place + 1]}`]({order[place + 1]}.md) →"] if place + 1 < len(order) else []
-    chinese = [f"[中文](../zh/ladder/{name}.md)"] if (CHINESE / f"{name}.md").is_file() else []
-    return " · ".join([*before, "[contents](../README.md)", *after, "[which lock?](../which-lock.md)", *chinese]) + "\n"
+    contents, which, other = (text("chapter", word, language) for word in ("contents", "which_lock", "other_language"))
+    translated = f"../../ladder/{name}.md" if language is Language.CHINESE else f"../zh/ladder/{name}.md"
+    both = [f"[{other}]({translated})"] if (CHINESE / f"{name}.md").is_file() else []
+    return " · ".join([*before, f"[{contents}](../README.md)", *after, f"[{which}](../which-lock.md)", *both]) + "\n"
 
 
 def _contents() -> str:
@@ -150,16 +160,15 @@ def _title(name: str) -> str:
     return chapter.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") if chapter.exists() else f"`{name}`"
 
 
-def _picture(stage: str, scenario_name: str, language: Language = ENGLISH) -> str:
+def _picture(stage: str, scenario_name: str, *, language: Language = ENGLISH) -> str:
     one = figures.of(stage, scenario_name)
-    title = reader.load(scenario_name).title
-    title = title if language is ENGLISH else exactly("title", [title]).get(title, title)
+    title = quoted("title", reader.load(scenario_name).title, language)
     shown = one.folder / pages.STEPS[language] if one.steps else one.shown
     source = UP + shown.relative_to(HOME).as_posix()
     mark = say.words(language)["mark"]
-    text = f"{say_run.caption(timeline(one), language)}{mark['gap']}{result(one).judgement.verdict}{mark['end']}"
-    name = say.text("run", "title", language, stage=stage, what=title)
-    return f"![{name}]({source})\n\n*{text}*\n\n```sh\n.venv/bin/{' '.join(one.command)}\n```\n"
+    caption = f"{say_run.caption(timeline(one), language)}{mark['gap']}{result(one).judgement.verdict}{mark['end']}"
+    name = text("run", "title", language, stage=stage, what=title)
+    return f"![{name}]({source})\n\n*{caption}*\n\n```sh\n.venv/bin/{' '.join(one.command)}\n```\n"
 
 
 def _figure(stage: str, name: str, replicas: str = "3") -> str:
@@ -170,21 +179,21 @@ def _servers(stage: str) -> str:
     return counted(lock_servers(reference.of_stage(stage)), "server")
 
 
-def _cell(scenario_name: str, stage: str) -> str:
+def _cell(scenario_name: str, stage: str, *, language: Language = ENGLISH) -> str:
     """Return a cell in a word or two. A scenario that fits the stage and is not in the matrix is "not tried yet"."""
     scenario = reader.load(choose_from("scenario", scenario_name, reader.names()))
     if found := cells.of(_stage(stage).name, scenario_name):
-        return matrix.in_short(found[0])
+        return matrix.in_short(found[0], language)
     if scenario.misfit(_stage(stage)) is None:
-        return "not tried yet"
+        return text("cell", "not_tried", language)
     raise BadInput(f"the reference matrix has no run of {stage} under {scenario_name}")
 
 
-def _play(name: str) -> str:
+def _play(name: str, *, language: Language = ENGLISH) -> str:
     """Return links to the stage's levels, on which the reader is the scheduler; nothing where it has none."""
     _stage(name)
-    links = [f"[{level.goal}]({PAGES}/{level.name}.html)" for level in LEVELS if level.stage == name]
-    return f"**Be the scheduler.** You decide the order, in your browser: {' · '.join(links)}\n" if links else ""
+    links = [f"[{quoted('play', one.goal, language)}]({PAGES}/{one.name}.html)" for one in LEVELS if one.stage == name]
+    return text("chapter", "play", language, levels=" · ".join(links)) + "\n" if links else ""
 
 
 PARTS: dict[str, Callable[..., str]] = {
@@ -200,5 +209,3 @@ PARTS: dict[str, Callable[..., str]] = {
     "cell": _cell,
     "play": _play,
 }
-# made of facts in Chinese
-IN_CHINESE: dict[str, Callable[..., str]] = {"picture": partial(_picture, language=Language.CHINESE)}

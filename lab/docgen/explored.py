@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 from app.lock import Claim, Stage
@@ -25,13 +25,14 @@ from lab.report import matrix
 from lab.story import lanes, say
 from lab.story.from_schedule import kept_stories
 from lab.story.happening import Story
+from lab.story.say import ENGLISH, text
 from lab.story.searches import conditions, share, summary
-from lab.text import counted, table, thousands
+from lab.text import table, thousands
 
 UP = "../../"  # from a chapter to the project's top
 AGAIN = ".venv/bin/lab explore {} --keep"
 REENTERS, FAULTS_OF_A_PAIR = "reentrant", 2
-SEARCHES = "../explore.md"  # from a chapter
+SEARCHES, CLAIMS = "../explore.md", "../stages.md#the-claims"  # from a chapter
 
 
 @cache
@@ -62,7 +63,7 @@ def _draw(story: Story, folder: Path) -> Path:
     return path
 
 
-def _schedule(name: str, *, language: Language = Language.ENGLISH) -> str:
+def _schedule(name: str, *, language: Language = ENGLISH) -> str:
     """Return the picture of a chapter with its sentences; where it draws none, how much was decided.
 
     language: that of the sentences.
@@ -70,38 +71,48 @@ def _schedule(name: str, *, language: Language = Language.ENGLISH) -> str:
     stage = stages()[choose_from("stage", name, stages())]
     found = kept.current(stage)
     if found is None or found.why:
-        return not_decided(found, AGAIN.format(name)) + "\n"
+        return not_decided(found, AGAIN.format(name), language) + "\n"
     answers, story = of_claims(found), story_of(stage)
     if story is None:
-        return f"**Every order.** {_all_hold(found, stage, answers)}\n"
-    broken = answers[Claim[story.claim]].broken
-    number = f" With {conditions(broken.question, found.ttl_ms)}, {share(broken)} break it." if broken and broken.share else ""
+        return text("chapter", "every_order", language, what=_all_hold(found, stage, answers, language)) + "\n"
     work = f" --work-ms {story.work_ms}" if story.work_ms else ""
-    schedule, claim = "[schedule](../explore.md#events)", f"[`{story.claim}`](../stages.md#the-claims)"
-    not_promised = "" if Claim[story.claim] in stage.claims else f", which `{name}` does not promise"
+    is_promised = Claim[story.claim] in stage.claims
+    breaks = text(
+        "chapter",
+        "breaks" if is_promised else "breaks_unpromised",
+        language,
+        stage=name,
+        claim=story.claim,
+        events=f"{SEARCHES}#events",
+        claims=CLAIMS,
+    )
+    decides = text("chapter", "decides", language, stage=name)
+    if (broken := answers[Claim[story.claim]].broken) and broken.share:
+        with_what = conditions(broken.question, found.ttl_ms, language)
+        breaks += text("chapter", "share", language, conditions=with_what, share=share(broken, language))
     return (
-        f"**Every order.** `lab explore {name}` decides every order of commands and faults. "
-        f"This is a shortest {schedule} that breaks {claim}{not_promised}.{number}\n\n"
+        f"{text('chapter', 'every_order', language, what=decides + breaks)}\n\n"
         f"{_image(story, UP, language)}"
         f"```sh\n.venv/bin/lab replay {name}:{story.schedule}{work}\n```\n"
     )
 
 
-def not_decided(found: KeptDecision | None, command: str) -> str:
+def not_decided(found: KeptDecision | None, command: str, language: Language = ENGLISH) -> str:
     """Return why nothing is decided of a stage, and the command that decides it."""
-    why = found.why if found is not None else "no decision of its present code is kept"
-    return f"**Every order.** Not decided: {why}. `{command}` decides it."
+    why = found.why if found is not None else text("chapter", "nothing_kept", language)
+    return text("chapter", "not_decided", language, why=why, command=command)
 
 
-def decided(found: KeptDecision, page: str) -> tuple[str, str]:
+def decided(found: KeptDecision, page: str, language: Language = ENGLISH) -> tuple[str, str]:
     """Return in words how many schedules are decided, and in how many searches. page: the way to the page that lists searches."""
     done = [one for one in found.searches if one["decided"]]
     number = sum(one.get("schedules") or 0 for one in done)
-    schedules = f"{thousands(number)} schedules" if number else "every order"
-    return schedules, f"{counted(len(done), '[search', '[searches')}]({page}#what-is-searched)"
+    shown = text("chapter", "schedules", language, number, shown=thousands(number))
+    searches = text("chapter", "searches", language, len(done), page=f"{page}#what-is-searched")
+    return shown if number else text("chapter", "all_schedules", language), searches
 
 
-def _image(story: Story, up: str, language: Language = Language.ENGLISH) -> str:
+def _image(story: Story, up: str, language: Language = ENGLISH) -> str:
     """Return a picture and its sentences. up: the way from the document to the project's top."""
     source = up + (kept.FOLDER / f"{story.stage}.svg").relative_to(HOME).as_posix()
     return f"![{say.title(story, language)}]({source})\n\n*{say.sentences(story, language)}*\n\n"
@@ -113,19 +124,20 @@ def _drawn(name: str) -> str:
     return _image(story, "../").rstrip("\n") + "\n" if story is not None else ""
 
 
-def _all_hold(found: KeptDecision, stage: Stage, answers: Mapping[Claim, Summary]) -> str:
+def _all_hold(found: KeptDecision, stage: Stage, answers: Mapping[Claim, Summary], language: Language) -> str:
     """Return what was decided where a chapter draws no schedule."""
-    orders, searches = decided(found, SEARCHES)
-    answer = f"`lab explore {stage.name}` decided {orders} in {searches}."
-    broken = {claim: f"`{claim.name}` {summary(one, found.ttl_ms)}" for claim, one in answers.items() if one.broken}
-    promised = [words for claim, words in broken.items() if claim in stage.claims]
-    others = [words for claim, words in broken.items() if claim not in stage.claims]
-    words = [f"{answer} {'; '.join(promised)}." if promised else f"{answer} None of them breaks a promise of `{stage.name}`."]
-    words += [f"Of what it does not promise: {'; '.join(others)}."] if others else []
-    words += (
-        ["The other searches took too long: they are not decided."] if not all(one["decided"] for one in found.searches) else []
+    orders, searches = decided(found, SEARCHES, language)
+    answer = text("chapter", "decided", language, stage=stage.name, schedules=orders, searches=searches)
+    broken = {claim: f"`{claim.name}` {summary(one, found.ttl_ms, language)}" for claim, one in answers.items() if one.broken}
+    part = say.words(language)["mark"]["part"]
+    promised, others = (
+        part.join(words for claim, words in broken.items() if (claim in stage.claims) is is_promised)
+        for is_promised in (True, False)
     )
-    return " ".join(words)
+    name = "some_break" if promised else "none_breaks"
+    said = text("chapter", name, language, decided=answer, stage=stage.name, broken=promised)
+    said += text("chapter", "unpromised", language, broken=others) if others else ""
+    return said + ("" if all(one["decided"] for one in found.searches) else text("chapter", "undecided", language))
 
 
 def _evidence() -> str:
@@ -171,5 +183,3 @@ PARTS: dict[str, Callable[..., str]] = {
     "evidence": _evidence,
     "searches": _searches,
 }
-# what is made of facts has its Chinese from them; the frames of all parts are in the catalogue
-IN_CHINESE: dict[str, Callable[..., str]] = {"schedule": partial(_schedule, language=Language.CHINESE)}

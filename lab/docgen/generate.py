@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -33,6 +33,8 @@ from lab.docgen import (
 from lab.docgen.translations import PART
 from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import growth_report, known_failure_report, sweep_result, sweeps
+from lab.language.choice import Language
+from lab.language.phrases import quoted
 from lab.paths import HOME, REFERENCE
 from lab.report import hero, matrix, pages
 from lab.report.pages import STEPS
@@ -41,6 +43,7 @@ from lab.report.reference import ladder, of_stage
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
+from lab.story.say import text as say
 from lab.text import table
 
 PICTURES = REFERENCE / "pictures"  # of the README and the site, each on light and on dark paper
@@ -84,8 +87,8 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         if one.steps
     }
     heroes = {
-        PICTURES / f"{stem}{name}.svg": partial(draw, name=name)
-        for stem, draw in ((hero.STEM, hero.draw), (hero.CHINESE, hero.draw_in_chinese))
+        PICTURES / f"{stem}{name}.svg": partial(hero.draw, name=name, language=language)
+        for language, stem in hero.STEMS.items()
         for name in PAPERS
     }
     return (
@@ -105,46 +108,42 @@ def kept_pages() -> dict[Path, Callable[[Path], object]]:
 
 def filled(path: Path) -> str:
     """Return the text of a document with each generated part written again; in a Chinese page, in Chinese."""
-    page = translations.of(path)
     text = path.read_text(encoding="utf-8")
-    return fill(text, path.name, partial(translations.translated, one=page), IN_CHINESE) if page else fill(text, path.name)
+    page = translations.of(path)
+    return fill(text, path.name, page) if page else fill(text, path.name)
 
 
-def _as_made(name: str, made: str) -> str:  # noqa: ARG001 - for an English page, whatever the part
-    return made
+def fill(text: str, where: str = "", page: translations.Page | None = None) -> str:
+    """Return the text with each generated part written again. page: the Chinese page that it is. Raises BadInput."""
+    return PART.sub(lambda part: _again(part, where, page), text)
 
 
-def fill(
-    text: str, where: str = "", then: Callable[[str, str], str] = _as_made, makers: Mapping[str, Callable[..., str]] | None = None
-) -> str:
-    """Return the text with each generated part written again. Raises BadInput.
-
-    then: is applied to the name of the part and what was made. makers: of the parts; those of the English pages without them.
-    """
-    return PART.sub(lambda part: _again(part, where, then, makers or PARTS), text)
-
-
-def _again(part: re.Match[str], where: str, then: Callable[[str, str], str], makers: Mapping[str, Callable[..., str]]) -> str:
+def _again(part: re.Match[str], where: str, page: translations.Page | None) -> str:
     name, *arguments = part["words"].split()
-    make = makers[choose_from("generated part", name, makers, where)]
+    make = PARTS[choose_from("generated part", name, PARTS, where)]
+    takes = inspect.signature(make)
+    if page and "language" in takes.parameters and takes.parameters["language"].kind is inspect.Parameter.KEYWORD_ONLY:
+        make = partial(make, language=Language.CHINESE)
     try:
-        inspect.signature(make).bind(*arguments)
+        takes.bind(*arguments)
     except TypeError as error:
         raise BadInput(f"{where}: generated: {part['words']}: {error}") from None
-    return f"<!-- generated: {part['words']} -->{part['block']}{then(name, make(*arguments))}<!-- end -->"
+    made = make(*arguments)
+    return f"<!-- generated: {part['words']} -->{part['block']}{translations.relinked(made, page) if page else made}<!-- end -->"
 
 
-def _rungs(*names: str) -> str:
+def _rungs(*names: str, language: Language = Language.ENGLISH) -> str:
     """Return the short ladder of the README: some stages, what each lost, how fast it was, what is still wrong."""
     rows = []
     for name in names:
         result = of_stage(name)
         judgement, behind = result.judgement, pages.lock_servers(result)
-        lost = f"{judgement.lost} of {judgement.requests}" + (f", {judgement.failed} refused" if judgement.failed else "")
-        still = stages()[name].story.still[0]
+        form = "lost_and_refused" if judgement.failed else "lost"
+        lost = say("rungs", form, language, judgement.lost, all=judgement.requests, refused=judgement.failed)
+        still = quoted("still", stages()[name].story.still[0], language)
         rows.append([f"[`{name}`](docs/ladder/{name}.md)", lost, f"{result.kept_per_s:.0f}", str(behind), still])
-    speed = "increments kept a second, mean of its runs"
-    return table(["stage", "increments lost in one run", speed, "lock servers", "still wrong"], rows)
+    head = [say("rungs", column, language) for column in ("stage", "in_one_run", "kept_per_s", "servers", "still")]
+    return table(head, rows)
 
 
 def _stages() -> str:
@@ -248,7 +247,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "options": _options,
     "statuses": _statuses,
     "machine": _machine,
-    "matrix_origin": lambda: f"{matrix.read(REFERENCE / 'matrix').origin.sentence}\n",
+    "matrix_origin": lambda: f"{matrix.read(REFERENCE / 'matrix').origin.sentence()}\n",
     "sweeps": _sweeps,
     "swept": _swept,
     **chapters.PARTS,
@@ -263,5 +262,3 @@ PARTS: dict[str, Callable[..., str]] = {
     **growth_report.DOCUMENT_PARTS,
     **known_failure_report.DOCUMENT_PARTS,
 }
-# the same parts for Chinese pages: some are made of facts in Chinese, the others are translated
-IN_CHINESE: dict[str, Callable[..., str]] = {**PARTS, **explored.IN_CHINESE, **chapters.IN_CHINESE}

@@ -10,6 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from lab.experiments.matrix import decided
+from lab.language.choice import Language
 from lab.paths import REFERENCE
 from lab.report import matrix, matrix_page, matrix_picture, reference
 from lab.report.matrix import Cell, Origin
@@ -32,7 +33,11 @@ def origin() -> Origin:
 
 def pictures() -> dict[Path, Callable[[Path], object]]:
     """Return the pictures: the path of each, and the function that draws it into a folder."""
-    core = {FOLDER / f"{matrix_picture.CORE}{name}.svg": partial(_core, name=name) for name in PAPERS}
+    core = {
+        FOLDER / f"{stem}{name}.svg": partial(_core, name=name, language=language)
+        for language, stem in matrix_picture.CORES.items()
+        for name in PAPERS
+    }
     return {**core, FOLDER / "matrix.svg": lambda folder: matrix_picture.draw_whole(cells(), folder, origin())}
 
 
@@ -45,5 +50,5 @@ def page(folder: Path) -> Path:
     return matrix_page.write_page(cells(), folder, origin(), decided=decided(cells()), home=FOLDER)
 
 
-def _core(folder: Path, name: str) -> Path:
-    return matrix_picture.draw_core(cells(), folder, origin(), name)
+def _core(folder: Path, name: str, language: Language) -> Path:
+    return matrix_picture.draw_core(cells(), folder, origin(), name, language)

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from app.locks import PARTS, stages
 from lab.errors import BadInput, choose_from
-from lab.language import phrases
 from lab.language.phrases import exactly
 from lab.paths import HOME
 
@@ -44,7 +43,8 @@ MUST = (README, CHINESE / "class.md", *(CHINESE / "ladder" / f"{name}.md" for na
 COMPARED = re.compile(r"<!-- compared with (?P<page>\S+): (?P<hash>not yet|[0-9a-f]{16}) -->")
 NOT_YET = "not yet"
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
-LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
+# the link to the English page is made as it stands there
+LINK = re.compile(r"(?<!\[English)\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
 A_NUMBER = re.compile(r"\d[\d.]*\d")  # of two digits at least: smaller ones are words in English
 
 
@@ -148,11 +148,6 @@ def _headings(text: str) -> list[int]:
 def _prose(text: str) -> str:
     """Return what a person has written, without code, comments and the targets of links."""
     return re.sub(r"`[^`\n]*`|<!--.*?-->|\]\([^)]*\)", "", FENCED.sub("", without_parts(text)))
-
-
-def translated(part: str, made: str, one: Page) -> str:
-    """Return what a generated part made, as it stands in the Chinese page. part: its name."""
-    return phrases.in_chinese(part, relinked(made, one))
 
 
 def relinked(text: str, one: Page) -> str:

@@ -11,12 +11,13 @@ from app.lock import Stage
 from app.locks import stages
 from lab.docgen import cells
 from lab.errors import choose_from
+from lab.language.choice import Language
 from lab.report import matrix
 from lab.report.matrix import Cell
+from lab.story.say import ENGLISH, text, words
 from lab.text import table
 
-NOT_TRIED = "Not tried yet: the reference matrix has no run of this stage.\n"
-HEAD, SEEN = ("scenario", "the claim it tests"), "what was seen"
+WORDS = "../README.md#how-to-read-a-chapter"  # from a chapter
 
 
 def _proven(name: str) -> dict[str, Cell]:
@@ -38,46 +39,56 @@ def _outcome(cell: Cell) -> tuple[str, bool]:
     return cell.verdict, matrix.lost_otherwise(cell)
 
 
-def _changed(name: str) -> str:
+def _head(language: Language, *columns: str) -> list[str]:
+    """Return the head of a table of scenarios. columns: those after the claim."""
+    return [text("chapter", "scenario", language), text("chapter", "claim", language), *columns]
+
+
+def _changed(name: str, *, language: Language = ENGLISH) -> str:
     """Return the rows of a chapter: the scenarios whose outcome changed, and in words those that did not fit before."""
     stage = stages()[choose_from("stage", name, stages())]
     if not (now := _proven(name)):
-        return NOT_TRIED
+        return text("chapter", "not_tried", language) + "\n"
     before_name, before = _before(stage)
-    whole = f"[all scenarios](../stages.md#{name})"
+    whole = f"[{text('chapter', 'all_scenarios', language)}](../stages.md#{name})"
     if not before_name:
-        seen = [[f"`{at}`", f"`{cell.claim}`", matrix.in_short(cell)] for at, cell in now.items()]
-        return f"The verdicts in the reference matrix ({whole}):\n\n{table([*HEAD, SEEN], seen)}"
+        seen = [[f"`{at}`", f"`{cell.claim}`", matrix.in_short(cell, language)] for at, cell in now.items()]
+        shown = table(_head(language, text("chapter", "seen", language)), seen)
+        return f"{text('chapter', 'first_verdicts', language, all=whole)}\n\n{shown}"
     rows = [
-        [f"`{at}`", f"`{cell.claim}`", matrix.in_short(before[at]), matrix.in_short(cell)]
+        [f"`{at}`", f"`{cell.claim}`", matrix.in_short(before[at], language), matrix.in_short(cell, language)]
         for at, cell in now.items()
         if at in before and _outcome(before[at]) != _outcome(cell)
     ]
-    link = f"[`{before_name}`]({before_name}.md)" + (
-        f" (`{stage.follows}` is not tried yet)" if stage.follows != before_name else ""
-    )
-    lines = [f"No verdict changed against {link} ({whole})."]
+    link = f"[`{before_name}`]({before_name}.md)"
+    if stage.follows != before_name:
+        link = text("chapter", "skipped", language, before=link, stage=stage.follows)
+    lines = [text("chapter", "no_verdict_changed", language, before=link, all=whole)]
     if rows:
-        words = "[the words](../README.md#how-to-read-a-chapter)"
-        changed = table([*HEAD, f"`{before_name}`", f"`{name}`"], rows).rstrip("\n")
-        lines = [f"The verdicts that changed against {link} ({whole}; {words}):", "", changed]
+        changed = table(_head(language, f"`{before_name}`", f"`{name}`"), rows).rstrip("\n")
+        lines = [text("chapter", "verdicts_changed", language, before=link, all=whole, words=WORDS), "", changed]
     if new := [cell for at, cell in now.items() if at not in before]:
-        lines += ["", f"Tried with `{name}`, and not with `{before_name}`: {_in_words(new)}."]
+        tried = _in_words(new, language)
+        lines += ["", text("chapter", "tried", language, stage=name, before=before_name, cells=tried)]
     return "\n".join(lines) + "\n"
 
 
-def _in_words(tried: Sequence[Cell]) -> str:
+def _in_words(tried: Sequence[Cell], language: Language) -> str:
     """Return what was seen in some scenarios, as part of a sentence: kept in …; failed in … (lost 4)."""
+    mark = words(language)["mark"]
+
+    def each(form: str, shown: Sequence[Cell]) -> list[str]:
+        return [text("cell", form, language, scenario=cell.scenario, seen=matrix.in_short(cell, language)) for cell in shown]
+
     kept = [f"`{cell.scenario}`" for cell in tried if _outcome(cell) == ("KEPT", False)]
-    failed = [f"`{cell.scenario}` ({matrix.in_short(cell)})" for cell in tried if cell.verdict in ("ADMITTED", "BROKEN")]
-    rest = [
-        f"`{cell.scenario}`: {matrix.in_short(cell)}"
-        for cell in tried
-        if _outcome(cell) == ("KEPT", True) or cell.verdict == "UNSEEN"
+    failed = each("several", [cell for cell in tried if cell.verdict in ("ADMITTED", "BROKEN")])
+    rest = each("alone", [cell for cell in tried if _outcome(cell) == ("KEPT", True) or cell.verdict == "UNSEEN"])
+    groups = [
+        text("cell", name, language, scenarios=mark["names_comma"].join(found))
+        for name, found in (("kept_in", kept), ("failed_in", failed))
+        if found
     ]
-    words = [f"kept in {', '.join(kept)}"] if kept else []
-    words += [f"failed in {', '.join(failed)}"] if failed else []
-    return "; ".join([*words, *rest])
+    return str(mark["part"].join([*groups, *rest]))
 
 
 def _all() -> str:
@@ -91,7 +102,8 @@ def _whole(stage: Stage) -> str:
     for cell in cells.of(stage.name):
         made = "yes" if cell.claim in claimed else "no"
         rows.append([f"`{cell.scenario}`", f"`{cell.claim}`", made, matrix.with_rounds(cell, matrix.with_verdict(cell))])
-    return table([*HEAD, "claimed", SEEN], rows) if rows else NOT_TRIED
+    head = _head(ENGLISH, "claimed", text("chapter", "seen"))
+    return table(head, rows) if rows else text("chapter", "not_tried") + "\n"
 
 
 PARTS: dict[str, Callable[..., str]] = {"verdicts": _changed, "all_verdicts": _all}

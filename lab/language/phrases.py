@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from lab.language.choice import Language
+
 CATALOGUE = Path(__file__).with_name("zh")  # a shelf: each file has groups of phrases
 FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 PLACE = re.compile(r"\\\{(\w+)\\\}")
@@ -70,6 +72,11 @@ def exactly(part: str, texts: Iterable[str]) -> dict[str, str]:
     """Map texts of a page to their Chinese. A text that the catalogue does not have word for word is left out."""
     known = _by_text(part)
     return {text: known[text] for text in texts if text in known}
+
+
+def quoted(part: str, text: str, language: Language) -> str:
+    """Return a text of a stage, a claim or a scenario in a language; in English where the catalogue does not have it."""
+    return text if language is Language.ENGLISH else _by_text(part).get(text, text)
 
 
 def sentences(part: str, texts: Iterable[str]) -> dict[str, str]:

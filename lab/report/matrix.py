@@ -8,9 +8,11 @@ from pathlib import Path
 
 import msgspec
 
+from lab.language.choice import Language
 from lab.report.statistics import wilson
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
+from lab.story.say import ENGLISH, text, words
 from lab.text import counted, table
 
 UNKNOWN = "unknown"
@@ -54,23 +56,28 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
         found = VERSION.search(self.versions.get(name, ""))
         return found[0] if found else ""
 
-    @property
-    def sentence(self) -> str:
+    def sentence(self, language: Language = ENGLISH) -> str:
         """Return the line below the matrix: the commit, the judge, the day and the versions of the stores."""
-        dirty = " (with changes that were not committed)" if self.commit.endswith("+") else ""
-        day = f" on {self.started_utc[:10]}" if self.started_utc else ""
-        stores = ", ".join(f"{name} {self.store(name)}" for name in SERVERS if self.store(name))
-        return (
-            f"Measured{day} at commit {_named(self.commit)}{dirty}, by the judge {_named(self.judge)}. {self._measured_again}"
-            f"Stores: {stores or UNKNOWN}."
+        comma, unknown = words(language)["mark"]["names_comma"], text("matrix", "unknown", language)
+        stores = comma.join(f"{name} {self.store(name)}" for name in SERVERS if self.store(name))
+        return text(
+            "matrix",
+            "origin",
+            language,
+            day=text("matrix", "day", language, day=self.started_utc[:10]) if self.started_utc else "",
+            commit=self.commit or unknown,
+            dirty=text("matrix", "dirty", language) if self.commit.endswith("+") else "",
+            judge=self.judge or unknown,
+            again=self._measured_again(language),
+            stores=stores or unknown,
         )
 
-    @property
-    def _measured_again(self) -> str:
+    def _measured_again(self, language: Language) -> str:
         """Return the sentence about scenarios that were mended and measured again; empty where there are none."""
+        comma = words(language)["mark"]["names_comma"]
         scenarios = {commit: [name for name, of in self.later.items() if of == commit] for commit in self.later.values()}
         return "".join(
-            f"Mended since, and measured again at commit {commit}: {', '.join(sorted(names))}. "
+            text("matrix", "again", language, commit=commit, scenarios=comma.join(sorted(names)))
             for commit, names in scenarios.items()
         )
 
@@ -213,16 +220,16 @@ def markdown(cells: Sequence[Cell], origin: Origin, rounds: Sequence[Round] = ()
     for name in dict.fromkeys(cell.scenario for cell in cells):
         row = [by_place[name, column] for column in columns]
         rows.append([f"`{name}`", f"`{row[0].claim}`", *map(with_rounds, row)])
-    below = [origin.sentence, *(one.sentence for one in rounds)]
+    below = [origin.sentence(), *(one.sentence for one in rounds)]
     return f"{table(['scenario', 'claim', *columns], rows)}\n{chr(10).join(below)}\n"
 
 
 def with_rounds(cell: Cell, in_words: str = "") -> str:
     """Return a cell in words, with how many of its runs had this verdict: ``kept, 5 of 5``, ``kept, 4 of 5 (38 to 96 %)``."""
-    words = [in_words or in_short(cell)]
+    said = [in_words or in_short(cell)]
     if cell.tries > 1:
-        words.append(f"{cell.seen} of {cell.tries}" + (f" ({in_percent(cell.seen, cell.tries)})" if cell.flaky else ""))
-    return ", ".join(words)
+        said.append(f"{cell.seen} of {cell.tries}" + (f" ({in_percent(cell.seen, cell.tries)})" if cell.flaky else ""))
+    return ", ".join(said)
 
 
 def in_full(cell: Cell) -> str:
@@ -233,23 +240,23 @@ def in_full(cell: Cell) -> str:
     return f"{cell.seen} of {counted(cell.tries, 'run')} {'was' if cell.seen == 1 else 'were'} {cell.verdict}; {rate}"
 
 
-def in_short(cell: Cell) -> str:
+def in_short(cell: Cell, language: Language = ENGLISH) -> str:
     """Return a cell in a word or two: ``kept``, ``lost 12``, ``–``."""
     if not cell.verdict:
-        return "not run" if cell.missing else "–"
+        return text("cell", "not_run", language) if cell.missing else "–"
     if lost_otherwise(cell):
-        return f"kept, {cell.lost} lost otherwise"
+        return text("cell", "lost_otherwise", language, cell.lost)
     if cell.verdict in ("KEPT", "VOID", "UNSEEN"):
-        return cell.verdict.lower()
-    word = "broken: " if cell.verdict == "BROKEN" else ""
-    return word + _damage(cell)
+        return text("cell", cell.verdict, language)
+    damage = _damage(cell, language)
+    return text("cell", "broken", language, damage=damage) if cell.verdict == "BROKEN" else damage
 
 
 def with_verdict(cell: Cell) -> str:
     """Return a cell that was run with its verdict: ``KEPT, 3 lost otherwise``, ``ADMITTED: lost 12``."""
     if lost_otherwise(cell):
         return f"{cell.verdict}, {cell.lost} lost otherwise"
-    return f"{cell.verdict}: {_damage(cell)}" if cell.verdict in ("ADMITTED", "BROKEN") else cell.verdict
+    return f"{cell.verdict}: {_damage(cell, ENGLISH)}" if cell.verdict in ("ADMITTED", "BROKEN") else cell.verdict
 
 
 def lost_otherwise(cell: Cell) -> bool:
@@ -257,17 +264,17 @@ def lost_otherwise(cell: Cell) -> bool:
     return cell.verdict == "KEPT" and cell.lost > 0
 
 
-def _damage(cell: Cell) -> str:
+def _damage(cell: Cell, language: Language) -> str:
     """Return the figure that shows the failure best."""
     if cell.claim == "counts_once":
-        return f"{cell.duplicated} twice"
+        return text("cell", "twice", language, cell.duplicated)
     if cell.claim == "all_or_nothing":
-        return "half done"
+        return text("cell", "half_done", language)
     if cell.claim == "fence_outlives_restart":
-        return f"{cell.failed} refused"
+        return text("cell", "refused", language, cell.failed)
     if cell.lost:
-        return f"lost {cell.lost}"
-    return f"{cell.failed} not served" if cell.failed else "late"
+        return text("cell", "lost", language, cell.lost)
+    return text("cell", "not_served", language, cell.failed) if cell.failed else text("cell", "late", language)
 
 
 def cell_requests(one: Scenario) -> int:

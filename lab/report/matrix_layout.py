@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from app.locks import part, stages
+from lab.language.choice import Language
+from lab.language.phrases import quoted
 from lab.report.matrix import Cell, lost_otherwise
 from lab.report.palette import Mark
 from lab.scenario import reader as scenarios
@@ -49,37 +51,37 @@ def completed(cells: Iterable[Cell]) -> list[Cell]:
     return found
 
 
-FAMILIES: dict[str, tuple[str, ...]] = {
-    "Everybody at once": ("rush", "one_replica", "late_writes", "retry_counts_twice", "try_lock", "patient_users", "sale"),
-    "Somebody dies or fails": (
+FAMILIES: dict[str, tuple[str, ...]] = {  # by the name of their title in lab/story/words
+    "at_once": ("rush", "one_replica", "late_writes", "retry_counts_twice", "try_lock", "patient_users", "sale"),
+    "fails": (
         *("holder_crash", "crash_while_acquiring", "error_while_acquiring"),
         *("work_fails", "work_hangs", "waiters_die", "waiter_gives_up"),
     ),
-    "Somebody is slow or stopped": (
+    "slow": (
         *("slow_holder", "release_race", "work_outlasts_ttl", "many_ttls", "explicit_lease"),
         *("frozen_holder", "frozen_before_write", "frozen_between_writes"),
     ),
-    "A message is lost or late": (
+    "message": (
         *("lost_reply", "slow_asking", "failed_release", "lost_release", "release_before_watch"),
         *("renewal_fails_once", "renewal_stalls", "cut_off", "session_loss", "delayed_write"),
     ),
-    "A request asks again, or waits": (
+    "again": (
         *("nested", "nested_contended", "nested_outlasts_ttl"),
         *("nested_two_locks", "nested_in_order", "pooled_thread"),
         *("convoy", "starvation", "starvation_in_process", "split_vote"),
     ),
-    "The store fails": (
+    "store": (
         *("store_restart", "store_restart_persisted", "restart_first_grant"),
         *("power_loss_always", "power_loss_everysec", "power_loss_no"),
         *("failover", "failover_last_grant", "node_down", "leader_killed", "fence_restart"),
         *("clock_jump", "clock_back", "clock_fast", "split_brain"),
     ),
-    "One of five servers fails": (
+    "servers": (
         *("two_nodes_silent", "three_nodes_down", "amnesia", "amnesia_persisted", "amnesia_delayed"),
         *("failover_of_a_vote", "clock_jump_of_two"),
     ),
 }
-OTHERS = "Others"
+OTHERS = "others"
 CORE_SCENARIOS = (
     *("rush", "holder_crash", "work_fails", "work_hangs", "slow_holder", "release_race", "work_outlasts_ttl", "frozen_holder"),
     *("frozen_before_write", "lost_reply", "nested", "starvation", "store_restart", "failover"),
@@ -138,20 +140,15 @@ def part_of(marks: Marks, scenarios: Iterable[str], names: Iterable[str]) -> Mar
     return {(scenario, stage): mark for (scenario, stage), mark in marks.items() if scenario in wanted and stage in columns}
 
 
-def family(scenario: str) -> str:
-    """Return the family of a scenario."""
-    return next((title for title, names in FAMILIES.items() if scenario in names), OTHERS)
-
-
-def in_words(scenario: str) -> str:
+def in_words(scenario: str, language: Language = Language.ENGLISH) -> str:
     """Return a scenario's name as words."""
-    return scenario.replace("_", " ")
+    return quoted("scenario", scenario.replace("_", " "), language)
 
 
 def _rows(names: set[str]) -> dict[str, list[str]]:
-    listed = {title: [name for name in members if name in names] for title, members in FAMILIES.items()}
+    listed = {family: [name for name in members if name in names] for family, members in FAMILIES.items()}
     others = sorted(names - {name for members in listed.values() for name in members})
-    return {title: members for title, members in {**listed, OTHERS: others}.items() if members}
+    return {family: members for family, members in {**listed, OTHERS: others}.items() if members}
 
 
 def _in_order(names: set[str]) -> list[str]:

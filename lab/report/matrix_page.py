@@ -14,6 +14,7 @@ from lab.report.matrix import Cell, Origin, cell_requests, in_full, in_short, ne
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, Marks, in_words, layout, mark, marks
 from lab.report.palette import HARMS, MEANINGS, NAMES, SIGNS, Mark
 from lab.scenario import reader as scenarios
+from lab.story.say import text
 
 BREAKS, HOLDS = "breaks", "holds"  # how the words of a decision begin: some order breaks the claim, or all keep it
 
@@ -71,13 +72,13 @@ def _values(
     shelf = scenarios.names()
     loaded = {name: scenarios.load(name) for name in plan.all_rows if name in shelf}
     about = {name: [one.title, one.tests.name, Claim(one.tests).value] for name, one in loaded.items()}
-    texts = list(dict.fromkeys(text for one in found for text in one.texts))
-    places = {text: place for place, text in enumerate(texts)}
-    packed = [[*(places[text] for text in one.texts), one.counts, one.links] for one in found]
+    texts = list(dict.fromkeys(each for one in found for each in one.texts))
+    places = {each: place for place, each in enumerate(texts)}
+    packed = [[*(places[each] for each in one.texts), one.counts, one.links] for one in found]
     data: dict[str, object] = {"texts": texts, "cells": packed, "about": about}
     data["words"] = {NAMES[one]: one.value for one in Mark}
     for name, of in (("meanings", MEANINGS), ("signs", SIGNS)):
-        data[name] = {NAMES[one]: text for one, text in of.items()}
+        data[name] = {NAMES[one]: said for one, said in of.items()}
     few = not any(scenario in CORE_SCENARIOS for scenario in plan.all_rows) or len(plan.all_rows) <= len(CORE_SCENARIOS)
     return {
         "plan": plan,
@@ -89,6 +90,7 @@ def _values(
         "harms": HARMS,
         "all_marks": [one for one in Mark if one in set(known.values())],
         "words": in_words,
+        "say": text,
         "short": SHORT,
         "notes": {(cell.scenario, cell.stage): _note(cell, one.orders) for cell, one in zip(shown, found, strict=True)},
         "broken": {(cell.scenario, cell.stage) for cell in cells if cell.verdict == "BROKEN"},

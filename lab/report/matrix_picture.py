@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from unicodedata import east_asian_width
 
 from app.locks import stages
+from lab.language.choice import Language
+from lab.language.phrases import quoted
 from lab.report.html import page
 from lab.report.matrix import Cell, Origin, lost_otherwise
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, Marks, in_words, layout, marks, part_of
 from lab.report.matrix_page import write_page
 from lab.report.palette import HARMS, HELD, LIGHT, NAMES, PAPERS, SIGNS, Mark, Paper
-from lab.text import counted
+from lab.story.say import ENGLISH, text, words
 
-FONTS = "'DejaVu Sans', Verdana, Arial, sans-serif"  # a browser without the first takes the next
+FONTS = {  # a browser without the first takes the next
+    Language.ENGLISH: "'DejaVu Sans', Verdana, Arial, sans-serif",
+    # of macOS, Windows, and Linux; letters and figures stay those of the English picture
+    Language.CHINESE: "'DejaVu Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Source Han Sans SC', "
+    "'WenQuanYi Micro Hei', sans-serif",
+}
+
+
+PIECE = re.compile(r"[\u4e00-\u9fff][，。：；、）”]*|[^\s\u4e00-\u9fff]*\s*|\s+")  # between two pieces a line may end
 
 
 class LegendMark(NamedTuple):
@@ -27,7 +39,9 @@ class LegendMark(NamedTuple):
     y: float
 
 
-def legend(marks: Iterable[Mark], place: tuple[float, float, float], size: float) -> list[LegendMark]:
+def legend(
+    marks: Iterable[Mark], place: tuple[float, float, float], size: float, language: Language = ENGLISH
+) -> list[LegendMark]:
     """Return the legend of these marks, in lines.
 
     place: the left end, the middle of the first line, the right end. size: of a letter.
@@ -37,7 +51,7 @@ def legend(marks: Iterable[Mark], place: tuple[float, float, float], size: float
     for mark in Mark:
         if mark not in shown:
             continue
-        needs = 34 + 0.59 * size * len(mark.value)
+        needs = 34 + size * letters(text("cell_mark", NAMES[mark], language))
         if x + needs > right:
             x, y = left, y + 24
         found.append(LegendMark(mark, x, y))
@@ -45,18 +59,35 @@ def legend(marks: Iterable[Mark], place: tuple[float, float, float], size: float
     return found
 
 
-def write(template: str, path: Path, paper: Paper, say: Callable[[str], str] = str, fonts: str = FONTS, **values: Any) -> Path:
-    """Write a picture from a template. Return its path. say: gives the words in the picture's language."""
-    text = page(template, paper=paper, say=say, fonts=fonts, names=NAMES, signs=SIGNS, harms=HARMS, **{"language": "", **values})
-    path.write_text(text, encoding="utf-8")
+def letters(words: str) -> float:
+    """Return the width of words in letters of the font's size: a Chinese sign is as wide as high."""
+    return sum(1 if east_asian_width(one) in "WF" else 0.59 for one in words)
+
+
+def wrapped(words: str, width: float) -> list[str]:
+    """Return words in lines. width: in letters of the font's size. A line ends at a space, or behind a Chinese sign."""
+    lines, line = [], ""
+    for piece in PIECE.findall(words):
+        if line and letters((line + piece).rstrip()) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece
+    return [*lines, line.rstrip()] if line else lines
+
+
+def write(template: str, path: Path, paper: Paper, language: Language, **values: Any) -> Path:
+    """Write a picture from a template. Return its path."""
+    say = partial(text, language=language)
+    about = {"language": language, "fonts": FONTS[language], "names": NAMES, "signs": SIGNS, "harms": HARMS}
+    path.write_text(page(template, paper=paper, say=say, **about, **values), encoding="utf-8")
     return path
 
 
-CORE = "core"
+CORES = {Language.ENGLISH: "core", Language.CHINESE: "core-zh"}
 NARROW, WIDE = 850, 36  # px: the width of the core, the width of a column of the whole
 LEFT, NAMED, ROW, FAMILY, GROUP = 12, 158, 21, 25, 6  # px: the margin, the rows' names, a row, a family's title, between groups
 SLANTED = 30  # px: what the slanted name of the last column needs at the right
-TITLE, LEGEND = 9.7, 10.7  # px: a letter of the title, and of the legend
+TITLE, LEGEND, SOFT = 16.5, 10.7, 9.5  # px: the sizes of letters: of the title, the legend, and the lines below
 ENOUGH = 3  # faults that fit a stage, so that its row says something
 
 
@@ -105,15 +136,17 @@ def has_core(cells: Sequence[Cell]) -> bool:
     return set(CORE_STAGES) <= {cell.stage for cell in cells} and set(CORE_SCENARIOS) <= {cell.scenario for cell in cells}
 
 
-def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, name: str) -> Path:
+def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, name: str, language: Language = ENGLISH) -> Path:
     """Write the core of the matrix on one paper: its file's name ends with ``name``. Return its path."""
-    known, path = part_of(marks(cells), CORE_SCENARIOS, CORE_STAGES), folder / f"{CORE}{name}.svg"
+    known, path = part_of(marks(cells), CORE_SCENARIOS, CORE_STAGES), folder / f"{CORES[language]}{name}.svg"
     part, whole = ({scenario for scenario, _ in known}, {cell.scenario for cell in cells})
-    words = f"{len(part)} of {len(whole)} scenarios. {below(cells, origin)}"
-    return write_picture(path, known, core_finding(known), words, PAPERS[name], NARROW)
+    about = text("matrix", "core", language, len(part), whole=len(whole), below=below(cells, origin, language))
+    return write_picture(path, known, core_finding(known, language), about, PAPERS[name], NARROW, language)
 
 
-def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper, width: int = 0) -> Path:
+def write_picture(
+    path: Path, known: Marks, title: str, words: str, paper: Paper, width: int = 0, language: Language = ENGLISH
+) -> Path:
     """Write the picture of these marks. Return its path.
 
     words: the lines below it. width: in px; without it, the width follows from the columns.
@@ -122,18 +155,19 @@ def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper
     gaps = GROUP * (len(plan.columns) - 1)
     column = (width - NAMED - LEFT - gaps - SLANTED) / len(plan.all_columns) if width else WIDE
     across = width or max(NARROW - 200, round(NAMED + LEFT + gaps + WIDE * len(plan.all_columns) + SLANTED))
-    groups, columns = _heads(plan, column)
+    groups, columns = _heads(plan, column, language)
     slant = round(5.6 * max((len(line) for one in columns for line in one.lines), default=0)) + 14
-    heading, lines = textwrap.wrap(title, round(across / TITLE)), textwrap.wrap(words, round(across / 5.6))
+    heading, lines = wrapped(title, across / TITLE), wrapped(words, across / SOFT)
     top = 30 + 20 * len(heading) + 22 + slant
     rows, end = _rows(plan, top)
     found = {known.get((row.scenario, one.stages[0]), Mark.UNTRIED) for row in rows for one in columns}
-    keys = legend(found, (LEFT, end + 22, across - LEFT), LEGEND)
+    keys = legend(found, (LEFT, end + 22, across - LEFT), LEGEND, language)
     notes = (keys[-1].y if keys else end) + 26
     return write(
         "matrix.svg.j2",
         path,
         paper,
+        language,
         title=title,
         heading=heading,
         lines=lines,
@@ -150,19 +184,19 @@ def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper
         rows=rows,
         known=known,
         untried=Mark.UNTRIED,
-        words=in_words,
+        words=partial(in_words, language=language),
         legend=keys,
         legend_size=LEGEND,
     )
 
 
-def _heads(plan: Layout, width: float) -> tuple[list[Group], list[Column]]:
+def _heads(plan: Layout, width: float, language: Language) -> tuple[list[Group], list[Column]]:
     """Return the heads of groups and columns. width: of a column."""
     groups, columns, left = [], [], float(LEFT + NAMED)
     for name, members in plan.columns.items():
-        columns += [Column(left + number * width, stages, _lines(stages)) for number, stages in enumerate(members)]
+        columns += [Column(left + number * width, stages, _lines(stages, language)) for number, stages in enumerate(members)]
         right = left + len(members) * width
-        groups.append(Group(left, right, _fitting(name, right - left)))
+        groups.append(Group(left, right, _fitting(name, right - left, language)))
         left = right + GROUP
     return groups, columns
 
@@ -177,45 +211,40 @@ def _rows(plan: Layout, top: int) -> tuple[list[MatrixRow], int]:
     return rows, y
 
 
-def _lines(column: tuple[str, ...]) -> list[str]:
+def _lines(column: tuple[str, ...], language: Language) -> list[str]:
     """Return the name of a column: of its one stage, or of those that it stands for."""
     if len(column) > 2:
-        return [column[0], f"and {len(column) - 1} like it"]
-    whole = " and ".join(column)
+        return [column[0], text("matrix", "alike", language, len(column) - 1)]
+    whole = words(language)["mark"]["names_and"].join(column)
     return [whole] if len(column) == 1 or len("".join(column)) < 18 else [f"{column[0]},", column[1]]
 
 
-def _fitting(group: str, width: float) -> str:
+def _fitting(group: str, width: float, language: Language) -> str:
     """Return the longest name of a group that fits its width."""
-    words = SHORT.get(group, (group, group[:3]))
-    return next((one for one in words if 6.2 * len(one) <= width), words[-1])
+    names = [quoted("part", one, language) for one in SHORT.get(group, (group, group[:3]))]
+    return next((one for one in names if 10.5 * letters(one) <= width), names[-1])
 
 
-def below(cells: Sequence[Cell], origin: Origin) -> str:
+def below(cells: Sequence[Cell], origin: Origin, language: Language = ENGLISH) -> str:
     """Return how many runs a cell stands for, and where the cells are from."""
     tries = sorted({cell.tries for cell in cells if cell.verdict}) or [0]
-    number = counted(tries[0], "run") if len(tries) == 1 else f"{tries[0]} to {tries[-1]} runs"
+    number = text("matrix", "runs" if len(tries) == 1 else "from_runs", language, tries[-1], least=tries[0])
     flaky = sum(cell.flaky for cell in cells)
-    alike = (
-        ""
-        if tries[-1] < 2
-        else ", all with the same verdict"
-        if not flaky
-        else f"; in {counted(flaky, 'cell')} the verdicts of these runs differ"
-    )
-    return f"A cell is {number}{alike}. {origin.sentence}"
+    alike = "" if tries[-1] < 2 else text("matrix", "differ" if flaky else "agree", language, flaky or 1)
+    return text("matrix", "below", language, runs=number, alike=alike, origin=origin.sentence(language))
 
 
-def core_finding(known: Marks) -> str:
+def core_finding(known: Marks, language: Language = ENGLISH) -> str:
     """Return the title of the core: how many of its stages some fault harms. A stage that hardly any fault fits is left out."""
     tried = Counter(stage for (_, stage), mark in known.items() if mark in (*HELD, *HARMS))
     tested = {stage for stage, faults in tried.items() if faults >= ENOUGH}
     harmed = tested & {stage for (_, stage), mark in known.items() if mark in HARMS}
     if harmed == tested:
         order = [stage for stage in stages() if stage in tested]
-        span = f" from {order[0]} to {order[-1]}" if order else ""
-        return f"No lock survives everything: all {len(tested)}{span} are harmed"
-    return f"{len(harmed)} of {len(tested)} are harmed by some of these faults; not harmed: {', '.join(sorted(tested - harmed))}"
+        span = text("matrix", "span", language, first=order[0], last=order[-1]) if order else ""
+        return text("matrix", "all_harmed", language, len(tested), span=span)
+    unharmed = words(language)["mark"]["names_comma"].join(sorted(tested - harmed))
+    return text("matrix", "some_harmed", language, len(harmed), all=len(tested), unharmed=unharmed)
 
 
 def finding(cells: Sequence[Cell]) -> str:

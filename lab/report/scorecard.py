@@ -150,7 +150,7 @@ def origins(found: Sequence[Entry]) -> list[str]:
     for one in sorted(found, key=lambda one: one.tested.origin.started_utc):
         about, machine = one.tested.origin, one.tested.machine
         where = f" {machine['cores']} cores ({machine['processor']})." if machine else ""
-        sentences[about.commit, about.judge, where] = f"{about.sentence}{where}"
+        sentences[about.commit, about.judge, where] = f"{about.sentence()}{where}"
     return [*sentences.values()]
 
 

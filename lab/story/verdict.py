@@ -13,7 +13,7 @@ from lab.judge.fact import Code, Fact
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.judge.unseen import Unseen
 from lab.language.choice import Language
-from lab.language.phrases import exactly
+from lab.language.phrases import quoted
 from lab.story.say import ENGLISH, listed, mechanism, text, words
 
 NAMED = 3  # commands and clients in a sentence
@@ -112,7 +112,7 @@ def _promise(claim: str, language: Language) -> str:
     if claim not in Claim.__members__:
         return claim  # a damaged record may name a claim that there is not
     promise = Claim[claim].value
-    return promise if language is ENGLISH else exactly("claim", [promise]).get(promise, promise)
+    return quoted("claim", promise, language)
 
 
 def _others(judgement: Judgement, language: Language) -> Iterator[str]:

@@ -133,7 +133,7 @@ def test_matrix_without_origin(conducted, tmp_path):
     """Where nobody recorded the judge and the commit of a matrix, nothing is merged with it."""
     folder = kept(tmp_path / "m", origin=None)
 
-    assert read(folder).origin.sentence == "Measured at commit unknown, by the judge unknown. Stores: unknown."
+    assert read(folder).origin.sentence() == "Measured at commit unknown, by the judge unknown. Stores: unknown."
     assert [cell.verdict for cell in load(folder)] == ["KEPT"]
     with pytest.raises(BadInput, match="the judge is aaa, and was unknown"):
         run(folder)

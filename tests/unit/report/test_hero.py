@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from lab.docgen.drift import SVG
+from lab.language.choice import Language
 from lab.report import hero, reference
 from lab.report.hero import FAULTS, LAST, RUNGS
 from lab.report.palette import DARK, HARMS, LIGHT, MEANINGS, PAPERS, SIGNS, Mark
@@ -122,7 +123,7 @@ def test_letters_are_legible(name, tmp_path):
 @pytest.mark.parametrize("name", PAPERS)
 def test_picture_in_chinese(name, tmp_path):
     """The Chinese picture is the same drawing: all its words but the names of stages are Chinese, and no figure differs."""
-    english, chinese = (svg(draw(tmp_path, name)) for draw in (hero.draw, hero.draw_in_chinese))
+    english, chinese = (svg(hero.draw(tmp_path, name, language)) for language in Language)
     before, after = ([one.text for one in root.iter(f"{SVG}text")] for root in (english, chinese))
 
     left = [text for text in after if re.search("[A-Za-z]{2}", re.sub("Redis|key|[0-9]", "", text)) and text not in RUNGS]

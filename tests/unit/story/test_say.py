@@ -29,6 +29,7 @@ ENGLISH, CHINESE = Language
 CODE = "SET L"
 COST = Happening(Kind.NOTHING_LOST)
 PROSE = re.compile(r"[A-Za-z’]+ [a-z’]+")  # two words in a row
+QUOTED = re.compile(r"`[^`]*`")
 
 
 def templates(language):
@@ -55,7 +56,7 @@ def test_both_languages():
 
 def test_nothing_is_left_in_english():
     """No Chinese template has English prose in it."""
-    assert [text for text in templates(CHINESE).values() if PROSE.search(text)] == []
+    assert [text for text in templates(CHINESE).values() if PROSE.search(QUOTED.sub("", text))] == []
 
 
 def test_each_kind_has_words():
