@@ -20,6 +20,7 @@ READS.ladder = REPEAT OUT $(OPTIONS)
 READS.matrix = STAGE SCENARIO REPEAT OUT
 READS.sweep = STAGE SWEEP VALUES REPEATS OUT $(OPTIONS)
 READS.ui = STAGE SCENARIO HOST PORT PROCESSES
+READS.class = HOST PORT
 READS.compare = RUN OUT
 READS.report = RUN OUT
 READS.serve = PORT
@@ -75,8 +76,8 @@ explore: setup ## decide every order of events: STAGE=uuid [CLIENTS=2]
 play: setup ## pages on which you are the scheduler [STAGE=uuid OUT=]
 	@set -f; exec $(LAB) play --open $$STAGE $(call flags,OUT)
 
-class: setup ## a lesson of 45 minutes, step by step: docs/class.md
-	@exec $(LAB) class
+class: setup ## a lesson of 45 minutes in the browser [HOST=0.0.0.0 PORT=8090]
+	@exec $(LAB) class $(call flags,HOST PORT)
 
 ladder: setup-all ## every stage under rush, compared [REPEAT=5 OUT= OPTIONS]
 	@exec $(LAB) ladder $(call flags,REPEAT OUT $(OPTIONS))

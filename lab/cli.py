@@ -307,16 +307,20 @@ def growth(most_requests: int, out: Path | None) -> int:
 
 
 @lab.command(name="class")
-@shown("--from", "first", type=click.IntRange(1), default=1, help="Number of the step to begin with.")
-def give_class(first: int) -> int:
-    """Give a lesson of 45 minutes, step by step.
+@shown("--from", "step", type=click.IntRange(1), default=1, help="Number of the step to begin with.")
+@click.option("--port", type=PORT, help=f"Port of the page; 0 selects a free port.  {USUAL.format(8090)}")
+@click.option("--locust-port", type=PORT, help=f"Port of Locust's own page; 0 selects a free port.  {USUAL.format(8089)}")
+@shown("--host", default="127.0.0.1", help="Address to listen on. For an address of the network, the lab sets a password.")
+def give_class(step: int, port: int | None, locust_port: int | None, host: str) -> int:
+    """Give a lesson of 45 minutes in the browser, step by step.
 
-    The lesson is that of docs/class.md. Each step shows its question, waits for Enter, makes its run, and prints the
-    answer. In a pipe it does not wait.
+    It is the page of `lab ui`, opened on the lesson of docs/class.md.
     """
-    from lab.commands.give_class import give_class as give
+    from lab.paths import need_clone
+    from lab.ui.server import serve
 
-    return give(first, lab)
+    need_clone()
+    return serve(port, host, locust_port, step=step)
 
 
 def _command() -> str:

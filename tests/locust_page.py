@@ -60,20 +60,28 @@ class Page:
 
 
 class Ui(Page):
-    """A ``lab ui`` in a folder of the test's own."""
+    """A ``lab ui`` in a folder of the test's own, or another command that serves its pages."""
 
-    def __init__(self, cwd: Path, *options: str) -> None:
+    def __init__(self, cwd: Path, *options: str, command: str = "ui") -> None:
         self.cwd = cwd
         about: dict[str, Any] = {"cwd": cwd, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen(
-            [LAB, "ui", "--port", "0", "--locust-port", "0", *options], start_new_session=True, **about
+            [LAB, command, "--port", "0", "--locust-port", "0", *options], start_new_session=True, **about
         )
         self.welcome = self.process.stdout.readline()
         if not self.welcome:
             raise AssertionError(f"lab ui did not start: {self.process.communicate(timeout=30)[1]}")
         self.live = self.welcome.split()[0]
         super().__init__(self.welcome.split()[-1])
+        wait_for(self.is_up)
         self.earlier_verdicts, self.earlier_folders = 0, 0
+
+    def is_up(self) -> bool:
+        """Whether Locust answers: the page of the lab is there before it."""
+        try:
+            return self.get("/lab")["ready"]
+        except OSError:
+            return False
 
     def begin(self) -> None:
         """Wait for the runs of earlier tests to end, and leave them out of the verdicts and the folders from now on."""

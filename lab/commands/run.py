@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from lab.containers.backend import as_many_as_are_up
 from lab.evidence import run_folder
-from lab.judge.judgement import Judgement
 from lab.paths import COMMAND, shown
 from lab.pipeline import conduct_with_progress, finish
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
@@ -28,12 +27,10 @@ def run_one(
     as_json: bool,
     command: str,
     draw: bool = True,
-    then: Callable[[Judgement], None] = lambda judgement: None,
 ) -> int:
     """Make one run: print the verdict as soon as it is known, then draw. Return the exit status.
 
-    draw: False leaves the pictures for ``lab report``. then: is called with the judgement before anything is drawn.
-    Raises BadInput, MissingProgram, NotReady.
+    draw: False leaves the pictures for ``lab report``. Raises BadInput, MissingProgram, NotReady.
     """
     stage = find_stage(stage_name)
     scenario = override(scenarios.load(scenario_name), stage, as_many_as_are_up(given))
@@ -51,7 +48,6 @@ def run_one(
             sys.stdout.write(run_folder.as_json(done.judgement))
             sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn
         summarise(out, done.judgement, done.findings)
-        then(done.judgement)
         page = finish(done, draw)
     except KeyboardInterrupt:  # the run is judged: it keeps its verdict and gets its name
         if done:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lab.errors import choose_from
-from lab.experiments.lesson import OPEN, Action, Placed, step, steps
 from lab.paths import HOME
 from lab.text import table
+from lab.ui.lesson import OPEN, Action, Placed, step, steps
 
 FOLDER = HOME / "exercises"
 PART = re.compile(r"^\*\*(\w+)\*\* (.+)$", re.MULTILINE)
@@ -17,6 +17,7 @@ LANGUAGES = ("en", "zh")
 UP = "../"  # from docs/ to the project's top
 HEAD = {"en": ("minutes", "step", "commands"), "zh": ("分钟", "步骤", "命令")}
 ON_THE_WALL = {"en": "**On the wall:**", "zh": "**投影上的问题：**"}
+IN_BRACKETS, SIGN = {"en": "({})", "zh": "（{}）"}, {"en": "; ", "zh": "；"}
 TO_OPEN = {"en": "**Open:**", "zh": "**打开：**"}
 
 
@@ -56,14 +57,18 @@ def _step(number: str, language: str = "en") -> str:
         lines += [f"{TO_OPEN[language]} {', '.join(links)}", ""]
     if commands := [f".venv/bin/lab {action.command}" for action in actions if action.kind != OPEN]:
         lines += ["```sh", *commands, "```", ""]
-    for text, choices in dict.fromkeys((one.text, one.choices) for action in actions if (one := action.question)):
-        lines += [f"{ON_THE_WALL[language]} {text} ({'; '.join(choices)})", ""]
+    for run in place.step.runs:
+        text, choices = (run.ask.text, run.ask.choices) if language == "en" else (run.ask.text_zh, run.ask.choices_zh)
+        lines += [
+            f"{ON_THE_WALL[language]} {text.format(**run.values)} {IN_BRACKETS[language].format(SIGN[language].join(choices))}",
+            "",
+        ]
     return "\n".join(lines)
 
 
 def _runs() -> str:
     """Return how many runs the lesson makes."""
-    return str(sum(action.question is not None for place in steps() for action in place.step.actions))
+    return str(sum(len(place.step.runs) for place in steps()))
 
 
 def exercises() -> dict[Path, dict[str, str]]:

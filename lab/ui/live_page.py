@@ -11,7 +11,7 @@ from app.locks import stages
 from lab.language.choice import Language
 from lab.report.html import page
 from lab.scenario import reader as scenarios
-from lab.ui import chinese, questions
+from lab.ui import chinese, lesson, questions
 from lab.ui.addresses import qr_code
 from lab.ui.chinese import TEXTS
 from lab.ui.ladder_panel import CORE
@@ -46,7 +46,8 @@ def text(
         "questions": {name: {"text": one.text, "choices": one.choices} for name, one in about.items()},
         "unfit": {name: [one for one in shelf if scenario.misfit(shelf[one])] for name, scenario in loaded.items()},
         "texts": {Language.ENGLISH: TEXTS, Language.CHINESE: chinese.texts()},
-        "chinese": chinese.offered(),
+        "chinese": chinese.offered() | lesson.chinese(),
+        "lesson": lesson.offered(),
         "language": language,
     }
     encoded = msgspec.json.encode(data).decode().replace("<", "\\u003c")  # a </script> in a text would end the element

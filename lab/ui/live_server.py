@@ -31,6 +31,7 @@ from lab.ui.ladder_panel import rungs
 from lab.ui.live_state import LiveState, UnderWay
 from lab.ui.locust_client import LocustClient, NotStarted
 from lab.ui.locust_environment import BUSY
+from lab.ui.locust_process import UP_WITHIN_S
 from lab.ui.predictions import Full
 from lab.ui.run_form import scenario_names
 from lab.ui.same_origin import LOOPBACK, foreign
@@ -66,7 +67,15 @@ class PostedSubject(msgspec.Struct):
     scenario: str
 
 
-Posted = TypeVar("Posted", PostedPrediction, PostedSubject)
+class PostedPlace(msgspec.Struct):
+    """A step of the lesson, and which of its runs, from 0."""
+
+    step: int
+    run: int = 0
+
+
+WHAT = {PostedPrediction: "prediction", PostedSubject: "stage under a scenario", PostedPlace: "step of the lesson"}
+Posted = TypeVar("Posted", PostedPrediction, PostedSubject, PostedPlace)
 
 
 class LiveServer(Site):
@@ -79,6 +88,8 @@ class LiveServer(Site):
     ) -> None:
         self.state, self.locust_port, self.password = state, locust_port, password
         self.locust = LocustClient(from_here(host), locust_port, password)
+        self.ready = threading.Event()  # whether Locust answers: Start waits for it
+        self.ready.set()
         super().__init__(reports, port, host, LiveHandler, () if password else LOOPBACK)
         name = from_elsewhere(host) if engine() == LOCAL else ""  # a container does not know its host's address
         self.for_phones = f"http://{name}:{self.server_port}{VOTE}" if name else ""
@@ -120,7 +131,13 @@ class LiveHandler(SiteHandler):
         body = self._body()
         if body is None or not self._admitted():
             return
-        posts = {"prediction": self._predict, "subject": self._ask, "start": self._start, "stop": self._stop}
+        posts = {
+            "prediction": self._predict,
+            "subject": self._ask,
+            "lesson": self._teach,
+            "start": self._start,
+            "stop": self._stop,
+        }
         post = posts.get(urlsplit(self.path).path.removeprefix("/live/"))
         if post is None:
             self._refuse(HTTPStatus.NOT_FOUND, f"only to /live/… can be posted: {', '.join(posts)}")
@@ -191,12 +208,20 @@ class LiveHandler(SiteHandler):
         self.server.state.ask(stage, scenario.name)
         return {}
 
+    def _teach(self, body: bytes) -> dict[str, Any]:
+        posted = _read(body, PostedPlace)
+        self.server.state.teach(posted.step, posted.run)
+        return {}
+
     def _start(self, body: bytes) -> dict[str, Any]:
         stage, scenario = _subject(_read(body, PostedSubject))
+        taught = self.server.state.taught
+        form = taught.form if taught is not None and (taught.stage, taught.scenario.name) == (stage, scenario.name) else {}
+        self.server.ready.wait(UP_WITHIN_S)
         until_s = time.monotonic() + DRAWN_WITHIN_S
         while True:
             try:
-                self.server.locust.start(stage, scenario.name)
+                self.server.locust.start(stage, scenario.name, form)
                 return {}
             except NotStarted as reason:
                 if str(reason) != BUSY or self.server.state.under_way or time.monotonic() > until_s:
@@ -252,8 +277,7 @@ def _read(body: bytes, kind: type[Posted]) -> Posted:
     try:
         return msgspec.json.decode(body, type=kind)
     except msgspec.DecodeError as error:
-        what = "prediction" if kind is PostedPrediction else "stage under a scenario"
-        raise BadInput(f"this is no {what}: {error}") from None
+        raise BadInput(f"this is no {WHAT[kind]}: {error}") from None
 
 
 def _subject(posted: PostedPrediction | PostedSubject) -> tuple[str, Scenario]:

@@ -23,7 +23,7 @@ from lab.story import say_run
 from lab.story.steps import steps
 from lab.story.timeline import Timeline
 from lab.story.verdict import headline, reason
-from lab.ui import chinese, questions
+from lab.ui import chinese, lesson, questions
 from lab.ui.event_stream import EventStream
 from lab.ui.ladder_panel import next_rung
 from lab.ui.live_run import LiveRun
@@ -54,6 +54,7 @@ class LiveState:
         self._mutex = threading.RLock()  # what is published and what is kept for later browsers must agree
         self._now: dict[str, Any] = {"phase": "waiting"}
         self.asked = (stage, scenario)  # what the class is asked
+        self.place = (0, 0)  # the step of the lesson, and which of its runs, from 0; step 0: the choice is free
         self.frames: dict[str, Any] | None = None  # of the last run, if it was short
         self._live: LiveRun | None = None
         self._over = threading.Event()
@@ -82,14 +83,24 @@ class LiveState:
         """Return whether a run is being started or is in progress."""
         return self._now["phase"] in ("starting", "running")
 
-    def ask(self, stage: str, scenario: str) -> None:
+    def ask(self, stage: str, scenario: str, place: tuple[int, int] = (0, 0)) -> None:
         """Ask the class about a stage under a scenario: all pages go there. Raises UnderWay."""
         with self._mutex:
             if self.under_way:
                 raise UnderWay(UNDER_WAY)
-            self.asked = (stage, scenario)
+            self.asked, self.place = (stage, scenario), place
             self._now = {"phase": "waiting"}
             self.news.publish(kind="asked", phase="waiting", **self._votes())
+
+    def teach(self, step: int, run: int = 0) -> None:
+        """Go to a run of a step of the lesson, or to a step without runs. Raises UnderWay; BadInput for an unknown step."""
+        found = lesson.run_of(step, run)
+        self.ask(*(self.asked if found is None else (found.stage, found.scenario.name)), (step, run))
+
+    @property
+    def taught(self) -> lesson.LessonRun | None:
+        """Return the run of the lesson that the class is asked about; None outside of the lesson, and in a step without runs."""
+        return lesson.run_of(*self.place) if self.place[0] else None
 
     def predict(self, reader: str, name: str, stage: str, scenario: Scenario, choice: int) -> None:
         """Keep a visitor's prediction, and publish how many there are. Raises Full."""
@@ -114,7 +125,9 @@ class LiveState:
             "servers": servers(stage.store, scenario.store_nodes, scenario.store_replica),
         }
         with self._mutex:
-            self.asked = (stage.name, scenario.name)
+            self.asked, taught = (stage.name, scenario.name), self.taught
+            if taught is None or self.asked != (taught.stage, taught.scenario.name):  # started elsewhere
+                self.place = (0, 0)
             about["predicted"] = self.predictions.begin(self.asked, len(question.choices))
             self._now = {"phase": "starting", "about": about}
             self.news.publish(kind="starting", phase="starting", about=about)
@@ -184,10 +197,12 @@ class LiveState:
         self.news.end()
 
     def _votes(self) -> dict[str, Any]:
-        """Return what the class is asked, and how many visitors predict each of the choices."""
+        """Return what the class is asked, in which step of the lesson, and how many visitors predict each of the choices."""
         stage, scenario = self.asked
         choices = len(questions.of(load(scenario).tests.name).choices)
-        return {"stage": stage, "scenario": scenario, "votes": self.predictions.votes(self.asked, choices)}
+        step, run = self.place
+        votes = self.predictions.votes(self.asked, choices)
+        return {"stage": stage, "scenario": scenario, "step": step, "run": run, "votes": votes}
 
     def _go(self) -> None:
         while not self._over.wait(EVERY_S if self.news.has_listeners else UNWATCHED_EVERY_S):

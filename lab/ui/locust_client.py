@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException, HTTPResponse
+from types import MappingProxyType
 from urllib.parse import urlencode
 
 from lab.errors import LabError
@@ -25,9 +26,12 @@ class LocustClient:
     def __init__(self, host: str, port: int, password: str = "") -> None:
         self._host, self._port, self._password = host, port, password
 
-    def start(self, stage: str, scenario: str) -> None:
-        """Post Locust's form, with the scenario's own values. Raises NotStarted, as the form shows it above its button."""
-        form = {"stage": stage, "scenario": scenario, "user_count": str(USERS), "spawn_rate": str(AT_ONCE)}
+    def start(self, stage: str, scenario: str, values: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Post Locust's form. Raises NotStarted, as the form shows it above its button.
+
+        values: of the form's other fields, where they are not the scenario's own.
+        """
+        form = {"stage": stage, "scenario": scenario, "user_count": str(USERS), "spawn_rate": str(AT_ONCE), **values}
         answer = self._post("/swarm", form)
         if not answer.get("success"):
             raise NotStarted(str(answer.get("message", "Locust gave no reason")))

@@ -47,6 +47,16 @@ def _losses(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     return RunAnswer(int(lost > 0), str(lost), f"of {counted(judgement.acknowledged, 'acknowledged increment')} lost")
 
 
+def whose_key() -> ClaimQuestion:
+    """Return the question of a claim that a late release deletes no other lock."""
+    return ClaimQuestion(
+        text="A release comes late. Whose key does it delete?",
+        choices=("its own, or none", "the key of the next holder"),
+        answering=lambda judgement, broken: dataclasses.replace(_losses(judgement, broken), choice=int(bool(broken))),
+        live="gap",
+    )
+
+
 def next_grant(after: str, promised: str) -> ClaimQuestion:
     """Return the question of a claim that the lock is granted again. after: the event; promised: within which time."""
     return ClaimQuestion(

@@ -25,6 +25,7 @@ AFTER = {  # what happens in the promises that the lock is free again
 }
 QUESTIONS: dict[str, ClaimQuestion] = {
     **{promise.claim.name: ask.losses() for promise in WORK_IS_SAFE},
+    **dict.fromkeys(("releases_only_its_own", "releases_atomically"), ask.whose_key()),
     **{claim: ask.next_grant(event, ask.within(PROMISES[claim].bound)) for claim, event in AFTER.items()},
     "available_with_a_node_down": ask.next_grant("one of the lock's stores went down", "before it is back"),
     "refuses_without_majority": ask.minority(),

@@ -28,7 +28,7 @@ from lab.report import reference
 from lab.servers.supervised import supervised
 from lab.servers.supervisor import Supervisor, SupervisorGone
 from lab.story.verdict import why
-from lab.ui import addresses
+from lab.ui import addresses, lesson
 from lab.ui.addresses import LOCUST_PORT, PAGE_PORT
 from lab.ui.control_socket import ControlSocket, failure
 from lab.ui.live_server import LiveServer
@@ -45,14 +45,18 @@ def serve(
     locust_port: int | None = None,
     processes: int = 1,
     offer: Callable[[], dict[str, Any]] = offered,
+    step: int = 0,
 ) -> int:
     """Serve the pages until Ctrl-C. Return the exit status: 130 if Ctrl-C cut a run short.
 
     port, locust_port: None for the usual port, or another where it is taken; 0 for any free port. processes: how many send the
-    requests. offer: returns the choices of the form's drop-downs. Raises BadInput when a port is not available or an offered
-    name is unknown, MissingProgram, and NotReady when Locust ends.
+    requests. offer: returns the choices of the form's drop-downs. step: that of the lesson in which the page opens; 0 for a free
+    choice. Raises BadInput when a port is not available or a name or the step is unknown, MissingProgram, and NotReady when
+    Locust ends.
     """
     first = (name_of(offer()[field]) for field in ("stage", "scenario"))
+    if step:
+        lesson.step(step)
     for name in missing() if engine() == LOCAL else ():
         program(name)  # its error states how to install it
     page_port = addresses.available(host, port, PAGE_PORT, "--port")
@@ -66,11 +70,15 @@ def serve(
         supervised() as supervisor,
         _live_server(LiveState(*first), host, page_port, locust_port, password) as live,
     ):
+        if step:
+            live.state.teach(step)
+        live.ready.clear()
         place = PageSettings(host, locust_port, live.server_port, password, processes)
         page = LocustProcess(supervisor, place, control.path, Path(folder) / "log")
+        _welcome(place, live.for_phones)  # the page can be read while Locust starts
         reference.cells()  # reading them takes a second: the first visitor does not wait for it
         page.wait()
-        _welcome(place, live.for_phones)
+        live.ready.set()
         if port is None and page_port != PAGE_PORT:
             _print(f"another program has port {PAGE_PORT}, so the page is at port {page_port}")
         cut_short = _serve_runs(supervisor, control, page, live.state)

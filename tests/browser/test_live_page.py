@@ -397,7 +397,7 @@ def test_live_page_by_keyboard(pages):
     live.locator("input[name=stage]:checked").focus()
     live.keyboard.press("ArrowDown")
     live.locator(".subject").filter(has_text="local under rush").wait_for()
-    for _ in range(4):  # scenario, Start, all results, it loses none
+    for _ in range(5):  # scenario, Start, all results, the lesson, it loses none
         live.keyboard.press("Tab")
 
     live.keyboard.press("Enter")

@@ -1,7 +1,7 @@
 // The lab's own page: news by server-sent events; predictions, Start and the question by post. All content is set as text, never as markup.
 {
   const $ = (id) => document.getElementById(id);
-  const { ideas, questions, unfit, texts: inAll, chinese, language: byDefault } = JSON.parse($("data").textContent);
+  const { ideas, questions, unfit, texts: inAll, chinese, lesson: steps, language: byDefault } = JSON.parse($("data").textContent);
   let language = "en", texts = inAll.en;
   const say = (key, values = {}) => texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const local = (text) => language === "zh" ? chinese[text] ?? text : text; // of what the server sends in English
@@ -28,7 +28,8 @@
   const cell = (tag, text, name = "") => Object.assign(document.createElement(tag), { textContent: text, className: name });
   const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
   const asks = ({ text, choices }) => ({ text: local(text), choices: choices.map(local) });
-  const chosen = () => asks(questions[asked.scenario]);
+  const questionOf = (subject) => asks(lesson.runOf(subject) ?? questions[subject.scenario]); // in the words of the lesson, where the class is at it
+  const chosen = () => questionOf(asked);
   const listed = (numbers, all) => numbers.map((number, place) => number ? `${number} × “${all[place]}”` : "").filter(Boolean).join(language === "zh" ? "，" : ", ");
   const isRun = () => about && about.stage === asked.stage && about.scenario === asked.scenario;
   const replicas = (number) => number === 1 ? say("one_replica") : say("replicas", { n: number });
@@ -51,8 +52,9 @@
     const list = row.closest(".rows"), above = row.offsetTop - list.offsetTop;
     if (above < list.scrollTop || above + row.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = above - list.clientHeight / 3;
   }
-  function go(stage, scenario) { // all pages are asked the same
+  function go(stage, scenario, place = lesson) { // all pages are asked the same
     Object.assign(asked, { stage, scenario });
+    lesson.show(place);
     form.elements.stage.value = stage; form.elements.scenario.value = scenario;
     for (const row of form.querySelectorAll("[name=scenario]")) row.closest("label").classList.toggle("unfit", unfit[row.value].includes(stage));
     const others = Object.values(unfit).filter((one) => one.includes(stage)).length;
@@ -121,6 +123,8 @@
   async function subject(stage, scenario) {
     $("refused").textContent = await post("subject", { stage, scenario });
   }
+  const lesson = new Lesson(steps, { view, say, local, post });
+  $("lesson-off").addEventListener("click", () => subject(asked.stage, asked.scenario));
   form.addEventListener("change", () => subject(form.elements.stage.value, form.elements.scenario.value));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -146,7 +150,7 @@
     for (const one of document.querySelectorAll("#run > .seen, #run > .inside, #run > .under")) one.hidden = now === "starting";
     document.querySelector("#run > .inside").hidden = now !== "running";
     $("stop").hidden = now !== "running"; $("now-title").hidden = state === "say"; $("timeline").hidden = now !== "drawn";
-    $("phase").textContent = now === "waiting" ? (view === "whole" ? say("waiting") : say("waiting_phone")) : now === "refused" ? say("refused", { why: local(why) })
+    $("phase").textContent = now === "waiting" ? (view === "whole" && !lesson.now ? say("waiting") : say("waiting_phone")) : now === "refused" ? say("refused", { why: local(why) })
       : say(now, { ...named, requests: thin(about.requests), replicas: replicas(about.replicas) });
     if (about) $("now-title").textContent = say("titled", { subject: say("subject", named), title: local(about.title) });
     if (now === "refused") refusal();
@@ -166,7 +170,7 @@
     const gap = about.live === "gap";
     $("of-gap").hidden = !gap; $("of-refusals").hidden = gap;
     big("–", ""); $("locust-says").textContent = $("counter-says").textContent = "";
-    go(about.stage, about.scenario);
+    go(about.stage, about.scenario, lesson.runOf(about) ? lesson : { step: 0, run: 0 });
   }
   function big(number, words, tone = "plain") {
     $("gap").textContent = number; $("gap").className = `big ${tone}`;
@@ -244,7 +248,7 @@
   function judged(message) {
     result = message.result;
     Object.assign(chinese, result.chinese);
-    const one = result, { answer } = one, { predicted } = about, { choices: all } = asks(questions[one.scenario]);
+    const one = result, { answer } = one, { predicted } = about, { choices: all } = questionOf(one);
     const number = figure(answer.number);
     const duplicated = one.duplicated ? say("duplicated", { n: thin(one.duplicated) }) : "";
     const words = say("result", { stage: one.stage, scenario: one.scenario, number, words: local(answer.words), duplicated });
@@ -300,8 +304,9 @@
   const HANDLERS = {
     hello(message) {
       about = message.about || null; why = message.why || ""; phase = message.phase; tally(message.tally);
+      lesson.show(message.votes);
       if (about) clear(message);
-      else go(message.votes.stage, message.votes.scenario);
+      else go(message.votes.stage, message.votes.scenario, message.votes);
       points = message.points;
       if (message.strip) onStrip(message.strip);
       if (message.look) { look = message.look; receivedAt = performance.now(); figures(look); }
@@ -312,7 +317,7 @@
       if (message.replay) load();
     },
     replay: load,
-    asked(message) { forget(); go(message.stage, message.scenario); enter("waiting"); },
+    asked(message) { forget(); go(message.stage, message.scenario, message); enter("waiting"); },
     votes(message) { if (message.stage === asked.stage && message.scenario === asked.scenario) votes(message.votes); },
     starting(message) { phase = "starting"; clear(message); starts(); enter("starting"); },
     begin(message) { if (phase !== "starting") { phase = "running"; clear(message); } enter("running"); },

@@ -82,7 +82,9 @@ def test_page_chooses_what_the_class_is_asked():
 
 def test_texts_of_the_page_are_in_one_place():
     """Each text that the template and the script use is in the dictionary, and the dictionary has no other."""
-    script, template = ((live_page.TEMPLATES / name).read_text(encoding="utf-8") for name in ("live.js", "live.html"))
+    parts = ("live.js", "lesson.js", "live.html")
+    script, own, template = ((live_page.TEMPLATES / name).read_text(encoding="utf-8") for name in parts)
+    script += own
     used = {*re.findall(r'say\("(\w+)"', script), *re.findall(r"\bt\.(\w+)", template)}
     used |= {*re.findall(r'data-(?:text|label)="(\w+)"', template), *re.findall(r'dataset\.text = "(\w+)"', script)}
     used |= {one for pair in re.findall(r'say\([^"()]*\? "(\w+)" : "(\w+)"', script) for one in pair}
@@ -97,7 +99,15 @@ def test_all_are_asked_the_same(state):
     with state.news.listening() as mine:
         state.ask("lua", "nested")
         news = msgspec.json.decode(mine.get_nowait()[len(b"data: ") :])
-    assert news == {"kind": "asked", "phase": "waiting", "stage": "lua", "scenario": "nested", "votes": [0, 0, 0, 0]}
+    assert news == {
+        "kind": "asked",
+        "phase": "waiting",
+        "stage": "lua",
+        "scenario": "nested",
+        "step": 0,
+        "run": 0,
+        "votes": [0, 0, 0, 0],
+    }
 
     state.starting(request_of("ttl", "rush"))
 
@@ -108,6 +118,22 @@ def test_all_are_asked_the_same(state):
     assert (late["phase"], late["votes"]["stage"], late["about"]["store"]) == ("starting", "ttl", "redis")
     state.refused("no servers")
     assert (state.snapshot()["phase"], state.snapshot()["why"]) == ("refused", "no servers")
+
+
+def test_lesson_goes_to_its_runs(state):
+    """A step asks about its run; a step without runs leaves what is asked; a run that is started elsewhere ends the lesson."""
+    state.teach(3, 1)
+    assert (state.asked, state.place, state.taught.scenario.requests) == (("local", "rush"), (3, 1), 2000)
+    state.teach(2)
+    assert (state.asked, state.taught) == (("local", "rush"), None)
+    state.teach(7)
+    state.starting(request_of("watchdog", "frozen_holder"))
+    assert state.snapshot()["votes"]["step"] == 7
+    with pytest.raises(UnderWay):
+        state.teach(8)
+    state.refused("no servers")
+    state.starting(request_of("lua", "rush"))
+    assert state.snapshot()["votes"]["step"] == 0
 
 
 def test_predictions_are_fixed_when_the_run_starts(state):

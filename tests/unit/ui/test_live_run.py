@@ -338,7 +338,7 @@ def test_votes_are_pushed():
             state.predict("3", "", "none", scenarios.load("rush"), 0)  # of another question: it counts, and is not shown
             messages = [msgspec.json.decode(mine.get_nowait()[len(b"data: ") :]) for _ in range(mine.qsize())]
 
-        subject = {"stage": "lua", "scenario": "holder_crash"}
+        subject = {"stage": "lua", "scenario": "holder_crash", "step": 0, "run": 0}
         assert messages == [{"kind": "votes", **subject, "votes": [0, 0, 1]}, {"kind": "votes", **subject, "votes": [1, 0, 1]}]
         assert state.snapshot()["votes"] == subject | {"votes": [1, 0, 1]}
     finally:

@@ -1,0 +1,239 @@
+"""The lesson of docs/class.md as data: its steps, what each does, and what it asks.
+
+``docs/class.toml`` lists the steps. The lab's own page gives them, and ``lab docs`` writes them into the documents. The notes for
+the teacher are the prose of docs/class.md, and of the Chinese page.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from app.locks import stages
+from lab.errors import BadInput, choose_from
+from lab.language.choice import Language
+from lab.paths import DOCS, HOME
+from lab.scenario import reader
+from lab.scenario.options import OPTIONS
+from lab.scenario.overrides import override
+from lab.scenario.scenario import Scenario
+from lab.ui import questions
+
+LIST = DOCS / "class.toml"
+PAGES = {Language.ENGLISH: DOCS / "class.md", Language.CHINESE: DOCS / "zh" / "class.md"}
+OPEN, RUN, EXPLORE = "open", "run", "explore"
+KINDS = (RUN, OPEN, EXPLORE)
+SECTION = re.compile(
+    r"<!-- generated: lesson_step (\d+).*?<!-- end -->\n(.*?)(?=<!-- generated: lesson_step |^## |\Z)", re.DOTALL | re.MULTILINE
+)
+NOTE = re.compile(r"\*\*(.+?)\*\*\s*(.+)", re.DOTALL)
+MARKUP = re.compile(r"<!--.*?-->|[*`]|\[([^\]]+)\]\([^)]*\)", re.DOTALL)
+
+
+class Action(NamedTuple):
+    """One thing to do in a step."""
+
+    # ``open``, or the name of a command of the lab
+    kind: str
+    # what follows it
+    words: tuple[str, ...]
+
+    @property
+    def command(self) -> str:
+        """Return the command as it is typed after ``lab``."""
+        return shlex.join([self.kind, *self.words])
+
+    @property
+    def page(self) -> Path:
+        """Return the page to open."""
+        return HOME / self.words[0]
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the class is asked before a run: the question of the scenario's claim, in the words of the step."""
+
+    text: str
+    text_zh: str
+    choices: tuple[str, ...]
+    choices_zh: tuple[str, ...]
+
+
+class LessonRun(NamedTuple):
+    """One run of a step."""
+
+    stage: str
+    # with the options of the command
+    scenario: Scenario
+    # those options, as Locust's form names them
+    form: dict[str, str]
+    ask: Ask
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Return what its texts may name."""
+        one = self.scenario
+        stopped = (getattr(fault, "for_ms", None) for fault in one.faults)
+        values = {name: getattr(one, name) for name in ("requests", "users", "replicas", "ttl_ms", "work_ms")}
+        return values | {"stopped_ms": next((f"{ms:g}" for ms in stopped if ms), "")}
+
+
+class LessonStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One step of the lesson."""
+
+    title: str
+    title_zh: str
+    # how long the step takes in class
+    minutes: int
+    # what is done, in this order: a command without ``lab``, or ``open`` and a page
+    do: tuple[str, ...]
+    situation: str
+    situation_zh: str
+    # the lines that matter; each begins with ``+`` where this step adds it, and else with a space
+    code: str
+    # one for each run, in order
+    ask: tuple[Ask, ...] = ()
+
+    @property
+    def actions(self) -> list[Action]:
+        """Return what is done, in order."""
+        return [Action(kind, tuple(words)) for kind, *words in map(shlex.split, self.do)]
+
+    @property
+    def runs(self) -> list[LessonRun]:
+        """Return the runs, in order, with what each asks."""
+        commands = [action.words for action in self.actions if action.kind == RUN]
+        return [_run(words, ask) for words, ask in zip(commands, self.ask, strict=True)]
+
+
+class Placed(NamedTuple):
+    """A step, and where it stands in the lesson."""
+
+    # counted from 1
+    number: int
+    # the minutes of the lesson at which it begins and ends
+    begins: int
+    ends: int
+    step: LessonStep
+
+
+@cache
+def steps() -> tuple[Placed, ...]:
+    """Return all steps; none where the lab is installed without its documents. Raises BadInput, naming the entry."""
+    found: list[Placed] = []
+    for entry in tomllib.loads(LIST.read_text(encoding="utf-8"))["step"] if LIST.is_file() else ():
+        step = _checked(entry)
+        begins = found[-1].ends if found else 0
+        found.append(Placed(len(found) + 1, begins, begins + step.minutes, step))
+    return tuple(found)
+
+
+def step(number: str | int) -> Placed:
+    """Return one step. Raises BadInput for a number without a step."""
+    numbers = {str(one.number): one for one in steps()}
+    return numbers[choose_from("step", str(number), numbers, "docs/class.toml")]
+
+
+def run_of(number: int, place: int) -> LessonRun | None:
+    """Return a run of a step by its place, from 0; None where there is none. Raises BadInput for a number without a step."""
+    return dict(enumerate(step(number).step.runs)).get(place)
+
+
+def _checked(entry: dict[str, object]) -> LessonStep:
+    try:
+        found = msgspec.convert(entry, LessonStep)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"docs/class.toml: {entry}: {error}") from None
+    where = f"docs/class.toml: {found.title}"
+    for action in found.actions:
+        choose_from("action", action.kind, KINDS, where)
+        if action.kind == OPEN and not action.page.is_file():
+            raise BadInput(f"{where}: there is no page {action.words[0]}")
+    if (runs := sum(action.kind == RUN for action in found.actions)) != len(found.ask):
+        raise BadInput(f"{where}: {runs} runs need as many questions, not {len(found.ask)}")
+    for run in found.runs:
+        offered = questions.of(run.scenario.tests.name).choices
+        if not len(offered) == len(run.ask.choices) == len(run.ask.choices_zh):
+            raise BadInput(
+                f"{where}: the choices of “{run.ask.text}” must be as many as those of the claim: {'; '.join(offered)}"
+            )
+    return found
+
+
+def _run(words: tuple[str, ...], ask: Ask) -> LessonRun:
+    """Read ``SCENARIO --stage STAGE [--OPTION VALUE]…``."""
+    given = {name.removeprefix("--").replace("-", "_"): value for name, value in zip(words[1::2], words[2::2], strict=True)}
+    stage = given.pop("stage")
+    options = {name: OPTIONS[name].kind(value) for name, value in given.items()}
+    form = {"user_count" if name == "users" else name: value for name, value in given.items()}
+    return LessonRun(stage, override(reader.load(words[0]), stages()[stage], options), form, ask)
+
+
+def notes(number: int, language: Language) -> list[tuple[str, str]]:
+    """Return what the page of the lesson says to the teacher about a step: what to ask, what the class says, what to show."""
+    sections = {int(found[1]): found[2] for found in SECTION.finditer(PAGES[language].read_text(encoding="utf-8"))}
+    parts = (NOTE.match(text.strip()) for text in sections[number].split("\n\n"))
+    joined = "" if language is Language.CHINESE else " "
+    return [(found[1], joined.join(MARKUP.sub(r"\1", found[2]).split("\n")).strip()) for found in parts if found]
+
+
+def _page_address(page: str) -> str:
+    """Return where the lab's own server has a page of the reports."""
+    return "/" + page.removeprefix("reports/")
+
+
+@cache  # each visitor's page has it
+def offered() -> list[dict[str, Any]]:
+    """Return the steps as the page shows them, in English; ``chinese`` has the same in Chinese."""
+    return [
+        {
+            "title": place.step.title,
+            "minutes": [place.begins, place.ends],
+            "situation": _situation(place, place.step.situation),
+            "code": place.step.code.strip("\n").split("\n"),
+            "pages": [_page_address(one.words[0]) for one in place.step.actions if one.kind == OPEN],
+            "commands": [f"lab {one.command}" for one in place.step.actions if one.kind == EXPLORE],
+            "runs": [_offered(run) for run in place.step.runs],
+            "notes": notes(place.number, Language.ENGLISH),
+        }
+        for place in steps()
+    ]
+
+
+def _situation(place: Placed, text: str) -> str:
+    return text.format(**next((run.values for run in reversed(place.step.runs)), {}))
+
+
+def _offered(run: LessonRun) -> dict[str, Any]:
+    stage, scenario = stages()[run.stage], run.scenario
+    return {
+        "stage": run.stage,
+        "scenario": scenario.name,
+        "text": run.ask.text.format(**run.values),
+        "choices": run.ask.choices,
+        "users": scenario.users,
+        "replicas": scenario.replicas,
+        "mutex": run.stage == "local",
+        "ttl_ms": scenario.ttl_ms if stage.ttl_ms else None,
+        "fault": next((fault.effect for fault in scenario.faults), ""),
+    }
+
+
+@cache
+def chinese() -> dict[str, str]:
+    """Return all that ``offered`` has in English, with its Chinese."""
+    found: dict[str, str] = {}
+    for place in steps():
+        one = place.step
+        found |= {one.title: one.title_zh, _situation(place, one.situation): _situation(place, one.situation_zh)}
+        for run in one.runs:
+            found |= {run.ask.text.format(**run.values): run.ask.text_zh.format(**run.values)}
+            found |= dict(zip(run.ask.choices, run.ask.choices_zh, strict=True))
+        pairs = zip(notes(place.number, Language.ENGLISH), notes(place.number, Language.CHINESE), strict=True)
+        found |= {english: other for pair in pairs for english, other in zip(*pair, strict=True)}
+    return found

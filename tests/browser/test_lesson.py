@@ -1,0 +1,112 @@
+"""The lesson in real browsers: the teacher's page leads, the projector and phones follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from lab.paths import HOME
+from lab.ui.lesson import steps
+from lab.ui.live_server import LiveServer
+from lab.ui.live_state import LiveState
+from tests.chromium import unfit
+
+WALLS = [(1024, 768), (1280, 800), (1920, 1080)]
+# the cards of a step, and what they must not cover
+CARDS = "#lesson, #situation, .predict, .phones"
+# pairs of boxes that lie over each other, and boxes whose content is cut off
+WRONG = """(selector) => {
+  const seen = [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility());
+  const box = (one) => one.getBoundingClientRect(), name = (one) => one.id || one.className;
+  const shared = (one, other, begin, end) => Math.min(one[end], other[end]) - Math.max(one[begin], other[begin]) > 1;
+  const over = (one, other) => shared(one, other, "left", "right") && shared(one, other, "top", "bottom");
+  const apart = (one, other) => one.contains(other) || other.contains(one) || !over(box(one), box(other));
+  const cut = (one) => one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1;
+  const out = (one) => box(one).right > innerWidth + 1 || box(one).bottom > innerHeight + 1;
+  return [
+    ...seen.flatMap((one, place) => seen.slice(place + 1).filter((other) => !apart(one, other))
+      .map((other) => `${name(one)} over ${name(other)}`)),
+    ...seen.filter(cut).map((one) => `${name(one)} is cut`),
+    ...seen.filter(out).map((one) => `${name(one)} sticks out`),
+  ];
+}"""
+
+
+@pytest.fixture
+def lesson(browser) -> Iterator[tuple[LiveState, Callable[..., Any]]]:
+    """The lab's own page in its lesson, without a lab behind it: its state, and how to open one more page."""
+    state = LiveState()
+    state.teach(1)
+    with closing(LiveServer(state, "127.0.0.1", 0, 8089, "", HOME / "reports")) as server:
+        server.for_phones = "http://192.0.2.7:8090/vote"
+
+        def opened(path: str = "/", **how: Any) -> Any:
+            page = browser.open(f"http://127.0.0.1:{server.server_port}{path}", **how)
+            page.locator("#situation").wait_for()
+            return page
+
+        yield state, opened
+        state.close()
+
+
+def test_all_pages_follow_the_step(lesson):
+    """The teacher goes on with a button; the projector and a phone in Chinese show the step, and its question."""
+    _, opened = lesson
+    teacher, projector, phone = opened(), opened("/?view=projector"), opened("/vote?lang=zh", size="phone")
+    for number, words in ((2, "Be the scheduler"), (3, "A mutex in the process"), (3, "There is only one server.")):
+        if f"{number}" not in teacher.locator("#lesson [aria-current]").inner_text():
+            teacher.get_by_role("button", name="step ›").click()
+        for page in (teacher, projector):
+            page.locator("#ask").filter(has_text=words).wait_for()
+    phone.locator("#asks").filter(has_text="只有一台服务器。").wait_for()
+    teacher.get_by_role("button", name="step ›").click()  # the second run of the same step
+    phone.locator("#asks").filter(has_text="现在有 3 台服务器。").wait_for()
+    assert phone.locator("#step-of").inner_text() == "第 3 步（共 9 步）"
+    assert not phone.get_by_role("button", name="开始").is_visible()
+
+    phone.get_by_role("button", name="会丢一些").click()
+    for page in (teacher, projector):
+        page.locator("#said").filter(has_text="1 × “yes, some”").wait_for()
+
+    teacher.keyboard.press("t")
+    assert "1815 of 5000" in teacher.get_by_role("complementary", name="Notes for the teacher").inner_text()
+    projector.keyboard.press("t")
+    assert not projector.locator("#notes").is_visible()
+    teacher.get_by_role("button", name="Free choice").click()
+    projector.locator("#situation").wait_for(state="hidden")
+    teacher.get_by_role("button", name="The lesson").click()
+    phone.locator("#asks").filter(has_text="2000 个回答都是“成功”。").wait_for()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_each_step_fits_its_screens(browser, lesson, language):
+    """On the wall and at the teacher's, nothing of a step overlaps, is cut, or sticks out; on a phone nothing is too wide."""
+    state, opened = lesson
+    views = {path: opened(f"{path}lang={language}", size=size) for path, size in (("/?view=projector&", "wide"), ("/?", "wide"))}
+    phone = opened(f"/vote?lang={language}", size="phone", dark=True)
+    wrong = []
+    for place in steps():
+        state.teach(place.number)
+        for page in (*views.values(), phone):
+            page.locator(f"#lesson li:nth-child({place.number})[data-is=now]").wait_for()
+        for path, page in views.items():
+            for width, height in WALLS:
+                page.set_viewport_size({"width": width, "height": height})
+                page.evaluate("document.fonts.ready")
+                wrong += [f"{place.number} {path} {width}: {one}" for one in page.evaluate(WRONG, CARDS)]
+                if browser.pictures is not None:
+                    browser.pictures.mkdir(parents=True, exist_ok=True)
+                    page.screenshot(
+                        path=browser.pictures
+                        / f"step-{place.number}-{'wall' if 'view' in path else 'teacher'}-{width}-{language}.png"
+                    )
+        if phone.evaluate("document.documentElement.scrollWidth") > 390:
+            wrong.append(f"{place.number}: the phone scrolls sideways")
+    assert wrong == []
+    for page in (*views.values(), phone):
+        for colours in ("light", "dark"):
+            page.emulate_media(color_scheme=colours)
+            assert unfit(page) == []

@@ -1,0 +1,101 @@
+"""The lesson: its steps are data, and its questions are those of the claims that its runs test."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.cli import lab
+from lab.errors import BadInput
+from lab.language.choice import Language
+from lab.scenario.options import form_options
+from lab.ui import lesson, questions
+from lab.ui.lesson import OPEN, notes, steps
+from tests.every import every
+
+FORM = {"user_count", *(option.name for option in form_options())}
+STEP = {"title": "A step", "title_zh": "一步", "minutes": 1, "situation": "", "situation_zh": "", "code": ""}
+WIDEST = 58  # letters of a line of code, so that it fits into half of a projector's screen
+
+
+def test_the_lesson_takes_45_minutes():
+    """The steps follow each other without a gap, and fill the lesson."""
+    assert [one.begins for one in steps()] == [0, *(one.ends for one in steps()[:-1])]
+    assert steps()[-1].ends == 45
+
+
+@every("place", steps)
+def test_commands_of_the_lesson_exist(place):
+    """Each command of a step is one of the lab, with options that it has."""
+    for action in place.step.actions:
+        if action.kind != OPEN:
+            assert lab.commands[action.kind].make_context(action.kind, list(action.words)).params
+
+
+@every("place", steps)
+def test_each_step_can_be_shown(place):
+    """A step has five lines of code or fewer, that fit, and notes for the teacher in both languages."""
+    lines = place.step.code.strip("\n").split("\n")
+
+    assert len(lines) <= 5
+    assert [line for line in lines if len(line) > WIDEST or line[:2] not in ("+ ", "  ")] == []
+    assert [name for name, _ in notes(place.number, Language.ENGLISH)] == ["Ask.", "They say.", "Show."]
+    assert [name for name, _ in notes(place.number, Language.CHINESE)] == ["问。", "学生会说。", "讲。"]
+
+
+def test_notes_have_figures_and_no_markup():
+    shown = dict(notes(1, Language.ENGLISH))["Show."]
+
+    assert "reference run of 5000 requests, 4" in shown
+    assert not set(shown) & set("<>*`")
+
+
+def test_texts_name_the_values_of_their_run():
+    """A situation has the numbers of the run that the page starts, and its Chinese has the same."""
+    first = lesson.offered()[0]["situation"]
+
+    assert "2000 times" in first
+    assert "2000 次" in lesson.chinese()[first]
+
+
+def test_options_of_runs_are_those_of_the_form():
+    """Start posts the options of a step's command with Locust's form."""
+    assert lesson.run_of(1, 0).form == {"requests": "2000"}
+    assert {name for place in steps() for run in place.step.runs for name in run.form} <= FORM
+
+
+def test_question_is_of_the_tested_claim():
+    """Whose key a late release deletes is decided by the claim, not by the number of lost increments."""
+    run = lesson.run_of(5, 0)
+
+    assert "Whose key" in run.ask.text
+    assert questions.of(run.scenario.tests.name).choices == ("its own, or none", "the key of the next holder")
+
+
+def test_unknown_step_is_refused():
+    with pytest.raises(BadInput, match="no step '12'"):
+        lesson.run_of(12, 0)
+
+
+@pytest.mark.parametrize(
+    ("do", "why"), [("dance none", "no action 'dance'"), ("open reports/none.html", "no page reports/none.html")]
+)
+def test_wrong_step_is_refused(do, why):
+    """A step with an unknown action, or with a page that is not there, is refused by its title."""
+    with pytest.raises(BadInput, match=f"A step: there is {why}"):
+        lesson._checked(STEP | {"do": [do]})
+
+
+@pytest.mark.parametrize(
+    ("ask", "why"),
+    [
+        ([], "1 runs need as many questions, not 0"),
+        (
+            [{"text": "Who?", "text_zh": "谁？", "choices": ["A"], "choices_zh": ["甲"]}],
+            "as many as those of the claim: it loses none",
+        ),
+    ],
+)
+def test_wrong_question_is_refused(ask, why):
+    """A run without a question, and choices that are not as many as those of the claim, are refused."""
+    with pytest.raises(BadInput, match=f"A step: .*{why}"):
+        lesson._checked(STEP | {"do": ["run rush --stage none"], "ask": ask})
