@@ -43,7 +43,7 @@ class Lesson { // steps: as the server offers them. post: sends where the class 
   constructor(steps, { view, say, local, post }) {
     Object.assign(this, { steps, view, say, local, post, step: 0, run: 0 });
     const $ = this.$ = (id) => document.getElementById(id);
-    for (const [id, by] of [["step-back", -1], ["step-on", 1]]) $(id).addEventListener("click", () => this.go(this.beside(by)));
+    for (const [id, by] of [["step-back", -1], ["step-on", 1]]) $(id).addEventListener("click", () => this.go(this.towards(by)));
     $("lesson-on").addEventListener("click", () => this.go([1, 0]));
     $("notes-switch").addEventListener("click", () => this.notes());
     $("lesson").addEventListener("click", (event) => { const one = event.target.closest("button"); if (one) this.go([Number(one.value), 0]); });
@@ -56,7 +56,7 @@ class Lesson { // steps: as the server offers them. post: sends where the class 
     const run = this.now?.runs[this.run];
     return run && run.stage === subject.stage && run.scenario === subject.scenario ? run : null;
   }
-  beside(by) { // the run before, or after: in this step or in another; null at the ends
+  towards(by) { // the run before, or after: in this step or in another; null at the ends
     const runs = this.now?.runs.length ?? 0, run = this.run + by, step = this.step + by;
     if (run >= 0 && run < runs) return [this.step, run];
     const other = this.steps[step - 1];
@@ -96,6 +96,6 @@ class Lesson { // steps: as the server offers them. post: sends where the class 
       line.append(Object.assign(document.createElement("b"), { textContent: local(name) }), ` ${local(text)}`);
       return line;
     }));
-    $("step-back").disabled = !this.beside(-1); $("step-on").disabled = !this.beside(1);
+    $("step-back").disabled = !this.towards(-1); $("step-on").disabled = !this.towards(1);
   }
 }
