@@ -3,7 +3,7 @@
 **Problem** A replica that lacks only the last grant makes its number again when it takes over: the resource accepts both holders.
 **Idea** A number that is made again is not unique; number and owner together are. The lock of `fencing` already hands on its
 owner. Here the resource also keeps the owner that was the first to show the number, and refuses any other owner with that number.
-**Source** L. Lamport, "Paxos Made Simple" (2001): numbers are unique because each proposer adds its own name.
+**Source** L. Lamport, "The Part-Time Parliament" (1998): a ballot number is a pair, of an integer and the name of who makes it.
 **Still**
 - The resource checks each write alone: if a holder is stopped between its two writes, the first stays and the second is refused.
 - A store that comes back without its data counts its fences from one again, and the resource refuses every new holder.

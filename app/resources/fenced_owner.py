@@ -1,7 +1,7 @@
 """The counter behind a fence with an owner: of several holders with one number, it accepts only the first that shows it.
 
 A store that forgot its last grant makes that number again. The pair of number and owner is unique all the same.
-Algorithm: as ``fenced``; numbers that are unique because each names its proposer are those of L. Lamport, "Paxos Made Simple".
+Algorithm: as ``fenced``; a number that is unique because it names who makes it is that of L. Lamport, "The Part-Time Parliament".
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from app.locks import stage as stage_of
 from lab.docgen.explored import decided, not_decided
 from lab.errors import BadInput, choose_from
 from lab.explore import kept
+from lab.explore.code.program import FOR_EVER_MS, Task
 from lab.explore.kept import KeptDecision
 from lab.explore.questions import TTL_MS
 from lab.explore.summary import of_claims
@@ -33,7 +34,7 @@ def _slip(name: str, claim: str = "") -> str:
         said = not_decided(found, f".venv/bin/lab explore {where} --keep")
     elif claim:
         said, again = _broken(found, Claim[claim])
-        commands.append(f".venv/bin/lab replay {where}:{again}")
+        commands += [f".venv/bin/lab replay {where}:{again}"] if again else []
     else:
         said = _kept_promises(found, stage)
     return "\n".join(["```python", code(stage), "```", "", *([said, ""] if said else []), "```sh", *commands, "```", ""])
@@ -46,7 +47,7 @@ def code(stage: Stage) -> str:
 
 
 def _broken(found: KeptDecision, claim: Claim) -> tuple[str, str]:
-    """Return what breaks a claim, in words, and what `lab replay` needs to do it again."""
+    """Return what breaks a claim, in words, and what `lab replay` needs to do it again; empty without an option for it."""
     broken, story = of_claims(found)[claim].broken, kept_stories(found)[claim.name]
     words = f"the claim `{claim.name}` (“{claim.value}”)"
     number = (
@@ -56,7 +57,9 @@ def _broken(found: KeptDecision, claim: Claim) -> tuple[str, str]:
     )
     ttl = f" --ttl-ms {found.ttl_ms}" if found.ttl_ms != TTL_MS else ""
     work = f" --work-ms {story.work_ms}" if story.work_ms else ""
-    return f"**Every order.** {number}A shortest: *{say.sentences(story)}*", f"{story.schedule}{ttl}{work}"
+    task = broken.question.task if broken else Task(found.ttl_ms)
+    again = f"{story.schedule}{ttl}{work}" if (task.wait_ms, task.at_once, task.in_turn) == (FOR_EVER_MS, 1, 1) else ""
+    return f"**Every order.** {number}A shortest: *{say.sentences(story)}*", again
 
 
 def _kept_promises(found: KeptDecision, stage: Stage) -> str:
