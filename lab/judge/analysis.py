@@ -87,7 +87,6 @@ class _Pass:
         self.at_release: list[Callable[[Grant], None]] = [
             self.waits.released,
             self.writes.released,
-            self.curves.released,
             *([self.reentries.released, self.faults.released] if has_faults else []),
             self.handovers.released,
             *([self.idle_times.released] if self.idle_times.is_asked else []),
@@ -187,5 +186,5 @@ class _Pass:
             self.curves.request(request)
         witnesses.close()
         self.findings.damage += history.flaws.damages()
-        self.curves.close(self.grants.open.values(), self.writes.values_by_bin)
+        self.curves.close(self.writes.values_by_bin)
         self.findings.measure_shares(history.replicas)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from lab.evidence.damage import Damage
 from lab.evidence.history import Outcome
 from lab.evidence.loss import Mechanism
-from lab.judge.concurrency import Concurrency
 from lab.judge.examples import HalfDone, Idle, Overtaken, Reentered, RefusedAndWritten, Repeated, TwoInside, Unwritten, Wait
 from lab.judge.fact import Fact
 from lab.judge.fault_outcome import FaultOutcome
@@ -23,6 +22,7 @@ from lab.judge.unseen import Unseen
 
 # by how a request nests its locks: the shortest pause in which it holds the outer one alone (app/web.py)
 PAUSES_MS = {"same": 100, "crossed": 200, "ordered": 100}
+BIN_NS = 20_000_000  # of the curves
 SHORT_WORK = 0.5  # of a lease: no machine is so slow that work of this length outlasts its lease by itself
 
 
@@ -218,12 +218,10 @@ class Findings:
     # the wait of each request that gave up; the first examples
     in_vain_ns: array[int] = field(default_factory=lambda: array("q"))
     in_vain: list[Wait] = field(default_factory=list)
-    # per bin of time since the origin (BIN_NS of lab/judge/concurrency.py): requests that ended, and the counter's value
+    # per bin of time since the origin (BIN_NS): requests that ended, and the counter's value
     acknowledged_by_bin: Counter[int] = field(default_factory=Counter)
     unknown_by_bin: Counter[int] = field(default_factory=Counter)
     value_by_bin: dict[int, int] = field(default_factory=dict)
-    # how many requests waited, were inside, or were on the way
-    concurrency: Concurrency = field(default_factory=Concurrency)
     # what a picture can show; and when the last event of a journal was
     trace: Trace = field(default_factory=Trace)
     last_ns: int = 0

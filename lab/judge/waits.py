@@ -25,7 +25,7 @@ class Waits:
         self.retry_ns = findings.run.retry_ms * 1_000_000
         self.number_granted = 0  # grants under which a request wrote
         self.number_waited = 0  # those of them for which it had waited
-        self.waits_ns, self.concurrency = findings.waits_ns, findings.concurrency
+        self.waits_ns = findings.waits_ns
         self.is_nested = findings.run.nested == "same"
 
     def got(self, grant: Grant) -> None:
@@ -39,9 +39,6 @@ class Waits:
             self.findings.longest = Wait(grant.request, grant.replica, grant.asked_ns, grant.got_ns, got=True, wanted=key)
         if self.is_nested:
             self._waited_for_itself(grant, key=short(grant.key))
-        self.concurrency.last_got_ns = grant.got_ns
-        if grant.turn == 1:  # a request that does the work again has not waited since it asked
-            self.concurrency.waiting.stay(grant.asked_ns, grant.got_ns)
         if self.is_fairness_tested:
             self._overtaken(grant.request, grant.replica, grant.asked_ns, grant.got_ns)
             self.asked_before.append((grant.asked_ns, grant.replica))
@@ -61,7 +58,6 @@ class Waits:
         if len(findings.in_vain) < EXAMPLES:
             keys = short(event.wanted), short(event.holding)
             findings.in_vain.append(Wait(event.request, replica, event.asked_ns, event.gave_up_ns, False, *keys))
-        findings.concurrency.waiting.stay(event.asked_ns, event.gave_up_ns)
         if self.is_fairness_tested:
             self._overtaken(event.request, replica, event.asked_ns, event.gave_up_ns)
 

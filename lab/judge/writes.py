@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from msgspec.structs import asdict
 
 from app.journal import Refusal, WroteAgain
-from lab.judge.concurrency import BIN_NS
 from lab.judge.examples import EXAMPLES, HalfDone, Repeated
-from lab.judge.findings import Findings
+from lab.judge.findings import BIN_NS, Findings
 from lab.judge.grant import Grant
 from lab.judge.ledger import Ledgers
 

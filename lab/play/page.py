@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ from lab.play.encoding import encoded
 from lab.play.graph import Graph
 from lab.play.level import CLIENTS, TTL_MS, Level, LevelKind
 from lab.play.texts import TEMPLATES, Said, both, faults, goal, label, said, said_by, table
+from lab.report.going_on import LEVELS, LevelPage
 from lab.report.html import page
 from lab.scenario.stages import find_stage
 
@@ -129,9 +130,17 @@ def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -
     into.mkdir(parents=True, exist_ok=True)
     for before, one, after in zip([None, *made], made, [*made[1:], None], strict=False):
         (into / f"{one.level.name}.html").write_text(level_page(one, before, after, made, language), encoding="utf-8")
+    write_list((one.level for one in made), into)
     index = into / "index.html"
     index.write_text(index_page(made, language), encoding="utf-8")
     return index, too_large
+
+
+def write_list(levels: Iterable[Level], into: Path) -> None:
+    """Write which level is about which claims of which stage: the page of a run leads to its level."""
+    own = [one for one in levels if one.kind is not LevelKind.SAME_MOVES]
+    found = [LevelPage(one.name, one.stage, [claim.name for claim in one.claims]) for one in own]
+    (into / LEVELS).write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
 
 
 def index_page(made: Sequence[Made], language: str) -> str:

@@ -135,14 +135,14 @@ def amount(number: int, noun: str) -> str:
     return f"{thousands(number)} {noun}{'' if number == 1 else 's'}"
 
 
-def conditions(results: Sequence[Result], language: Language = ENGLISH) -> str:
-    """Return the conditions of the runs in words. Conditions in which the runs differ are left out."""
+def conditions(results: Sequence[Result], language: Language = ENGLISH, named: bool = True) -> str:
+    """Return the conditions of the runs in words. Conditions in which the runs differ are left out. named: with the scenario."""
     scenarios = [
         {**one, "users": None if one["rate"] else one["users"]} for one in (result.record.scenario for result in results)
     ]
     common = [(name, scenarios[0][name]) for name in CONDITIONS if len({str(one[name]) for one in scenarios}) == 1]
     words = [_condition(name, value, language) for name, value in common if value is not None]
-    return say.words(language)["mark"]["comma"].join([*dict.fromkeys(one["name"] for one in scenarios), *words])
+    return say.words(language)["mark"]["comma"].join([*dict.fromkeys(one["name"] for one in scenarios if named), *words])
 
 
 def _condition(name: str, value: float, language: Language) -> str:

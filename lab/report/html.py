@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import msgspec
 
 from lab.story import say
 from lab.story.verdict import headline
@@ -40,7 +39,5 @@ def page(template: str, *more_templates: Path, **values: Any) -> str:
     environment.filters["mechanism"] = say.mechanism
     environment.filters["headline"] = headline
     environment.filters["px"] = lambda number: f"{round(number, 1):g}"
-    environment.filters["facts"] = msgspec.to_builtins
-    environment.filters["amount"] = lambda number: thousands(number) if number >= 100 else f"{number:.3g}"
     text = environment.get_template(template).render(**values)
     return text.replace("\u2009", "\u202f")  # a number must not break at the end of a line

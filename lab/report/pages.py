@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -21,13 +20,19 @@ from lab.report.charts import charts
 from lab.report.html import inline, page
 from lab.report.lanes import drawing
 from lab.report.run_data import NONE, Result, differing, parameter, with_labels
+from lab.report.run_page import RunPage, curves_of_run
 from lab.scenario.requirements import servers
-from lab.story import say_run, steps_drawing
-from lab.story.steps import StepsOfLoss, steps
-from lab.story.verdict import headline, in_words, seen
+from lab.story import say, say_run, steps_drawing
+from lab.story.say import ENGLISH
+from lab.story.steps import StepsOfLoss
+from lab.story.steps_of_wait import steps_of_run
+from lab.story.timeline import Timeline
+from lab.story.verdict import headline, seen
 from lab.text import table
 
 STEPS = {Language.ENGLISH: "five_steps.svg", Language.CHINESE: "five_steps.zh.svg"}
+PAGES = {Language.ENGLISH: "report.html", Language.CHINESE: "report.zh.html"}
+TAGS = {Language.ENGLISH: ("en", "English"), Language.CHINESE: ("zh-CN", "中文")}
 
 
 def draw_steps(result: Result, found: StepsOfLoss, folder: Path, language: Language) -> Path:
@@ -45,7 +50,7 @@ DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, b
 
 
 def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -> list[Path]:
-    """Draw one run into its folder: ``*.svg`` and ``report.html``. Return the paths, the page first.
+    """Draw one run into its folder: ``*.svg``, and a page in each language. Return the paths, the English page first.
 
     judged: what ``judge`` has just returned for this folder. Without it, the history is read and judged here.
     """
@@ -54,26 +59,56 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     result = run_data.load(folder)
     picture = timeline_reader.read(folder, judgement, findings, result.record.has_store)
     replace(folder / "timeline.json", msgspec.json.encode(picture))
-    drawn = {name: chart.save(one, [result], folder / name)[0] for name, one in _fitting("one", [result]).items()}
-    pictures = inline(list(drawn.values()))
-    if picture.held:
-        drawn["timeline"] = folder / "timeline.svg"
-        replace(drawn["timeline"], drawing.still(picture, chart.conditions([result])).encode())
-    found = steps(picture)
-    shown = [draw_steps(result, found, folder, language) for language in STEPS] if found else []
-    if picture.held and not found:  # the page of the class shows one of them
-        drawn["timeline.zh"] = folder / "timeline.zh.svg"
-        words = chart.conditions([result], Language.CHINESE)
-        replace(drawn["timeline.zh"], drawing.still(picture, words, Language.CHINESE).encode())
-    about: dict[str, Any] = {"judgement": judgement, "account": account.account(result), "caption": say_run.caption(picture)}
-    about["violations"] = [(one, seen(one)) for one in judgement.violations]
-    about["verdict"] = in_words(judgement)
-    about["home"] = "../../index.html" if folder.parent.name == "runs" else ""  # the site; it is written after each run
-    about["drawing"] = drawing.for_page(picture) if picture.held else None
-    text = page("run.html", result=result, pictures=pictures, timeline=picture, **about, **_steps(found, shown))
-    path = folder / "report.html"
-    replace(path, text.encode())
-    return [path, *drawn.values(), *shown]
+    found = steps_of_run(picture)
+    pages, drawn = [], []
+    for language in Language:
+        steps = [draw_steps(result, found, folder, language)] if found else []
+        stills = [_still(result, picture, language)] if picture.held and (language is ENGLISH or not found) else []
+        path = folder / PAGES[language]
+        replace(path, _page(result, picture, found, steps, language).encode())
+        pages.append(path)
+        drawn += [*stills, *steps]
+    return [*pages, *drawn]
+
+
+def _still(result: Result, picture: Timeline, language: Language) -> Path:
+    """Draw the timeline as a still picture. In Chinese only for the page of the class, where it has no steps to show."""
+    path = result.folder / ("timeline.svg" if language is ENGLISH else f"timeline.{language}.svg")
+    replace(path, drawing.still(picture, chart.conditions([result], language), language).encode())
+    return path
+
+
+def _page(result: Result, picture: Timeline, found: StepsOfLoss | None, steps: Sequence[Path], language: Language) -> str:
+    """Return the page of a run in a language."""
+    run, lost_by = RunPage(result, picture.grants, language), account.account(result)
+    (other,) = (one for one in Language if one is not language)
+    return page(
+        "run.html",
+        run=run,
+        result=result,
+        judgement=result.judgement,
+        account=lost_by,
+        parts=list(run.parts(lost_by)),
+        tested=list(run.tested()),
+        goes_on=list(run.goes_on()),
+        price=list(run.price(picture.is_locked)),
+        conditions=list(run.conditions()),
+        load=chart.conditions([result], language, named=False),
+        caption=say_run.caption(picture, language),
+        violations=[(one, seen(one, language)) for one in result.judgement.violations],
+        timeline=picture,
+        drawing=drawing.for_page(picture, language) if picture.held else None,
+        steps=say_run.page_of_steps(found, language) if found else None,
+        drawn_steps="".join(inline(steps)),
+        curves=curves_of_run(result, picture.grants if picture.is_locked else 0, language),
+        home="../../index.html" if result.folder.parent.name == "runs" else "",  # the site; it is written after each run
+        tag=TAGS[language][0],
+        other=f"{PAGES[other]}?lang={other}",
+        other_tag=TAGS[other][0],
+        other_name=TAGS[other][1],
+        says=lambda table, name, **places: say.text(table, name, language, **places),
+        unfilled=lambda table, name: say.words(language)[table][name],
+    )
 
 
 def keep(folder: Path, judgement: Judgement, findings: Findings) -> None:
@@ -187,11 +222,6 @@ def documented(result: Result) -> str:
 def _fitting(purpose: str, results: Sequence[Result]) -> dict[str, Chart]:
     """Return the charts that make sense for these results."""
     return {name: one for name, one in charts(purpose).items() if one.fits(results)}
-
-
-def _steps(found: StepsOfLoss | None, shown: Sequence[Path]) -> dict[str, Any]:
-    """Return what a page needs for the steps of the loss that the run is about; ``steps`` is None without such a loss."""
-    return {"steps": say_run.page_of_steps(found) if found else None, "drawn_steps": "".join(inline(shown[:1]))}
 
 
 def _result(folder: Path) -> Result:

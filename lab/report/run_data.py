@@ -13,9 +13,8 @@ from lab.evidence.loss import Mechanism
 from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import RunRecord
 from lab.evidence.run_folder import load as load_record
-from lab.judge.concurrency import BIN_NS, samples
 from lab.judge.fault_outcome import FaultOutcome
-from lab.judge.findings import Findings
+from lab.judge.findings import BIN_NS, Findings
 from lab.judge.judgement import Judgement
 from lab.judge.losses import net_losses
 from lab.report.repeats import Repeat, of, spread
@@ -49,21 +48,6 @@ class Cause(msgspec.Struct):
     writes: int = 0
 
 
-class Taken(msgspec.Struct):
-    """How many requests were in which state over time, as parallel lists."""
-
-    # the moments, in seconds since the first request
-    at_s: list[float]
-    # requests that waited for the lock
-    waiting: list[int]
-    # requests that held the lock
-    inside: list[int]
-    # requests that were sent and not answered yet
-    on_the_way: list[int]
-    # when the lock was granted for the last time, in seconds since the first request
-    last_got_s: float
-
-
 class Series(msgspec.Struct, kw_only=True):
     """The curves of a run. Lists of the same curve are parallel."""
 
@@ -83,8 +67,6 @@ class Series(msgspec.Struct, kw_only=True):
     faults: list[FaultBand] = []
     # the causes of lost increments
     causes: list[Cause] = []
-    # None if no request waited for as long as one retry
-    taken: Taken | None = None
 
 
 class Result(msgspec.Struct, kw_only=True):
@@ -142,7 +124,6 @@ def series(findings: Findings) -> Series:
         value=_last_known(findings.value_by_bin, ends, step),
         faults=[_band(fault, findings.origin_ns) for fault in findings.faults],
         causes=[Cause(name, losses.destroyed, losses.restored, losses.writes) for name, losses in findings.losses.items()],
-        taken=_taken(findings, last + 1, step) if findings.measures["waited"] or findings.gave_up else None,
     )
 
 
@@ -177,17 +158,6 @@ def _band(fault: FaultOutcome, origin_ns: int) -> FaultBand:
     record = fault.record
     from_s, until_s = ((at_ns - origin_ns) / 1e9 for at_ns in (record.at_ns, max(record.at_ns, record.recovered_ns)))
     return FaultBand(record.kind or record.name, record.replica, round(from_s, 3), round(until_s, 3))
-
-
-def _taken(findings: Findings, bins: int, step: int) -> Taken:
-    scene = samples(findings.concurrency, findings.origin_ns, bins, step)
-    return Taken(
-        at_s=[round(at_ns / 1e9, 3) for at_ns in scene.at_ns],
-        waiting=list(scene.waiting),
-        inside=list(scene.inside),
-        on_the_way=list(scene.on_the_way),
-        last_got_s=round(max(0, findings.concurrency.last_got_ns - findings.origin_ns) / 1e9, 3),
-    )
 
 
 def _running_total(by_bin: dict[int, int], ends: range, step: int) -> list[int]:

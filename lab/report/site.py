@@ -24,6 +24,7 @@ from lab.report.matrix import Cell, in_short, load, lost_otherwise
 from lab.report.palette import PAPERS
 from lab.report.run_data import labels
 from lab.report.run_index import Row, rows
+from lab.story import say
 
 INDEX = "index.html"
 REFERENCE = "reference"
@@ -68,6 +69,7 @@ def write(reports: Path = REPORTS) -> Path:
             "parameters": list(labels().values()),
             "lines": LINES,
             "few": FEW,
+            "words": say.words(say.ENGLISH)["curves"],
         }
         text = page(
             "site.html",

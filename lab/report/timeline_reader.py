@@ -14,6 +14,7 @@ from app.journal import GaveUp, Renewed
 from lab.evidence.history import History, KeyEvent
 from lab.evidence.loss import GrantFacts, Loss, Mechanism
 from lab.evidence.regular_file import open_regular
+from lab.judge.fact import Code
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.grant import GrantRecord
@@ -26,6 +27,7 @@ from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant
 
 LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters
 ENDS = ("del", "expired")  # the events that end a key's life; all others but ``expire`` can begin one
+KEPT_FROM_OTHERS = (Code.NOBODY_AFTER_FAULT, Code.LATE_AFTER_FAULT)
 TOUCHED_AFTER_US = 2_000  # an ``expire`` sooner than this belongs to the grant itself, and is no renewal
 
 
@@ -45,6 +47,11 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
     if (story := claim_story(findings)) is not None:
         picture.claim = story.happened
     focus = focus_of(judgement, findings)
+    picture.is_kept_from_others = any(
+        isinstance(one, FaultOutcome) and one.record.name == focus.fault and violation.seen[0].code in KEPT_FROM_OTHERS
+        for violation in judgement.violations
+        for one in violation.evidence
+    )
     _Reader(picture, findings, focus, limit).read(History(folder, findings.left_out), folder / "losses.jsonl")
     if not picture.is_locked:
         picture.claim = ()  # it is the story of a lock

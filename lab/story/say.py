@@ -55,6 +55,12 @@ def mechanism(one: Mechanism, language: Language = ENGLISH) -> str:
     return text("mechanism", one, language)
 
 
+def claim(name: str, form: str, language: Language = ENGLISH) -> str:
+    """Return a claim in a few words. form: ``holds`` or ``breaks``. A damaged record may name a claim that there is not."""
+    made: str = words(language)[form].get(name, name)
+    return made
+
+
 def clause(one: Happening, language: Language = ENGLISH, form: str = "long") -> str:
     """Return a happening in the words of a form, with the places filled."""
     return filled(template(one, language, form), one, language)

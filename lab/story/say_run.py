@@ -100,14 +100,21 @@ def clocks(found: StepsOfLoss) -> list[str]:
 
 
 def heading(found: StepsOfLoss, language: Language = ENGLISH) -> str:
-    """Return how many steps a loss has."""
-    return say.text("steps", "heading", language, number=_number(found, language))
+    """Return how many steps there are, and of what."""
+    return say.text("steps", "heading" if found.has_counter else "heading_of_wait", language, number=_number(found, language))
 
 
 def title_of_steps(found: StepsOfLoss, language: Language = ENGLISH) -> str:
     """Return the title of the picture of a loss."""
     what = say.clause(found.harm, language, "title")
-    return say.text("steps", "title", language, stage=found.stage, number=_number(found, language), what=what)
+    return say.text(
+        "steps",
+        "title" if found.has_counter else "title_of_wait",
+        language,
+        stage=found.stage,
+        number=_number(found, language),
+        what=what,
+    )
 
 
 def _number(found: StepsOfLoss, language: Language) -> str:

@@ -23,11 +23,11 @@ MOST = 6  # steps
 LATE_RELEASE = (Mechanism.DELETED_BY_ANOTHER, Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE)
 # one of the two was granted nothing, and the timeline does not have which of them
 NOT_GRANTED = (Mechanism.WORKED_AGAIN_WITHOUT_LOCK, Mechanism.ENTERED_ALTHOUGH_REFUSED, Mechanism.NEVER_ASKED_STORE)
-HARM = (Kind.DESTROYED, Kind.NO_GROWTH)
+HARM = (Kind.DESTROYED, Kind.NO_GROWTH, Kind.GAVE_UP_WAITING, Kind.NEXT_GOT)
 # effects whose words name a request, and a replica
 OF_A_REQUEST = (Effect.PROCESS_STOPS, Effect.REQUEST_WAITS, Effect.WRITE_DELAYED)
 OF_A_REPLICA = (Effect.RENEWAL_FAILS, Effect.CUT_OFF, Effect.SESSION_ENDS, Effect.STORE_SPLIT)
-IN_RELEASE = "request_waits_in_release"
+IN_RELEASE, AFTER_CHECK = "request_waits_in_release", "request_waits_after_check"
 # of too many events, those with the largest rank are left out first
 WRITE, AT_THE_LOCK, READ, GOT, FAULT, VICTIMS_READ, OTHER_FAULT = range(7)
 
@@ -54,7 +54,7 @@ class Event(NamedTuple):
 
     @property
     def is_harm(self) -> bool:
-        """Return whether it is the write that destroyed increments."""
+        """Return whether it is the write that destroyed increments, or how a wait for a lock that stayed taken ended."""
         return self.what.kind in HARM
 
     @property
@@ -73,7 +73,7 @@ Step = tuple[Event, ...]
 
 
 class StepsOfLoss(NamedTuple):
-    """The steps of one loss."""
+    """The steps of one loss, or of a lock that stayed taken (``steps_of_wait.py``)."""
 
     stage: str
     # the requests A and B, each with its replica
@@ -82,9 +82,14 @@ class StepsOfLoss(NamedTuple):
     # whether the stage has a lock, and whether each replica has its own
     locked: bool
     local: bool
-    # the request that destroyed increments, what it wrote and what it replaced; with the cause
+    # the write that destroyed increments, with the cause; or who got the lock too late, or that nobody did
     harm: Happening
     steps: tuple[Step, ...]
+
+    @property
+    def has_counter(self) -> bool:
+        """Return whether any step is at the counter."""
+        return any(Line.COUNTER in (event.source, event.target) for step in self.steps for event in step)
 
 
 def steps(picture: Timeline) -> StepsOfLoss | None:
@@ -136,11 +141,11 @@ class _Story:
         at_the_lock = list(self._lost_lock())
         events = [*self._holders(bool(at_the_lock)), *at_the_lock, *self._faults()]
         events.sort(key=lambda event: event.what.at_ms)
-        while len(grouped := _grouped(events)) > MOST:
+        while len(groups := grouped(events)) > MOST:
             events.remove(max(events, key=lambda event: event.rank))
         harm = destroyed(self.culprit, self.culprit.request, cause=self.mechanism)
         a, b = ((held.request, self.picture.replicas[held.replica]) for held in (self.a, self.b))
-        return StepsOfLoss(self.picture.stage, a, b, self.picture.is_locked, self.is_local, harm, tuple(map(tuple, grouped)))
+        return StepsOfLoss(self.picture.stage, a, b, self.picture.is_locked, self.is_local, harm, tuple(map(tuple, groups)))
 
     def _holders(self, lock_was_lost: bool) -> Iterator[Event]:
         """Yield what A and B do."""
@@ -220,11 +225,12 @@ class _Story:
         unknown = (fault.effect in OF_A_REQUEST and not who) or (fault.effect in OF_A_REPLICA and fault.replica == NEVER)
         what = began(self.picture, fault)
         kind = Kind.FAULT if who else Kind.FAULT_ANYWHERE
-        effect = "" if unknown else IN_RELEASE if in_release else fault.effect.value
+        after_check = self.mechanism is Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE
+        effect = "" if unknown else (AFTER_CHECK if after_check else IN_RELEASE) if in_release else fault.effect.value
         return Event(replace(what, kind=kind, actor=who, effect=effect), line, line, rank, is_own=False)
 
 
-def _grouped(events: Sequence[Event]) -> list[list[Event]]:
+def grouped(events: Sequence[Event]) -> list[list[Event]]:
     """Put events of one holder with nothing in between into one group. The write that destroys has a group of its own."""
     groups: list[list[Event]] = []
     for event in events:

@@ -12,6 +12,7 @@ from itertools import count
 
 from lab.language.choice import Language
 from lab.story import say, say_run
+from lab.story.happening import Kind
 from lab.story.lanes import letters_of, wrapped
 from lab.story.say import ENGLISH
 from lab.story.steps import Event, Line, Step, StepsOfLoss
@@ -21,6 +22,7 @@ SOFT, DARK, PALE, PAPER = "#555555", "#222222", "#dddddd", "#ffffff"
 WIDTH, EDGE = 850, 12
 PLACES = {Line.A: 62, Line.LOCK: 196, Line.B: 330, Line.COUNTER: 450}
 WITHOUT_LOCK = {Line.A: 62, Line.B: 256, Line.COUNTER: 450}
+WITHOUT_COUNTER = {Line.A: 62, Line.LOCK: 256, Line.B: 450}
 SENTENCES = 530
 TITLE_LETTERS, SENTENCE_LETTERS, NAME_LETTERS = 88, 42, 11  # of a line
 TITLE, LINE, ROW, HEAD, LEGEND = 22, 18, 28, 62, 34  # heights
@@ -37,7 +39,7 @@ class _Drawing:
 
     def __init__(self, found: StepsOfLoss, conditions: str, language: Language) -> None:
         self.found, self.conditions, self.language = found, conditions, language
-        self.places = PLACES if found.locked else WITHOUT_LOCK
+        self.places = WITHOUT_COUNTER if not found.has_counter else PLACES if found.locked else WITHOUT_LOCK
         self.title = wrapped(say_run.title_of_steps(found, language), TITLE_LETTERS)
         self.sentences = [wrapped(say_run.of_a_step(step, language), SENTENCE_LETTERS) for step in found.steps]
         self.head = TITLE * len(self.title) + LINE + HEAD
@@ -94,6 +96,9 @@ class _Drawing:
 
     def bars(self) -> Iterator[str]:
         """Draw how long A and B act as holders, and from when on A does so without the lock."""
+        if not self.found.has_counter:
+            yield from self.taken()
+            return
         lost = next((y for event, y in self.rows if event.loses_lock), None)
         for line in (Line.A, Line.B):
             own = [y for event, y in self.rows if event.actor is line]
@@ -101,6 +106,13 @@ class _Drawing:
             alone = lost if line is Line.A and lost is not None else end
             yield from _bar(self.places[line], begin, min(alone, end), BELIEF)
             yield from _bar(self.places[line], alone, end, ALONE)
+
+    def taken(self) -> Iterator[str]:
+        """Draw until when A acts as the holder, and until when its key keeps the lock taken."""
+        at = {event.what.kind: y for event, y in self.rows}
+        got, over = at.get(Kind.GRANTED, self.head), at.get(Kind.LEASE_OVER, at.get(Kind.NEXT_GOT, self.bottom))
+        yield from _bar(self.places[Line.A], got, at[Kind.FAULT], BELIEF)
+        yield from _bar(self.places[Line.LOCK], got, over, ALONE)
 
     def sentence(self, number: int, step: Step, clock: str) -> Iterator[str]:
         colour = RED if any(event.is_harm for event in step) else SOFT
@@ -130,7 +142,7 @@ class _Drawing:
         yield _text(holder + 12 * towards, y - 5, words, RED if event.is_harm else DARK, f"font-size:12px{weight}", anchor)
 
     def legend(self) -> Iterator[str]:
-        shown = [(BELIEF, "holds" if self.found.locked else "works")]
+        shown = [(BELIEF, "holds" if self.found.locked else "works")] + ([] if self.found.has_counter else [(ALONE, "taken")])
         if self.found.locked and any(event.loses_lock for event, _ in self.rows):
             shown.append((ALONE, "lost"))
         x, y = EDGE, self.bottom + 12

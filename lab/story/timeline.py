@@ -234,6 +234,8 @@ class Timeline(msgspec.Struct, kw_only=True):
     # the place of the loss, or of the fault, that the picture opens on; NEVER without one
     focus: int = NEVER
     focus_fault: int = NEVER
+    # whether the fault that the picture opens on broke a claim: it kept the lock from others, for too long or for ever
+    is_kept_from_others: bool = False
     # how the claim under test fared, where it can be stated without a loss or a fault; and its span
     claim: tuple[Happening, ...] = ()
     about: tuple[int, int] = (NEVER, NEVER)

@@ -14,7 +14,8 @@ from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.judge.unseen import Unseen
 from lab.language.choice import Language
 from lab.language.phrases import quoted
-from lab.story.say import ENGLISH, listed, mechanism, text, words
+from lab.scenario.requirements import MEASURES
+from lab.story.say import ENGLISH, ended, listed, mechanism, text, words
 
 NAMED = 3  # commands and clients in a sentence
 HEADS = (Code.DANGER_NOT_REACHED, Code.NOBODY_SERVED)  # what follows such a fact explains it
@@ -27,6 +28,8 @@ def fact(one: Fact, language: Language = ENGLISH) -> str:
         places["what"] = text("damage", one.name, language, one.n, of=one.of, detail=one.detail)
     if one.code is Code.ENDED:
         places["how"] = text("ended", one.name, language, detail=one.detail)
+    if one.code is Code.MEASURE_SHORT:
+        places["measure"] = measure(one.name, language)
     if one.unseen is not None:
         places |= _unseen(one.unseen, language)
     return text("fact", language=language, **places)
@@ -95,8 +98,8 @@ def _facts(judgement: Judgement, language: Language) -> Iterator[str]:
 def _broken(one: Violation, language: Language) -> str:
     if not one.claimed:
         return because(one, language)
-    promise = _promise(one.claim, language).strip(".。")
-    return text("verdict", "claimed", language, claim=one.claim, promise=promise, because=because(one, language))
+    made = promise(one.claim, language).strip(".。")
+    return text("verdict", "claimed", language, promise=made, because=because(one, language))
 
 
 def because(one: Violation, language: Language = ENGLISH) -> str:
@@ -108,11 +111,16 @@ def _as(form: str, one: Violation, language: Language) -> str:
     return text("verdict", form, language, seen=seen(one, language), mechanism=mechanism(one.mechanism, language))
 
 
-def _promise(claim: str, language: Language) -> str:
+def promise(claim: str, language: Language) -> str:
+    """Return a claim as its sentence."""
     if claim not in Claim.__members__:
         return claim  # a damaged record may name a claim that there is not
-    promise = Claim[claim].value
-    return quoted("claim", promise, language)
+    return quoted("claim", Claim[claim].value, language)
+
+
+def measure(name: str, language: Language) -> str:
+    """Return what a measure of the danger counts."""
+    return quoted("measure", MEASURES.get(name, name), language)
 
 
 def _others(judgement: Judgement, language: Language) -> Iterator[str]:
@@ -157,14 +165,25 @@ def also_seen(judgement: Judgement, language: Language = ENGLISH, named: Collect
 
 
 def in_words(judgement: Judgement, language: Language = ENGLISH) -> str:
-    """Return the verdict as sentences: the promise, whether the stage makes it, and what happened."""
+    """Return the verdict as sentences: the promise, whether the stage makes it, and what happened; or each broken promise."""
+    gap: str = words(language)["mark"]["gap"]
+    if judgement.verdict is Verdict.BROKEN:
+        return gap.join(_broken_in_words(judgement, language))
     name = "promises" if judgement.claimed else "does_not_promise"
-    made = text("verdict", name, language, stage=judgement.stage, promise=_promise(judgement.claim, language))
+    made = text("verdict", name, language, stage=judgement.stage, promise=promise(judgement.claim, language))
     reasons, others = why(judgement, language), _but(judgement, language)
     happened = text("verdict", f"happened_{judgement.verdict}", language, why=reasons, others=others)
     also = also_seen(judgement, language, judgement.lost_by if judgement.lost_otherwise else ())
-    gap: str = words(language)["mark"]["gap"]
     return gap.join(filter(None, (made, happened, also)))
+
+
+def _broken_in_words(judgement: Judgement, language: Language) -> Iterator[str]:
+    """Yield each broken promise, and what broke it; then what is damaged."""
+    for one in (one for one in judgement.violations if one.breaks_promise):
+        if one.claimed:
+            yield text("verdict", "promises", language, stage=judgement.stage, promise=promise(one.claim, language))
+        yield text("verdict", "happened_BROKEN", language, why=because(one, language))
+    yield from (ended(one, language) for one in _facts(judgement, language))
 
 
 def _but(judgement: Judgement, language: Language) -> str:

@@ -20,7 +20,7 @@ from lab.scenario.reader import load
 from lab.scenario.requirements import servers
 from lab.scenario.scenario import Scenario
 from lab.story import say_run
-from lab.story.steps import steps
+from lab.story.steps_of_wait import steps_of_run
 from lab.story.timeline import Timeline
 from lab.story.verdict import headline, reason
 from lab.ui import chinese, lesson, questions
@@ -226,5 +226,5 @@ class LiveState:
 
 def _of_picture(picture: Timeline, language: Language) -> dict[str, Any]:
     """Return what the page says of a run's picture: its caption; and the steps of the loss that it is about, if there is one."""
-    found = steps(picture)
+    found = steps_of_run(picture)
     return {"caption": say_run.caption(picture, language), "steps": say_run.page_of_steps(found, language) if found else None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -32,6 +33,38 @@ def lost(tmp_path_factory) -> Path:
 def test_run_page_is_accessible(browser, lost):
     """Everybody can read the page of a run."""
     browser.look(browser.open(lost), "run")
+
+
+def test_run_page_in_chinese(browser, lost):
+    """The button leads to the same page in Chinese, which the browser remembers; everybody can read that as well."""
+    page = browser.open(lost)
+    page.get_by_role("link", name="中文").click()
+    assert page.url.endswith("/report.zh.html?lang=zh")
+    assert page.locator("h1").inner_text() == "none：两个请求同时进了临界区"
+    assert page.evaluate("document.documentElement.lang") == "zh-CN"
+    page.locator("details.more > summary").click()
+    browser.look(page, "run-zh")
+
+    page.goto(lost.as_uri())
+    page.wait_for_url("**/report.zh.html?lang=zh")
+    page.get_by_role("link", name="English").click()
+    assert page.locator("h1").inner_text() == "none: two requests are inside at once"
+
+
+def test_run_page_begins_with_its_claim(browser, lost):
+    """The claim and the bar of all requests are in sight; the curves are drawn when a reader opens what is folded."""
+    page = browser.open(lost)
+    parts = page.locator(".split .part")
+    widths = [one.bounding_box()["width"] for one in parts.all()]
+    verdict = json.loads((lost.parent / "verdict.json").read_text(encoding="utf-8"))
+    assert widths[0] / sum(widths) == pytest.approx(verdict["final"] / verdict["requests"], abs=0.02)
+    assert page.locator(".tested").bounding_box()["y"] < 500
+    assert page.locator("#curves svg").count() == 0
+
+    page.locator("details.more > summary").click()
+    page.locator("#curves svg[role=img]").last.wait_for()
+    assert page.locator("#curves svg[role=img]").count() == 2  # a stage without a lock has no waits
+    browser.look(page, "run-open")
 
 
 @pytest.mark.parametrize("name", ["", "matrix", "sweep-retry"])
@@ -133,7 +166,7 @@ def test_links_to_a_run_and_back(browser, reports):
     """Links lead from the site to a run and back."""
     page = browser.open(reports / "index.html")
     page.locator("#table").get_by_role("link", name="none", exact=True).click()
-    assert page.locator("h1").inner_text().startswith("none under rush")
+    assert page.locator("h1").inner_text().startswith("none: two requests are inside at once")
 
     page.get_by_role("link", name="Runs of none").click()
     wait_for(lambda: names(page))  # the page fills its table late
@@ -141,7 +174,7 @@ def test_links_to_a_run_and_back(browser, reports):
     assert set(names(page)) == {"none", "none, 1 replica"}
 
     page.locator("#matrix").get_by_role("link").first.click()
-    assert page.locator("h1").inner_text().startswith("none under rush")
+    assert page.locator("h1").inner_text().startswith("none: two requests are inside at once")
 
 
 def test_matrix_links_to_an_undrawn_run(browser, reports):

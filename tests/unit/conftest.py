@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import Made
+from app.journal import GaveUp, Started
+from tests.builders import MS, Made
 
 
 @pytest.fixture
@@ -27,3 +28,17 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
         return paths
 
     monkeypatch.setattr("lab.report.chart.save", save)
+
+
+@pytest.fixture
+def stuck(made: Made) -> Made:
+    """r0 dies with a lock that has no time to live; r1 gives up early, and r2 asks and gives up late."""
+    made.key_event("set", 10)
+    made.increment("r0", 0, None, at=(10, 11, 12, 13), outcome="unknown")
+    made.line("journal/replica-1.jsonl", Started(request="", started_ns=300 * MS, pid=2))
+    made.fault("kill", "r0", 20, 21)
+    for request, asked, gave_up in (("r1", 5, 2000), ("r2", 2100, 4000)):
+        times = {"asked_ns": asked * MS, "gave_up_ns": gave_up * MS}
+        made.line("journal/replica-1.jsonl", GaveUp(request=request, why="not free", commands=9, **times))
+        made.answer(request, "failed")
+    return made

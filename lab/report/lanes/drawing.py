@@ -25,7 +25,7 @@ from lab.report.lanes.run_parts import (
     draw_votes,
     draw_waiting,
 )
-from lab.story import say_run
+from lab.story import say, say_run
 from lab.story.lanes import wrapped
 from lab.story.say import ENGLISH
 from lab.story.timeline import NEVER, DrawnGrant, Timeline
@@ -99,10 +99,10 @@ def still(picture: Timeline, conditions: str, language: Language = ENGLISH) -> s
     )
 
 
-def for_page(picture: Timeline) -> PageDrawing:
+def for_page(picture: Timeline, language: Language = ENGLISH) -> PageDrawing:
     """Return the drawing of the whole run: a page shows the same view first as a still picture, and moves it."""
-    words = say_run.title(picture)
-    pen = compose(picture, whole=True)
+    words = say_run.title(picture, language)
+    pen = compose(picture, whole=True, language=language)
     later = [[] if _is_in_view(tile) else [tile.shapes, "\n".join(tile.words)] for tile in pen.tiles]
     height = n(_height(pen) + BELOW - 18)
     style = f"<style>{STYLE}</style>{definitions()}"
@@ -119,11 +119,12 @@ def for_page(picture: Timeline) -> PageDrawing:
         "losses": [[*map(pen.x, _span_of(picture, loss.culprit, loss.victim)), loss.culprit] for loss in picture.losses],
         "focus": picture.focus,
         "tiles": later,
+        "in_view": say.words(language)["controls"]["in_view"],
     }
     return PageDrawing(
         words,
         f'{lanes} aria-describedby="timeline-help">\n{style}\n{_lanes(pen, pen.tiles)}\n</svg>',
-        _overview(picture),
+        _overview(picture, say.text("controls", "whole", language)),
         pen.explained,
         pen.axis_name,
         # the script that has the data must not end with a text of a run, nor go on behind its own end
@@ -173,7 +174,7 @@ def _span_of(picture: Timeline, *places: int) -> tuple[int, int]:
     return max(0, since - margin), min(picture.end, until + margin)
 
 
-def _overview(picture: Timeline) -> str:
+def _overview(picture: Timeline, name: str) -> str:
     """Return how many writes the run has at each time, how many of them overwrote increments, and its faults."""
     total, over = [0] * BINS, [0] * BINS
     bad = {loss.culprit for loss in picture.losses}
@@ -191,7 +192,7 @@ def _overview(picture: Timeline) -> str:
     faults = "".join(f"M{fault.at / max(1, picture.end) * BINS:.2f} 0v30" for fault in picture.faults)
     return (
         f'<svg class="overview lane-ink" viewBox="0 0 {BINS} 30" preserveAspectRatio="none" role="img" '
-        'aria-label="The whole run">'
+        f'aria-label="{escape(name)}">'
         f'{path("belief", total)}{path("both", over)}<path class="line begins" d="{faults}"/>'
         f'<rect class="window" y="1" height="28" width="{BINS}"/></svg>'
     )

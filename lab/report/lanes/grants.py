@@ -66,7 +66,9 @@ class Grants:
     def about(self, held: DrawnGrant) -> str:
         """Return what a page says of a grant."""
         place = self.places[id(held)]
-        return tips.grant(self.picture, place, self.is_locked, self.destroyed.get(place, 0)) if self.pen.whole else ""
+        if not self.pen.whole:
+            return ""
+        return tips.grant(self.picture, place, self.is_locked, self.destroyed.get(place, 0), self.pen.language)
 
     def belief(self, held: DrawnGrant) -> None:
         """Draw what the request believes, and the lease that it has."""

@@ -52,7 +52,14 @@ def draw_faults(pen: Pen, picture: Timeline, rows: Rows) -> None:
             continue
         pen.ticks([fault.at], 0, rows.number, "begins", "fault_begins")
         end = max(fault.recovered, fault.at) if back(fault) == NEVER else fault.at
-        pen.bars([(fault.at, end)], row - 0.3, 0.6, "fault", "fault_lasts", tips.fault(picture, fault) if pen.whole else "")
+        pen.bars(
+            [(fault.at, end)],
+            row - 0.3,
+            0.6,
+            "fault",
+            "fault_lasts",
+            tips.fault(picture, fault, pen.language) if pen.whole else "",
+        )
         where = pen.say("at", place=picture.replicas[fault.replica]) if fault.replica != NEVER else ""
         kind = say.fault(fault.kind, pen.language) if pen.language is not say.ENGLISH else fault.kind.replace("_", " ")
         words = pen.say("fault_of" if fault.request else "fault", kind=kind, request=fault.request, where=where)
@@ -169,7 +176,7 @@ def draw_store(pen: Pen, picture: Timeline, rows: Rows) -> None:
     if row == NEVER:
         return
     for life in rows.lives:
-        about = tips.life(picture, life) if pen.whole else ""
+        about = tips.life(picture, life, pen.language) if pen.whole else ""
         end = lease_end(life, picture)
         pen.bars([(life.born, end)], row - BAR, 2 * BAR, "lease", "lease", about)
         pen.bars([(end, gone(life, picture))], row - BAR, 2 * BAR, "expired", "expired")

@@ -8,80 +8,105 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from lab.report.chart import amount
+from lab.language.choice import Language
 from lab.report.lanes.rows import lease_end
+from lab.story import say
 from lab.story.timeline import NEVER, DrawnFault, DrawnGrant, Life, Timeline
 
+ENDS = {"del": "del", "expired": "expired", "set over": "set_over", "": "never"}
 
-def grant(picture: Timeline, place: int, is_locked: bool, destroyed: int) -> str:
+
+def grant(picture: Timeline, place: int, is_locked: bool, destroyed: int, language: Language) -> str:
     """Return what a request did with the lock, if there is one. destroyed: how many increments its write overwrote."""
-    return f'data-held="{place}" {_says(_of_grant(picture, place, is_locked, destroyed))}'
+    return f'data-held="{place}" {_says(_of_grant(picture, place, is_locked, destroyed, language))}'
 
 
-def life(picture: Timeline, life: Life) -> str:
+def life(picture: Timeline, life: Life, language: Language) -> str:
     """Return what became of a key at the lock's store."""
-    holder = f" of {picture.held[life.holder].request}" if life.holder != NEVER else ""
-    lines = [f"key {picture.keys[life.key]}{holder}", f"set; event recorded at {_when(life.born)}"]
+    return _says(_of_life(picture, life, language))
+
+
+def _of_life(picture: Timeline, life: Life, language: Language) -> Iterator[str]:
+    key = picture.keys[life.key]
+    if life.holder != NEVER:
+        yield _tip("key_of", language, key=key, request=picture.held[life.holder].request)
+    else:
+        yield _tip("key", language, key=key)
+    yield _tip("set", language, at=_when(life.born))
     if life.due != NEVER:
-        lines.append(f"its lease ended at {_when(lease_end(life, picture))}")
-    by = f" by {picture.held[life.by].request}" if life.by != NEVER else ""
-    lines.append("never freed" if life.gone == NEVER else f"{_ended(life)}{by}; event recorded at {_when(life.gone)}")
-    return _says([*lines, *([f"renewed {len(life.touched)} times"] if life.touched else [])])
+        yield _tip("lease_ended", language, at=_when(lease_end(life, picture)))
+    if life.gone == NEVER:
+        yield _tip("never", language)
+    elif life.by != NEVER:
+        yield _tip("gone_by", language, how=_ended(life, language), request=picture.held[life.by].request, at=_when(life.gone))
+    else:
+        yield _tip("gone", language, how=_ended(life, language), at=_when(life.gone))
+    if life.touched:
+        yield _tip("renewed", language, len(life.touched))
 
 
-def fault(picture: Timeline, fault: DrawnFault) -> str:
+def fault(picture: Timeline, fault: DrawnFault, language: Language) -> str:
     """Return what a fault did, and who got in next."""
-    reached = f"reached {fault.request} at" if fault.request else "at"
-    lines = [f"{fault.kind.replace('_', ' ')} at {fault.failpoint}"]
-    lines.append(f"{reached} {_when(fault.at)}, recovered at {_when(fault.recovered)}")
+    lines = [_tip("fault", language, kind=say.fault(fault.kind, language), failpoint=fault.failpoint)]
+    at, until = _when(fault.at), _when(fault.recovered)
+    lines.append(_tip("reached" if fault.request else "began", language, request=fault.request, at=at, until=until))
     if fault.back != NEVER:
-        lines.append(f"the process was running again at {_when(fault.back)}")
-    next_one = f"{fault.next_request} at {_when(fault.next_got)}" if fault.next_got != NEVER else "none"
-    return _says([*lines, f"next {'grant' if picture.is_locked else 'request in the work'}: {next_one}"])
+        lines.append(_tip("back", language, at=_when(fault.back)))
+    if fault.next_got == NEVER:
+        return _says([*lines, _tip("next_none", language)])
+    name = "next_grant" if picture.is_locked else "next_work"
+    return _says([*lines, _tip(name, language, request=fault.next_request, at=_when(fault.next_got))])
+
+
+def _tip(name: str, language: Language, n: int = 1, **places: object) -> str:
+    return say.text("tip", name, language, n, **places)
 
 
 def _says(lines: Iterable[str]) -> str:
     return f'data-says="{escape(chr(10).join(lines))}"'
 
 
-def _of_grant(picture: Timeline, place: int, is_locked: bool, destroyed: int) -> Iterator[str]:
+def _of_grant(picture: Timeline, place: int, is_locked: bool, destroyed: int, language: Language) -> Iterator[str]:
     held = picture.held[place]
-    yield f"{held.request} at {picture.replicas[held.replica]}"
+    yield _tip("grant", language, request=held.request, place=picture.replicas[held.replica])
     if is_locked:
-        yield f"waited {_ms(max(0, held.got - held.asked))}, got the lock at {_when(held.got)}"
-        yield f"held it for {_ms(held.until - held.got)}"
+        yield _tip("waited", language, ms=_ms(max(0, held.got - held.asked)), at=_when(held.got))
+        yield _tip("held", language, ms=_ms(held.until - held.got))
     else:
-        yield f"entered the work at {_when(held.got)}"
-        yield f"was in the work for {_ms(held.until - held.got)}"
+        yield _tip("entered", language, at=_when(held.got))
+        yield _tip("worked", language, ms=_ms(held.until - held.got))
     if held.lease != NEVER:
-        yield f"lease until {_lease(picture, held)}"
+        yield _tip("lease", language, until=_lease(picture, held, language))
     if held.read is not None:
-        misfit = ": the counter did not hold it then" if held.read_in == NEVER else ""
-        yield f"read {held.read} {_between(held.reading, held.read_at)}{misfit}"
+        name = "read_misfit" if held.read_in == NEVER else "read"
+        yield _tip(name, language, value=held.read, when=_between(held.reading, held.read_at, language))
     if held.wrote is not None:
-        harm = f": {amount(destroyed, 'increment')} overwritten" if destroyed else ""
-        yield f"wrote {held.wrote} over {held.overwrote} {_between(held.writing, held.wrote_at)}{harm}"
+        places = {"value": held.wrote, "over": held.overwrote, "when": _between(held.writing, held.wrote_at, language)}
+        yield _tip("wrote_over" if destroyed else "wrote", language, destroyed or 1, **places)
     elif held.is_refused:
-        yield "its write was refused"
+        yield _tip("write_refused", language)
     elif held.read is not None:
-        yield "was about to write; nothing later is recorded"
+        yield _tip("write_missing", language)
     if is_locked:
-        yield f"release: {held.result}"
+        yield _tip("release", language, result=held.result)
 
 
-def _lease(picture: Timeline, held: DrawnGrant) -> str:
+def _lease(picture: Timeline, held: DrawnGrant, language: Language) -> str:
     life = picture.lives[held.lease]
+    at = _when(lease_end(life, picture))
     if life.how == "del" and life.by not in (NEVER, life.holder):
-        return f"{_when(lease_end(life, picture))}, deleted by {picture.held[life.by].request}"
-    return f"{_when(lease_end(life, picture))} ({_ended(life)})"
+        return _tip("deleted_by", language, at=at, request=picture.held[life.by].request)
+    return _tip("ended", language, at=at, how=_ended(life, language))
 
 
-def _ended(life: Life) -> str:
-    return "deleted" if life.how == "del" else life.how or "never freed"
+def _ended(life: Life, language: Language) -> str:
+    return _tip(ENDS.get(life.how, "other_end"), language, how=life.how)
 
 
-def _between(since: int, until: int) -> str:
-    return f"by {_when(until)}" if since == NEVER else f"between {_when(since)} and {_when(until)}"
+def _between(since: int, until: int, language: Language) -> str:
+    if since == NEVER:
+        return _tip("by", language, until=_when(until))
+    return _tip("between", language, since=_when(since), until=_when(until))
 
 
 def _when(at: int) -> str:

@@ -1,8 +1,11 @@
-// Draw several runs in one chart in the page, from each run's curves.js, as `lab compare` does.
+// Draw the curves of runs in the page: of one, or of several in one chart, from each run's curves.js.
 const lab = (() => {
 "use strict";
 const WIDTH = 860, HEIGHT = 380, LEFT = 84, RIGHT = 14, TOP = 14, BOTTOM = 46, STEPS = 24, LEAST_MS = 0.001, LANE = 20;
 const loaded = new Map(), wanted = new Map();
+let words = {};
+// A text by its name (lab/story/words, table curves), with its places filled.
+const say = (name, places = {}) => words[name].replace(/\{(\w+)\}/g, (place, key) => places[key] ?? place);
 
 // A run's file calls this with its curves.
 function curves(one) { loaded.set(one.run, one); }
@@ -63,7 +66,7 @@ function faultLanes(svg, scale, runs) {
       svg.append(node("path", { d: `M${from} ${high}V${scale.low}`, style: ink(run.colour, "2 4", 1.2) }));
     }
     const kinds = [...new Set(run.faults.map((band) => band.kind.replaceAll("_", " ")))], first = scale.x(run.faults[0].from_s), late = first > WIDTH / 2;
-    svg.append(node("text", { x: first + (late ? -6 : 6), y: high + 13, "text-anchor": late ? "end" : "start" }, `${run.label}: ${kinds.join(", ")}`));
+    svg.append(node("text", { x: first + (late ? -6 : 6), y: high + 13, "text-anchor": late ? "end" : "start" }, say("fault", { label: run.label, kinds: kinds.join(", ") })));
   });
 }
 const lanesOf = (runs) => runs.filter((run) => run.faults.length).length;
@@ -71,7 +74,7 @@ const lastOf = (runs) => Math.max(0.001, ...runs.map((run) => run.time_s.at(-1) 
 
 function counters(svg, runs) {
   const most_y = Math.max(1, ...runs.flatMap((run) => [...run.value, ...run.acknowledged.map((sure, i) => sure + run.unknown[i])])) * 1.04;
-  const scale = axes(svg, { most_x: lastOf(runs), most_y, words_x: "seconds since the first request of each run", words_y: "increments", lanes: lanesOf(runs) });
+  const scale = axes(svg, { most_x: lastOf(runs), most_y, words_x: say("time"), words_y: say("increments"), lanes: lanesOf(runs) });
   for (const run of runs) {
     const xs = [0, ...run.time_s].map(scale.x), of = (values) => [0, ...values].map(scale.y), sure = of(run.acknowledged), value = of(run.value);
     const least = of(run.value.map((at, i) => Math.min(at, run.acknowledged[i]))), possible = of(run.acknowledged.map((at, i) => at + run.unknown[i]));
@@ -89,7 +92,7 @@ function rates(run) {
 }
 function paces(svg, runs) {
   const speeds = runs.map(rates), most_y = Math.max(1, ...speeds.flatMap(([, per_s]) => per_s)) * 1.04;
-  const scale = axes(svg, { most_x: lastOf(runs), most_y, words_x: "seconds since the first request of each run", words_y: "acknowledged a second, lost ones too", lanes: lanesOf(runs) });
+  const scale = axes(svg, { most_x: lastOf(runs), most_y, words_x: say("time"), words_y: say("acknowledged"), lanes: lanesOf(runs) });
   runs.forEach((run, i) => {
     const [at, per_s] = speeds[i];
     if (per_s.length) svg.append(node("path", { d: stairs(at.map(scale.x), [...per_s, per_s.at(-1)].map(scale.y)), style: ink(run.colour, run.dashes, 1.8) }));
@@ -100,43 +103,52 @@ function waits(svg, runs) {
   const all = runs.flatMap((run) => run.wait_ms.map((ms) => Math.max(ms, LEAST_MS)));
   if (!all.length) return;
   const least = Math.min(...all), most = Math.max(...all, least * 10);
-  const scale = axes(svg, { least_x: least, most_x: most, most_y: 1.02, log: true, share: true, words_x: "wait for the lock, ms (logarithmic)", words_y: "share of the grants" });
+  const scale = axes(svg, { least_x: least, most_x: most, most_y: 1.02, log: true, share: true, words_x: say("wait"), words_y: say("share") });
   for (const run of runs) if (run.wait_ms.length) svg.append(node("path", { d: stairs(run.wait_ms.map((ms) => scale.x(Math.max(ms, LEAST_MS))), run.wait_share.map(scale.y)), style: ink(run.colour, run.dashes) }));
 }
 
+// Each chart: what paints it, its finding, a note, and whether the runs have what it draws.
 const CHARTS = [
   [counters, (runs) => {
-    const losers = runs.filter((run) => run.lost > 0), worst = losers.sort((a, b) => b.lost - a.lost)[0];
-    return worst ? `${worst.label}: ${thousands(worst.acknowledged_of)} acknowledged, the counter holds ${worst.final === null ? "?" : thousands(worst.final)}` : "No run lost an increment";
-  }, "solid: the counter; dashed: acknowledged increments; between them: lost increments; grey: unknown"],
+    const worst = runs.length === 1 ? runs[0] : [...runs].sort((a, b) => b.lost - a.lost).find((run) => run.lost > 0);
+    return worst ? say("lost", { label: worst.label, acknowledged: thousands(worst.acknowledged_of), final: worst.final === null ? "?" : thousands(worst.final) }) : say("none_lost");
+  }, "of_counter", () => true],
   [paces, (runs) => {
-    const order = [...runs].sort((a, b) => a.per_s - b.per_s), slow = order[0], fast = order.at(-1);
-    return slow.per_s ? `${fast.label} keeps ${(fast.per_s / slow.per_s).toFixed(1)} times as many increments a second as ${slow.label}: ${thousands(fast.per_s)} against ${thousands(slow.per_s)}` : `${fast.label} keeps the most increments a second, ${thousands(fast.per_s)}; ${slow.label} keeps none`;
-  }, "speeds hold for this machine only; compare ratios"],
+    const order = [...runs].sort((a, b) => a.per_s - b.per_s), slow = order[0], fast = order.at(-1), least = thousands(slow.per_s), most = thousands(fast.per_s);
+    if (runs.length === 1) return say("speed", { label: fast.label, most });
+    return slow.per_s ? say("faster", { fast: fast.label, slow: slow.label, times: (fast.per_s / slow.per_s).toFixed(1), most, least }) : say("fastest", { fast: fast.label, slow: slow.label, most });
+  }, "of_speed", () => true],
   [waits, (runs) => {
+    if (runs.length === 1) return say("longest", { label: runs[0].label, n: thousands(runs[0].grants), ms: amount(runs[0].wait_ms.at(-1)) });
     const slow = [...runs].sort((a, b) => b.p99_ms - a.p99_ms)[0];
-    return slow.p99_ms === null ? "No run has a lock to wait for" : `${slow.label} has the longest waits: 1 in 100 grants waited over ${amount(slow.p99_ms)} ms`;
-  }, "a curve further to the right means longer waits"],
+    return slow.p99_ms === null ? say("no_wait") : say("slowest", { label: slow.label, ms: amount(slow.p99_ms) });
+  }, "of_waits", (runs) => runs.length > 1 || runs[0].wait_ms.length > 0],
 ];
 const swatch = (colour, dashes = "") => node("svg", { width: 30, height: 12, "aria-hidden": "true" }, node("path", { d: "M1 6H29", style: ink(colour, dashes, 3) }));
 
 // Each of the runs has its curves, and from its row: label, lost, final, acknowledged_of, per_s, p99_ms, colour and dashes.
-function draw(runs) {
-  return CHARTS.map(([paint, finding, note]) => {
-    const figure = document.createElement("figure"), words = document.createElement("figcaption"), svg = node("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": finding(runs) });
+function draw(runs, texts) {
+  words = texts;
+  return CHARTS.filter(([, , , fits]) => fits(runs)).map(([paint, finding, note]) => {
+    const figure = document.createElement("figure"), caption = document.createElement("figcaption"), svg = node("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": finding(runs) });
     const strong = document.createElement("strong"), soft = document.createElement("span"), legend = document.createElement("ul");
     strong.textContent = finding(runs);
     soft.className = "soft";
-    soft.textContent = note;
-    words.append(strong, document.createElement("br"), soft);
+    soft.textContent = say(note);
+    caption.append(strong, document.createElement("br"), soft);
     legend.className = "legend";
-    for (const run of runs) { const item = document.createElement("li"); item.append(swatch(run.colour, paint === counters ? "" : run.dashes), ` ${run.label}`); legend.append(item); }
+    if (runs.length > 1) for (const run of runs) { const item = document.createElement("li"); item.append(swatch(run.colour, paint === counters ? "" : run.dashes), ` ${run.label}`); legend.append(item); }
     paint(svg, runs);
     figure.className = "chart";
     figure.tabIndex = 0;
-    figure.append(words, svg, legend);
+    figure.append(caption, svg, ...(runs.length > 1 ? [legend] : []));
     return figure;
   });
 }
 return { curves, load, draw, thousands, amount, swatch };
 })();
+
+// Draws the curves of one run when a reader opens the part of the page in which they are.
+function curvesOfRun(details, data) {
+  details.addEventListener("toggle", () => details.querySelector("#curves").append(...lab.draw([data.run], data.words)), { once: true });
+}

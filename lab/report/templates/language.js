@@ -9,6 +9,14 @@ function languageOf(byDefault) {
   return [asked, kept, byDefault || browser].find((one) => Object.hasOwn(LANGUAGES, one ?? ""));
 }
 
+// For a page that has a file for each language: goes to the file of the reader's language, and remembers a choice.
+// own: the language of this file. files: the names of all, by their language.
+function languageOfFile(own, files) {
+  const language = languageOf();
+  if (language !== own) location.replace(`${files[language]}?lang=${language}${location.hash}`);
+  else if (location.search) try { localStorage.setItem("lab-language", own); } catch { /* the choice holds for this page */ }
+}
+
 // Makes a button the switch of the page. show: writes the page in a language; it is called now, and at each choice.
 function languageSwitch(button, byDefault, show) {
   let language = languageOf(byDefault);

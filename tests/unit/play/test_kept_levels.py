@@ -18,7 +18,8 @@ from lab.play.board import stage_code
 from lab.play.encoding import merged
 from lab.play.level import LevelKind
 from lab.play.levels import LEVELS
-from lab.play.page import MOST_BYTES
+from lab.play.page import MOST_BYTES, write_list
+from lab.report.going_on import LEVELS as LEVELS_OF_RUNS
 from tests.every import every
 from tests.pages import assert_self_contained
 
@@ -43,8 +44,15 @@ def reaches(level, move):
 
 
 def test_every_level_is_kept():
-    """The folder holds the pages of the levels, the index, and nothing else."""
-    assert {path.name for path in PLAY.iterdir()} == {"index.html", *(f"{name}.html" for name in NAMES)}
+    """The folder holds the pages of the levels, the index, the list for the pages of runs, and nothing else."""
+    assert {path.name for path in PLAY.iterdir()} == {"index.html", LEVELS_OF_RUNS, *(f"{name}.html" for name in NAMES)}
+
+
+def test_runs_find_their_level(tmp_path):
+    """The kept list names the levels that are to be broken, with what wins them."""
+    write_list(LEVELS, tmp_path)
+
+    assert (PLAY / LEVELS_OF_RUNS).read_bytes() == (tmp_path / LEVELS_OF_RUNS).read_bytes()
 
 
 @every("name", NAMES)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -91,45 +89,28 @@ def test_unconfirmed_writes_have_a_line(tmp_path):
     ]
 
 
-def test_page_begins_with_the_account(tmp_path):
-    """The page has the sentence, the split and the exact account, closed. No gross word is outside it and the timeline."""
-    page, *_ = pages.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
-
-    text = page.read_text(encoding="utf-8")
-    body = text[text.index("<main") :]
-    assert "3 requests were answered “done”. The counter says 2. 1 is gone." in body
-    assert body.index('class="account"') < body.index('class="split"') < body.index("<details>") < body.index('class="story"')
-    rest = re.sub(r'(?s)<figure class="timeline".*?</figure>|<details>.*?</details>|<script.*?</script>|<svg.*?</svg>', "", body)
-    assert not re.search("destroy|brought back|restored", rest)
-
-
 def test_charts_draw_net_figures(none):
-    """The bars of the causes are net figures, of one run and of many."""
-    for name, purpose in (("causes", "one"), ("mechanisms", "many")):
-        axes = Figure().add_subplot()
-        charts(purpose)[name].draw(axes, [none])
+    """The bars of the causes are net figures."""
+    axes = Figure().add_subplot()
+    charts("many")["mechanisms"].draw(axes, [none])
 
-        assert sorted(bar.get_width() for bar in axes.patches) == [1651, 1875]
-        assert "3\u2009526" in axes.get_title()
+    assert sorted(bar.get_width() for bar in axes.patches) == [1651, 1875]
+    assert "3\u2009526" in axes.get_title()
 
 
 def test_speed_is_that_of_what_was_kept(none):
     """Titles and bars have the increments kept a second; the acknowledged ones are named as such."""
     speed = {"throughput_per_s": 1829.0, "duration_s": 2.0}
     none = msgspec.structs.replace(none, judgement=msgspec.structs.replace(none.judgement, **speed))
-    axes = {name: Figure().add_subplot() for name in ("pace", "paces", "throughput")}
+    axes = {name: Figure().add_subplot() for name in ("paces", "throughput")}
     for name, drawn in axes.items():
         if name != "throughput":
             curves = msgspec.structs.replace(none.series, time_s=[1.0], acknowledged=[5000], unknown=[0], value=[1474])
             none = msgspec.structs.replace(none, series=curves)
-        charts("one" if name == "pace" else "many")[name].draw(drawn, [none])
+        charts("many")[name].draw(drawn, [none])
 
-    assert axes["pace"].get_title() == "none kept 737 increments a second over 2.0 s, of 1\u2009829 acknowledged".replace(
-        "none", none.judgement.stage
-    )
     assert "737" in axes["paces"].get_title()
     assert [bar.get_width() for bar in axes["throughput"].patches] == [737]
-    assert "acknowledged" in axes["pace"].get_ylabel()
     assert "acknowledged" in axes["paces"].get_ylabel()
 
 

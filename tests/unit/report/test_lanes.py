@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from app.journal import GaveUp, Refusal, Released, Renewed, Started
+from app.journal import Refusal, Released, Renewed, Started
 from lab.language.choice import Language
 from lab.paths import REFERENCE
 from lab.report.lanes.drawing import compose, for_page, still
@@ -139,20 +139,6 @@ def test_refused_write_is_in_view(folder):
     assert "refused_write" in pen.marks
     assert [text for text in pen.texts if text.startswith("refused")]
     assert any(f"fence {refused.fences[0]}" in text for text in pen.texts)
-
-
-@pytest.fixture
-def stuck(made):
-    """r0 dies with a lock that has no time to live; r1 gives up early, and r2 asks and gives up late."""
-    made.key_event("set", 10)
-    made.increment("r0", 0, None, at=(10, 11, 12, 13), outcome="unknown")
-    made.line("journal/replica-1.jsonl", Started(request="", started_ns=300 * MS, pid=2))
-    made.fault("kill", "r0", 20, 21)
-    for request, asked, gave_up in (("r1", 5, 2000), ("r2", 2100, 4000)):
-        times = {"asked_ns": asked * MS, "gave_up_ns": gave_up * MS}
-        made.line("journal/replica-1.jsonl", GaveUp(request=request, why="not free", commands=9, **times))
-        made.answer(request, "failed")
-    return made
 
 
 def test_for_ever_is_drawn(stuck):

@@ -1,13 +1,11 @@
-"""A stage without a lock has no waits for one, and a picture has no legend for what it does not show."""
+"""A stage without a lock has no waits for one."""
 
 from __future__ import annotations
 
 import pytest
-from matplotlib.figure import Figure
 
-from lab.report import pages, run_data
-from lab.report.charts import charts
-from tests.builders import Made, made_run
+from lab.report import run_data
+from tests.builders import Made
 
 
 @pytest.mark.parametrize(("key", "waits"), [("lock", 2), ("", 0)])
@@ -18,14 +16,3 @@ def test_waits_need_a_lock(tmp_path, key, waits):
     )
 
     assert len(run_data.series(made.analyse(final=2)).wait_ms) == waits
-
-
-def test_legend_has_what_is_drawn(tmp_path):
-    """The picture of the counter names unknown requests only where there are some."""
-    folder = made_run(tmp_path / "20260101T000000.000Z-rush-mine-1")
-    pages.report_run(folder)
-    axes = Figure().add_subplot()
-
-    charts("one")["counter"].draw(axes, [run_data.load(folder)])
-
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["acknowledged", "the counter", "lost"]

@@ -32,15 +32,15 @@ def one(tmp_path) -> Path:
     return made_run(tmp_path / "reports" / "runs" / "20260101T000000.000Z-rush-mine-1")
 
 
-def test_run_has_charts_and_a_page(one):
-    """A run is drawn into its folder, with every chart and a page."""
-    page, *pictures = pages.report_run(one)
+def test_run_has_pictures_and_a_page(one):
+    """A run is drawn into its folder: a page in each language, the timeline, and the steps of the loss."""
+    page, chinese, *pictures = pages.report_run(one)
 
-    own = ["timeline.svg", "five_steps.svg", "five_steps.zh.svg"]
-    assert [path.name for path in pictures] == [f"{name}.svg" for name in charts("one") if name != "crowd"] + own  # nobody waited
+    assert [path.name for path in pictures] == ["timeline.svg", "five_steps.svg", "five_steps.zh.svg"]
+    assert (page.name, chinese.name) == ("report.html", "report.zh.html")
     assert_self_contained(page)
+    assert_self_contained(chinese)
     text = page.read_text(encoding="utf-8")
-    assert "An &lt;idea&gt;." in text
     assert "ADMITTED" in text
     assert "made by hand" in text
     assert text.count('id="five-steps"') == 1
@@ -139,6 +139,5 @@ def test_titles_of_timelines_differ():
 
 
 def test_chart_needs_no_optional_member():
-    """A chart that leaves out the optional members fits every result, and its height does not grow."""
+    """A chart that leaves out the optional members does not grow."""
     assert charts("any")["wait"].GROWS is False
-    assert charts("one")["pace"].fits([])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import msgspec
 
 from app.journal import GaveUp, Renewed, Started
@@ -112,31 +110,14 @@ def test_damaged_history_has_a_page(made):
     assert 'id="timeline"' in page.read_text(encoding="utf-8")
 
 
-def test_page_begins_with_the_story(made):
-    """The page has the story before any picture, and no data can end its script."""
+def test_no_data_can_end_a_script(made):
+    """What a run names cannot end the script of its page."""
     made.increment("</script>", 0, 0, at=(1, 2, 6, 7)).increment("b", 0, 1, at=(2, 3, 8, 9), replica="replica-2")
     picture_of(made, final=1)
 
     page, *_ = pages.report_run(made.folder)
 
-    text = page.read_text(encoding="utf-8")
-    assert text.index('class="story"') < text.index('id="timeline"') < text.index('<figure class="chart"')
-    assert '"</script>"' not in text
-
-
-def test_no_picture_without_a_timeline(made, tmp_path):
-    """Facts without a timeline have no picture of it."""
-    picture_of(outlived(made), final=1, ttl_ms=300)
-    pages.report_run(made.folder)
-    bare = tmp_path / "bare"
-    bare.mkdir()
-    for name in ("run.json", "verdict.json", "series.json"):
-        shutil.copyfile(made.folder / name, bare / name)
-
-    fitting = pages._fitting("one", [run_data.load(bare)])
-
-    assert "five_steps" not in fitting
-    assert "causes" in fitting
+    assert '"</script>"' not in page.read_text(encoding="utf-8")
 
 
 def test_old_series_still_load():

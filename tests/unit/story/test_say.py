@@ -20,7 +20,7 @@ from lab.paths import REFERENCE
 from lab.scenario.faults import faults
 from lab.story import from_run, say, say_run
 from lab.story.happening import Happening, Kind
-from lab.story.steps import IN_RELEASE, steps
+from lab.story.steps import AFTER_CHECK, IN_RELEASE, steps
 from lab.story.timeline import load
 from tests.every import every
 from tests.stories import LOST
@@ -68,7 +68,7 @@ def test_each_kind_has_words():
     assert {f"happened_{one}" for one in Verdict} <= set(say.words(ENGLISH)["verdict"])
     assert set(say.words(ENGLISH)["why"]) == {why.value for why in Why if why}
     assert set(say.words(ENGLISH)["fault"]) == set(faults())
-    assert set(say.words(ENGLISH)["effect"]) - {IN_RELEASE} <= {effect.value for effect in Effect}
+    assert set(say.words(ENGLISH)["effect"]) - {IN_RELEASE, AFTER_CHECK} <= {effect.value for effect in Effect}
 
 
 @pytest.mark.parametrize("language", Language)

@@ -1,0 +1,195 @@
+"""The page of a run: its title is the claim, its bar is of all requests, and it leads to what is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from app.lock import Claim
+from lab.judge.judgement import Measure, Verdict
+from lab.judge.verdict import judge, weigh
+from lab.language.choice import Language
+from lab.paths import REFERENCE
+from lab.report import account, going_on, pages, run_data
+from lab.report.run_data import Result, Series
+from lab.report.run_page import RunPage, title
+from lab.story import say
+from tests.builders import findings_of_ten, made_run, picture_of, record_of_ten
+from tests.every import every
+
+NO_CURVES = {"wait_ms": [], "wait_share": [], "time_s": [], "acknowledged": [], "unknown": [], "value": []}
+ENGLISH, CHINESE = Language
+
+
+def result_of(folder: Path, **figures) -> Result:
+    record = record_of_ten()
+    judgement = msgspec.structs.replace(weigh(record, findings_of_ten()), **figures)
+    return Result(record=record, judgement=judgement, series=Series(**NO_CURVES), folder=folder)
+
+
+@every("language", Language)
+def test_each_claim_has_a_title(language):
+    """Each claim is said in a few words, as it holds and as it breaks, without a full stop."""
+    for form in ("holds", "breaks"):
+        made = [say.claim(claim.name, form, language) for claim in Claim]
+        assert len(set(made)) == len(Claim)
+        assert [words for words in made if words in Claim.__members__ or words[-1] in ".。"] == []
+
+
+@every(
+    "verdict, words",
+    [
+        (Verdict.KEPT, "mine: two requests are never inside at once"),
+        (Verdict.UNSEEN, "mine: two requests are never inside at once, although this is not promised"),
+        (Verdict.VOID, "This run proves nothing"),
+    ],
+)
+def test_title_is_the_claim(tmp_path, verdict, words):
+    """The title states what the tested claim came to; that of a run without worth states that."""
+    judgement = result_of(tmp_path, verdict=verdict, claim="exclusive", violations=[], lost=0, stage="mine").judgement
+
+    assert title(judgement, ENGLISH) == words
+
+
+def test_title_of_a_loss(tmp_path):
+    folder = made_run(tmp_path / "20260101T000000.000Z-rush-mine-1")
+
+    assert title(judge(folder)[0], ENGLISH) == "mine: two requests are inside at once"
+    assert title(judge(folder)[0], CHINESE) == "mine：两个请求同时进了临界区"
+
+
+def test_title_of_a_stuck_lock(stuck):
+    """Where nobody gets the lock any more, the title says so, and the page has the steps."""
+    picture_of(stuck, final=0, tests="freed_after_crash")
+    judgement = msgspec.structs.replace(judge(stuck.folder)[0], verdict=Verdict.ADMITTED)
+
+    page, _, *pictures = pages.report_run(stuck.folder)
+
+    assert title(judgement, ENGLISH) == "mine: after the fault, nobody gets the lock any more"
+    assert title(judgement, CHINESE) == "mine：故障之后，再也没有人拿到锁"
+    assert re.search(r'<ol class="said">(.*?)</ol>', page.read_text(encoding="utf-8"), re.DOTALL)[1].count("<li>") == 6
+    assert "five_steps.svg" in {path.name for path in pictures}
+
+
+@every(
+    "figures, parts",
+    [
+        ({"acknowledged": 60, "writes": 60, "lost": 1, "final": 59}, {"kept": 59, "lost": 1}),
+        ({"acknowledged": 6, "writes": 6, "failed": 30, "unknown": 4, "final": 6}, {"kept": 6, "refused": 30, "unknown": 4}),
+        ({"acknowledged": 6, "writes": 8, "failed": 1, "unknown": 3, "final": 8}, {"kept": 8, "refused": 1, "unknown": 1}),
+        ({"acknowledged": 5, "writes": 9, "duplicated": 4, "lost": 7, "final": 2}, {"kept": 2, "lost": 7}),
+        ({"acknowledged": 5, "writes": 5, "lost": 0, "final": None, "failed": 2}, {"unknown": 5, "refused": 2}),
+        ({"acknowledged": 5, "writes": 5, "final": 5, "sold_out": 9, "stock": 5}, {"kept": 5, "sold-out": 9}),
+    ],
+)
+def test_bar_is_of_all_requests(tmp_path, figures, parts):
+    """The parts of the bar are all requests, and all writes beyond one for each."""
+    none = {"lost": 0, "duplicated": 0, "failed": 0, "unknown": 0, "sold_out": 0}
+    result = result_of(tmp_path, **none | figures)
+    page = RunPage(result, 0, ENGLISH)
+
+    found = [part for part in page.parts(account.account(result)) if part.number]
+
+    assert {part.kind.partition(" ")[0]: part.number for part in found} == parts
+    judgement = result.judgement
+    requests = judgement.acknowledged + judgement.failed + judgement.unknown + judgement.sold_out
+    assert sum(part.number for part in found) == requests + judgement.duplicated
+
+
+def test_void_is_the_headline(tmp_path):
+    """A run that proves nothing says so first, with its reason, and judges no claim."""
+    result = result_of(tmp_path, verdict=Verdict.VOID, danger={"handovers": Measure(20, 3)})
+    page = RunPage(result, 0, ENGLISH)
+
+    assert page.title == "This run proves nothing"
+    assert page.reasons
+    assert [one.held for one in page.tested()] == [None]
+
+
+def test_page_states_the_loss_once(tmp_path):
+    """Above the fold that a reader opens, only the bar has the number of lost increments."""
+    page, *_ = pages.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
+    text = page.read_text(encoding="utf-8")
+    body = text[text.index("<main") : text.index('<details class="more">')]
+
+    rest = re.sub(r"(?s)<figure.*?</figure>|<script.*?</script>|<svg.*?</svg>", "", body)
+
+    assert rest.count("1 gone") == 1
+    assert not re.search("destroy|brought back|increments? lost", rest)
+
+
+@pytest.mark.parametrize("language", Language)
+def test_nothing_stays_in_the_other_language(tmp_path, language):
+    """Each page is in its language, and leads to the other."""
+    english, chinese, *_ = pages.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
+    text = (english if language is ENGLISH else chinese).read_text(encoding="utf-8")
+    shown = re.sub(r"(?s)<script.*?</script>|<style.*?</style>|<[^>]+>", " ", text[text.index("<main") :])
+
+    assert f'lang="{"en" if language is ENGLISH else "zh-CN"}"' in text
+    if language is ENGLISH:
+        assert re.findall(r"[\u4e00-\u9fff]+", shown) == ["中文"]
+    else:
+        left = re.findall(r"[A-Za-z]{3,} [a-z]{3,} [a-z]{3,}", shown)
+        assert [words for words in left if words not in "made by hand, A small rush"] == []
+
+
+def test_few_grants_have_no_hundredth(tmp_path):
+    """With fewer than 200 grants, no share of one in a hundred is named."""
+    result = result_of(tmp_path, acknowledged=60, writes=60, lost=0, final=60, wait_ms={"p50": 1, "p99": 9, "max": 9})
+
+    assert not any("99" in words for words in RunPage(result, 60, ENGLISH).price(is_locked=True))
+    assert any("99" in words for words in RunPage(result, 200, ENGLISH).price(is_locked=True))
+
+
+def test_a_stuck_lock_has_no_price(tmp_path):
+    """Speed and commands for each increment say nothing of a run that kept next to nothing."""
+    figures = {"acknowledged": 6, "writes": 6, "lost": 0, "final": 6, "sent_per_increment": 463.7}
+    result = result_of(tmp_path, wait_ms={"p50": 1, "p99": 9, "max": 9}, **figures)
+
+    assert list(RunPage(result, 0, ENGLISH).price(is_locked=False)) == []
+
+
+def test_only_what_took_part_is_named(tmp_path):
+    """The conditions name the servers of the lock's store, and of no other; no list of Python is on the page."""
+    page, *_ = pages.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
+    result = run_data.load(page.parent)
+    result.record.versions |= {"mariadbd": "10", "redis-server": "7", "kazoo (package)": "2"}
+
+    conditions = dict(RunPage(result, 3, ENGLISH).conditions())
+
+    assert "redis-server 7" in conditions["programs"]
+    assert not re.search("mariadbd|kazoo", conditions["programs"])
+    assert [value for value in conditions.values() if "[{" in value or "'kind'" in value] == []
+
+
+def test_links_lead_to_what_is_there(tmp_path):
+    """A run leads to its level, its chapter and what mends it, where these are; without them there is no link."""
+    figures = {"verdict": Verdict.ADMITTED, "stage": "uuid", "scenario": "release_race", "claim": "releases_atomically"}
+    runs = tmp_path / "reports" / "runs" / "one"
+    page = RunPage(result_of(runs, **figures), 0, ENGLISH)
+    assert [way.address for way in page.goes_on() if way.address] == []
+
+    play, docs = tmp_path / "reports" / "reference" / "play", tmp_path / "docs" / "ladder"
+    play.mkdir(parents=True)
+    docs.mkdir(parents=True)
+    (play / going_on.LEVELS).write_bytes((REFERENCE / "play" / going_on.LEVELS).read_bytes())
+    for path in (play / "uuid-pause.html", docs / "uuid.md", docs / "lua.md"):
+        path.touch()
+
+    found = [way.address for way in page.goes_on() if way.address]
+
+    chapters = [f"../../../docs/ladder/{stage}.md" for stage in ("uuid", "lua")]
+    assert found == ["../../reference/play/uuid-pause.html?lang=en", *chapters]
+    assert any(way.command.endswith("run release_race --stage lua") for way in page.goes_on())
+
+
+@every("stage, scenario, mends", [("setnx", "holder_crash", "setnx_expire"), ("watchdog", "frozen_holder", "watchdog_abort")])
+def test_what_mends_it(tmp_path, stage, scenario, mends):
+    """The next stage that makes the broken promise mends it; where nothing is broken, nothing is to mend."""
+    judgement = result_of(tmp_path, verdict=Verdict.ADMITTED, stage=stage, scenario=scenario).judgement
+
+    assert going_on.mender(judgement) == mends
+    assert going_on.mender(msgspec.structs.replace(judgement, verdict=Verdict.KEPT)) is None
