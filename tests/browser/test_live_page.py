@@ -410,9 +410,9 @@ def test_page_in_chinese(pages, monkeypatch):
     state, opened = pages
     live = opened()
     live.get_by_role("button", name="中文").press("Enter")
-    live.locator("#asks").filter(has_text="会不会丢加一？").wait_for()
+    live.locator("#asks").filter(has_text="会不会丢 +1？").wait_for()
     live.reload()
-    live.locator("#asks").filter(has_text="会不会丢加一？").wait_for()
+    live.locator("#asks").filter(has_text="会不会丢 +1？").wait_for()
 
     state.news.publish(kind="begin", phase="running", about=about("none", "rush", [0, 0]))
     result = RESULT | {"chinese": {"w": "没有锁"}}
@@ -424,7 +424,7 @@ def test_page_in_chinese(pages, monkeypatch):
     live.get_by_role("button", name="English").click()
     live.locator("#asks").filter(has_text="Will it lose increments?").wait_for()
     monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
-    for path, text in (("/vote", "会不会丢加一？"), ("/vote?lang=en", "Will it lose increments?")):
+    for path, text in (("/vote", "会不会丢 +1？"), ("/vote?lang=en", "Will it lose increments?")):
         opened(path, size="phone").locator("#asks").filter(has_text=text).wait_for()
 
 

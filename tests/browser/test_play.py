@@ -69,13 +69,13 @@ def test_language_is_remembered(browser):
     page.get_by_role("button", name="中文").focus()
     page.keyboard.press("Enter")
     result = page.locator("#result")
-    assert result.inner_text().startswith("你用 4 个事件破坏了它。没有更短的走法。丢失一次加一：B 没有加锁就执行了业务。")
+    assert result.inner_text().startswith("你用 4 个事件破坏了它。没有更短的走法。丢失一次 +1：B 没有加锁就执行了业务。")
     browser.look(page, "play-chinese")
 
     result.get_by_role("link", name="下一关").click()
     page.wait_for_url(re.compile(r"/incr\.html\?lang=zh$"))
     assert page.locator("html").get_attribute("lang") == "zh-CN"
-    assert page.get_by_role("heading", level=1).inner_text() == "读和写是一条命令时，加一还会消失吗？"
+    assert page.get_by_role("heading", level=1).inner_text() == "读和写是一条命令时，+1 还会消失吗？"
     page.get_by_role("button", name="执行 A 的下一行").click()
     assert page.locator("#said").inner_text() == "1. A 发送 INCRBY n 1。Redis 回答 1。A 写入 1。A 完成了。"
     page.get_by_role("button", name="English").click()

@@ -137,10 +137,10 @@ def test_sentences_of_a_schedule():
 
 def test_sentences_in_chinese():
     """The same facts in Chinese have the same order and the same figures."""
-    assert say.title(LOST, CHINESE) == "uuid: 丢失一次加一（10 个事件；1 次停顿）"
+    assert say.title(LOST, CHINESE) == "uuid: 丢失一次 +1（10 个事件；1 次停顿）"
     assert say.sentences(LOST, CHINESE) == (
         "A 加锁成功，读到 0。B 等待锁。A 停顿。第 3 秒，A 的锁过期。B 加锁成功，读到 0，写入 1。"
-        "A 恢复执行，写入 1，覆盖了 B 的 1。丢失一次加一：A 在最后一次查看锁和写入之间停顿，醒来后还在执行。"
+        "A 恢复执行，写入 1，覆盖了 B 的 1。丢失一次 +1：A 在最后一次查看锁和写入之间停顿，醒来后还在执行。"
     )
 
 
@@ -182,7 +182,7 @@ def test_votes_of_one_command():
         "A gets votes from servers 1, 2 and 3. B is refused by server 1. A is refused by servers 4 and 5, and gets the lock. "
         "A reads 0."
     )
-    assert "A 得到服务端 1、2 和 3 的票。" in say.sentences(story, CHINESE)
+    assert "A 得到服务器 1、2 和 3 的票。" in say.sentences(story, CHINESE)
 
 
 def of(kind, *others, **about):
@@ -201,9 +201,9 @@ def of(kind, *others, **about):
             "A 的业务失败，它的请求失败（ValueError）",
         ),
         ([of(Kind.SENT_TO_SERVER, servers=(2,)), of(Kind.COMMAND_LOST)], "A sends a command to server 2, and the command is lost",
-         "A 向服务端 2 发送一条命令，命令丢失"),
+         "A 向服务器 2 发送一条命令，命令丢失"),
         ([of(Kind.COMMAND, code=CODE, background=True)], "A’s other thread sends SET L", "A 的另一个线程发送 SET L"),
-        ([of(Kind.VOTE_LEFT_OTHERS, "B", servers=(2,))], "A leaves B’s vote alone at server 2", "A 没有碰 B 在服务端 2 的票"),
+        ([of(Kind.VOTE_LEFT_OTHERS, "B", servers=(2,))], "A leaves B’s vote alone at server 2", "A 没有碰 B 在服务器 2 的票"),
         ([Happening(Kind.LOCK_EXPIRED, 3500, others=("A", "B"))], "at 3.5\u00a0s, the locks of A and B expire",
          "第 3.5 秒，A 和 B 的锁过期"),
     ],
@@ -221,9 +221,9 @@ def test_deeds(parts, english, chinese):
         (Happening(Kind.STUCK), "a request waits for ever", "一个请求永远等下去"),
         (of(Kind.FENCE, value=3), "A gets no higher fence than 3", "A 没有拿到比 3 更大的编号"),
         (of(Kind.LOST, value=2, why="no_lock"), "2 increments are lost: A worked without any lock",
-         "丢失 2 次加一：A 没有加锁就执行了业务"),
+         "丢失 2 次 +1：A 没有加锁就执行了业务"),
         (Happening(Kind.LOST, why="expired"), "an increment was lost: a client worked after its lease had ended",
-         "丢失一次加一：某个客户端的锁已经到期，它还在执行"),
+         "丢失一次 +1：某个客户端的锁已经到期，它还在执行"),
     ],
 )  # fmt: skip
 def test_how_a_claim_breaks(one, english, chinese):

@@ -75,7 +75,7 @@ def test_page_has_both_languages():
 
     assert '"Start"' in text
     assert '"开始"' in text
-    assert chinese.offered()["All users increment at once"] == "所有用户同时加一"
+    assert chinese.offered()["All users increment at once"] == "所有用户同时 +1"
     assert all("`" not in english for english in chinese.offered() if english.startswith("A lock inside"))
 
 
@@ -126,7 +126,7 @@ def test_words_of_big_figures():
     assert sorted(words - set(sentences("answer", words))) == []
     assert (
         in_chinese("answer", "of 7 requests refused; 1 increment lost otherwise")
-        == "个请求被拒绝，共 7 个；因别的原因丢了 1 次加一"
+        == "个请求被拒绝，共 7 个；因别的原因丢了 1 次 +1"
     )
 
 
