@@ -18,7 +18,7 @@ from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.paths import HOME
 from lab.play.levels import LEVELS
-from lab.report import matrix, pages, reference
+from lab.report import matrix, reference
 from lab.report.pages import lock_servers
 from lab.scenario import reader
 from lab.scenario.stage_diff import changes, code, difference
@@ -163,8 +163,7 @@ def _title(name: str) -> str:
 def _picture(stage: str, scenario_name: str, *, language: Language = ENGLISH) -> str:
     one = figures.of(stage, scenario_name)
     title = quoted("title", reader.load(scenario_name).title, language)
-    shown = one.folder / pages.STEPS[language] if one.steps else one.shown
-    source = UP + shown.relative_to(HOME).as_posix()
+    source = UP + one.shown(language).relative_to(HOME).as_posix()
     mark = say.words(language)["mark"]
     caption = f"{say_run.caption(timeline(one), language)}{mark['gap']}{result(one).judgement.verdict}{mark['end']}"
     name = text("run", "title", language, stage=stage, what=title)

@@ -53,13 +53,19 @@ def story_of(stage: Stage) -> Story | None:
 
 def pictures() -> dict[Path, Callable[[Path], object]]:
     """Return the pictures of the chapters: the path of each, and the function that draws it into a folder."""
-    drawn = {name: story for name, stage in stages().items() if (story := story_of(stage)) is not None}
-    return {kept.FOLDER / f"{name}.svg": lambda folder, one=story: _draw(one, folder) for name, story in drawn.items()}  # type: ignore[misc]
+    drawn = [story for stage in stages().values() if (story := story_of(stage)) is not None]
+    return {
+        kept.FOLDER / _name(story, language): partial(_draw, story, language) for story in drawn for language in Language
+    }
 
 
-def _draw(story: Story, folder: Path) -> Path:
-    path = folder / f"{story.stage}.svg"
-    path.write_text(lanes.draw(story), encoding="utf-8")
+def _name(story: Story, language: Language) -> str:
+    return f"{story.stage}.zh.svg" if language is Language.CHINESE else f"{story.stage}.svg"
+
+
+def _draw(story: Story, language: Language, folder: Path) -> Path:
+    path = folder / _name(story, language)
+    path.write_text(lanes.draw(story, language), encoding="utf-8")
     return path
 
 
@@ -114,7 +120,7 @@ def decided(found: KeptDecision, page: str, language: Language = ENGLISH) -> tup
 
 def _image(story: Story, up: str, language: Language = ENGLISH) -> str:
     """Return a picture and its sentences. up: the way from the document to the project's top."""
-    source = up + (kept.FOLDER / f"{story.stage}.svg").relative_to(HOME).as_posix()
+    source = up + (kept.FOLDER / _name(story, language)).relative_to(HOME).as_posix()
     return f"![{say.title(story, language)}]({source})\n\n*{say.sentences(story, language)}*\n\n"
 
 

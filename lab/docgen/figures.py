@@ -24,8 +24,6 @@ from lab.judge.verdict import judge_again
 from lab.language.choice import Language
 from lab.paths import DOCS, HOME, REFERENCE, REPORTS
 from lab.report import pages, reference, timeline_focus, timeline_reader
-from lab.report.chart import conditions
-from lab.report.lanes.drawing import still
 from lab.report.run_data import Result
 from lab.report.run_data import load as load_result
 from lab.scenario import reader
@@ -36,7 +34,6 @@ from lab.story.timeline import NEVER, Timeline, load
 LIST = DOCS / "pictures.toml"
 KEPT = REFERENCE / "chapters"
 FACTS = ("run.json", "verdict.json", "series.json")
-DRAWN = "timeline.svg"
 Item = TypeVar("Item")
 
 
@@ -59,10 +56,9 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def folder(self) -> Path:
         return KEPT / self.name
 
-    @property
-    def shown(self) -> Path:
+    def shown(self, language: Language = Language.ENGLISH) -> Path:
         """Return the path of the picture that the chapter shows."""
-        return self.folder / (pages.STEPS[Language.ENGLISH] if self.steps else DRAWN)
+        return self.folder / (pages.STEPS if self.steps else pages.TIMELINES)[language]
 
     @property
     def command(self) -> list[str]:
@@ -173,11 +169,9 @@ def timeline(one: Illustration) -> Timeline:
     return picture
 
 
-def draw(one: Illustration, folder: Path | None = None) -> Path:
-    """Draw a picture from the kept facts into their folder, or into the given one. Returns its path."""
-    path = (folder or one.folder) / DRAWN
-    path.write_text(still(timeline(one), conditions([result(one)])), encoding="utf-8")
-    return path
+def draw(one: Illustration, language: Language, folder: Path) -> Path:
+    """Draw the timeline from the kept facts into a folder. Returns the path."""
+    return pages.draw_timeline(result(one), timeline(one), folder, language)
 
 
 def draw_steps(one: Illustration, language: Language, folder: Path) -> Path:

@@ -37,7 +37,7 @@ from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.paths import HOME, REFERENCE
 from lab.report import hero, matrix, pages
-from lab.report.pages import STEPS
+from lab.report.pages import STEPS, TIMELINES
 from lab.report.palette import PAPERS
 from lab.report.reference import ladder, of_stage
 from lab.scenario import reader
@@ -77,8 +77,10 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
     """Return the book's pictures: the path of each, and the function that draws it into a folder."""
     shelf = figures.illustrations().values()
     drawn: dict[Path, Callable[[Path], object]] = {
-        one.folder / figures.DRAWN: lambda folder, one=one: figures.draw(one, folder)  # type: ignore[misc]
+        one.folder / name: partial(figures.draw, one, language)
         for one in shelf
+        for language, name in TIMELINES.items()
+        if language is Language.ENGLISH or not one.steps
     }
     drawn |= {
         one.folder / name: partial(figures.draw_steps, one, language)

@@ -31,6 +31,7 @@ from lab.story.verdict import headline, seen
 from lab.text import table
 
 STEPS = {Language.ENGLISH: "five_steps.svg", Language.CHINESE: "five_steps.zh.svg"}
+TIMELINES = {Language.ENGLISH: "timeline.svg", Language.CHINESE: "timeline.zh.svg"}
 PAGES = {Language.ENGLISH: "report.html", Language.CHINESE: "report.zh.html"}
 TAGS = {Language.ENGLISH: ("en", "English"), Language.CHINESE: ("zh-CN", "中文")}
 
@@ -39,6 +40,13 @@ def draw_steps(result: Result, found: StepsOfLoss, folder: Path, language: Langu
     """Draw the steps into a folder. Returns the path of the picture."""
     path = folder / STEPS[language]
     replace(path, steps_drawing.draw(found, conditions([result], language), language).encode())
+    return path
+
+
+def draw_timeline(result: Result, picture: Timeline, folder: Path, language: Language) -> Path:
+    """Draw the timeline into a folder. Returns the path of the picture."""
+    path = folder / TIMELINES[language]
+    replace(path, drawing.still(picture, conditions([result], language), language).encode())
     return path
 
 
@@ -63,19 +71,14 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     pages, drawn = [], []
     for language in Language:
         steps = [draw_steps(result, found, folder, language)] if found else []
-        stills = [_still(result, picture, language)] if picture.held and (language is ENGLISH or not found) else []
+        # the page of the class shows the Chinese timeline where it has no steps
+        shows_time = picture.held and (language is ENGLISH or not found)
+        stills = [draw_timeline(result, picture, folder, language)] if shows_time else []
         path = folder / PAGES[language]
         replace(path, _page(result, picture, found, steps, language).encode())
         pages.append(path)
         drawn += [*stills, *steps]
     return [*pages, *drawn]
-
-
-def _still(result: Result, picture: Timeline, language: Language) -> Path:
-    """Draw the timeline as a still picture. In Chinese only for the page of the class, where it has no steps to show."""
-    path = result.folder / ("timeline.svg" if language is ENGLISH else f"timeline.{language}.svg")
-    replace(path, drawing.still(picture, chart.conditions([result], language), language).encode())
-    return path
 
 
 def _page(result: Result, picture: Timeline, found: StepsOfLoss | None, steps: Sequence[Path], language: Language) -> str:

@@ -6,6 +6,7 @@ fonts, scripts or links, light and dark. The same story gives the same bytes.
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,7 @@ NODE = 10
 SERVER = 22  # the width of the lane of one of several servers
 GREYS = 2  # the votes of two clients have different greys
 CLOSING = "，。：；、）”"  # signs that do not begin a line
+PIECE = re.compile(r"[!-~]+|.", re.DOTALL)  # of a Chinese line: a number, a name, or one sign
 FIRST = ord("A")  # the letter of the first client
 
 STYLE = """\
@@ -271,15 +273,15 @@ def letters_of(text: str) -> int:
 
 
 def wrapped(text: str, letters: int) -> list[str]:
-    """Return the lines of a text. In Chinese, a line may end after each sign."""
+    """Return the lines of a text. In Chinese, a line may end after each sign, and not within a number or a name."""
     if letters_of(text) == len(text):
         return textwrap.wrap(text, letters)
     lines, line = [], ""
-    for sign in text:
-        if letters_of(line + sign) > letters and sign not in CLOSING:
-            lines.append(line)
+    for piece in PIECE.findall(text):
+        if letters_of(line + piece) > letters and piece not in CLOSING:
+            lines.append(line.rstrip())
             line = ""
-        line += sign
+        line += piece if line else piece.lstrip()
     return [*lines, line]
 
 

@@ -14,6 +14,7 @@ from lab.docgen.figures import Illustration, illustrations
 from lab.errors import BadInput
 from lab.evidence.ending import Ending
 from lab.judge.verdict import judge
+from lab.language.choice import Language
 from lab.paths import HOME, REFERENCE
 from lab.report import reference
 from lab.report.pages import report_run
@@ -124,7 +125,7 @@ def test_picture_shows_its_run(one):
 def drawers() -> list[Path]:
     """Return one picture of each function that draws some; `lab docs --check` compares all pictures."""
     made = REFERENCE / "explore" / "uuid.svg", figures.KEPT / cost_of_locking.PRICE, architecture.DRAWN
-    shown = (illustrations()[name].shown for name in ("lua-nested", "local-late_writes"))
+    shown = (illustrations()[name].shown() for name in ("lua-nested", "local-late_writes"))
     return [*shown, *made, REFERENCE / "omission" / "omission.svg", REFERENCE / "matrix" / "core-dark.svg"]
 
 
@@ -269,7 +270,7 @@ def test_kept_facts_draw_the_same(tmp_path, monkeypatch):
 
     figures.keep(one, run)
 
-    assert figures.draw(one).read_bytes() == (run / "timeline.svg").read_bytes()
+    assert figures.draw(one, Language.ENGLISH, tmp_path).read_bytes() == (run / "timeline.svg").read_bytes()
 
 
 @pytest.mark.parametrize(("names", "ran"), [(["lua-nested"], ["lua-nested"]), (["all"], list(illustrations())), ([], [])])

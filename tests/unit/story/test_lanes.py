@@ -100,3 +100,8 @@ def test_picture_in_chinese():
 
     assert not re.search(r"[A-Za-z]+ [a-z]+", "".join(shown).replace(LOST.stage, ""))
     assert max(len(line) for line in shown) <= lanes.SENTENCE_LETTERS // 2 + 20
+
+
+def test_chinese_line_cuts_no_number():
+    """A line of Chinese ends between signs, and neither within a number nor before a sign that closes."""
+    assert lanes.wrapped("整个运行没有丢 +1；一共 12 次。", 16) == ["整个运行没有丢", "+1；一共 12 次。"]
