@@ -24,7 +24,6 @@ from lab.scenario import reader
 from lab.scenario.stage_diff import changes, code, difference
 from lab.story import say, say_run
 from lab.story.say import ENGLISH, text
-from lab.text import counted
 
 FOLDER = HOME / "docs" / "ladder"
 CHINESE = HOME / "docs" / "zh" / "ladder"
@@ -174,8 +173,8 @@ def _figure(stage: str, name: str, replicas: str = "3") -> str:
     return reference.figure(reference.of_stage(stage, int(replicas)), name)
 
 
-def _servers(stage: str) -> str:
-    return counted(lock_servers(reference.of_stage(stage)), "server")
+def _servers(stage: str, *, language: Language = ENGLISH) -> str:
+    return text("costs", "lock_servers", language, lock_servers(reference.of_stage(stage)))
 
 
 def _cell(scenario_name: str, stage: str, *, language: Language = ENGLISH) -> str:

@@ -9,11 +9,14 @@ from matplotlib.figure import Figure
 
 from app.locks import stages
 from lab.docgen.cells import Outcome, of, tally, worst
+from lab.language.choice import Language
 from lab.report import pages, reference
 from lab.report.chart import BLUE, GREEN, RED, write
 from lab.report.reference import CEILING
 from lab.scenario import reader
-from lab.text import counted, table
+from lab.story import say
+from lab.story.say import ENGLISH
+from lab.text import table
 
 PRICE = "price.svg"
 
@@ -24,16 +27,11 @@ def by_speed() -> list[str]:
     return sorted(known, key=lambda name: -reference.share_of_ceiling(name))
 
 
-def _costs() -> str:
-    head = [
-        "stage",
-        f"increments kept a second, of `{CEILING}`'s",
-        "lock servers",
-        "lock commands per increment",
-        "wait p99, ms",
-        *tally_heads(),
-        "all verdicts",
-    ]
+HEAD = ("stage", "share", "servers", "commands", "wait", *(one.name.lower() for one in Outcome), "verdicts")
+
+
+def _costs(*, language: Language = ENGLISH) -> str:
+    head = [say.text("costs", name, language, ceiling=CEILING, all=len(reader.names())) for name in HEAD]
     rows = []
     for name in by_speed():
         result = reference.of_stage(name)
@@ -41,35 +39,36 @@ def _costs() -> str:
         numbers = map(str, tally(name).values())
         share = f"{reference.share_of_ceiling(name):.0%}"
         figures = (reference.figure(result, "commands"), reference.figure(result, "p99"))
-        rows.append([f"[`{name}`](ladder/{name}.md)", share, behind, *figures, *numbers, f"[table](stages.md#{name})"])
+        rows.append(
+            [
+                f"[`{name}`](ladder/{name}.md)",
+                share,
+                behind,
+                *figures,
+                *numbers,
+                f"[{say.text('costs', 'table', language)}](stages.md#{name})",
+            ]
+        )
     return table(head, rows)
-
-
-def tally_heads() -> list[str]:
-    """Return the heads of the columns of a tally, with what the numbers add up to."""
-    first, *others = (one.value for one in Outcome)
-    return [f"of {len(reader.names())} scenarios: {first}", *others]
 
 
 def _share(stage: str) -> str:
     return f"{reference.share_of_ceiling(stage):.0%}"
 
 
-def _kept(stage: str) -> str:
+def _kept(stage: str, *, language: Language = ENGLISH) -> str:
     """Return a tally of a stage for prose."""
     number = tally(stage)
-    otherwise = number[Outcome.LOST_OTHERWISE]
-    return (
-        f"of {counted(len(reader.names()), 'scenario')} it kept {number[Outcome.KEPT]} without any loss, "
-        + (f"kept {otherwise} while increments were lost by another cause, " if otherwise else "")
-        + f"failed in {number[Outcome.FAILED]}, and was not tried in {number[Outcome.NOT_TRIED]}"
-    )
+    otherwise = number.pop(Outcome.LOST_OTHERWISE)
+    said = say.text("costs", "tally_otherwise", language, otherwise) if otherwise else ""
+    counts = {one.name.lower(): count for one, count in number.items()}
+    return say.text("costs", "tally", language, all=len(reader.names()), otherwise=said, **counts)
 
 
-def _locks_share() -> str:
+def _locks_share(*, language: Language = ENGLISH) -> str:
     """Return the range of the throughput of the locks proper, as shares of the ceiling."""
     shares = [reference.share_of_ceiling(name) for name in locks()]
-    return f"{min(shares):.0%} to {max(shares):.0%}"
+    return say.text("costs", "span", language, least=f"{min(shares):.0%}", most=f"{max(shares):.0%}")
 
 
 def locks() -> list[str]:
@@ -77,10 +76,11 @@ def locks() -> list[str]:
     return [name for name in by_speed() if stages()[name].store and of(name, claim="exclusive", outcome=Outcome.KEPT)]
 
 
-def _kept_by_none() -> str:
+def _kept_by_none(*, language: Language = ENGLISH) -> str:
     """Return the claims that were tested and that no stage keeps without any loss."""
     alone = [claim for claim, found in worst().items() if Outcome.KEPT not in found.values()]
-    return ", ".join(f"`{claim}`" for claim in alone) or "none"
+    comma = str(say.words(language)["mark"]["names_comma"])
+    return comma.join(f"`{claim}`" for claim in alone) or say.text("costs", "none", language)
 
 
 def draw_price(folder: Path) -> Path:

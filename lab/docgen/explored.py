@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from app.lock import Claim, Stage
@@ -54,9 +54,7 @@ def story_of(stage: Stage) -> Story | None:
 def pictures() -> dict[Path, Callable[[Path], object]]:
     """Return the pictures of the chapters: the path of each, and the function that draws it into a folder."""
     drawn = [story for stage in stages().values() if (story := story_of(stage)) is not None]
-    return {
-        kept.FOLDER / _name(story, language): partial(_draw, story, language) for story in drawn for language in Language
-    }
+    return {kept.FOLDER / _name(story, language): partial(_draw, story, language) for story in drawn for language in Language}
 
 
 def _name(story: Story, language: Language) -> str:

@@ -44,6 +44,7 @@ from lab.scenario import reader
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
 from lab.story.say import text as say
+from lab.story.say import words
 from lab.text import table
 
 PICTURES = REFERENCE / "pictures"  # of the README and the site, each on light and on dark paper
@@ -228,13 +229,14 @@ def _sweeps() -> str:
     return "".join(lines)
 
 
-def _swept(name: str) -> str:
+def _swept(name: str, *, language: Language = Language.ENGLISH) -> str:
     """Return the picture of one kept sweep, with what it shows and the command that makes it."""
     sweep = sweeps.load(choose_from("sweep", name, sweeps.names()))
     kept = sweep_result.load(REFERENCE / f"sweep-{name}")
-    picture = f"![{sweep.title}](../reports/reference/sweep-{name}/{name}.svg)"
+    title, finding = quoted("sweep", sweep.title, language), sweep.finding(sweep_result.curves(kept), language)
+    picture = f"![{title}](../reports/reference/sweep-{name}/{name}.svg)"
     command = kept.command.partition(" --out ")[0]
-    return f"{picture}\n\n*{sweep.finding(sweep_result.curves(kept))}.*\n\n```sh\n.venv/bin/{command}\n```\n"
+    return f"{picture}\n\n*{finding}{words(language)['mark']['end']}*\n\n```sh\n.venv/bin/{command}\n```\n"
 
 
 PARTS: dict[str, Callable[..., str]] = {

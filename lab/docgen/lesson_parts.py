@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lab.errors import choose_from
+from lab.language.choice import Language
+from lab.language.phrases import quoted
 from lab.paths import HOME
+from lab.story import say
 from lab.text import table
 from lab.ui.lesson import OPEN, Action, Placed, step, steps
 
@@ -15,6 +18,7 @@ FOLDER = HOME / "exercises"
 PART = re.compile(r"^\*\*(\w+)\*\* (.+)$", re.MULTILINE)
 LANGUAGES = ("en", "zh")
 UP = "../"  # from docs/ to the project's top
+SHOWN = ("Task", "Check", "Before", "After")  # of an exercise
 HEAD = {"en": ("minutes", "step", "commands"), "zh": ("分钟", "步骤", "命令")}
 ON_THE_WALL = {"en": "**On the wall:**", "zh": "**投影上的问题：**"}
 IN_BRACKETS, SIGN = {"en": "({})", "zh": "（{}）"}, {"en": "; ", "zh": "；"}
@@ -80,14 +84,13 @@ def exercises() -> dict[Path, dict[str, str]]:
     return found
 
 
-def _exercises() -> str:
+def _exercises(*, language: Language = Language.ENGLISH) -> str:
     """Return the table of the exercises."""
-    wanted = {"task": "Task", "check": "Check", "at the beginning": "Before", "when it is done": "After"}
     rows = [
-        [f"[{path.stem}](../exercises/{path.name})", *(parts[name] for name in wanted.values())]
+        [f"[{path.stem}](../exercises/{path.name})", *(quoted("exercise", parts[name], language) for name in SHOWN)]
         for path, parts in exercises().items()
     ]
-    return table(["begin with", *wanted], rows)
+    return table([say.text("exercises", name, language) for name in ("file", *SHOWN)], rows)
 
 
 PARTS: dict[str, Callable[..., str]] = {

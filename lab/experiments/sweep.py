@@ -42,7 +42,7 @@ class Sweep:
     needs: tuple[str, ...] = ()  # what a stage must have, by the names in ``lab.scenario.requirements.NEEDS``
     figures: Mapping[str, str]  # the headings of the recorded figures, by name
     expected_s: Callable[[float, int], float]  # about how long the load of one run takes
-    finding: Callable[[Sequence[Curve]], str]  # returns the sentence that the data show
+    finding: Callable[..., str]  # of the curves and a language, returns the sentence that the data show
     draw: Callable[[Canvas, SweepResult, Sequence[Curve]], None]  # draws on an empty canvas without a title
     height_in: float  # the canvas's height
 

@@ -9,28 +9,33 @@ from matplotlib.figure import Figure
 from lab.experiments.sweep import Sweep
 from lab.experiments.sweep_chart import band, crosses, per_cent
 from lab.experiments.sweep_result import LOST_LOCK, LOST_SHARE, Curve, SweepResult
+from lab.language.choice import Language
 from lab.report.chart import GREY, LINES
+from lab.story.say import ENGLISH, text, words
 
 PAUSE_MS = 900  # of the scenario's fault
 APART = 0.03  # the stages at one value; no line joins the values, because nothing was measured between them
 
 
-def finding(curves: Sequence[Curve]) -> str:
+def finding(curves: Sequence[Curve], language: Language = ENGLISH) -> str:
     """Return up to which pause a stopped holder kept its lock, and from which on it lost it. Stages with one answer are one."""
     stages: dict[str, list[str]] = {}
     for curve in curves:
-        if said := _of(curve):
+        if said := _of(curve, language):
             stages.setdefault(said, []).append(curve.stage)
-    return "; ".join(f"{', '.join(names)}: {said}" for said, names in stages.items()) or "Nothing was soundly measured"
+    mark = words(language)["mark"]
+    found = [text("run", "title", language, stage=mark["names_comma"].join(names), what=said) for said, names in stages.items()]
+    return mark["part"].join(found) or text("sweep", "nothing", language)
 
 
-def _of(curve: Curve) -> str:
+def _of(curve: Curve, language: Language) -> str:
     known = curve.known(LOST_LOCK)
     losers = [(value, share.value) for value, share in known if share.value > 0]
     safe = [value for value, share in known if share.value == 0 and (not losers or value < losers[0][0])]
-    words = [f"no lock is lost up to a pause of {safe[-1]:g} × TTL"] if safe else []
-    words += [f"it is lost in {per_cent(losers[0][1])} of the runs at {losers[0][0]:g} × TTL"] if losers else []
-    return ", and ".join(words)
+    found = [text("sweep", "no_lock_lost", language, ttls=f"{safe[-1]:g}")] if safe else []
+    if losers:
+        found.append(text("sweep", "locks_lost", language, ttls=f"{losers[0][0]:g}", share=per_cent(losers[0][1])))
+    return str(words(language)["mark"]["then"]).join(found)
 
 
 def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:

@@ -13,35 +13,35 @@ from matplotlib.figure import Figure
 from lab.experiments.sweep import Sweep, whole
 from lab.experiments.sweep_chart import band, crosses, per_cent
 from lab.experiments.sweep_result import KEPT_PER_S, Curve, SweepResult
+from lab.language.choice import Language
 from lab.report.chart import LINES, STYLES
+from lab.story.say import ENGLISH, text, words
 from lab.text import thousands
 
 UNHINDERED_PER_S, HINDERED_BELOW_MS = 530, 20  # to estimate the duration: below this interval, polling slows the holders down
 WAITS = {"wait_p50_ms": "p50", "wait_p99_ms": "p99", "wait_max_ms": "max"}
 
 
-def finding(curves: Sequence[Curve]) -> str:
+def finding(curves: Sequence[Curve], language: Language = ENGLISH) -> str:
     """Return, for each stage, how much throughput the shortest interval costs against the best, and how many commands."""
-    return "; ".join(said for curve in curves if (said := _of(curve))) or "Nothing was soundly measured"
+    part = str(words(language)["mark"]["part"])
+    return part.join(said for curve in curves if (said := _of(curve, language))) or text("sweep", "nothing", language)
 
 
-def _of(curve: Curve) -> str:
+def _of(curve: Curve, language: Language) -> str:
     rates, commands = curve.known(KEPT_PER_S), dict(curve.known("commands_per_increment"))
     if not rates:
         return ""
     (shortest, there), (best, fastest) = rates[0], max(rates, key=lambda rate: rate[1].value)
-    price = f"{commands[shortest].value:.0f} commands per increment"
+    places: dict[str, object] = {"stage": curve.stage, "price": f"{commands[shortest].value:.0f}", "shortest": f"{shortest:g}"}
     if len(rates) == 1:
-        return f"{curve.stage}: {thousands(there.value)}/s when it asks every {shortest:g} ms, at {price}"
+        return text("sweep", "one_interval", language, 1, **places, speed=thousands(there.value))
     if best == shortest:
         longest, _ = rates[-1]
-        less = f"{commands[longest].value:.0f} at {longest:g} ms"
-        return f"{curve.stage} is fastest when it asks every {shortest:g} ms, at {price} instead of {less}"
-    dearer = f"{price} instead of {commands[best].value:.0f}"
-    lower = "no measurably" if there.overlaps(fastest) else per_cent(1 - there.value / fastest.value)
-    joint = "but" if there.overlaps(fastest) else "and"
-    speed = f"asking every {shortest:g} ms gives {lower} lower throughput than every {best:g} ms"
-    return f"{curve.stage}: {speed}, {joint} costs {dearer}"
+        return text("sweep", "fastest", language, 1, **places, less=f"{commands[longest].value:.0f}", longest=f"{longest:g}")
+    form = "as_fast" if there.overlaps(fastest) else "slower"
+    places |= {"less": f"{commands[best].value:.0f}", "best": f"{best:g}", "share": per_cent(1 - there.value / fastest.value)}
+    return text("sweep", form, language, 1, **places)
 
 
 def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:

@@ -9,23 +9,23 @@ from matplotlib.figure import Figure
 from lab.experiments.sweep import Sweep, whole
 from lab.experiments.sweep_chart import band, crosses
 from lab.experiments.sweep_result import Curve, SweepResult
+from lab.language.choice import Language
 from lab.report.chart import GREY, LINES
+from lab.story.say import ENGLISH, text, words
 
 WAIT = "wait_max_ms"
 
 
-def finding(curves: Sequence[Curve]) -> str:
+def finding(curves: Sequence[Curve], language: Language = ENGLISH) -> str:
     """Return how much longer than the TTL the others wait after a crash, for each stage over all TTLs."""
-    known = [said for curve in curves if (said := _of(curve))]
-    return f"After a crash the others wait longer than the TTL: {', '.join(known)}" if known else "Nothing was soundly measured"
+    known = [said for curve in curves if (said := _of(curve, language))]
+    each = str(words(language)["mark"]["comma"]).join(known)
+    return text("sweep", "takeover", language, each=each) if known else text("sweep", "nothing", language)
 
 
-def _of(curve: Curve) -> str:
+def _of(curve: Curve, language: Language) -> str:
     more = [round(wait.value - ttl_ms) for ttl_ms, wait in curve.known(WAIT)]
-    if not more:
-        return ""
-    longer = f"{min(more)} to {max(more)} ms" if len(more) > 1 else f"{more[0]} ms"
-    return f"by {longer} with {curve.stage}"
+    return text("sweep", "longer", language, len(more), stage=curve.stage, least=min(more), most=max(more)) if more else ""
 
 
 def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:

@@ -12,29 +12,33 @@ from matplotlib.figure import Figure
 from lab.experiments.sweep import Sweep
 from lab.experiments.sweep_chart import band, crosses, per_cent
 from lab.experiments.sweep_result import KEPT_PER_S, LOST_SHARE, Curve, SweepResult
+from lab.language.choice import Language
 from lab.report.chart import GREY, LINES
+from lab.story.say import ENGLISH, text, words
 
 TTL_MS = 200
 FINE = 400  # points of the drawn staircase
 
 
-def finding(curves: Sequence[Curve]) -> str:
+def finding(curves: Sequence[Curve], language: Language = ENGLISH) -> str:
     """Return, for each stage, up to where it loses nothing, from where on it does, and its largest loss."""
-    return "; ".join(said for curve in curves if (said := _of(curve))) or "Nothing was soundly measured"
+    part = str(words(language)["mark"]["part"])
+    return part.join(said for curve in curves if (said := _of(curve, language))) or text("sweep", "nothing", language)
 
 
-def _of(curve: Curve) -> str:
+def _of(curve: Curve, language: Language) -> str:
     known = curve.known(LOST_SHARE)
     if not known:
         return ""
     losers = [value for value, share in known if share.value > 0]
-    broken = " where it was sound" if any(spot.unsound for spot in curve.spots) else ""
+    sound = text("sweep", "where_sound", language) if any(spot.unsound for spot in curve.spots) else ""
     if not losers:
-        return f"{curve.stage} loses nothing up to {known[-1][0]:g} × TTL{broken}"
+        return text("sweep", "loses_nothing", language, stage=curve.stage, ttls=f"{known[-1][0]:g}", sound=sound)
     worst_at, worst = max(known, key=lambda one: one[1].value)
     safe = [value for value, _ in known if value < losers[0]]
-    before = f"nothing up to {safe[-1]:g} × TTL, and " if safe else ""
-    return f"{curve.stage} loses {before}{per_cent(worst.value)} of the increments at {worst_at:g} × TTL{broken}"
+    before = text("sweep", "first_nothing", language, ttls=f"{safe[-1]:g}") if safe else ""
+    places = {"before": before, "share": per_cent(worst.value), "ttls": f"{worst_at:g}", "sound": sound}
+    return text("sweep", "loses", language, 1, stage=curve.stage, **places)
 
 
 def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:

@@ -72,7 +72,7 @@ def test_ticks(made_cells, monkeypatch):
         ("fair", "queued", "KEPT", 0),
         ("fair", "lua", "KEPT", 0), ("reentrant", "lua", "ADMITTED", 0),
     )  # fmt: skip
-    monkeypatch.setattr(conditions, "CONDITIONS", {"both": ("fair", "reentrant")})
+    monkeypatch.setattr(conditions, "CONDITIONS", {"reentrant": ("fair", "reentrant")})
     rows = dict(line.strip("| ").split(" | ") for line in conditions.PARTS["ticks"]().splitlines())
 
     assert [rows[f"`{name}`"] for name in ("zookeeper", "etcd", "queued", "lua", "none")] == ["✓", "~", "(✓)", "✗", "–"]
