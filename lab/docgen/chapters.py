@@ -24,6 +24,7 @@ from lab.scenario import reader
 from lab.scenario.stage_diff import changes, code, difference
 from lab.story import say, say_run
 from lab.story.say import ENGLISH, text
+from lab.text import table
 
 FOLDER = HOME / "docs" / "ladder"
 CHINESE = HOME / "docs" / "zh" / "ladder"
@@ -142,20 +143,20 @@ def _neighbours(name: str, *, language: Language = ENGLISH) -> str:
     return " · ".join([*before, f"[{contents}](../README.md)", *after, f"[{which}](../which-lock.md)", *both]) + "\n"
 
 
-def _contents() -> str:
+def _contents(*, language: Language = ENGLISH) -> str:
     """Return the chapters in the order of the course, one table for each part of the ladder. A detour is in italics."""
-    parts: dict[str, list[str]] = {}
+    parts: dict[str, list[list[str]]] = {}
     for number, (name, stage) in enumerate(stages().items(), 1):
-        link = f"[{_title(name)}](ladder/{name}.md)"
-        chapter = f"*{link}*" if ": detour: " in link else link
-        parts.setdefault(part(name), []).append(f"| {number} | {chapter} | {stage.story.problem} |")
-    head = "| | chapter | the problem that it solves |\n| --- | --- | --- |"
-    tables = [f"### {title}\n\n{head}\n" + "\n".join(rows) for title, rows in parts.items()]
-    return "\n" + "\n\n".join(tables) + "\n\n"
+        link = f"[{_title(name, language)}](ladder/{name}.md)"
+        chapter = f"*{link}*" if text("chapter", "detour", language) in link else link
+        problem = quoted("problem", stage.story.problem, language)
+        parts.setdefault(quoted("part", part(name), language), []).append([str(number), chapter, problem])
+    head = ["", *(text("chapter", column, language) for column in ("chapter", "solves"))]
+    return "\n" + "\n".join(f"### {title}\n\n{table(head, rows)}" for title, rows in parts.items()) + "\n"
 
 
-def _title(name: str) -> str:
-    chapter = path(name)
+def _title(name: str, language: Language) -> str:
+    chapter = (CHINESE if language is Language.CHINESE else FOLDER) / f"{name}.md"
     return chapter.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") if chapter.exists() else f"`{name}`"
 
 

@@ -153,16 +153,31 @@ def _prose(text: str) -> str:
 def relinked(text: str, one: Page) -> str:
     """Return a generated part as it stands in the Chinese page: its links, made for the English page, lead to the same files.
 
-    A link to a page that there is in Chinese as well leads there; a link to a heading stays with the English page.
+    A link to a page that there is in Chinese as well leads there, and to the heading in the same place.
     """
-    chinese = {each.english.as_posix(): each.chinese for each in pages(one.home)}
+    chinese = {each.english.as_posix(): each for each in pages(one.home)}
 
     def again(link: re.Match[str]) -> str:
-        target = os.path.normpath(one.english.parent / link[1])
-        there = chinese.get(target, target) if not link[2] else target
-        return f"]({os.path.relpath(there, one.chinese.parent)}{link[2] or ''})"
+        target, anchor = os.path.normpath(one.english.parent / link[1]), link[2] or ""
+        if (page := chinese.get(target)) and (there := _same_heading(page, anchor)) is not None:
+            return f"]({os.path.relpath(page.chinese, one.chinese.parent)}{there})"
+        return f"]({os.path.relpath(target, one.chinese.parent)}{anchor})"
 
     return LINK.sub(again, text)
+
+
+def _same_heading(page: Page, anchor: str) -> str | None:
+    """Return the Chinese anchor of an English heading; None where the pages do not have it in the same place."""
+    if not anchor:
+        return ""
+    english, chinese = anchors(page.source), anchors(page.text)
+    return f"#{chinese[english.index(anchor[1:])]}" if anchor[1:] in english and len(english) == len(chinese) else None
+
+
+def anchors(text: str) -> list[str]:
+    """Return the anchors of a page's headings in their order, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", FENCED.sub("", text), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
 def to_do(home: Path = HOME) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.locks import PARTS, stages
-from lab.docgen import architecture, chapters, cost_of_locking, figures, generate
+from lab.docgen import architecture, chapters, cost_of_locking, figures, generate, translations
 from lab.docgen.drift import is_drawn_so
 from lab.docgen.figures import Illustration, illustrations
 from lab.errors import BadInput
@@ -39,8 +39,7 @@ def prose(path: Path) -> str:
 
 def anchors(path: Path) -> set[str]:
     """What its headings are called in links."""
-    headings = re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return set(translations.anchors(path.read_text(encoding="utf-8")))
 
 
 @every("stage", stages)
