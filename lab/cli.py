@@ -154,15 +154,16 @@ def up(stage: str, scenario: str, **given: Any) -> int:
 @click.option("--port", type=PORT, help=f"Port of the page; 0 selects a free port.  {USUAL.format(8090)}")
 @click.option("--locust-port", type=PORT, help=f"Port of Locust's own page; 0 selects a free port.  {USUAL.format(8089)}")
 @shown("--processes", type=click.IntRange(1, 64), default=1, help=OPTIONS["processes"].help)
-@shown("--host", default="127.0.0.1", help="Address to listen on. For an address of the network, the lab sets a password.")
+@shown("--host", default="127.0.0.1", help="Address to listen on. On a network, all pages ask for a key.")
 @shown("--stage", default="none", help="Stage that is selected at first.")
 @shown("--scenario", default="rush", help="Scenario that is selected at first.")
-def ui(port: int | None, locust_port: int | None, processes: int, host: str, stage: str, scenario: str) -> int:
+@click.option("--names", is_flag=True, help="Ask visitors for their names, and show them with their scores.")
+def ui(port: int | None, locust_port: int | None, processes: int, host: str, stage: str, scenario: str, names: bool) -> int:
     """Serve the lab in the browser until Ctrl-C. With --host 0.0.0.0, a class can predict on phones."""
     from lab.ui.run_form import offered
     from lab.ui.server import serve
 
-    return serve(port, host, locust_port, processes, partial(offered, stage, scenario))
+    return serve(port, host, locust_port, processes, partial(offered, stage, scenario), names=names)
 
 
 @lab.command()
@@ -310,8 +311,9 @@ def growth(most_requests: int, out: Path | None) -> int:
 @shown("--from", "step", type=click.IntRange(1), default=1, help="Number of the step to begin with.")
 @click.option("--port", type=PORT, help=f"Port of the page; 0 selects a free port.  {USUAL.format(8090)}")
 @click.option("--locust-port", type=PORT, help=f"Port of Locust's own page; 0 selects a free port.  {USUAL.format(8089)}")
-@shown("--host", default="127.0.0.1", help="Address to listen on. For an address of the network, the lab sets a password.")
-def give_class(step: int, port: int | None, locust_port: int | None, host: str) -> int:
+@shown("--host", default="127.0.0.1", help="Address to listen on. On a network, all pages ask for a key.")
+@click.option("--names", is_flag=True, help="Ask visitors for their names, and show them with their scores.")
+def give_class(step: int, port: int | None, locust_port: int | None, host: str, names: bool) -> int:
     """Give a lesson of 45 minutes in the browser, step by step.
 
     It is the page of `lab ui`, opened on the lesson of docs/class.md.
@@ -320,7 +322,7 @@ def give_class(step: int, port: int | None, locust_port: int | None, host: str) 
     from lab.ui.server import serve
 
     need_clone()
-    return serve(port, host, locust_port, step=step)
+    return serve(port, host, locust_port, step=step, names=names)
 
 
 def _command() -> str:

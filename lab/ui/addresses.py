@@ -13,35 +13,50 @@ from lab.ui.same_origin import LOOPBACK
 PAGE_PORT, LOCUST_PORT = 8090, 8089
 TRIED = 10  # how many ports are tried, from the usual one on, before the system chooses any
 VOTE = "/vote"  # the page as phones see it
+JOIN = "/join"  # where a phone types the word of the class
 NOWHERE = ("192.0.2.1", 9)  # an address that is reserved for documentation
 
 
-def available(host: str, port: int | None, usual: int, option: str) -> int:
-    """Return the port to listen on: the wanted one, or without one the usual port, or another where that is taken.
+def ports(host: str, page: int | None, locust: int | None) -> tuple[int, int]:
+    """Return the ports of the lab's page and of Locust's: two that are free at the same moment.
 
-    port: 0 for any free port. Raises BadInput where the wanted port is not available, or the host is none of this machine.
+    page, locust: the wanted port, or 0 for any free one. None: the usual one, or another where that is taken. Raises BadInput
+    where a wanted port is not available, or the host is none of this machine.
     """
+    with contextlib.ExitStack() as held:  # the first port stays taken while the second is chosen
+        first = held.enter_context(_held(host, page, PAGE_PORT, "--port"))
+        second = held.enter_context(_held(host, locust, LOCUST_PORT, "--locust-port"))
+        return _port(first), _port(second)
+
+
+def _held(host: str, port: int | None, usual: int, option: str) -> socket.socket:
     if port is not None:
-        return _bound(host, port, option)
+        return _listening(host, port or free_port(), option)
     for one in range(usual, usual + TRIED):
         with contextlib.suppress(PortTaken):
-            return _bound(host, one, option)
-    return free_port()
+            return _listening(host, one, option)
+    return _listening(host, free_port(), option)
 
 
 class PortTaken(BadInput):
     """The port is not available."""
 
 
-def _bound(host: str, port: int, option: str) -> int:
-    """Return the port, or a free one for 0, if a server can listen there. Raises BadInput."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise not_available(host, port, option, error) from None
-    return port or free_port()
+def _listening(host: str, port: int, option: str) -> socket.socket:
+    probe = socket.socket()
+    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        probe.bind((host, port))
+        probe.listen()  # two sockets may be bound to one port until one of them listens
+    except OSError as error:
+        probe.close()
+        raise not_available(host, port, option, error) from None
+    return probe
+
+
+def _port(listening: socket.socket) -> int:
+    port: int = listening.getsockname()[1]
+    return port
 
 
 def not_available(host: str, port: int, option: str, error: OSError) -> BadInput:

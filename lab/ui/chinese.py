@@ -19,6 +19,7 @@ from lab.scenario.faults import faults
 from lab.story import say
 from lab.story.verdict import headline, reason
 from lab.ui import questions
+from lab.ui.joining import NOT_JOINED, TEACHER_ONLY
 from lab.ui.locust_environment import BUSY, UNDER_WAY
 from lab.ui.predictions import FULL
 from lab.ui.run_form import scenario_names
@@ -47,7 +48,8 @@ TEXTS = {
     "more": "{n} more scenarios need what this stage does not have.",
     "name": "your name (optional)",
     "choices": "Your prediction",
-    "said": "Predictions for the next run: {votes}.",
+    "said": "{n} predictions for the next run. What they say is shown at Start.",
+    "said_one": "1 prediction for the next run. What it says is shown at Start.",
     "said_of_run": "Predictions for this run: {votes}.",
     "said_none": "No predictions for the next run yet.",
     "you_said_next": "You said: {choice}. It counts for the next run.",
@@ -60,7 +62,7 @@ TEXTS = {
     "named": "{name}: {right} of {all}",
     "phones": "Predict on your phone",
     "qr": "QR code of the address {address}",
-    "password": "Any name, and this password:",
+    "by_hand": "or open this address and type the word:",
     "no_phones": "Only this machine can open these pages. For phones, start the lab with",
     "new_stage": "?",
     # the lesson
@@ -92,6 +94,7 @@ TEXTS = {
     "drawn": "{stage} under {scenario}: ended.",
     "refused": "Not run: {why}",
     "silent": "The lab does not answer. Waiting for it …",
+    "open_again": "The lab does not accept this page any more. Open it again, as at first.",
     "connecting": "Connecting …",
     "starting_now": "Starting",
     "one_replica": "1 replica",
@@ -144,6 +147,15 @@ TEXTS = {
     "step_before": "Previous step",
     "step_after": "Next step",
     "all_steps": "All steps",
+    # where a phone joins the class by hand
+    "join": "Join the class",
+    "join_word": "The word and the digit on the wall",
+    "join_go": "Join",
+    "join_teacher": "The teacher's page has an address of its own. The lab printed it when it started.",
+    "join_unknown": "This address is of an earlier class. Scan the code on the wall once more, or type the word there.",
+    "join_wrong": "That is not the word. Look at the wall once more.",
+    "join_soon": "Too many wrong words. Wait {s} seconds, then try again.",
+    "join_closed": "Too many wrong words from the whole class. From now on only the code on the wall opens the page.",
 }
 
 
@@ -166,7 +178,7 @@ def offered() -> Chinese:
         **exactly("title", (one.title for one in loaded)),
         **exactly("question", (text for one in asked for text in (one.text, *one.choices))),
         **{say.fault(name): say.fault(name, Language.CHINESE) for name in faults()},
-        **sentences("refusal", (BUSY, UNDER_WAY, FULL)),
+        **sentences("refusal", (BUSY, UNDER_WAY, FULL, TEACHER_ONLY, NOT_JOINED)),
     }
 
 

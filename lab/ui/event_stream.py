@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import msgspec
 
 BEHIND = 100  # messages: a slower browser is disconnected; it connects again and gets the current state
-LISTENERS = 200
+LISTENERS = 250  # more than there may be voters (predictions.py)
 
 
 class TooManyListeners(Exception):  # noqa: N818 - states what happened

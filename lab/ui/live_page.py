@@ -14,6 +14,7 @@ from lab.scenario import reader as scenarios
 from lab.ui import chinese, lesson, questions
 from lab.ui.addresses import qr_code
 from lab.ui.chinese import TEXTS
+from lab.ui.joining import Invitation
 from lab.ui.ladder_panel import CORE
 from lab.ui.run_form import scenario_names
 
@@ -22,17 +23,18 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 def text(
     asked: tuple[str, str],
-    for_phones: str,
-    password: str,
+    invitation: Invitation,
     locust_port: int,
     ways: Mapping[str, str],
     language: Language = Language.ENGLISH,
+    names: bool = False,
 ) -> str:
     """Return the page, with its texts in all languages.
 
-    asked: the stage and the scenario that are chosen. for_phones: the address for phones; empty where only this machine can open
-    the page. password: the page's own; empty where it has none. ways: the addresses of the lab's other pages, by name.
-    language: the language in which the page opens. A visitor can choose another one there.
+    asked: the stage and the scenario that are chosen. invitation: how phones come here; empty where only this machine can open
+    the page. ways: the addresses of the lab's other pages, by name.
+    language: the language in which the page opens. A visitor can choose another one there. names: whether visitors are asked for
+    their names.
     """
     shelf, loaded = stages(), {name: scenarios.load(name) for name in scenario_names()}
     offered = {
@@ -51,6 +53,6 @@ def text(
         "language": language,
     }
     encoded = msgspec.json.encode(data).decode().replace("<", "\\u003c")  # a </script> in a text would end the element
-    phones = {"for_phones": for_phones, "qr_code": qr_code(for_phones) if for_phones else "", "password": password}
+    phones = {"invitation": invitation, "qr_code": qr_code(invitation.code) if invitation.code else "", "names": names}
     here = {"asked": asked, "locust_port": locust_port, "ways": ways, "t": TEXTS}
     return page("live.html", TEMPLATES, data=encoded, **here, **phones, **offered)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import contextlib
 import os
 import queue
-import secrets
 import threading
 import time
+from collections.abc import Iterable
 from http import HTTPStatus
 from io import BytesIO
 from pathlib import Path
@@ -24,9 +22,10 @@ from lab.language.choice import of_environment
 from lab.paths import REPORTS
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
-from lab.ui import chinese, live_page, questions
-from lab.ui.addresses import VOTE, from_elsewhere, from_here
+from lab.ui import chinese, join_page, live_page, questions
+from lab.ui.addresses import JOIN, VOTE, from_elsewhere, from_here
 from lab.ui.event_stream import TooManyListeners, encoded
+from lab.ui.joining import NOT_JOINED, TEACHER_ONLY, Admission, Invitation, Keys, Role, as_teacher, cookies_in
 from lab.ui.ladder_panel import rungs
 from lab.ui.live_state import LiveState, UnderWay
 from lab.ui.locust_client import LocustClient, NotStarted
@@ -40,20 +39,20 @@ from lab.ui.static_server import Site, SiteHandler
 LONGEST = 4096  # bytes of what is posted
 DRAWN_WITHIN_S = 30.0  # until the pictures of the run before are drawn, a new run waits
 SILENT_S = 15.0
-LETTERS = 64  # the length of a browser's own number
 # a page may load content from this server only, and no page may show it in a frame
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "frame-ancestors 'none'"
 )
 
+PROJECTOR = "projector"  # the view of the page without buttons
+HTML = "text/html; charset=utf-8"
 PAGES = ("/", "/live", VOTE)  # the lab's own page; at the last address as phones see it
 
 
 class PostedPrediction(msgspec.Struct):
     """A prediction as a browser posts it."""
 
-    reader: str  # a number that the browser made up
     stage: str
     scenario: str
     choice: int  # the place of the choice, from 0, among the choices of the scenario's question
@@ -79,20 +78,31 @@ Posted = TypeVar("Posted", PostedPrediction, PostedSubject, PostedPlace)
 
 
 class LiveServer(Site):
-    """Serves from its own threads until it is closed. password: required if not empty. Raises
-    OSError without the port.
+    """Serves from its own threads until it is closed. Raises OSError without the port.
+
+    teacher: the teacher's key; empty where nobody needs one. names: whether visitors are asked for their names.
     """
 
     def __init__(
-        self, state: LiveState, host: str, port: int, locust_port: int, password: str = "", reports: Path = REPORTS
+        self,
+        state: LiveState,
+        host: str,
+        port: int,
+        locust_port: int,
+        teacher: str = "",
+        reports: Path = REPORTS,
+        names: bool = False,
     ) -> None:
-        self.state, self.locust_port, self.password = state, locust_port, password
-        self.locust = LocustClient(from_here(host), locust_port, password)
+        self.state, self.locust_port, self.asks_names = state, locust_port, names
         self.ready = threading.Event()  # whether Locust answers: Start waits for it
         self.ready.set()
-        super().__init__(reports, port, host, LiveHandler, () if password else LOOPBACK)
-        name = from_elsewhere(host) if engine() == LOCAL else ""  # a container does not know its host's address
-        self.for_phones = f"http://{name}:{self.server_port}{VOTE}" if name else ""
+        super().__init__(reports, port, host, LiveHandler, () if teacher else LOOPBACK)
+        self.keys = Keys(self.server_port, teacher)
+        self.locust = LocustClient(from_here(host), locust_port, as_teacher(self.server_port, teacher))
+        name = from_elsewhere(host) if teacher and engine() == LOCAL else ""  # a container does not know its host's address
+        address = f"{name}:{self.server_port}"
+        code = f"http://{address}{VOTE}?k={self.keys.vote}"
+        self.invitation = Invitation(address, code, self.keys.word) if name else Invitation()
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def ways(self) -> dict[str, str]:
@@ -111,13 +121,18 @@ class LiveHandler(SiteHandler):
     disable_nagle_algorithm = True
 
     def send_head(self) -> Any:
-        if not self._admitted():
+        if not self._from_own_pages():
             return None
         address = urlsplit(self.path)
         asked = {name: values[-1] for name, values in parse_qs(address.query).items()}
-        match address.path:
-            case path if path in PAGES:
-                return self._send(self._page(), "text/html; charset=utf-8")
+        if address.path in PAGES:
+            return self._enter(address.path, asked["k"]) if "k" in asked else self._page(address.path, asked.get("view", ""))
+        if address.path == JOIN:
+            return self._join_page(Admission.OPEN)
+        return self._forbid(NOT_JOINED) if self._role() is Role.STRANGER else self._content(address.path, asked)
+
+    def _content(self, path: str, asked: dict[str, str]) -> Any:
+        match path:
             case "/live/ladder":
                 return self._answer(lambda: self._ladder(asked))
             case "/live/replay":
@@ -127,10 +142,14 @@ class LiveHandler(SiteHandler):
         return super().send_head()
 
     def do_POST(self) -> None:  # noqa: N802 - the library's name
-        """Accept what the page posts; nothing else can be posted."""
+        """Accept what the pages post; nothing else can be posted."""
         body = self._body()
-        if body is None or not self._admitted():
-            return
+        if body is not None and self._from_own_pages() and (answer := self._posted(urlsplit(self.path).path, body)):
+            self.copyfile(answer, self.wfile)
+
+    def _posted(self, path: str, body: bytes) -> BytesIO | None:
+        if path == JOIN:
+            return self._join(body)
         posts = {
             "prediction": self._predict,
             "subject": self._ask,
@@ -138,12 +157,13 @@ class LiveHandler(SiteHandler):
             "start": self._start,
             "stop": self._stop,
         }
-        post = posts.get(urlsplit(self.path).path.removeprefix("/live/"))
+        post = posts.get(path.removeprefix("/live/"))
         if post is None:
             self._refuse(HTTPStatus.NOT_FOUND, f"only to /live/… can be posted: {', '.join(posts)}")
-            return
-        if answer := self._answer(lambda: post(body)):
-            self.copyfile(answer, self.wfile)
+            return None
+        if post == self._predict:
+            return self._answer(lambda: post(body)) if self._device() else self._forbid(NOT_JOINED)
+        return self._answer(lambda: post(body)) if self._role() is Role.TEACHER else self._forbid(TEACHER_ONLY)
 
     def _body(self) -> bytes | None:
         length = self.headers.get("Content-Length") or ""
@@ -153,55 +173,75 @@ class LiveHandler(SiteHandler):
             return None
         return self.rfile.read(int(length))
 
-    def _admitted(self) -> bool:
-        """Refuse pages of other sites, and visitors without the password where there is one."""
+    def _from_own_pages(self) -> bool:
+        """Refuse what pages of other sites make a browser send."""
         if why := foreign(self.command, dict(self.headers), self.server.names):
             self._refuse(HTTPStatus.FORBIDDEN, why)
-            return False
-        if self.server.password and not secrets.compare_digest(self._password(), self.server.password.encode()):
-            self.send_response(HTTPStatus.UNAUTHORIZED)
-            self.send_header("WWW-Authenticate", 'Basic realm="the lock lab: any name, and the password that the lab printed"')
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return False
-        return True
+        return not why
 
-    def _password(self) -> bytes:
-        kind, _, credentials = (self.headers.get("Authorization") or "").partition(" ")
-        with contextlib.suppress(ValueError):
-            if kind == "Basic":
-                return base64.b64decode(credentials, validate=True).partition(b":")[2]
-        return b""
+    # who visits
+    def _cookies(self) -> dict[str, str]:
+        return cookies_in(self.headers.get("Cookie") or "")
 
-    def _page(self) -> bytes:
-        server = self.server
-        shown = (server.state.asked, server.for_phones, server.password, server.locust_port, server.ways())
-        return live_page.text(*shown, of_environment(os.environ)).encode()
+    def _role(self) -> Role:
+        here = self.connection.getsockname()[0]  # a program on this machine comes from the address that it goes to
+        own_name = urlsplit(f"//{self.headers.get('Host')}").hostname in (here, *LOOPBACK)
+        return self.server.keys.role(self._cookies(), own_name and self.client_address[0] == here)
+
+    def _device(self) -> str:
+        return self.server.keys.device(self._cookies())
+
+    def _enter(self, path: str, key: str) -> BytesIO | None:
+        """Answer an address with a key: a cookie stands for it from now on, and the address loses it."""
+        cookies = self.server.keys.enter(key, self._cookies())
+        return self._join_page(Admission.UNKNOWN) if cookies is None else self._redirect(path, cookies)
+
+    def _join(self, body: bytes) -> BytesIO | None:
+        """Answer a visitor who typed a word."""
+        word = parse_qs(body.decode(errors="replace")).get("word", [""])[0]
+        entry = self.server.keys.typed(word, self.client_address[0])
+        return (
+            self._redirect(VOTE, self.server.keys.new_device(self._cookies()))
+            if entry is Admission.OPEN
+            else self._join_page(entry)
+        )
+
+    def _join_page(self, entry: Admission) -> BytesIO:
+        text = join_page.text(entry, of_environment(os.environ))
+        return self._send(text.encode(), HTML, HTTPStatus.OK if entry is Admission.OPEN else HTTPStatus.FORBIDDEN)
+
+    def _page(self, path: str, view: str) -> BytesIO:
+        server, role = self.server, self._role()
+        least = Role.ONLOOKER if view == PROJECTOR else Role.VOTER if path == VOTE else Role.TEACHER
+        if role < least:
+            return self._redirect(VOTE if role is Role.VOTER else JOIN)
+        shown = (server.state.asked, server.invitation, server.locust_port, server.ways(), of_environment(os.environ))
+        cookies = [] if role is Role.ONLOOKER else server.keys.new_device(self._cookies())
+        return self._send(live_page.text(*shown, server.asks_names).encode(), HTML, cookies=cookies)
 
     def _ladder(self, asked: dict[str, str]) -> dict[str, Any]:
         scenario = scenarios.load(choose_from("scenario", asked.get("scenario", ""), scenario_names()))
         stage = choose_from("stage", asked.get("stage", ""), stages())
-        reader, predictions = asked.get("reader", "")[:LETTERS], self.server.state.predictions
+        device, predictions = self._device(), self.server.state.predictions
         everything = "all" in asked
-        shown = rungs(scenario.name, lambda name: everything or predictions.may_see(reader, (name, scenario.name)))
+        shown = rungs(scenario.name, lambda name: everything or predictions.may_see(device, (name, scenario.name)))
         return {
             "rungs": shown,
             "chinese": chinese.of_rungs(shown),
-            "mine": predictions.of(reader, (stage, scenario.name)),
-            "votes": predictions.votes((stage, scenario.name), len(questions.of(scenario.tests.name).choices)),
+            "mine": predictions.of(device, (stage, scenario.name)),
+            "voted": predictions.voted((stage, scenario.name)),
         }
 
     def _predict(self, body: bytes) -> dict[str, Any]:
         posted = _read(body, PostedPrediction)
-        if not 0 < len(posted.reader) <= LETTERS:
-            raise BadInput(f"reader: must have 1 to {LETTERS} characters")
         stage, scenario = _subject(posted)
         choices = questions.of(scenario.tests.name).choices
         if not 0 <= posted.choice < len(choices):
             offered = ", ".join(f"{place}: {text}" for place, text in enumerate(choices))
             raise BadInput(f"choice: there is no choice {posted.choice} for {scenario.name}; its choices are {offered}")
-        self.server.state.predict(posted.reader, posted.name, stage, scenario, posted.choice)
-        return self._ladder({"reader": posted.reader, "stage": posted.stage, "scenario": posted.scenario})
+        name = posted.name if self.server.asks_names else ""
+        self.server.state.predict(self._device(), name, stage, scenario, posted.choice)
+        return self._ladder({"stage": posted.stage, "scenario": posted.scenario})
 
     def _ask(self, body: bytes) -> dict[str, Any]:
         stage, scenario = _subject(_read(body, PostedSubject))
@@ -238,13 +278,27 @@ class LiveHandler(SiteHandler):
         except (BadInput, Full, NotStarted, UnderWay) as reason:
             return self._send(msgspec.json.encode({"refused": str(reason)}), "application/json", HTTPStatus.BAD_REQUEST)
 
-    def _send(self, content: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK) -> BytesIO:
+    def _forbid(self, why: str) -> BytesIO | None:
+        if not self.path.startswith("/live/"):
+            self._refuse(HTTPStatus.FORBIDDEN, why)
+            return None
+        return self._send(msgspec.json.encode({"refused": why}), "application/json", HTTPStatus.FORBIDDEN)
+
+    def _redirect(self, path: str, cookies: Iterable[str] = ()) -> BytesIO:
+        return self._send(b"", HTML, HTTPStatus.SEE_OTHER, cookies, path)
+
+    def _send(
+        self, content: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK, cookies: Iterable[str] = (), location: str = ""
+    ) -> BytesIO:
         self.send_response(status)
+        for name, value in [*(("Set-Cookie", one) for one in cookies), *([("Location", location)] if location else [])]:
+            self.send_header(name, value)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Content-Security-Policy", POLICY)
+        self.send_header("Referrer-Policy", "same-origin")  # no other server gets an address of this one
         self.end_headers()
         return BytesIO(content)
 

@@ -16,7 +16,6 @@ import msgspec
 
 from lab.language.choice import Language
 from lab.pipeline import Conducted
-from lab.scenario.reader import load
 from lab.scenario.requirements import servers
 from lab.scenario.scenario import Scenario
 from lab.story import say_run
@@ -67,7 +66,7 @@ class LiveState:
             now = dict(self._now)
             if self._live is not None:
                 now |= {"points": self._live.points, "strip": self._live.strip()}
-            return {"kind": "hello", "tally": self.predictions.tally(), "votes": self._votes(), "points": [], **now}
+            return {"kind": "hello", "tally": self.predictions.tally(), "votes": self._voted(), "points": [], **now}
 
     @contextmanager
     def followed(self) -> Iterator[tuple[dict[str, Any], queue.Queue[bytes | None]]]:
@@ -90,7 +89,7 @@ class LiveState:
                 raise UnderWay(UNDER_WAY)
             self.asked, self.place = (stage, scenario), place
             self._now = {"phase": "waiting"}
-            self.news.publish(kind="asked", phase="waiting", **self._votes())
+            self.news.publish(kind="asked", phase="waiting", **self._voted())
 
     def teach(self, step: int, run: int = 0) -> None:
         """Go to a run of a step of the lesson, or to a step without runs. Raises UnderWay; BadInput for an unknown step."""
@@ -102,12 +101,12 @@ class LiveState:
         """Return the run of the lesson that the class is asked about; None outside of the lesson, and in a step without runs."""
         return lesson.run_of(*self.place) if self.place[0] else None
 
-    def predict(self, reader: str, name: str, stage: str, scenario: Scenario, choice: int) -> None:
+    def predict(self, device: str, name: str, stage: str, scenario: Scenario, choice: int) -> None:
         """Keep a visitor's prediction, and publish how many there are. Raises Full."""
         with self._mutex:
-            self.predictions.predict(reader, name, (stage, scenario.name), choice)
+            self.predictions.predict(device, name, (stage, scenario.name), choice)
             if self.asked == (stage, scenario.name):
-                self.news.publish(kind="votes", **self._votes())
+                self.news.publish(kind="votes", **self._voted())
 
     def starting(self, request: RunRequest) -> None:
         """Publish that a run's servers are being started. Its predictions are fixed from now on."""
@@ -196,13 +195,13 @@ class LiveState:
         self._thread.join()
         self.news.end()
 
-    def _votes(self) -> dict[str, Any]:
-        """Return what the class is asked, in which step of the lesson, and how many visitors predict each of the choices."""
-        stage, scenario = self.asked
-        choices = len(questions.of(load(scenario).tests.name).choices)
-        step, run = self.place
-        votes = self.predictions.votes(self.asked, choices)
-        return {"stage": stage, "scenario": scenario, "step": step, "run": run, "votes": votes}
+    def _voted(self) -> dict[str, Any]:
+        """Return what the class is asked, in which step of the lesson, and how many visitors have predicted it.
+
+        What they predict is shown at Start.
+        """
+        (stage, scenario), (step, run) = self.asked, self.place
+        return {"stage": stage, "scenario": scenario, "step": step, "run": run, "voted": self.predictions.voted(self.asked)}
 
     def _go(self) -> None:
         while not self._over.wait(EVERY_S if self.news.has_listeners else UNWATCHED_EVERY_S):

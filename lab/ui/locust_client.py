@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import closing
-from http.client import HTTPConnection, HTTPException, HTTPResponse
+from http.client import HTTPConnection, HTTPException
 from types import MappingProxyType
 from urllib.parse import urlencode
 
@@ -21,10 +21,10 @@ class NotStarted(LabError):  # noqa: N818 - states what happened
 
 
 class LocustClient:
-    """A visitor of Locust's page. password: that of the page; none if empty."""
+    """A visitor of Locust's page. cookie: the header with the teacher's key."""
 
-    def __init__(self, host: str, port: int, password: str = "") -> None:
-        self._host, self._port, self._password = host, port, password
+    def __init__(self, host: str, port: int, cookie: Mapping[str, str]) -> None:
+        self._host, self._port, self._headers = host, port, {**FORM, **cookie}
 
     def start(self, stage: str, scenario: str, values: Mapping[str, str] = MappingProxyType({})) -> None:
         """Post Locust's form. Raises NotStarted, as the form shows it above its button.
@@ -43,19 +43,8 @@ class LocustClient:
     def _post(self, path: str, form: Mapping[str, str]) -> dict[str, object]:
         try:
             with closing(HTTPConnection(self._host, self._port, timeout=ANSWER_WITHIN_S)) as line:
-                cookies = self._log_in(line) if self._password else {}
-                line.request("POST", path, urlencode(form), FORM | cookies)
+                line.request("POST", path, urlencode(form), self._headers)
                 answer: dict[str, object] = json.loads(line.getresponse().read())
                 return answer
         except (OSError, HTTPException, ValueError) as error:
             raise NotStarted(f"Locust does not answer: {error}") from error
-
-    def _log_in(self, line: HTTPConnection) -> dict[str, str]:
-        line.request("POST", "/lab/login", urlencode({"username": "lab", "password": self._password}), FORM)
-        answer = line.getresponse()
-        answer.read()
-        return {"Cookie": _cookies(answer)}
-
-
-def _cookies(answer: HTTPResponse) -> str:
-    return "; ".join(one.partition(";")[0] for one in answer.headers.get_all("Set-Cookie", []))

@@ -6,7 +6,7 @@ importing the lab's side would slow down each start of Locust.
 
 CONTROL = "LOCK_LAB_CONTROL"  # the path of the control socket
 LIVE = "LOCK_LAB_LIVE"  # the port of the live page
-PASSWORD = "LOCK_LAB_PASSWORD"  # noqa: S105 - the name of a variable; its value is the password of Locust's page; empty where it needs none
+KEY = "LOCK_LAB_KEY"  # the teacher's key, which Locust's page asks for; empty where it needs none
 
 BUSY = "a run is under way: wait for its verdict, or press Stop"  # Locust's refusal of a second run
 UNDER_WAY = "a run is under way: wait for its verdict"  # the refusal of the lab's own page

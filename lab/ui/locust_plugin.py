@@ -28,7 +28,6 @@ from typing import Any
 
 import gevent
 from flask import Response, g, jsonify, make_response, request
-from flask_login import current_user
 from gevent.event import AsyncResult
 from locust.exception import StopTest
 from locust.runners import STATE_RUNNING, STATE_SPAWNING, MasterRunner, WorkerRunner
@@ -36,8 +35,9 @@ from werkzeug.datastructures import ImmutableMultiDict
 
 from lab.load.tickets import complete
 from lab.scenario.options import FormField, form_options
-from lab.ui.locust_environment import BUSY, CONTROL, LIVE, PASSWORD
-from lab.ui.locust_login import add_links, require
+from lab.ui.joining import TEACHER_ONLY, same, teacher_cookie
+from lab.ui.locust_environment import BUSY, CONTROL, KEY, LIVE
+from lab.ui.locust_links import add_links
 from lab.ui.same_origin import LOOPBACK, foreign
 
 ANSWER_WITHIN_S = 10.0
@@ -120,33 +120,29 @@ class LabPlugin:
         app.after_request_funcs[None].insert(0, forbid_other_sites)  # the first function of the list is called last
         app.after_request(self.complete)
         app.add_url_rule("/lab", "lab", self.state)
-        if password := os.environ.get(PASSWORD):
-            require(web_ui, password)
-        self.names = () if password else LOOPBACK
-        self.secret = bool(password)
 
     def state(self) -> Response:
-        """Return the socket path of the lab, and whether all workers have joined; to visitors with
-        access, also the verdicts.
-        """
+        """Return the socket path of the lab, whether all workers have joined, and the verdicts."""
         runner = self.environment.runner
         ready = not isinstance(runner, MasterRunner) or runner.worker_count >= self.environment.parsed_options.expect_workers
-        verdicts = {} if self.secret and not current_user.is_authenticated else {"verdicts": self.verdicts}
-        return jsonify({"control": self.control, "ready": ready} | verdicts)
+        return jsonify({"control": self.control, "ready": ready, "verdicts": self.verdicts})
 
     def guard(self) -> Response | None:
-        """Refuse requests that a page of another site made a browser send."""
-        if why := foreign(request.method, dict(request.headers), self.names):
-            log.warning("refused %s %s: %s", request.method, request.path, why)
-            return make_response(jsonify({"success": False, "message": why}), 403)
-        return None
+        """Refuse requests that a page of another site made a browser send, and those without the teacher's key."""
+        key = os.environ[KEY]
+        why = foreign(request.method, dict(request.headers), () if key else LOOPBACK)
+        if not why and key and not same(request.cookies.get(teacher_cookie(int(os.environ[LIVE])), ""), key):
+            why = TEACHER_ONLY
+        if not why:
+            return None
+        log.warning("refused %s %s: %s", request.method, request.path, why)
+        g.refused = True
+        return make_response(jsonify({"success": False, "message": why}), 403)
 
     def admit(self) -> Response | None:
         """Refuse a posted form that the lab would not run; the page shows the reason."""
         if request.endpoint != "locust.swarm":
             return None
-        if self.secret and not current_user.is_authenticated:
-            return None  # Locust itself asks for the password
         if self.busy:
             return refusal(BUSY)
         self.busy = g.admitted = True
@@ -165,6 +161,8 @@ class LabPlugin:
         """Free the page after a form that started nothing; add the verdicts to the statistics that
         the page requests.
         """
+        if g.pop("refused", False):
+            return response
         answer = response.get_json(silent=True) if response.is_json else None
         if request.endpoint == "locust.swarm":  # Locust keeps a form's numbers, and would offer them for the next run
             vars(self.environment.parsed_options).update(self.at_first)

@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from lab.errors import NotReady
 from lab.paths import LOCUSTFILES
@@ -19,7 +20,8 @@ from lab.prerequisites import search_path
 from lab.servers.process import free_port, last_words
 from lab.servers.supervisor import Supervisor
 from lab.ui.addresses import from_here
-from lab.ui.locust_environment import CONTROL, LIVE, PASSWORD
+from lab.ui.joining import as_teacher
+from lab.ui.locust_environment import CONTROL, KEY, LIVE
 from lab.ui.run_form import AT_ONCE, LOCUSTFILE, USERS
 
 UP_WITHIN_S = 90.0  # it imports much: on an idle machine it takes two seconds, on a crowded one often twenty
@@ -32,7 +34,7 @@ class PageSettings:
     host: str  # the address to listen on
     port: int  # of Locust's page
     live_port: int  # of the lab's own page
-    password: str = ""  # the pages' password; none if empty
+    key: str = ""  # the teacher's; empty where nobody needs one
     processes: int = 1  # how many processes send the requests
 
     @property
@@ -46,7 +48,8 @@ class PageSettings:
 
     @property
     def live_address(self) -> str:
-        return f"http://{self.visible}:{self.live_port}/"
+        """Return the address of the lab's own page, with the teacher's key where there is one."""
+        return f"http://{self.visible}:{self.live_port}/" + (f"?{urlencode({'k': self.key})}" if self.key else "")
 
 
 class LocustProcess:
@@ -59,7 +62,7 @@ class LocustProcess:
         self._log = log
         env = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
         env |= {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(LOCUSTFILES.parent)}
-        env |= {CONTROL: str(control), LIVE: str(place.live_port), PASSWORD: place.password}
+        env |= {CONTROL: str(control), LIVE: str(place.live_port), KEY: place.key}
         self._pid = supervisor.start(_argv(place), env, LOCUSTFILES.parent, log)
 
     def wait(self) -> None:
@@ -79,7 +82,7 @@ class LocustProcess:
     def _answer(self) -> Any:
         """Return which lab's page is at the address."""
         with contextlib.closing(http.client.HTTPConnection(self.place.visible, self.place.port, timeout=1)) as connection:
-            connection.request("GET", "/lab")
+            connection.request("GET", "/lab", headers=as_teacher(self.place.live_port, self.place.key))
             return json.load(connection.getresponse())
 
     def check(self) -> None:
@@ -100,4 +103,4 @@ def _argv(place: PageSettings) -> list[str]:
         options |= {"processes": place.processes, "expect-workers": place.processes}
         options |= {"master-bind-host": "127.0.0.1", "master-bind-port": port, "master-port": port}
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-    return [sys.executable, "-m", "locust", *words, *(["--web-login"] if place.password else [])]
+    return [sys.executable, "-m", "locust", *words]

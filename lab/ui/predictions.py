@@ -1,8 +1,9 @@
 """Predictions of a class, and how often they were right, for as long as the page's server runs.
 
 A prediction is about a stage under a scenario: it is one of the choices of the claim's question. It counts for the next run of
-the two, and can be changed until that run starts. From then on it stays, and the run answers it. A visitor is known by a number
-that the browser made up, and by a name if the visitor gave one.
+the two, and can be changed until that run starts. From then on it stays, and the run answers it. Until then nobody gets to know
+what others predict, only how many have. A visitor is known by the number of a browser (``joining.py``), and by a name if the lab
+asks for names.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 NAME_LETTERS = 40
-VISITORS = 1000  # enough for a class; a limit, so that posts cannot fill the memory
-FULL = f"{VISITORS} visitors have predicted already, which is the most"
+VOTERS = 200  # enough for a class; a limit, so that posts cannot fill the memory
+FULL = f"{VOTERS} devices have predicted already, which is the most until the lab is started anew"
 Subject = tuple[str, str]  # stage, scenario
 
 
@@ -51,12 +52,12 @@ class Predictions:
         self._shown: set[Subject] = set()
         self._mutex = threading.Lock()
 
-    def predict(self, reader: str, name: str, subject: Subject, choice: int) -> None:
+    def predict(self, device: str, name: str, subject: Subject, choice: int) -> None:
         """Keep a prediction until the next run. Raises Full."""
         with self._mutex:
-            if reader not in self._visitors and len(self._visitors) >= VISITORS:
+            if device not in self._visitors and len(self._visitors) >= VOTERS:
                 raise Full(FULL)
-            one = self._visitors.setdefault(reader, Visitor())
+            one = self._visitors.setdefault(device, Visitor())
             one.name = " ".join(name.split())[:NAME_LETTERS]
             one.open[subject] = choice
 
@@ -92,15 +93,15 @@ class Predictions:
                     one.right += fixed.right
                     one.wrong += not fixed.right
 
-    def votes(self, subject: Subject, choices: int) -> list[int]:
-        """Return how many visitors predict each of the choices for the next run."""
+    def voted(self, subject: Subject) -> int:
+        """Return how many visitors have predicted the next run."""
         with self._mutex:
-            return _votes((one.open[subject] for one in self._visitors.values() if subject in one.open), choices)
+            return sum(subject in one.open for one in self._visitors.values())
 
-    def of(self, reader: str, subject: Subject) -> dict[str, Any]:
+    def of(self, device: str, subject: Subject) -> dict[str, Any]:
         """Return the predictions of one visitor: for the next run, for the run that has begun last, and the tally."""
         with self._mutex:
-            one = self._visitors.get(reader) or Visitor()
+            one = self._visitors.get(device) or Visitor()
             fixed = one.fixed.get(subject)
             return {
                 "next": one.open.get(subject),
@@ -109,12 +110,12 @@ class Predictions:
                 "wrong": one.wrong,
             }
 
-    def may_see(self, reader: str, subject: Subject) -> bool:
+    def may_see(self, device: str, subject: Subject) -> bool:
         """Return whether the reference result may be shown: the visitor predicted it, or a run has
         shown it to everyone.
         """
         with self._mutex:
-            one = self._visitors.get(reader)
+            one = self._visitors.get(device)
             return subject in self._shown or (one is not None and (subject in one.open or subject in one.fixed))
 
     def tally(self) -> dict[str, Any]:

@@ -29,8 +29,9 @@ from lab.servers.supervised import supervised
 from lab.servers.supervisor import Supervisor, SupervisorGone
 from lab.story.verdict import why
 from lab.ui import addresses, lesson
-from lab.ui.addresses import LOCUST_PORT, PAGE_PORT
+from lab.ui.addresses import PAGE_PORT
 from lab.ui.control_socket import ControlSocket, failure
+from lab.ui.joining import Invitation
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from lab.ui.locust_process import LocustProcess, PageSettings
@@ -46,36 +47,36 @@ def serve(
     processes: int = 1,
     offer: Callable[[], dict[str, Any]] = offered,
     step: int = 0,
+    names: bool = False,
 ) -> int:
     """Serve the pages until Ctrl-C. Return the exit status: 130 if Ctrl-C cut a run short.
 
     port, locust_port: None for the usual port, or another where it is taken; 0 for any free port. processes: how many send the
     requests. offer: returns the choices of the form's drop-downs. step: that of the lesson in which the page opens; 0 for a free
-    choice. Raises BadInput when a port is not available or a name or the step is unknown, MissingProgram, and NotReady when
-    Locust ends.
+    choice. names: whether visitors are asked for their names. Raises BadInput when a port is not available or a name or the step
+    is unknown, MissingProgram, and NotReady when Locust ends.
     """
     first = (name_of(offer()[field]) for field in ("stage", "scenario"))
     if step:
         lesson.step(step)
     for name in missing() if engine() == LOCAL else ():
         program(name)  # its error states how to install it
-    page_port = addresses.available(host, port, PAGE_PORT, "--port")
-    locust_port = addresses.available(host, locust_port, LOCUST_PORT, "--locust-port")
-    password = "" if host in LOOPBACK else secrets.token_urlsafe(9)
+    page_port, locust_port = addresses.ports(host, port, locust_port)
+    key = "" if host in LOOPBACK else secrets.token_urlsafe(18)
     cut_short: Conducted | None = None
     with (
         contextlib.suppress(KeyboardInterrupt),
         tempfile.TemporaryDirectory(prefix="lock-lab-") as folder,
         ControlSocket(Path(folder) / "control", lambda form: read(form, processes), offer) as control,
         supervised() as supervisor,
-        _live_server(LiveState(*first), host, page_port, locust_port, password) as live,
+        _live_server(LiveState(*first), host, page_port, locust_port, key, names) as live,
     ):
         if step:
             live.state.teach(step)
         live.ready.clear()
-        place = PageSettings(host, locust_port, live.server_port, password, processes)
+        place = PageSettings(host, locust_port, live.server_port, key, processes)
         page = LocustProcess(supervisor, place, control.path, Path(folder) / "log")
-        _welcome(place, live.for_phones)  # the page can be read while Locust starts
+        _welcome(place, live.invitation)  # the page can be read while Locust starts
         reference.cells()  # reading them takes a second: the first visitor does not wait for it
         page.wait()
         live.ready.set()
@@ -91,9 +92,9 @@ def serve(
 
 
 @contextlib.contextmanager
-def _live_server(state: LiveState, host: str, port: int, locust_port: int, password: str) -> Iterator[LiveServer]:
+def _live_server(state: LiveState, host: str, port: int, locust_port: int, key: str, names: bool) -> Iterator[LiveServer]:
     try:
-        server = LiveServer(state, host, port, locust_port, password)
+        server = LiveServer(state, host, port, locust_port, key, names=names)
     except OSError as error:
         state.close()
         raise addresses.not_available(host, port, "--port", error) from None
@@ -104,15 +105,15 @@ def _live_server(state: LiveState, host: str, port: int, locust_port: int, passw
         server.close()
 
 
-def _welcome(place: PageSettings, for_phones: str) -> None:
+def _welcome(place: PageSettings, invitation: Invitation) -> None:
     _print(f"{place.live_address}  the lab in the browser, until Ctrl-C; Locust's own page is {place.address}")
-    if place.password:
+    if place.key:
         _print(
-            f"warning: any machine that reaches {place.host} can open these pages, unencrypted, and start servers here\n"
-            f"password: {place.password}  (both pages accept any name with it)"
+            "warning: anybody with this address can start servers here; it has the teacher's key. What is sent is not encrypted, "
+            f"and any machine that reaches {place.host} can ask for the pages"
         )
-    if for_phones:
-        _print(f"phones: {for_phones}  (the page has it as a QR code)")
+    if invitation.word:
+        _print(f"phones: {invitation.code}  (the page shows it as a QR code; by hand: {invitation.address}, {invitation.word})")
 
 
 def _serve_runs(supervisor: Supervisor, control: ControlSocket, page: LocustProcess, state: LiveState) -> Conducted | None:

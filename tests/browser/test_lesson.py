@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lab.paths import HOME
+from lab.ui.joining import Invitation
 from lab.ui.lesson import steps
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
@@ -41,7 +42,7 @@ def lesson(browser) -> Iterator[tuple[LiveState, Callable[..., Any]]]:
     state = LiveState()
     state.teach(1)
     with closing(LiveServer(state, "127.0.0.1", 0, 8089, "", HOME / "reports")) as server:
-        server.for_phones = "http://192.0.2.7:8090/vote"
+        server.invitation = Invitation("192.0.2.7:8090", "http://192.0.2.7:8090/vote?k=s3cretkey123", "otter 4")
 
         def opened(path: str = "/", **how: Any) -> Any:
             page = browser.open(f"http://127.0.0.1:{server.server_port}{path}", **how)

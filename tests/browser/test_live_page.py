@@ -13,8 +13,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from app.locks import stages
+from lab.scenario import reader as scenarios
+from lab.ui.joining import Invitation
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
+from lab.ui.run_form import RunRequest
 from tests.chromium import unfit
 from tests.command import wait_for
 from tests.locust_page import Ui
@@ -45,7 +49,7 @@ class Lab(Ui):
 
 @pytest.fixture
 def lab(tmp_path) -> Iterator[Lab]:
-    one = Lab(tmp_path)
+    one = Lab(tmp_path, "--names")
     yield one
     if one.process.poll() is None:
         one.end()
@@ -77,8 +81,7 @@ def choose(page, stage: str, scenario: str = "rush") -> None:
     page.locator(".subject").filter(has_text=f"{stage} under {scenario}").wait_for()
 
 
-def predict(page, choice: str, name: str = "Ann") -> None:
-    page.get_by_label("your name").fill(name)
+def predict(page, choice: str) -> None:
     page.get_by_role("button", name=choice, exact=True).click()
     page.locator("#mine").filter(has_text=f"You said: {choice}. It counts for the next run.").wait_for()
 
@@ -99,7 +102,8 @@ def test_two_runs_on_both_pages(browser, lab):
     locust, live = browser.open(lab.address), browser.open(lab.live)
     badge = live.locator(".badge[data-stage=none]")
     badge.filter(has_text="?").wait_for()
-    predict(live, "it loses some", name="<b>Ann</b>")
+    live.get_by_label("your name").fill("<b>Ann</b>")
+    predict(live, "it loses some")
     badge.filter(has_text="lost").wait_for()
     assert live.locator(".badge[data-stage=local]").inner_text() == "?"
 
@@ -160,7 +164,7 @@ def test_a_class_on_one_page(browser, lab):
     phone.locator(".subject").filter(has_text="lua under nested").wait_for()
     assert not phone.get_by_role("button", name="Start").is_visible()  # only the class's own page starts runs
     phone.get_by_role("button", name="it waits for itself").tap()
-    teacher.locator(".choice .count").filter(has_text="1").wait_for()
+    teacher.locator("#said").filter(has_text="1 prediction for the next run.").wait_for()
 
     teacher.get_by_role("button", name="Start").click()
 
@@ -178,7 +182,7 @@ def pages(browser) -> Iterator[tuple[LiveState, Callable[[], Any]]]:
     """The lab's own page without a lab behind it: its state, and how to open one more page."""
     state = LiveState()
     with closing(LiveServer(state, "127.0.0.1", 0, 8089, "")) as server:
-        server.for_phones = "http://192.0.2.7:8090/vote"
+        server.invitation = Invitation("192.0.2.7:8090", "http://192.0.2.7:8090/vote?k=s3cretkey123", "otter 4")
 
         def opened(path: str = "/", **how: Any) -> Any:
             page = browser.open(f"http://127.0.0.1:{server.server_port}{path}", **how)
@@ -256,8 +260,8 @@ def test_nothing_is_green_before_the_verdict(pages):
 
 
 def test_all_pages_are_asked_the_same(pages):
-    """What is chosen on one page, all pages ask; a vote on a phone grows on all, and a page that is opened later has them."""
-    _, opened = pages
+    """What is chosen on one page, all pages ask. What a phone predicts, no page shows before the run starts; then all do."""
+    state, opened = pages
     teacher, projector, phone = opened(), opened("/?view=projector"), opened("/vote", size="phone")
     choose(teacher, "setnx", "holder_crash")
     for page in (projector, phone):
@@ -266,11 +270,15 @@ def test_all_pages_are_asked_the_same(pages):
     predict(phone, "nobody any more")
 
     for page in (teacher, projector):
-        page.locator("#said").filter(has_text="Predictions for the next run: 1 × “nobody any more”.").wait_for()
-    assert teacher.locator(".choice .count").all_inner_texts() == ["", "", "1"]
+        page.locator("#said").filter(has_text="1 prediction for the next run. What it says is shown at Start.").wait_for()
     late = opened()
-    late.locator("#said").filter(has_text="1 × “nobody any more”").wait_for()
+    late.locator("#said").filter(has_text="1 prediction for the next run").wait_for()
     assert late.locator("input[name=stage]:checked").get_attribute("value") == "setnx"
+    assert [page.locator("#choices .count").all_inner_texts() for page in (teacher, late)] == [["", "", ""]] * 2
+    state.starting(RunRequest(stages()["setnx"], scenarios.load("holder_crash"), ""))
+    for page in (teacher, projector, phone, late):
+        page.locator("#predicted .count").filter(has_text="1").wait_for()
+        assert page.locator("#predicted .count").all_inner_texts() == ["", "", "1"]
 
 
 @pytest.mark.parametrize(("view", "width", "height"), [("/", 1024, 768), ("/?view=projector", 1920, 1080), ("/vote", 390, 844)])
@@ -281,7 +289,7 @@ def test_each_state_fills_the_screen(browser, pages, view, width, height):
     live.set_viewport_size({"width": width, "height": height})
     predicted = about("none", "rush", [1, 2])
     news: dict[str, list[dict[str, Any]]] = {
-        "ask": [{"kind": "asked", "phase": "waiting", "stage": "none", "scenario": "rush", "votes": [3, 17]}],
+        "ask": [{"kind": "asked", "phase": "waiting", "stage": "none", "scenario": "rush", "voted": 20}],
         "starting": [{"kind": "starting", "phase": "starting", "about": predicted}],
         "run": [
             {"kind": "begin", "phase": "running", "about": predicted},
@@ -342,10 +350,42 @@ def test_phones_find_the_page(browser, pages):
     _, opened = pages
     live = opened("/?view=projector", size="projector", dark=True)
 
-    code = live.get_by_role("img", name="QR code of the address http://192.0.2.7:8090/vote").locator("svg")
+    code = live.get_by_role("img", name="QR code of the address 192.0.2.7:8090", exact=True).locator("svg")
     assert code.bounding_box()["width"] > 200
     assert "<path" in code.inner_html()
-    assert live.locator(".address").inner_text() == "192.0.2.7:8090/vote"
+    said = live.locator(".address").inner_text().splitlines()
+    assert said == ["or open this address and type the word:", "192.0.2.7:8090", "otter 4"]  # nothing is broken over two lines
+    assert "s3cretkey123" not in live.locator("body").inner_text()
+
+
+def test_a_phone_joins_by_hand(browser):
+    """One field, in both languages; the word leads to the votes, and the address keeps no key. A scan does the same."""
+    state = LiveState()
+    with closing(LiveServer(state, "127.0.0.1", 0, 8089, "teacher")) as server:
+        home = f"http://127.0.0.1:{server.server_port}"
+        browser.excused = ["403"]
+        phone = browser.open(f"{home}/vote?k=old", size="phone", touch=True)
+        phone.get_by_role("alert").filter(has_text="This address is of an earlier class.").wait_for()
+        browser.look(phone, "join", sizes=("phone",))
+        phone.get_by_role("button", name="中文").tap()
+        phone.get_by_role("heading", name="加入课堂").wait_for()
+        phone.get_by_role("textbox", name="大屏幕上的暗号").fill("no word 1")
+        phone.get_by_role("button", name="加入").tap()
+        phone.get_by_role("alert").filter(has_text="暗号不对").wait_for()
+        browser.look(phone, "join-zh", sizes=("phone",))
+        phone.get_by_role("textbox").fill(server.keys.word)
+        phone.get_by_role("textbox").press("Enter")
+        phone.wait_for_url(f"{home}/vote")
+        phone.locator("#choices button").nth(1).tap()
+        phone.locator("#mine").filter(has_text="你猜的是").wait_for()
+
+        scanned = browser.open(f"{home}/vote?k={server.keys.vote}", size="phone", touch=True)
+        assert scanned.url == f"{home}/vote"
+        scanned.get_by_role("button", name="it loses none").tap()
+        scanned.locator("#said").filter(has_text="2 predictions for the next run").wait_for()
+        refused = scanned.evaluate("fetch('/live/stop', { method: 'POST', body: '{}' }).then((answer) => answer.text())")
+        assert "only the teacher's page can do this" in refused
+        state.close()
 
 
 def test_late_reader_sees_the_whole_run(browser, lab):
@@ -462,20 +502,21 @@ def test_other_origin_in_a_browser(browser, resting, tmp_path):
 
 def test_bad_prediction_is_refused(resting):
     """A prediction that makes no sense is refused, and the answer lists what is allowed."""
-    said = {"reader": "1", "stage": "lua", "scenario": "rush", "choice": 1}
+    said = {"stage": "lua", "scenario": "rush", "choice": 1}
+    with urllib.request.urlopen(resting.live, timeout=10) as page:
+        device = page.headers["Set-Cookie"].partition(";")[0]
     wrong = {
         "Did you mean 'lua'": said | {"stage": "lau"},
         "no choice 2 for rush; its choices are 0: it loses none, 1: it loses some": said | {"choice": 2},
         "there is no choice -1": said | {"choice": -1},
         "Expected `int`, got `bool`": said | {"choice": True},
-        "1 to 64 characters": said | {"reader": ""},
-        "missing required field `stage`": {"reader": "1"},
+        "missing required field `stage`": {"choice": 1},
     }
 
     for words, posted in wrong.items():
-        status, text = resting.asked("POST", "/live/prediction", posted)
+        status, text = resting.asked("POST", "/live/prediction", posted, Cookie=device)
         assert (status, words in text) == (400, True), text
-    assert "[0,0]" in resting.asked("GET", "/live/ladder?stage=lua&scenario=rush")[1]
+    assert '"voted":0' in resting.asked("GET", "/live/ladder?stage=lua&scenario=rush")[1]
     assert resting.asked("POST", "/live/prediction", said | {"name": "x" * 5000})[0] == 413
     assert resting.asked("POST", "/live", said)[0] == 404
 

@@ -170,8 +170,8 @@ def test_compose_up_serves_the_counter(up, tmp_path):
     """The compose file alone serves the counter, and its pages start no run."""
 
     def pages_up() -> list[bool]:
-        """Whether Locust's page and the live page answer, be it by asking for the password."""
-        return [_asked(int(PORTS[name])) in (200, 401) for name in ("LAB_UI_PORT", "LAB_LIVE_PORT")]
+        """Whether Locust's page and the live page answer: both ask for the teacher's key."""
+        return [_asked(int(PORTS[name])) in (303, 403) for name in ("LAB_UI_PORT", "LAB_LIVE_PORT")]
 
     def serving() -> set[str]:
         with urlopen(f"http://127.0.0.1:{up.environ['LAB_PORT']}/health", timeout=2) as answer:
@@ -205,7 +205,7 @@ def test_sentinel_knows_both_redis():
 def _asked(port: int) -> int:
     connection = HTTPConnection("127.0.0.1", port, timeout=2)
     try:
-        connection.request("GET", "/login" if str(port) == PORTS["LAB_UI_PORT"] else "/live")
+        connection.request("GET", "/")
         return connection.getresponse().status
     except HTTPException as error:
         raise OSError(str(error)) from error

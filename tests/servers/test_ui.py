@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import socket
 import subprocess
 import urllib.error
-import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -73,31 +72,32 @@ def test_processes_send_the_number_asked(tmp_path):
     assert psutil.wait_procs(family, timeout=5)[1] == []
 
 
-def test_password_beyond_this_machine(tmp_path):
-    """Beyond this machine the page asks for a password, and the lab reports it."""
+def test_keys_beyond_this_machine(tmp_path):
+    """Beyond this machine both pages need the teacher's key, which is in the printed address; a phone's key does not do."""
     open_ = Ui(tmp_path, "--host", "0.0.0.0")
     try:
-        warning, password = (open_.process.stdout.readline() for _ in range(2))
-        assert "unencrypted" in warning
-        secret = password.split()[1]
-        live = open_.live
-        if name := from_elsewhere("0.0.0.0"):
-            assert f"phones: http://{name}:" in open_.process.stdout.readline()
-
-        assert "verdicts" not in open_.get("/lab")
-        with pytest.raises(urllib.error.HTTPError, match="401"):
-            urllib.request.urlopen(live, timeout=10)
-        with pytest.raises(json.JSONDecodeError):  # it answers with the login page
+        assert "has the teacher's key" in open_.process.stdout.readline()
+        teacher, phone = (urllib.request.build_opener(urllib.request.HTTPCookieProcessor()) for _ in range(2))
+        if from_elsewhere("0.0.0.0"):
+            scanned = open_.process.stdout.readline().split()[1]
+            assert phone.open(scanned, timeout=10).url == scanned.partition("?")[0]
+            at_locust = scanned.replace(str(urlsplit(open_.live).port), str(urlsplit(open_.address).port))
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                phone.open(at_locust, timeout=10)
+        for path in ("/", "/lab", "/stats/requests", "/assets/x.js"):
+            with pytest.raises(urllib.error.HTTPError, match="403") as refused:
+                open_.get(path)
+            assert "only the teacher's page" in refused.value.read().decode()
+        with pytest.raises(urllib.error.HTTPError, match="403"):
             open_.press(stage="none")
         assert not (tmp_path / "reports").exists()
 
-        jar = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        jar.open(f"{open_.address}/lab/login", urllib.parse.urlencode({"username": "me", "password": "guess"}).encode(), 10)
-        assert "verdicts" not in json.load(jar.open(f"{open_.address}/lab", timeout=10))
-        jar.open(f"{open_.address}/lab/login", urllib.parse.urlencode({"username": "me", "password": secret}).encode(), 10)
-        assert json.load(jar.open(f"{open_.address}/lab", timeout=10))["verdicts"] == []
-        basic = {"Authorization": "Basic " + base64.b64encode(f"me:{secret}".encode()).decode()}
-        assert urllib.request.urlopen(urllib.request.Request(live, headers=basic), timeout=10).status == 200
+        assert teacher.open(open_.live, timeout=10).url == open_.live.partition("?")[0]  # the key is not in the address
+        assert json.load(teacher.open(f"{open_.address}/lab", timeout=10))["verdicts"] == []
+        start = json.dumps({"stage": "none", "scenario": "nested"}).encode()
+        with pytest.raises(urllib.error.HTTPError, match="400") as misfit:
+            teacher.open(f"{open_.live.partition('?')[0]}live/start", start, 10)
+        assert "the stage none does not have it" in misfit.value.read().decode()  # the lab itself has come through to Locust
     finally:
         open_.end()
 

@@ -18,12 +18,10 @@
   $("to-locust").href = `${location.protocol}//${location.hostname}:${LOCUST_PORT}/`;
   if (view !== "whole") $("to-other-view").href = "/", $("to-other-view").dataset.text = "control";
 
-  const remembered = (key, make) => {
-    try { const kept = localStorage.getItem(key) ?? make(); localStorage.setItem(key, kept); return kept; } catch { return make(); }
-  };
-  const reader = remembered("lab-reader", () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (one) => one.toString(16).padStart(2, "0")).join(""));
-  $("name").value = remembered("lab-name", () => "");
-  $("name").addEventListener("change", () => { try { localStorage.setItem("lab-name", $("name").value); } catch { /* the name is not kept */ } });
+  if ($("name")) { // where the lab asks for names
+    try { $("name").value = localStorage.getItem("lab-name"); } catch { /* no name is kept here */ }
+    $("name").addEventListener("change", () => { try { localStorage.setItem("lab-name", $("name").value); } catch { /* the name is not kept */ } });
+  }
 
   const cell = (tag, text, name = "") => Object.assign(document.createElement(tag), { textContent: text, className: name });
   const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
@@ -47,6 +45,15 @@
     count.setAttribute("aria-hidden", "true");
     one.append(fill, cell("span", words, "words"), count);
     return one;
+  }
+  function shares(list, all, numbers, answer = null) { // what the class predicted for a run; answer: the choice that came true
+    list.replaceChildren(...all.map((words, place) => {
+      const line = choice("li", words);
+      line.classList.toggle("came-true", place === answer);
+      return line;
+    }));
+    bars(list, numbers);
+    list.hidden = !sum(numbers);
   }
   function show(row) { // scrolls its list only, and only if need be
     const list = row.closest(".rows"), above = row.offsetTop - list.offsetTop;
@@ -85,7 +92,7 @@
       badge.className = `badge ${one.cell?.verdict ? `area ${one.cell.verdict}` : "soft"}`;
     }
     mine(message.mine);
-    votes(message.votes);
+    voted(message.voted);
   }
   function mine(message) { // the visitor's own prediction: it stays, and the run answers it
     const { next, last } = message, { choices: all } = chosen();
@@ -98,11 +105,10 @@
     $("mine").className = last && last.right !== null && next === null ? (last.right ? "good" : "bad") : "";
     $("mine").hidden = !$("mine").textContent;
   }
-  function votes(numbers) { // of all visitors, for the next run or for this one
-    const { choices: all } = chosen(), ofRun = !sum(numbers) && isRun() && phase !== "waiting" && sum(about.predicted);
-    const shown = ofRun ? about.predicted : numbers;
-    bars($("choices"), shown);
-    $("said").textContent = sum(shown) ? say(ofRun ? "said_of_run" : "said", { votes: listed(shown, all) }) : say("said_none");
+  function voted(number) { // how many predictions there are; what they say comes at Start
+    const { choices: all } = chosen(), ofRun = !number && isRun() && phase !== "waiting" && sum(about.predicted);
+    bars($("choices"), ofRun ? about.predicted : []);
+    $("said").textContent = ofRun ? say("said_of_run", { votes: listed(about.predicted, all) }) : number ? say(number === 1 ? "said_one" : "said", { n: number }) : say("said_none");
   }
   async function post(what, content) { // returns why it was refused, or an empty text
     const how = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(content) };
@@ -111,13 +117,13 @@
     return message ? local(message.refused ?? "") : say("silent");
   }
   async function own() { // what this visitor may see and has predicted
-    const mine = ++questioned, words = new URLSearchParams({ ...asked, reader });
+    const mine = ++questioned, words = new URLSearchParams(asked);
     if (everything) words.set("all", "1");
     const message = await fetch(`/live/ladder?${words}`).then((answer) => answer.json()).catch(() => null);
     if (message && !message.refused && mine === questioned) ladder(message);
   }
   async function predict(choice) {
-    const refused = await post("prediction", { reader, name: $("name").value, ...asked, choice });
+    const refused = await post("prediction", { name: $("name")?.value ?? "", ...asked, choice });
     if (refused) $("said").textContent = refused; else own();
   }
   async function subject(stage, scenario) {
@@ -257,13 +263,7 @@
     $("against").textContent = answer.choice === null ? say("void")
       : sum(predicted) ? say("against", { votes: listed(predicted, all), answer: all[answer.choice], right: predicted[answer.choice], all: sum(predicted) })
       : say("nobody");
-    $("votes").replaceChildren(...all.map((text, place) => {
-      const line = choice("li", text);
-      line.classList.toggle("came-true", place === answer.choice);
-      return line;
-    }));
-    bars($("votes"), predicted);
-    $("votes").hidden = !sum(predicted);
+    shares($("votes"), all, predicted, answer.choice);
     verdict(one);
     $("next").hidden = !one.next;
     $("next").textContent = one.next ? say("next", { stage: one.next }) : "";
@@ -318,7 +318,7 @@
     },
     replay: load,
     asked(message) { forget(); go(message.stage, message.scenario, message); enter("waiting"); },
-    votes(message) { if (message.stage === asked.stage && message.scenario === asked.scenario) votes(message.votes); },
+    votes(message) { if (message.stage === asked.stage && message.scenario === asked.scenario) voted(message.voted); },
     starting(message) { phase = "starting"; clear(message); starts(); enter("starting"); },
     begin(message) { if (phase !== "starting") { phase = "running"; clear(message); } enter("running"); },
     look(message) {
@@ -339,13 +339,14 @@
     if (about.store) lines.push(say("lock_store", { n: about.servers, store: STORES[about.store] ?? about.store }));
     lines.push(say("load", { requests: thin(about.requests) }));
     $("starts").replaceChildren(...lines.map((line) => cell("li", line)));
+    shares($("predicted"), chosen().choices, about.predicted);
   }
   let news = null;
   function listen() { // the server sends once more all that there is
     news?.close();
     news = new EventSource("/live/news");
     news.onmessage = (event) => { const message = JSON.parse(event.data); HANDLERS[message.kind](message); };
-    news.onerror = () => { $("phase").textContent = say("silent"); };
+    news.onerror = () => { $("phase").textContent = say(news.readyState === EventSource.CLOSED ? "open_again" : "silent"); };
   }
   languageSwitch($("language"), byDefault, (now) => {
     language = now; texts = inAll[now];

@@ -20,6 +20,7 @@ from lab.scenario.scenario import Scenario
 from lab.story.verdict import reason
 from lab.ui import chinese, live_page, question_families, questions
 from lab.ui.chinese import TEXTS
+from lab.ui.joining import Invitation
 from lab.ui.ladder_panel import rungs
 from lab.ui.run_form import scenario_names
 from tests.every import every
@@ -71,7 +72,7 @@ def test_places_of_texts_are_kept():
 
 def test_page_has_both_languages():
     """The page has all texts twice, and the Chinese of what it offers: a projector and a phone may differ."""
-    text = live_page.text(("none", "rush"), "", "", 8089, {})
+    text = live_page.text(("none", "rush"), Invitation(), 8089, {})
 
     assert '"Start"' in text
     assert '"开始"' in text
@@ -81,8 +82,8 @@ def test_page_has_both_languages():
 
 def test_language_without_a_choice(monkeypatch):
     """The page opens in the language of the command's environment, until the visitor chooses another."""
-    assert '"language":"zh"' in live_page.text(("none", "rush"), "", "", 8089, {}, live_page.Language.CHINESE)
-    assert '"language":"en"' in live_page.text(("none", "rush"), "", "", 8089, {})
+    assert '"language":"zh"' in live_page.text(("none", "rush"), Invitation(), 8089, {}, live_page.Language.CHINESE)
+    assert '"language":"en"' in live_page.text(("none", "rush"), Invitation(), 8089, {})
 
 
 def share(texts: Collection[str], known: Collection[str]) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import http.server
 import re
-import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -18,11 +17,11 @@ import msgspec
 import pytest
 
 from app.locks import stages
-from lab.errors import BadInput
 from lab.language.choice import Language
 from lab.scenario import reader as scenarios
 from lab.ui import addresses, live_page
 from lab.ui.chinese import TEXTS
+from lab.ui.joining import Admission, Invitation, as_teacher
 from lab.ui.ladder_panel import next_rung
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState, UnderWay
@@ -45,17 +44,6 @@ def state() -> Iterator[LiveState]:
     one.close()
 
 
-def test_another_port_where_the_usual_is_taken():
-    """The page has its usual port; another one where a program has that; a port that was asked for is not replaced."""
-    with socket.create_server((HERE, 0)) as taken:
-        port = taken.getsockname()[1]
-
-        assert addresses.available(HERE, None, port, "--port") != port
-        with pytest.raises(BadInput, match=rf"port {port} of {HERE} is not available: .*; choose another with --port"):
-            addresses.available(HERE, port, port, "--port")
-    assert addresses.available(HERE, None, port, "--port") == port
-
-
 def test_address_for_phones():
     """Phones get an address only where the page listens beyond this machine."""
     assert [addresses.from_elsewhere(host) for host in ("127.0.0.1", "localhost", "192.0.2.7")] == ["", "", "192.0.2.7"]
@@ -66,14 +54,14 @@ def test_qr_code_needs_its_library(monkeypatch):
     """Without the library the page has no QR code, and works."""
     monkeypatch.setitem(sys.modules, "segno", None)
 
-    assert addresses.qr_code("http://192.0.2.7:8090/vote") == ""
-    text = live_page.text(("none", "rush"), "http://192.0.2.7:8090/vote", "secret", 8089, {})
-    assert "<code>192.0.2.7:8090/vote</code>" in text
-    assert "<code>secret</code>" in text
+    assert addresses.qr_code("http://192.0.2.7:8090/vote?k=1") == ""
+    text = live_page.text(("none", "rush"), Invitation("192.0.2.7:8090", "http://192.0.2.7:8090/vote?k=1", "otter 4"), 8089, {})
+    assert "<code>192.0.2.7:8090</code>" in text
+    assert ">otter 4<" in text
 
 
 def test_page_chooses_what_the_class_is_asked():
-    text = live_page.text(("lua", "nested"), "", "", 8089, {})
+    text = live_page.text(("lua", "nested"), Invitation(), 8089, {})
 
     checked = re.findall(r'name="(\w+)" value="(\w+)" checked', text)
     assert checked == [("stage", "lua"), ("scenario", "nested")]
@@ -82,10 +70,11 @@ def test_page_chooses_what_the_class_is_asked():
 
 def test_texts_of_the_page_are_in_one_place():
     """Each text that the template and the script use is in the dictionary, and the dictionary has no other."""
-    parts = ("live.js", "lesson.js", "live.html")
-    script, own, template = ((live_page.TEMPLATES / name).read_text(encoding="utf-8") for name in parts)
-    script += own
-    used = {*re.findall(r'say\("(\w+)"', script), *re.findall(r"\bt\.(\w+)", template)}
+    scripts, templates = ("live.js", "lesson.js"), ("live.html", "join.html")
+    texts = {name: (live_page.TEMPLATES / name).read_text(encoding="utf-8") for name in (*scripts, *templates)}
+    script, template = ("".join(texts[name] for name in names) for names in (scripts, templates))
+    used = {one.value for one in Admission if one.value}  # what becomes of a typed word
+    used |= {*re.findall(r'say\("(\w+)"', script), *re.findall(r"\bt\.(\w+)", template)}
     used |= {*re.findall(r'data-(?:text|label)="(\w+)"', template), *re.findall(r'dataset\.text = "(\w+)"', script)}
     used |= {one for pair in re.findall(r'say\([^"()]*\? "(\w+)" : "(\w+)"', script) for one in pair}
     used |= {"waiting", "starting", "running", "judged", "drawn", "refused"}  # the phases, by their names
@@ -99,15 +88,8 @@ def test_all_are_asked_the_same(state):
     with state.news.listening() as mine:
         state.ask("lua", "nested")
         news = msgspec.json.decode(mine.get_nowait()[len(b"data: ") :])
-    assert news == {
-        "kind": "asked",
-        "phase": "waiting",
-        "stage": "lua",
-        "scenario": "nested",
-        "step": 0,
-        "run": 0,
-        "votes": [0, 0, 0, 0],
-    }
+    where = {"stage": "lua", "scenario": "nested", "step": 0, "run": 0}
+    assert news == {"kind": "asked", "phase": "waiting", **where, "voted": 0}
 
     state.starting(request_of("ttl", "rush"))
 
@@ -144,9 +126,9 @@ def test_predictions_are_fixed_when_the_run_starts(state):
     state.predict("2", "", "none", rush, 0)
 
     assert state.snapshot()["about"]["predicted"] == [0, 1]
-    assert state.snapshot()["votes"]["votes"] == [1, 0]
+    assert state.snapshot()["votes"]["voted"] == 1
     state.refused("no servers")
-    assert state.snapshot()["votes"]["votes"] == [1, 1]
+    assert state.snapshot()["votes"]["voted"] == 2
 
 
 def test_begin_goes_on_from_the_start(state, tmp_path):
@@ -200,8 +182,7 @@ class FakeLocust(http.server.BaseHTTPRequestHandler):
         form = dict(parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
         self.posts.append((self.path, form, self.headers.get("Cookie", "")))
         body = msgspec.json.encode(self.answers.pop(0) if self.path == "/swarm" else {})
-        self.send_response(302 if self.path == "/lab/login" else 200)
-        self.send_header("Set-Cookie", "session=s1; HttpOnly; Path=/")
+        self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -224,25 +205,17 @@ def test_start_posts_the_form_of_locust(locust):
     """Start sends what Locust's own form sends, with the scenario's own number of users."""
     port, posts, answers = locust
     answers += [{"success": True}, {"success": False, "message": "the stage none does not have it"}]
-    client = LocustClient(HERE, port)
+    client = LocustClient(HERE, port, as_teacher(8090, "key"))
 
     client.start("lua", "rush")
 
-    assert posts == [("/swarm", {"stage": "lua", "scenario": "rush", "user_count": "0", "spawn_rate": "100"}, "")]
+    assert posts == [
+        ("/swarm", {"stage": "lua", "scenario": "rush", "user_count": "0", "spawn_rate": "100"}, "lab_teacher_8090=key")
+    ]
     with pytest.raises(NotStarted, match="the stage none does not have it"):
         client.start("none", "nested")
     with pytest.raises(NotStarted, match="Locust does not answer"):
-        LocustClient(HERE, addresses.free_port()).start("lua", "rush")
-
-
-def test_start_logs_in_where_there_is_a_password(locust):
-    port, posts, answers = locust
-    answers += [{"success": True}]
-
-    LocustClient(HERE, port, "secret").start("lua", "rush")
-
-    assert posts[0] == ("/lab/login", {"username": "lab", "password": "secret"}, "")
-    assert (posts[1][0], posts[1][2]) == ("/swarm", "session=s1")
+        LocustClient(HERE, addresses.free_port(), {}).start("lua", "rush")
 
 
 def test_start_waits_for_pictures(locust, state, tmp_path):

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from app.journal import Got, Released, Started, Wrote
+from app.locks import stages
 from lab.evidence.history import Outcome, Request
 from lab.scenario import reader as scenarios
 from lab.ui import ladder_panel
@@ -15,7 +16,8 @@ from lab.ui.event_stream import BEHIND, EventStream
 from lab.ui.live_run import LiveRun, Tail
 from lab.ui.live_state import LiveState
 from lab.ui.lock_holders import BIN_NS, KEPT, LAYERS, LockHolders
-from lab.ui.predictions import VISITORS, Full, Predictions
+from lab.ui.predictions import VOTERS, Full, Predictions
+from lab.ui.run_form import RunRequest
 from lab.ui.same_origin import LOOPBACK, foreign
 from tests.every import every
 
@@ -286,7 +288,7 @@ def test_predictions_are_counted():
     class_.predict("2", "  Bob \n ", QUESTION, SOME)
     class_.predict("2", "Bob", QUESTION, NONE)  # he changed his mind
 
-    assert class_.votes(QUESTION, 2) == [1, 1]
+    assert class_.voted(QUESTION) == 2
     assert class_.begin(QUESTION, 2) == [1, 1]
     class_.predict("2", "Bob", QUESTION, SOME)  # too late for this run
     class_.settle(SOME)
@@ -329,7 +331,7 @@ def test_void_run_keeps_predictions():
 
 
 def test_votes_are_pushed():
-    """Each prediction is published to all pages at once, and a page that opens later gets the last counts."""
+    """How many predict is published at once, also to a page that opens later; what they predict only when the run starts."""
     state = LiveState("lua", "holder_crash")
     try:
         with state.news.listening() as mine:
@@ -339,15 +341,17 @@ def test_votes_are_pushed():
             messages = [msgspec.json.decode(mine.get_nowait()[len(b"data: ") :]) for _ in range(mine.qsize())]
 
         subject = {"stage": "lua", "scenario": "holder_crash", "step": 0, "run": 0}
-        assert messages == [{"kind": "votes", **subject, "votes": [0, 0, 1]}, {"kind": "votes", **subject, "votes": [1, 0, 1]}]
-        assert state.snapshot()["votes"] == subject | {"votes": [1, 0, 1]}
+        assert messages == [{"kind": "votes", **subject, "voted": number} for number in (1, 2)]
+        assert state.snapshot()["votes"] == subject | {"voted": 2}
+        state.starting(RunRequest(stages()["lua"], scenarios.load("holder_crash"), ""))
+        assert state.snapshot()["about"]["predicted"] == [1, 0, 1]
     finally:
         state.close()
 
 
 def test_there_is_an_end_to_how_many_predict():
     class_ = Predictions()
-    for number in range(VISITORS):
+    for number in range(VOTERS):
         class_.predict(str(number), "", QUESTION, SOME)
 
     with pytest.raises(Full):

@@ -1,0 +1,150 @@
+"""Who may do what on the pages of ``lab ui``: the teacher's key, the key for voting, and a word by which a phone gets that one.
+
+Where only this machine reaches the pages there are no keys, and every visitor is the teacher. A key comes once, in an
+address (``?k=``). From then on a cookie stands for it. The cookie of a phone is a number that the server made and signed: a
+phone has one vote, and cannot make up a second one.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from enum import Enum, IntEnum, auto
+from typing import NamedTuple
+
+FREE, PAUSE_S = 3, 10.0  # after so many wrong words, an address of the network waits so long before each further one
+MOST_WRONG = 100  # of all addresses together: then words are not accepted any more
+TEACHER_ONLY = "only the teacher's page can do this: the lab printed its address when it started"
+NOT_JOINED = "this device has not joined the class: scan the code on the wall, or type the word there"
+DIGITS = "23456789"
+WORDS = """
+acorn anchor apple arrow autumn badge bagel banana barley beach bell berry bird blanket boat bread bridge brush butter button
+camel candle canoe carpet castle cedar cheese cherry circle clock cloud clover coffee copper coral cotton cradle crane crayon
+daisy desert dolphin donkey dragon eagle engine falcon feather fern flute forest garden ginger giraffe glass goose grape
+hammer harbor hazel hill honey island ivory jacket jungle kettle kitten ladder lake lemon lily lion magnet maple marble meadow
+melon mirror monkey moon mountain napkin needle nest ocean olive onion orange otter paddle panda parrot peach pencil pepper
+piano pillow planet plum pocket poppy puzzle rabbit radish raven ribbon river robin rocket saddle salmon sand seal shell silver
+snow spider spoon spruce squirrel star stone summer sunset swan table teapot thunder tiger timber tomato tulip turtle umbrella
+valley velvet violin wagon walnut water whale willow window winter wolf yellow zebra
+""".split()  # noqa: SIM905 - a list of words is read and mended more easily without quotes
+
+
+class Role(IntEnum):
+    """What a visitor may do; each may also do what those before may."""
+
+    STRANGER = auto()  # nothing
+    ONLOOKER = auto()  # read: a program on the teacher's own machine, such as the browser of the projector
+    VOTER = auto()  # predict
+    TEACHER = auto()  # start, stop, and choose what the class is asked
+
+
+class Admission(Enum):
+    """What becomes of a word that a visitor typed, or of a key; the value names the sentence for it on the page."""
+
+    OPEN = ""
+    UNKNOWN = "join_unknown"
+    WRONG = "join_wrong"
+    TOO_SOON = "join_soon"
+    CLOSED = "join_closed"
+
+
+class Invitation(NamedTuple):
+    """How phones come to the page; all empty where they cannot."""
+
+    address: str = ""  # to be typed, without http://
+    code: str = ""  # with the key; for the QR code
+    word: str = ""  # to be typed on the page of the address
+
+
+class Keys:
+    """The keys of one ``lab ui``. Safe to use from many threads."""
+
+    def __init__(self, port: int, teacher: str = "", clock: Callable[[], float] = time.monotonic) -> None:
+        """port: of the lab's page. It is in the names of the cookies: two labs on one machine have their own. teacher: the
+        teacher's key; empty where nobody needs one.
+        """
+        self.teacher, self.vote = teacher, secrets.token_urlsafe(9)
+        self.word = f"{secrets.choice(WORDS)} {secrets.choice(DIGITS)}"
+        self.teacher_cookie, self._device_cookie = teacher_cookie(port), f"lab_device_{port}"
+        self._secret = secrets.token_bytes()
+        self._mutex, self._clock = threading.Lock(), clock
+        self._wrong: dict[str, int] = {}  # how many wrong words came from an address
+        self._waits_until: dict[str, float] = {}
+
+    def role(self, cookies: Mapping[str, str], on_this_machine: bool) -> Role:
+        """Return what a visitor may do. on_this_machine: the visitor's program runs here."""
+        if not self.teacher or same(cookies.get(self.teacher_cookie, ""), self.teacher):
+            return Role.TEACHER
+        if self.device(cookies):
+            return Role.VOTER
+        return Role.ONLOOKER if on_this_machine else Role.STRANGER
+
+    def enter(self, key: str, cookies: Mapping[str, str]) -> list[str] | None:
+        """Return the cookies that stand for a key from now on, beyond those that the browser has; None for an unknown key."""
+        if self.teacher and same(key, self.teacher):
+            return [_kept(self.teacher_cookie, key), *self.new_device(cookies)]
+        return self.new_device(cookies) if not self.teacher or same(key, self.vote) else None
+
+    def device(self, cookies: Mapping[str, str]) -> str:
+        """Return the number of the visitor's browser; empty if it has none that this server made."""
+        number, _, signature = cookies.get(self._device_cookie, "").partition(".")
+        return number if number and same(signature, self._signature(number)) else ""
+
+    def new_device(self, cookies: Mapping[str, str]) -> list[str]:
+        """Return the cookie with a number for the visitor's browser; none if it has one already."""
+        if self.device(cookies):
+            return []
+        number = secrets.token_hex(12)
+        return [_kept(self._device_cookie, f"{number}.{self._signature(number)}")]
+
+    def typed(self, word: str, address: str) -> Admission:
+        """Judge a word that was typed at an address of the network. After some wrong ones, that address has to wait.
+
+        There are len(WORDS) × len(DIGITS) words. Who tries MOST_WRONG of them finds the right one once in ten times at most.
+        """
+        with self._mutex:
+            if sum(self._wrong.values()) >= MOST_WRONG:
+                return Admission.CLOSED
+            if self._clock() < self._waits_until.get(address, 0.0):
+                return Admission.TOO_SOON
+            if same(_plain(word), _plain(self.word)):
+                return Admission.OPEN
+            self._wrong[address] = self._wrong.get(address, 0) + 1
+            if self._wrong[address] >= FREE:
+                self._waits_until[address] = self._clock() + PAUSE_S
+            return Admission.WRONG
+
+    def _signature(self, number: str) -> str:
+        return hmac.digest(self._secret, number.encode(), "sha256").hex()
+
+
+def teacher_cookie(port: int) -> str:
+    """Return the name of the cookie with the teacher's key. Locust's page, at another port of the same machine, gets it too."""
+    return f"lab_teacher_{port}"
+
+
+def as_teacher(port: int, key: str) -> dict[str, str]:
+    """Return the header with which the lab itself uses Locust's page."""
+    return {"Cookie": f"{teacher_cookie(port)}={key}"}
+
+
+def cookies_in(header: str) -> dict[str, str]:
+    """Return the cookies that a browser sends, by name."""
+    pairs = (one.strip().partition("=") for one in header.split(";"))
+    return {name: value for name, _, value in pairs}
+
+
+def same(one: str, other: str) -> bool:
+    """Compare two secrets in a time that does not depend on them."""
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def _kept(name: str, value: str) -> str:
+    return f"{name}={value}; Path=/; HttpOnly; SameSite=Lax"
+
+
+def _plain(word: str) -> str:
+    return "".join(one for one in word.casefold() if one.isalnum())

@@ -1,0 +1,284 @@
+"""Who may do what: the teacher's key, a phone's scan, a typed word, and all that is refused. Without a browser."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, suppress
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+
+from lab.errors import BadInput
+from lab.ui import addresses, joining, predictions
+from lab.ui.joining import FREE, MOST_WRONG, NOT_JOINED, PAUSE_S, TEACHER_ONLY, Admission, Keys, cookies_in
+from lab.ui.live_server import LiveServer
+from lab.ui.live_state import LiveState
+from tests.every import every
+
+HERE, TEACHER = "127.0.0.1", "the-teacher"
+PHONE = "192.0.2.7:8090"  # how a phone names the lab; a program on the teacher's machine names loopback
+VOTE = {"stage": "none", "scenario": "rush", "choice": 1}
+
+
+class Answer(NamedTuple):
+    """What the server answers."""
+
+    status: int
+    text: str
+    headers: http.client.HTTPMessage
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        return {name: value for one in self.headers.get_all("Set-Cookie", []) for name, value in cookies_in(one).items()}
+
+
+class Visitor:
+    """A browser that keeps its cookies. headers: what it sends with each request."""
+
+    def __init__(self, server: LiveServer, **headers: str) -> None:
+        self.server, self.headers = server, {"Host": PHONE} | headers
+        self.cookies: dict[str, str] = {}
+
+    def ask(self, method: str, path: str, content: object = None) -> Answer:
+        kept = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        body = content.encode() if isinstance(content, str) else msgspec.json.encode(content) if content else b""
+        with closing(http.client.HTTPConnection(HERE, self.server.server_port, timeout=10)) as line:
+            line.request(method, path, body, kept | self.headers)
+            got = line.getresponse()
+            answer = Answer(got.status, got.read().decode(), got.headers)
+        self.cookies |= {name: value for name, value in answer.cookies.items() if name.startswith("lab_")}
+        return answer
+
+    def post(self, what: str, content: object = None) -> Answer:
+        return self.ask("POST", f"/live/{what}", content or {"stage": "lua", "scenario": "rush"})
+
+    def scan(self) -> Answer:
+        return self.ask("GET", f"/vote?k={self.server.keys.vote}")
+
+
+@pytest.fixture
+def server(tmp_path) -> Iterator[LiveServer]:
+    """The page of a class, with keys."""
+    state = LiveState()
+    with closing(LiveServer(state, HERE, 0, addresses.free_port(), TEACHER, tmp_path)) as one:
+        yield one
+        state.close()
+
+
+def test_one_scan_joins(server):
+    """The address of the QR code leaves a cookie and loses its key; another scan makes no second voter."""
+    phone = Visitor(server)
+    first = phone.scan()
+    number = dict(phone.cookies)
+    again = phone.scan()
+
+    assert (first.status, first.headers["Location"]) == (303, "/vote")
+    assert (first.headers["Referrer-Policy"], first.headers["Cache-Control"]) == ("same-origin", "no-store")
+    assert first.headers["Set-Cookie"].endswith("; Path=/; HttpOnly; SameSite=Lax")
+    assert (again.headers["Location"], again.headers["Set-Cookie"], phone.cookies) == ("/vote", None, number)
+    page = phone.ask("GET", "/vote")
+    assert page.status == 200
+    assert server.keys.vote not in page.text
+    assert phone.post("prediction", VOTE).status == 200
+
+
+def test_voting_key_only_votes(server):
+    """A phone can neither start, stop nor choose; the answer says who can. The page with Start sends it to its own."""
+    phone = Visitor(server)
+    phone.scan()
+
+    for what in ("start", "stop", "subject"):
+        answer = phone.post(what)
+        assert (answer.status, msgspec.json.decode(answer.text)) == (403, {"refused": TEACHER_ONLY})
+    assert server.state.asked == ("none", "rush")
+    assert [phone.ask("GET", path).headers["Location"] for path in ("/", "/live")] == ["/vote", "/vote"]
+
+
+def test_teacher_key_opens_everything(server):
+    """The printed address leaves the teacher's cookie, which is another one for a lab at another port."""
+    teacher = Visitor(server)
+    first = teacher.ask("GET", f"/?k={TEACHER}")
+
+    assert (first.status, first.headers["Location"]) == (303, "/")
+    assert teacher.cookies[f"lab_teacher_{server.server_port}"] == TEACHER
+    assert teacher.ask("GET", "/").status == 200
+    assert teacher.post("subject").status == 200
+    assert server.state.asked == ("lua", "rush")
+    assert teacher.post("prediction", VOTE).status == 200
+
+
+@every("path", ["/", "/vote", "/?view=projector"])
+def test_stranger_is_asked_for_the_word(path):
+    with closing(LiveServer(LiveState(), HERE, 0, 8089, TEACHER)) as server:
+        answer = Visitor(server).ask("GET", path)
+        server.state.close()
+
+    assert (answer.status, answer.headers["Location"], answer.cookies) == (303, "/join", {})
+
+
+def test_stranger_gets_nothing_else(server):
+    """Data, runs and posts are refused in words, and Basic authentication is never asked for."""
+    stranger = Visitor(server)
+    answers = [stranger.ask("GET", path) for path in ("/live/news", "/live/ladder?stage=none&scenario=rush", "/index.html")]
+    answers += [stranger.post("prediction", VOTE), stranger.post("start"), stranger.post("stop")]
+
+    assert [answer.status for answer in answers] == [403] * 6
+    assert [NOT_JOINED in answer.text for answer in answers] == [True] * 4 + [False] * 2
+    assert all(TEACHER_ONLY in answer.text.replace("&#x27;", "'") for answer in answers[4:])
+    assert not [answer for answer in answers if answer.headers["WWW-Authenticate"]]
+
+
+def test_unknown_key_is_refused_in_words(server):
+    """A key of another class, and cookies that this server did not make, open nothing."""
+    stranger = Visitor(server)
+    for path in ("/vote?k=old", "/?k=old", "/?k=", f"/live?k={TEACHER}x", "/vote?k=%ff%ed%a0%80"):
+        answer = stranger.ask("GET", path)
+        wanted = 303 if path == "/?k=" else 403  # an empty one is none
+        assert (answer.status, answer.cookies) == (wanted, {}), path
+        assert wanted == 303 or "This address is of an earlier class." in answer.text
+    port = server.server_port
+    forged = ("abc", "abc.", ".", "abc.0123", f"abc.{'0' * 64}", "\xe9.\xe9")
+    for cookies in [{f"lab_teacher_{port}": "x"}, {f"lab_teacher_{port}": ""}, *({f"lab_device_{port}": one} for one in forged)]:
+        stranger.cookies = cookies
+        assert stranger.post("prediction", VOTE).status == 403, cookies
+
+
+def test_secrets_are_compared_in_constant_time(monkeypatch):
+    """Each key, word and signature goes through the comparison whose time does not depend on them."""
+    compared = []
+    monkeypatch.setattr(joining.hmac, "compare_digest", lambda one, other: compared.append(one) or one == other)
+    keys = Keys(8090, TEACHER)
+
+    keys.role({keys.teacher_cookie: "t1", "lab_device_8090": "d.s1"}, on_this_machine=False)
+    keys.enter("k1", {})
+    keys.typed("w1", "a")
+
+    assert compared == [b"t1", b"s1", b"k1", b"k1", b"w1"]
+
+
+def test_this_machine_may_look(server):
+    """The browser of the projector needs no key on the teacher's machine: it sees the page without buttons, and may not act."""
+    projector = Visitor(server, Host=f"{HERE}:{server.server_port}")
+
+    assert projector.ask("GET", "/?view=projector").status == 200
+    assert projector.ask("GET", "/live/ladder?stage=none&scenario=rush").status == 200
+    assert projector.ask("GET", "/").headers["Location"] == "/join"
+    assert [projector.post(what).status for what in ("start", "stop", "subject")] == [403] * 3
+    assert projector.post("prediction", VOTE).status == 403
+    rebound = Visitor(server, Host="evil.example")  # a name of another site that was made to point here
+    assert rebound.ask("GET", "/?view=projector").headers["Location"] == "/join"
+
+
+def test_other_site_cannot_use_the_cookies(server):
+    """A page of another site can post nothing with the teacher's cookie, and cannot make a phone join."""
+    teacher = Visitor(server, Origin="http://evil.example")
+    teacher.cookies = {f"lab_teacher_{server.server_port}": TEACHER}
+
+    assert [teacher.post(what).status for what in ("start", "stop", "subject", "prediction")] == [403] * 4
+    assert teacher.ask("POST", "/join", f"word={server.keys.word}").status == 403
+    assert server.state.asked == ("none", "rush")
+
+
+def test_word_joins_by_hand(server):
+    """The word and its digit open the page, however they are typed; a wrong word is answered in words."""
+    phone = Visitor(server)
+    word, digit = server.keys.word.split()
+
+    wrong = phone.ask("POST", "/join", "word=no+such+word")
+    right = phone.ask("POST", "/join", f"word=+{word.upper()}-{digit}")
+
+    assert (wrong.status, wrong.cookies) == (403, {})
+    assert "That is not the word." in wrong.text
+    assert (right.status, right.headers["Location"]) == (303, "/vote")
+    assert phone.ask("GET", "/vote").status == 200
+    assert phone.ask("GET", "/join").text.count("<input") == 1
+
+
+def test_wrong_words_are_slowed_down():
+    """After some wrong words an address waits, also with the right one; others go on; in the end no word opens."""
+    now = [0.0]
+    keys = Keys(8090, TEACHER, lambda: now[0])
+
+    assert [keys.typed("x", "a") for _ in range(FREE)] == [Admission.WRONG] * FREE
+    assert [keys.typed(word, "a") for word in ("x", keys.word)] == [Admission.TOO_SOON] * 2
+    assert keys.typed(keys.word, "b") is Admission.OPEN
+    now[0] = PAUSE_S
+    assert [keys.typed("x", "a"), keys.typed("x", "a")] == [Admission.WRONG, Admission.TOO_SOON]
+    for number in range(MOST_WRONG - FREE - 1):
+        assert keys.typed("x", f"address {number}") is Admission.WRONG
+    assert keys.typed(keys.word, "b") is Admission.CLOSED
+    assert MOST_WRONG / (len(set(joining.WORDS)) * len(joining.DIGITS)) < 0.1
+
+
+def test_one_vote_a_device(server, monkeypatch):
+    """A device votes once, whatever it posts; and there are not more voters than the answer says."""
+    phone = Visitor(server)
+    phone.scan()
+    for number in range(20):
+        phone.post("prediction", VOTE | {"reader": str(number)})
+    assert server.state.predictions.voted(("none", "rush")) == 1
+
+    monkeypatch.setattr(predictions, "VOTERS", 2)
+    others = [Visitor(server) for _ in range(2)]
+    assert [other.scan().status for other in others] == [303, 303]
+    answers = [other.post("prediction", VOTE) for other in others]
+    assert [answer.status for answer in answers] == [200, 400]
+    assert msgspec.json.decode(answers[1].text) == {"refused": predictions.FULL}
+    assert phone.post("prediction", VOTE | {"choice": 0}).status == 200  # who has voted may change the vote
+
+
+def test_no_keys_on_this_machine_alone(tmp_path):
+    """Without a network every visitor is the teacher; a vote still needs the cookie of the page."""
+    with closing(LiveServer(LiveState(), HERE, 0, addresses.free_port(), reports=tmp_path)) as server:
+        reader = Visitor(server, Host=f"{HERE}:{server.server_port}")
+        before = reader.post("prediction", VOTE).status
+        opened = reader.ask("GET", "/?k=of-an-earlier-lab")
+        after = [reader.post("prediction", VOTE).status, reader.post("subject").status, reader.ask("GET", "/").status]
+        phone = Visitor(server).ask("GET", "/vote")
+        server.state.close()
+
+    assert (before, opened.headers["Location"], after, phone.status) == (403, "/", [200, 200, 200], 403)
+    assert server.invitation == ("", "", "")
+
+
+@every("asked, names", [(False, []), (True, ["Ann"])])
+def test_names_are_off_unless_asked_for(asked, names):
+    with closing(LiveServer(LiveState(), HERE, 0, 8089, names=asked)) as server:
+        reader = Visitor(server, Host=f"{HERE}:{server.server_port}")
+        page = reader.ask("GET", "/")
+        reader.post("prediction", VOTE | {"name": "Ann"})
+        server.state.predictions.begin(("none", "rush"), 2)
+        server.state.predictions.settle(1)
+        server.state.close()
+
+    assert ('id="name"' in page.text) == asked
+    tally: dict[str, Any] = server.state.predictions.tally()
+    assert ([one["name"] for one in tally["names"]], tally["right"]) == (names, 1)
+
+
+def test_two_pages_never_share_a_port():
+    """A second lab, with the usual ports of both pages taken: both would choose the next one."""
+    with ExitStack() as open_:
+        taken = []
+        for port in (addresses.LOCUST_PORT, addresses.PAGE_PORT):
+            with suppress(OSError):  # another program of this machine has it: that is as good
+                taken.append(open_.enter_context(socket.create_server((HERE, port))).getsockname()[1])
+
+        page, locust = addresses.ports(HERE, None, None)
+
+        assert page != locust
+        assert not {page, locust} & set(taken)
+
+
+def test_wanted_port_is_not_replaced():
+    with socket.create_server((HERE, 0)) as one:
+        port = one.getsockname()[1]
+        for pair, option in (((port, 0), "--port"), ((0, port), "--locust-port")):
+            with pytest.raises(BadInput, match=f"port {port} of {HERE} is not available: .*; choose another with {option}"):
+                addresses.ports(HERE, *pair)
+    with pytest.raises(BadInput, match=f"port {port} of {HERE} is not available"):
+        addresses.ports(HERE, port, port)
+    assert addresses.ports(HERE, port, 0)[0] == port
