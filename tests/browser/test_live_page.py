@@ -164,7 +164,7 @@ def test_a_class_on_one_page(browser, lab):
     phone.locator(".subject").filter(has_text="lua under nested").wait_for()
     assert not phone.get_by_role("button", name="Start").is_visible()  # only the class's own page starts runs
     phone.get_by_role("button", name="it waits for itself").tap()
-    teacher.locator("#said").filter(has_text="1 prediction for the next run.").wait_for()
+    teacher.locator("#said").filter(has_text="1 prediction.").wait_for()
 
     teacher.get_by_role("button", name="Start").click()
 
@@ -270,9 +270,9 @@ def test_all_pages_are_asked_the_same(pages):
     predict(phone, "nobody any more")
 
     for page in (teacher, projector):
-        page.locator("#said").filter(has_text="1 prediction for the next run. What it says is shown at Start.").wait_for()
+        page.locator("#said").filter(has_text="1 prediction. What it says is shown at Start.").wait_for()
     late = opened()
-    late.locator("#said").filter(has_text="1 prediction for the next run").wait_for()
+    late.locator("#said").filter(has_text="1 prediction.").wait_for()
     assert late.locator("input[name=stage]:checked").get_attribute("value") == "setnx"
     assert [page.locator("#choices .count").all_inner_texts() for page in (teacher, late)] == [["", "", ""]] * 2
     state.starting(RunRequest(stages()["setnx"], scenarios.load("holder_crash"), ""))
@@ -354,7 +354,7 @@ def test_phones_find_the_page(browser, pages):
     assert code.bounding_box()["width"] > 200
     assert "<path" in code.inner_html()
     said = live.locator(".address").inner_text().splitlines()
-    assert said == ["or open this address and type the word:", "192.0.2.7:8090", "otter 4"]  # nothing is broken over two lines
+    assert said == ["or by hand: this address, then the word", "192.0.2.7:8090", "otter 4"]  # nothing is broken over two lines
     assert "s3cretkey123" not in live.locator("body").inner_text()
 
 
@@ -382,7 +382,7 @@ def test_a_phone_joins_by_hand(browser):
         scanned = browser.open(f"{home}/vote?k={server.keys.vote}", size="phone", touch=True)
         assert scanned.url == f"{home}/vote"
         scanned.get_by_role("button", name="it loses none").tap()
-        scanned.locator("#said").filter(has_text="2 predictions for the next run").wait_for()
+        scanned.locator("#said").filter(has_text="2 predictions.").wait_for()
         refused = scanned.evaluate("fetch('/live/stop', { method: 'POST', body: '{}' }).then((answer) => answer.text())")
         assert "only the teacher's page can do this" in refused
         state.close()
