@@ -214,7 +214,7 @@ class LabPlugin:
         except RequestRefused as reason:
             log.error("not run: %s", reason)
             asked = {name: self.form.get(name, "") for name in ("stage", "scenario")}
-            self.verdicts.append(asked | {"verdict": f"not run: {reason}"})
+            self.verdicts.append(asked | {"verdict": f"not run: {reason}", "said": f"not run: {reason}"})
         finally:
             self.run = None
             self.busy = False

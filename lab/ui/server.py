@@ -22,13 +22,15 @@ from typing import Any
 from lab.containers.backend import LOCAL, engine
 from lab.errors import ExitStatus, LabError
 from lab.interrupts import pending
+from lab.judge.judgement import Verdict
 from lab.pipeline import Conducted, conduct, finish
 from lab.prerequisites import missing, program
 from lab.report import reference
 from lab.servers.supervised import supervised
 from lab.servers.supervisor import Supervisor, SupervisorGone
+from lab.story.say import text
 from lab.story.verdict import why
-from lab.ui import addresses, lesson
+from lab.ui import addresses, lesson, questions
 from lab.ui.addresses import PAGE_PORT
 from lab.ui.control_socket import ControlSocket, failure
 from lab.ui.joining import Invitation
@@ -186,6 +188,9 @@ def _facts(done: Conducted, report: Path) -> dict[str, Any]:
     )
     facts = {name: getattr(judgement, name) for name in names}
     facts |= {"kept_per_s": round(judgement.kept_per_s)}  # the same number as on the live page and on the run's page
+    answer = questions.shown(judgement)
+    proof = [] if judgement.verdict is Verdict.VOID else [f"{answer.number} {answer.words}"]
+    facts |= {"said": ", ".join([*proof, text("in_a_word", judgement.verdict)])}  # in the bar of Locust's page
     return facts | {"counter": judgement.final, "why": why(judgement), "report": os.path.relpath(report)}
 
 

@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -122,15 +123,7 @@ def test_two_runs_on_both_pages(browser, lab):
     assert live.locator("#names").inner_text().endswith("<b>Ann</b>: 1 of 1")
     browser.look(live, "live-after-none", sizes=("wide", "phone", "projector"))
 
-    locust.get_by_role("tab", name="Lost increments").click()
-    row = locust.locator("td", has_text="ADMITTED").locator("..")
-    row.wait_for()
-    cells = row.locator("td").all_inner_texts()
-    assert cells[:5] == ["none", "rush", "600", live.locator("#counter").inner_text(), str(number(live, "gap"))]
-    assert str(number(live, "kept_per_s")) == cells[8]
-    report = browser.open(row.locator("a").get_attribute("href"))
-    assert "none under rush" in report.title()
-
+    compare_pages(browser, locust, live)
     live.get_by_role("button", name="Next: local").click()
     live.locator(".subject").filter(has_text="local under rush").wait_for()
     choose(live, "lua")
@@ -138,7 +131,10 @@ def test_two_runs_on_both_pages(browser, lab):
     locust.get_by_role("button", name="New").click()
     wait_for(lambda: locust.get_by_label("Number of users").input_value() == "0")  # not those of the run before
     locust.get_by_text("0: as many users as the scenario has").wait_for()
+    assert locust.locator("select[name=stage]").input_value().startswith("none:")  # as in the last run
+    start_in_sight(locust)
     start(locust, "lua")
+    locust.locator("#lab-verdict").filter(has_text="rush").wait_for(state="hidden")
 
     said = outcome(live, "lua").inner_text()
     assert "KEPT lua under rush: 0 of 600 acknowledged increments lost" in said
@@ -149,6 +145,29 @@ def test_two_runs_on_both_pages(browser, lab):
     assert "1 of 2 predictions right" in live.locator("#tally").inner_text()
     locust.locator("td", has_text="KEPT").wait_for()  # without a reload
     assert locust.locator("tbody tr", has_text="KEPT").locator("td").nth(4).inner_text() == "0"
+
+
+def compare_pages(browser, locust, live) -> None:
+    """Find in Locust's tab, in its bar and on the run's page what the lab's own page says."""
+    locust.get_by_role("tab", name="Lost increments").click()
+    row = locust.locator("td", has_text="ADMITTED").locator("..")
+    row.wait_for()
+    cells = row.locator("td").all_inner_texts()
+    assert cells[:5] == ["none", "rush", "600", live.locator("#counter").inner_text(), str(number(live, "gap"))]
+    assert str(number(live, "kept_per_s")) == cells[8]
+    bar = locust.locator("#lab-verdict")
+    assert bar.inner_text() == f"none under rush: {cells[4]} of 600 acknowledged increments lost, never promised · report"
+    assert bar.locator("a").get_attribute("href") == row.locator("a").get_attribute("href")
+    report = browser.open(row.locator("a").get_attribute("href"))
+    assert report.title().startswith("none: ")
+
+
+def start_in_sight(locust) -> None:
+    """Find Start below the lists of stages and scenarios, and all three in sight, on a small screen."""
+    locust.set_viewport_size({"width": 1280, "height": 800})
+    places = [locust.locator(one).bounding_box() for one in ("select[name=scenario]", "form [type=submit]", "#lab-live")]
+    ends = [(place["y"], place["y"] + place["height"]) for place in places]
+    assert [one[1] <= next_[0] for one, next_ in pairwise(ends)] == [True, True], ends
 
 
 def test_a_class_on_one_page(browser, lab):
@@ -420,13 +439,15 @@ def refused_to_change(locust) -> None:
 
 
 def test_wrong_stage_is_shown_at_the_button(browser, resting):
-    """A wrong stage is refused, and the page shows the reason above the button."""
+    """A wrong stage is refused, and the reason is in sight."""
     locust = browser.open(resting.address)
+    locust.locator("select[name=scenario]").wait_for()
+    start_in_sight(locust)
     locust.locator("select[name=stage]").evaluate("(one) => { one.options[0].value = 'lau'; one.value = 'lau'; }")
 
     locust.get_by_role("button", name="Start").click()
 
-    locust.get_by_text("there is no stage 'lau'. Did you mean 'lua'?").wait_for()
+    locust.get_by_role("alert").filter(has_text="Not started: there is no stage 'lau'. Did you mean 'lua'?").wait_for()
     assert resting.at_rest()
 
 

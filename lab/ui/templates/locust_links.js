@@ -1,4 +1,4 @@
-// Add to Locust's page a link to the live page, links to the runs' reports in the tab's cells, and what its form lacks.
+// Add to Locust's page a link to the live page, the verdict of the last run, links to reports in the tab's cells, and what its form lacks.
 {
   const port = "PORT";
   const home = `${location.protocol}//${location.hostname}:${port}`;
@@ -8,26 +8,52 @@
   live.style.cssText = "color:inherit;font-weight:600";
   const note = document.createElement("span");
   note.textContent = "RPS and Failures are Locust's own figures, of answers. What was kept of them is in the tab Lost increments.";
-  const refused = document.createElement("strong");
-  refused.setAttribute("role", "alert");
+  const refused = document.createElement("strong"), verdict = document.createElement("strong");
+  refused.setAttribute("role", "alert"); verdict.setAttribute("role", "status"); verdict.id = "lab-verdict";
+  const report = (run) => `${home}/runs/${encodeURIComponent(run)}/report.html`;
   const region = document.createElement("nav");
   region.setAttribute("aria-label", "The lab");
-  region.style.cssText = "position:sticky;bottom:0;z-index:1200;display:flex;flex-wrap:wrap;gap:.2rem 1.5rem;padding:.45rem 1.5rem;background:#00507d;color:#fff;font:1rem/1.4 system-ui,sans-serif";
-  region.append(live, note, refused);
+  region.style.cssText = "position:sticky;bottom:0;z-index:1400;display:flex;flex-wrap:wrap;gap:.2rem 1.5rem;padding:.45rem 1.5rem;background:#00507d;color:#fff;font:1rem/1.4 system-ui,sans-serif";
+  region.append(live, verdict, note, refused);
+  // Start stays in sight, above the bar, below stage and scenario; the lab sets the host
+  const style = document.createElement("style");
+  style.textContent = `form button[type=submit] { position: sticky; bottom: 5rem; z-index: 2; } .MuiModal-root form button[type=submit] { bottom: 2.5rem; }
+    .MuiFormControl-root:has(> * > input[name=host]) { display: none; }`;
+  document.head.append(style);
   document.body.append(region);
 
-  // Locust's page closes the form of a running test without a word when its change is refused
   const send = window.fetch;
   window.fetch = async (...words) => {
     const answer = await send(...words), address = words[0]?.url ?? String(words[0]);
-    if (new URL(address, location.href).pathname.endsWith("/swarm")) report(answer.clone());
+    const path = new URL(address, location.href).pathname;
+    if (path.endsWith("/swarm")) swarmed(new URLSearchParams(String(words[1]?.body ?? "")), answer.clone());
+    if (path.endsWith("/stats/requests")) answer.clone().json().then(({ state, extended_stats: tables }) => ended(state, tables?.[0]?.data[0])).catch(() => {});
     return answer;
   };
-  const report = async (answer) => {
+  const kept = {}; // the stage and the scenario of the last run, which the form of the next one begins with
+  async function swarmed(form, answer) { // the reason of a refusal stands far below, or nowhere: here it is in sight
     const { success, message } = await answer.json().catch(() => ({ success: true }));
-    await new Promise((done) => setTimeout(done, 200)); // the form of a new run stays, and shows the reason itself
-    refused.textContent = success || document.querySelector('input[name="userCount"]') ? "" : `Not changed: ${message}`;
-  };
+    await new Promise((done) => setTimeout(done, 200)); // until a form that was accepted has closed
+    const what = document.querySelector('input[name="userCount"]') ? "started" : "changed";
+    refused.textContent = success ? "" : `Not ${what}: ${message}`;
+    if (!success) return;
+    for (const name of ["stage", "scenario"]) if (form.has(name)) kept[name] = form.get(name);
+    verdict.replaceChildren();
+  }
+  let shown = null;
+  function ended(state, run) { // the tab has the figures; the bar says what they mean
+    const now = run && state !== "running" && state !== "spawning" ? `${run.run} ${run.said}` : "";
+    if (now === shown) return;
+    shown = now;
+    verdict.replaceChildren();
+    if (!now) return;
+    verdict.append(`${run.stage} under ${run.scenario}: ${run.said}`);
+    if (!run.run) return; // there was no run
+    const to = link("report", report(run.run));
+    to.style.color = "inherit";
+    verdict.append(" · ", to);
+  }
+  send("/lab").then((answer) => answer.json()).then(({ verdicts }) => ended("", verdicts.at(-1))).catch(() => {}); // of a run before this page was opened
   const run = /^\d{8}T\d{6}\.\d{3}Z-[\w-]+$/;
   const opened = new WeakSet(); // the form's own section with stage and scenario is opened once; the visitor may close it
   const open = () => {
@@ -43,7 +69,15 @@
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(input, value);
     input.dispatchEvent(new Event("input", { bubbles: true }));
   };
+  const choose = (list) => { // the page has filled it with what the lab was started with
+    if (opened.has(list)) return;
+    opened.add(list);
+    if (!(list.name in kept)) return;
+    Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, "value").set.call(list, kept[list.name]);
+    list.dispatchEvent(new Event("change", { bubbles: true }));
+  };
   const begin = () => {
+    for (const list of document.querySelectorAll("select[name=stage], select[name=scenario]")) choose(list);
     for (const [name, value] of Object.entries(fields)) {
       for (const input of document.querySelectorAll(`input[name="${name}"]`)) {
         if (opened.has(input)) continue;
@@ -64,7 +98,7 @@
       const name = cell.firstChild?.nodeType === Node.TEXT_NODE ? cell.firstChild.nodeValue : ""; // keep this text: Locust rewrites it
       let added = cell.querySelector("a.lab-report");
       if (!run.test(name)) { added?.remove(); continue; }
-      const address = `${home}/runs/${encodeURIComponent(name)}/report.html`;
+      const address = report(name);
       if (!added) {
         added = link("open the report", address);
         added.className = "lab-report";
