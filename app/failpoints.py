@@ -43,6 +43,7 @@ from pathlib import Path
 
 from app import fault_files
 from app.answer import is_good, kind
+from app.late_write import Gate
 from app.lock_keys import LockKeys
 
 PHASES = ("acquire", "read", "think", "write", "write_again", "renew", "release")
@@ -86,6 +87,8 @@ class Injection:
     skip: int = 0
     # whether the request first waits until the lab has done its part of the fault; ``for_ms`` counts from then on
     lab_first: bool = False
+    # whether the request's write comes late, and so waits until no other request is between its read and its write
+    writes_late: bool = False
 
 
 class Failpoints:
@@ -95,6 +98,9 @@ class Failpoints:
         self.folder = folder
         self.replica = replica
         self.pending = {injection.name: injection for injection in map(_read, folder.glob("*.json"))}
+        late = any(injection.writes_late for injection in self.pending.values())
+        self.gate = Gate(folder / "late_write.gate") if late else None
+        self.late: set[str] = set()  # the requests whose write comes late
         self.grants = 0
         self.keys = LockKeys()
         self.usual_commands: dict[str, int] = {}  # phase → how many commands of the lock the last request sent in it
@@ -121,7 +127,20 @@ class Failpoints:
                 self.before_injecting()
                 if injection.lab_first:
                     fault_files.wait_for_answer(self.folder, injection.name)
+                if injection.writes_late:
+                    self.late.add(request)
                 ACTIONS[injection.action](injection)
+        if self.gate is not None:
+            self._pass(self.gate, phase, moment, request)
+
+    def _pass(self, gate: Gate, phase: str, moment: str, request: str) -> None:
+        """Let a request pass the gate of late writes: it is inside from its read until its release begins."""
+        if phase == READ and moment == BEFORE:
+            gate.enter(request)
+        elif phase == WRITE and moment == BEFORE and request in self.late:
+            gate.wait_for_others(request)
+        elif phase == RELEASE:
+            gate.leave(request)
 
     def _take(self, failpoint: str) -> Injection | None:
         """Remove and return a pending injection, so that no other thread of this process can take it."""

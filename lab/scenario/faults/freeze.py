@@ -9,6 +9,7 @@ class Fault(fault.Fault, frozen=True):
     target = Target.REPLICA
     effect = Effect.PROCESS_STOPS
     action = "stop"
+    writes_late = True
 
     def recover(self, system: System, record: FaultRecord) -> None:
         system.resume_replica(record)

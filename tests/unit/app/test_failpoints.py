@@ -10,7 +10,7 @@ import pytest
 
 from app import fault_files, votes
 from app.answer import Meaning
-from app.failpoints import ACQUIRE, ACTIONS, READ, Failpoints, InjectedError, Injection
+from app.failpoints import ACQUIRE, ACTIONS, AFTER, BEFORE, READ, RELEASE, WRITE, Failpoints, InjectedError, Injection
 from app.request_context import SENT_NS, RequestContext
 from tests.every import every
 
@@ -77,6 +77,32 @@ def test_request_waits_for_the_lab(tmp_path, monkeypatch):
     request.join(5)
 
     assert order == ["the lab's part", "its own part"]
+
+
+def test_late_write_lets_nobody_bring_it_back(tmp_path):
+    """A late write waits for those who have read before it, in all replicas; and until it is written, nobody reads."""
+    prepare(tmp_path, "fault-1", failpoint="read.after", action="wait", writes_late=True)
+    one, other = Failpoints(tmp_path, "replica-1"), Failpoints(tmp_path, "replica-2")
+    for moment in (BEFORE, AFTER):
+        one.reach(READ, moment, "late")
+    other.reach(READ, BEFORE, "early")
+    late = threading.Thread(target=one.reach, args=(WRITE, BEFORE, "late"))
+    late.start()
+    late.join(0.1)
+    assert late.is_alive()
+
+    other.reach(RELEASE, BEFORE, "early")
+    late.join(5)
+    readers = [threading.Thread(target=at.reach, args=(READ, BEFORE, name)) for at, name in ((one, "next"), (other, "third"))]
+    for reader in readers:
+        reader.start()
+        reader.join(0.1)
+    assert (late.is_alive(), [reader.is_alive() for reader in readers]) == (False, [True, True])
+
+    one.reach(RELEASE, BEFORE, "late")
+    for reader in readers:
+        reader.join(5)
+    assert not any(reader.is_alive() for reader in readers)
 
 
 def test_raise_leaves_other_faults(tmp_path):
