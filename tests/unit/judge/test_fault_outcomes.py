@@ -159,13 +159,21 @@ def test_asked_on_each_side_of_a_split(made):
     assert made.analyse(final=4, ttl_ms=3000).measures["asked_on_each_side"] == 2
 
 
-def test_expired_before_the_delete(made):
-    """A lock that expired between check and delete is not mistaken for a late release."""
-    made.increment("slow", 0, 0, at=(0, 1, 2, 3), released=385).fault("expire", "slow", 4, 384, "release.before_last")
+@pytest.mark.parametrize(
+    ("commands", "expected"),
+    [
+        (2, ("releases_atomically", Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE)),
+        (1, ("releases_only_its_own", Mechanism.DELETED_BY_ANOTHER)),
+    ],
+)
+def test_expired_before_the_delete(made, commands, expected):
+    """A lock that expired between check and delete is not mistaken for a late release, which sends one command and checks nothing."""
+    made.increment("slow", 0, 0, at=(0, 1, 2, 3), released=385, release_commands=commands)
+    made.fault("expire", "slow", 4, 384, "release.before_last")
     made.increment("robbed", 1, 1, at=(310, 311, 420, 421), replica="replica-2")
     made.increment("third", 1, 2, at=(400, 401, 430, 431), replica="replica-3")
 
-    assert found(made.analyse(final=2, ttl_ms=300)) == [("releases_atomically", Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE)]
+    assert found(made.analyse(final=2, ttl_ms=300)) == [expected]
 
 
 @pytest.mark.parametrize(
