@@ -24,7 +24,7 @@ from lab.story.verdict import why
 RATE_PER_S = 40  # the lock could serve some 60 a second: without a fault, nobody waits for long
 REQUESTS = 240  # six seconds of load: the freeze of 0.9 s is a part of it, and not all
 USERS = 4  # of the closed loop: at this rate, one of them is busy on average
-WORK_MS, TTL_MS = 10, 300  # the work keeps the lock busy; the TTL is that of frozen_holder
+WORK_MS, TTL_MS = 10, 300  # the work keeps the lock busy; the TTL is that of frozen_second
 RETRY_MS = 5  # a waiter asks soon again, so that after the freeze the lock is soon free of those that waited
 QUANTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p98": 0.98, "p99": 0.99, "longest": 1.0}
 
@@ -60,7 +60,7 @@ class Situation(msgspec.Struct, frozen=True):
         options |= {"retry-ms": RETRY_MS}
         options |= {"connections": USERS} if loop is Loop.CLOSED else {}
         return [
-            self.scenario,
+            str(FROZEN_SECOND) if self.frozen else self.scenario,
             "--stage",
             self.stage,
             *(word for name, value in options.items() for word in (f"--{name}", str(value))),
@@ -68,6 +68,7 @@ class Situation(msgspec.Struct, frozen=True):
 
 
 FROZEN = "frozen_holder"
+FROZEN_SECOND = Path(__file__).parent / "frozen_second.toml"  # the same, with a shorter freeze
 LUA, WATCHDOG, UNFROZEN = Situation("lua", FROZEN), Situation("watchdog", FROZEN), Situation("lua", "rush")
 SITUATIONS = (LUA, WATCHDOG, UNFROZEN)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
+from lab.experiments.omission import FROZEN_SECOND
 from lab.experiments.sweep import Sweep
 from lab.experiments.sweep_chart import band, crosses, per_cent
 from lab.experiments.sweep_result import LOST_LOCK, LOST_SHARE, Curve, SweepResult
@@ -62,7 +63,7 @@ SWEEP = Sweep(
     stages=("lua", "watchdog"),
     repeats=3,
     settings=lambda value: {"ttl_ms": round(PAUSE_MS / value), "users": 6, "work_ms": 10},
-    scenario="frozen_holder",
+    scenario=str(FROZEN_SECOND),
     requests=30,
     danger={"faults": 1},
     needs=("ttl", "exclusion"),

@@ -173,7 +173,7 @@ def test_ttl_that_a_store_cannot_keep():
 
 
 def test_what_the_user_gave_is_not_scaled():
-    fitted = override(reader.load("frozen_holder"), stages()["zookeeper"], {"work_ms": 7})
+    fitted = override(reader.load("frozen_before_write"), stages()["zookeeper"], {"work_ms": 7})
 
     assert (fitted.ttl_ms, fitted.work_ms) == (1000, 7)
 
