@@ -58,7 +58,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {  # by the name of their title in lab/st
         *("work_fails", "work_hangs", "waiters_die", "waiter_gives_up"),
     ),
     "slow": (
-        *("slow_holder", "release_race", "work_outlasts_ttl", "many_ttls", "explicit_lease"),
+        *("slow_holder", "late_release", "release_race", "work_outlasts_ttl", "many_ttls", "explicit_lease"),
         *("frozen_holder", "frozen_before_write", "frozen_between_writes"),
     ),
     "message": (
