@@ -61,6 +61,8 @@ class Measured(msgspec.Struct, kw_only=True):
     promise: RatioLimit
     samples: list[float]  # the samples of which the value is the mean
     remark: str = ""
+    # what else was seen, by name, as codes
+    seen: dict[str, str] = {}
     held: bool = False  # whether the value keeps the promise
 
     def __post_init__(self) -> None:

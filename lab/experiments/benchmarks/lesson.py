@@ -1,0 +1,97 @@
+"""Whether each run of the lesson ends the same way, run after run: verdict, main cause, and what its story tells.
+
+A teacher has one try. Two runs go on at once, so that the machine is busy; the load average is part of the result.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from app.locks import stages
+from lab.experiments import lesson
+from lab.experiments.benchmark import Measured, RatioLimit
+from lab.experiments.child_run import NoVerdict, child_run, warm_runs
+from lab.judge.verdict import judge_again
+from lab.paths import REPORTS
+from lab.report import timeline_reader
+from lab.report.statistics import wilson
+from lab.story.from_run import caption
+from lab.story.steps import steps
+
+JOBS = 2
+
+
+class Ending(NamedTuple):
+    """How a run ended."""
+
+    verdict: str
+    # the mechanism that destroyed most; empty where nothing was lost
+    cause: str
+    # the kinds of what its story tells, in alphabetical order: the order of two moments of the load is chance
+    story: str
+
+
+def runs() -> dict[tuple[int, str], tuple[str, ...]]:
+    """Return the runs of the lesson: the arguments of ``lab run``, by step and command."""
+    return {
+        (place.number, action.command): action.words
+        for place in lesson.steps()
+        for action in place.step.actions
+        if action.kind == lesson.RUN
+    }
+
+
+def measure(pairs: int) -> Iterator[Measured]:
+    """Make each run of the lesson so many times, all of them once before any is made again."""
+    loads: list[float] = []
+
+    def ending(words: tuple[str, ...]) -> Ending:
+        loads.append(os.getloadavg()[0])
+        return _ending(words)
+
+    cells = runs()
+    with warm_runs(), ThreadPoolExecutor(JOBS) as pool:
+        found = list(pool.map(ending, [*cells.values()] * pairs))
+    for place, (step, command) in enumerate(cells):
+        yield _measured(step, command, found[place :: len(cells)], loads)
+
+
+def _measured(step: int, command: str, found: list[Ending], loads: list[float]) -> Measured:
+    (usual, alike), *others = Counter(found).most_common()
+    low, high = wilson(alike, len(found))
+    load = f"{min(loads):.0f} to {max(loads):.0f}"
+    return Measured(
+        name=f"lesson {step} {command}",
+        what=f"runs of `lab {command}` that end alike, of {len(found)}, at a load average of {load}",
+        unit="",
+        value=alike / len(found),
+        low=low,
+        high=high,
+        promise=RatioLimit(at_least=1),
+        samples=[float(one == usual) for one in found],
+        remark="; ".join(f"{number} of them: {' · '.join(filter(None, one))}" for one, number in ((usual, alike), *others)),
+        seen=usual._asdict() | {"load": load},
+    )
+
+
+def _ending(words: tuple[str, ...]) -> Ending:
+    try:
+        folder = REPORTS / "runs" / child_run([*words, "--no-draw"], REPORTS.parent).run
+    except NoVerdict as failure:
+        return Ending("VOID", "", str(failure))
+    return ending_of(folder)
+
+
+def ending_of(folder: Path) -> Ending:
+    """Return how the run in a folder ended."""
+    judgement, findings = judge_again(folder)
+    picture = timeline_reader.read(folder, judgement, findings, stages()[judgement.stage].store is not None)
+    found = steps(picture)
+    told = [event.what for step in found.steps for event in step] if found else [one for part in caption(picture) for one in part]
+    cause = max(judgement.lost_by, key=lambda one: judgement.lost_by[one], default="")
+    return Ending(judgement.verdict, cause, " ".join(sorted({one.kind.value for one in told})))
