@@ -10,8 +10,9 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.story.from_findings import claim_story
-from lab.story.timeline import NEVER, DrawnLoss, Timeline
+from lab.story.timeline import NEVER, DrawnGrant, DrawnLoss, Timeline
 
+UNLOCKED = (Mechanism.NO_LOCK, Mechanism.PROCESS_LOCAL)  # many at once: most of their losses are tangled
 FIRST_GRANTS = 30  # in the opening of a picture without a loss, a fault or a story
 
 
@@ -52,6 +53,8 @@ def loss_in_focus(picture: Timeline, mechanism: Mechanism | None) -> int:
     clear = [place for place in alike if _shows_both(picture, picture.losses[place])]
     if mechanism == Mechanism.DELETED_BY_ANOTHER:  # and if possible the thief as well
         clear.sort(key=lambda place: not _shows_thief(picture, picture.losses[place]))
+    if mechanism in UNLOCKED:  # and if possible the plainest: both read one number, and write the next
+        clear.sort(key=lambda place: not _is_plain(picture.held[picture.losses[place].culprit]))
     return next(iter([*clear, *alike]), NEVER)
 
 
@@ -87,6 +90,11 @@ def _shows_both(picture: Timeline, loss: DrawnLoss) -> bool:
     """Return whether the victim is known, and its write comes before the culprit's. Damaged evidence may have no such order."""
     grants = picture.held
     return loss.victim != NEVER and grants[loss.victim].wrote_moment < grants[loss.culprit].wrote_moment
+
+
+def _is_plain(culprit: DrawnGrant) -> bool:
+    """Return whether a write left the number that it replaced: the counter does not grow, and does not go back."""
+    return culprit.wrote is not None and culprit.wrote == culprit.overwrote
 
 
 def _shows_thief(picture: Timeline, loss: DrawnLoss) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 from operator import attrgetter
 
 from lab.evidence.fault_record import AT_THE_STORE
@@ -137,9 +138,13 @@ CANDIDATES = 64  # grants near the beginning of a life that are tried
 def assign_lives(picture: Timeline, thefts: bool) -> None:
     """Find for each key's life the grant that it belongs to, and the release that ended it.
 
-    The best fits are settled first: the lab may receive events so late that several grants fit the beginning of one life.
-    thefts: whether a release can have deleted another holder's lock. Without thefts, a life was ended by its own holder.
+    Where the picture has the whole run, the lives of a key are as many as its grants, and in the same order. The others are
+    matched by their moments. The best fits are settled first: the lab may receive events so late that several grants fit the
+    beginning of one life. thefts: whether a release can have deleted another holder's lock. Without thefts, a life was ended by
+    its own holder.
     """
+    if len(picture.held) == picture.grants:
+        _assign_in_order(picture)
     granted: dict[int, list[tuple[int, int]]] = {}
     released: dict[int, list[tuple[int, int]]] = {}
     slow: list[int] = []  # their releases took long: the stamps hardly show when the store received the command
@@ -154,7 +159,7 @@ def assign_lives(picture: Timeline, thefts: bool) -> None:
         (*_strangeness(picture.held[place], life, number, thefts), number, place)
         for number, life in enumerate(picture.lives)
         for place in _around(granted.get(life.key, []), life.born, RECEIVED_WITHIN_US)
-        if picture.held[place].asked <= life.born
+        if life.holder == picture.held[place].lease == NEVER and picture.held[place].asked <= life.born
     )
     for *_, number, place in fits:
         if picture.lives[number].holder == picture.held[place].lease == NEVER:
@@ -163,6 +168,28 @@ def assign_lives(picture: Timeline, thefts: bool) -> None:
         if life.how == "del":
             near = _around(released.get(life.key, []), life.gone, DELETED_WITHIN_US)
             life.by = _deleter(picture.held, life, near + [place for place in slow if picture.held[place].key == life.key])
+
+
+def _assign_in_order(picture: Timeline) -> None:
+    """Find the grants of the lives of each key that has as many lives as grants, where their order is known.
+
+    The store reports in order, however late the lab receives it. The order of two grants is known where the later one was asked
+    for after the one before had been granted.
+    """
+    of_key: dict[int, tuple[list[int], list[int]]] = {life.key: ([], []) for life in picture.lives}
+    for number, life in enumerate(picture.lives):
+        of_key[life.key][0].append(number)
+    for place in sorted(range(len(picture.held)), key=lambda place: picture.held[place].got):
+        if picture.held[place].key in of_key and picture.held[place].commands:
+            of_key[picture.held[place].key][1].append(place)
+    for numbers, places in of_key.values():
+        pairs = list(zip(numbers, places, strict=True)) if len(numbers) == len(places) else []
+        if all(picture.held[place].asked <= picture.lives[number].born for number, place in pairs):
+            at_once = {pair for pair in pairwise(places) if picture.held[pair[0]].got > picture.held[pair[1]].acquiring}
+            unknown = {place for pair in at_once for place in pair}
+            for number, place in pairs:
+                if place not in unknown:
+                    picture.lives[number].holder, picture.held[place].lease = place, number
 
 
 def _freed(held: DrawnGrant) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lab.evidence.fault_record import AT_THE_STORE, Effect
 from lab.evidence.loss import Mechanism
 from lab.story.happening import Happening, Kind
-from lab.story.timeline import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Life, Timeline
+from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Life, Timeline
 
 SHORTEST_US = 10_000  # a fault that is over at once, such as an exception or a lost reply, has no duration to report
 SECOND_WRITE = "write_again"  # the phase of its failpoint
@@ -36,8 +36,8 @@ def of_a_fault(picture: Timeline, fault: DrawnFault) -> Iterator[Happening]:
     inside = Kind.HELD_AT_FAULT if fault.back == NEVER else Kind.HELD_AT_DEATH
     yield began(picture, fault, Kind.FAULT if holder is None else inside)
     life = picture.lives[holder.lease] if holder is not None and holder.lease != NEVER else None
-    if holder is not None and life is not None and life.how == "expired" and NEVER != life.due <= fault.next_got:
-        yield Happening(Kind.LEASE_ENDED, life.due / 1000, holder.request, ttl_ms=picture.ttl / 1000)
+    if holder is not None and life is not None and life.how == "expired" and _is_over(life, fault.next_got):
+        yield Happening(Kind.LEASE_ENDED, min(life.due, fault.next_got) / 1000, holder.request, ttl_ms=picture.ttl / 1000)
     yield _next(picture, fault)
     in_vain = sum(fault.at < waited.gave_up <= fault.next_got for waited in picture.waited)
     if fault.next_got == NEVER:
@@ -45,6 +45,11 @@ def of_a_fault(picture: Timeline, fault: DrawnFault) -> Iterator[Happening]:
     elif in_vain and picture.is_locked:
         yield Happening(Kind.GAVE_UP_BEFORE, number=in_vain)
     yield from _kept_from_writing(fault, own)
+
+
+def _is_over(life: Life, got: int) -> bool:
+    """Return whether the TTL of a life was over when the next request got the lock. The lab may receive late when it began."""
+    return NEVER not in (life.due, got) and life.due <= got + RECEIVED_WITHIN_US
 
 
 def _next(picture: Timeline, fault: DrawnFault) -> Happening:

@@ -7,6 +7,8 @@ import msgspec
 from app.journal import GaveUp, Renewed, Started
 from lab.evidence.loss import Mechanism
 from lab.report import pages, run_data
+from lab.story.from_run import caption
+from lab.story.happening import Kind
 from lab.story.timeline import NEVER, load
 from tests.builders import MS, outlived, picture_of
 
@@ -145,6 +147,33 @@ def test_chain_of_thefts(made):
     names = [held.request for held in picture.held]
     assert [names[life.holder] for life in picture.lives] == ["r0", "r1", "r2", "r3"]
     assert [life.by if life.by == NEVER else names[life.by] for life in picture.lives] == [NEVER, "r0", "r1", "r2"]
+
+
+def test_events_that_the_lab_received_late(made):
+    """On a busy machine the lab receives several events at once: their order still shows whose lock each was."""
+    for event, at_ms in (("set", 35), ("del", 35), ("set", 36), ("del", 36), ("set", 37), ("expire", 37), ("expired", 140)):
+        made.key_event(event, at_ms)
+    made.key_event("set", 141).key_event("del", 145)
+    made.increment("r0", 0, 0, at=(10, 11, 12, 13), sent_ns=9).increment("r1", 1, 1, at=(20, 21, 22, 23), sent_ns=19)
+    made.increment("r2", 2, None, at=(30, 31, 0, 400), sent_ns=29).fault("freeze", "r2", 31, 400)
+    made.increment("r3", 2, 2, at=(131, 132, 143, 144), replica="replica-2", asked=40, sent_ns=130)
+
+    picture = picture_of(made, final=3, ttl_ms=100)
+
+    assert [picture.held[life.holder].request for life in picture.lives] == ["r0", "r1", "r2", "r3"]
+    assert Kind.LEASE_ENDED in {one.kind for part in caption(picture) for one in part}
+
+
+def test_plainest_loss(made):
+    """Without a lock, a picture opens on two requests that read one number and write the next, if there is such a loss."""
+    times = {"a": (1, 2, 21, 22), "b": (23, 24, 41, 42), "c": (2, 3, 50, 51), "d": (59, 60, 80, 81), "e": (60, 61, 82, 83)}
+    for (name, at), (read, over) in zip(times.items(), ((0, 0), (1, 1), (0, 2), (1, 1), (1, 2)), strict=True):
+        made.increment(name, read, over, at=at, key="", commands=0)
+
+    picture = picture_of(made, final=2, store=None)
+
+    assert len(picture.losses) == 2
+    assert picture.held[picture.losses[picture.focus].culprit].request == "e"
 
 
 def test_late_answer_of_a_release(made):
