@@ -167,7 +167,7 @@ def test_asked_on_each_side_of_a_split(made):
     ],
 )
 def test_expired_before_the_delete(made, commands, expected):
-    """A lock that expired between check and delete is not mistaken for a late release, which sends one command and checks nothing."""
+    """A lock that expired between check and delete is not mistaken for a late release, which only deletes."""
     made.increment("slow", 0, 0, at=(0, 1, 2, 3), released=385, release_commands=commands)
     made.fault("expire", "slow", 4, 384, "release.before_last")
     made.increment("robbed", 1, 1, at=(310, 311, 420, 421), replica="replica-2")
