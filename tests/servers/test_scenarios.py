@@ -25,6 +25,7 @@ CELLS = {
     "late_writes": ("local",),
     "work_outlasts_ttl": ("lua", "watchdog", "redlock"),
     "slow_holder": ("ttl", "uuid", "watchdog"),
+    "late_release": ("ttl", "uuid", "lua"),
     "retry_counts_twice": ("setnx_no_else", "lua"),
     "holder_crash": ("setnx", "watchdog", "mysql_insert", "mysql_for_update", "etcd"),
     "crash_while_acquiring": ("setnx_expire", "ttl", "mysql_for_update"),

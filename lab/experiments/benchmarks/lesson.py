@@ -1,4 +1,4 @@
-"""Whether each run of the lesson ends the same way, run after run: verdict, main cause, and what its story tells.
+"""Whether each run of the lesson ends the same way, run after run: verdict, main cause, and the happenings of its story.
 
 A teacher has one try. Two runs go on at once, so that the machine is busy; the load average is part of the result.
 """
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.locks import stages
-from lab.experiments import lesson
 from lab.experiments.benchmark import Measured, RatioLimit
 from lab.experiments.child_run import NoVerdict, child_run, warm_runs
 from lab.judge.verdict import judge_again
@@ -22,17 +21,18 @@ from lab.report import timeline_reader
 from lab.report.statistics import wilson
 from lab.story.from_run import caption
 from lab.story.steps import steps
+from lab.ui import lesson
 
 JOBS = 2
 
 
-class Ending(NamedTuple):
+class RunEnd(NamedTuple):
     """How a run ended."""
 
     verdict: str
     # the mechanism that destroyed most; empty where nothing was lost
     cause: str
-    # the kinds of what its story tells, in alphabetical order: the order of two moments of the load is chance
+    # the kinds of its happenings, in alphabetical order: the order of two moments of the load is chance
     story: str
 
 
@@ -50,7 +50,7 @@ def measure(pairs: int) -> Iterator[Measured]:
     """Make each run of the lesson so many times, all of them once before any is made again."""
     loads: list[float] = []
 
-    def ending(words: tuple[str, ...]) -> Ending:
+    def ending(words: tuple[str, ...]) -> RunEnd:
         loads.append(os.getloadavg()[0])
         return _ending(words)
 
@@ -61,7 +61,7 @@ def measure(pairs: int) -> Iterator[Measured]:
         yield _measured(step, command, found[place :: len(cells)], loads)
 
 
-def _measured(step: int, command: str, found: list[Ending], loads: list[float]) -> Measured:
+def _measured(step: int, command: str, found: list[RunEnd], loads: list[float]) -> Measured:
     (usual, alike), *others = Counter(found).most_common()
     low, high = wilson(alike, len(found))
     load = f"{min(loads):.0f} to {max(loads):.0f}"
@@ -79,19 +79,21 @@ def _measured(step: int, command: str, found: list[Ending], loads: list[float]) 
     )
 
 
-def _ending(words: tuple[str, ...]) -> Ending:
+def _ending(words: tuple[str, ...]) -> RunEnd:
     try:
         folder = REPORTS / "runs" / child_run([*words, "--no-draw"], REPORTS.parent).run
     except NoVerdict as failure:
-        return Ending("VOID", "", str(failure))
+        return RunEnd("VOID", "", str(failure))
     return ending_of(folder)
 
 
-def ending_of(folder: Path) -> Ending:
+def ending_of(folder: Path) -> RunEnd:
     """Return how the run in a folder ended."""
     judgement, findings = judge_again(folder)
     picture = timeline_reader.read(folder, judgement, findings, stages()[judgement.stage].store is not None)
     found = steps(picture)
-    told = [event.what for step in found.steps for event in step] if found else [one for part in caption(picture) for one in part]
+    happened = (
+        [event.what for step in found.steps for event in step] if found else [one for part in caption(picture) for one in part]
+    )
     cause = max(judgement.lost_by, key=lambda one: judgement.lost_by[one], default="")
-    return Ending(judgement.verdict, cause, " ".join(sorted({one.kind.value for one in told})))
+    return RunEnd(judgement.verdict, cause, " ".join(sorted({one.kind.value for one in happened})))

@@ -7,17 +7,17 @@ from types import SimpleNamespace
 import pytest
 
 from lab.experiments.benchmarks import lesson as bench
-from lab.experiments.benchmarks.lesson import Ending
+from lab.experiments.benchmarks.lesson import RunEnd
 from lab.experiments.child_run import NoVerdict
 
-USUAL, OTHER = Ending("ADMITTED", "no_lock", "read wrote"), Ending("KEPT", "", "in_turn")
+USUAL, OTHER = RunEnd("ADMITTED", "no_lock", "read wrote"), RunEnd("KEPT", "", "in_turn")
 
 
 @pytest.fixture
 def first_runs(monkeypatch):
     """How the runs of the first step end, in turn, where they do not end as usual; None for a run without a verdict."""
-    endings: list[Ending | None] = []
-    left: dict[str, Ending] = {}
+    endings: list[RunEnd | None] = []
+    left: dict[str, RunEnd] = {}
 
     def run(words, cwd):
         ending = endings.pop() if endings and words[:3] == ["rush", "--stage", "none"] else USUAL
