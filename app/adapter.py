@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, get_type_hints
 
 import redis
@@ -36,7 +37,8 @@ NAMES = {
     CLIENT: "client redis redis_client conn connection redis_conn redis_connection store server rdb",
     CLIENTS: "clients nodes servers masters redis_clients redis_nodes connections",
     KEY: "key name resource lock_name lock_key lock_id key_name",
-    TTL: "ttl expire expiry expires expiration lease lease_time lock_timeout ttl_ms expire_ms expiry_ms lease_ms px",
+    TTL: "ttl expire expiry expires expiration lease lease_time lock_timeout ttl_ms expire_ms expiry_ms lease_ms px lock_ttl "
+    "ttl_s ttl_seconds lease_s lease_seconds lease_duration expires_in expire_seconds hold_time",
     WAIT: "wait wait_ms blocking_timeout acquire_timeout wait_timeout max_wait timeout_ms",
     RETRY: "retry retry_ms sleep sleep_interval retry_interval retry_delay poll_interval retry_interval_ms retry_delay_ms",
     HOST: "host",
@@ -46,6 +48,7 @@ NAMES = {
 MEANING = {name: what for what, names in NAMES.items() for name in names.split()}
 TIMES = (TTL, WAIT, RETRY)
 IN_MS = ("_ms", "px")
+LONG_PAUSE = 10  # nobody sleeps that many seconds between two tries: a pause with such a default is in milliseconds
 REFUSALS = ("notacquired", "timeout", "locked", "unavailable", "cannotacquire", "lockerror", "acquire")
 LOSSES = ("notowned", "notacquired", "notowner", "notlocked", "notheld", "expired", "lost", "lockerror", "release", "unlock")
 
@@ -54,18 +57,19 @@ class Unknown(TypeError):  # noqa: N818 - names what the parameter is
     """A lock cannot be made: a parameter without a default has a name that nobody knows, or the lock has no methods."""
 
 
-def meant(function: Callable[..., Any], given: frozenset[str] = frozenset()) -> dict[str, str]:
+def meant(function: Callable[..., Any], means: Mapping[str, str], given: frozenset[str] = frozenset()) -> dict[str, str]:
     """Return what each parameter of a function means. given: the meanings that somebody else has. Raises Unknown.
 
-    ``timeout`` is a time to live, unless another parameter is one: then it is how long to wait.
+    means: by parameter, another name that says better what it is. ``timeout`` is a time to live, unless another parameter is
+    one: then it is how long to wait.
     """
     found: dict[str, str] = {}
     parameters = [one for one in inspect.signature(function).parameters.values() if one.name not in ("self", "cls")]
-    names = {one.name for one in parameters}
+    known = {one.name: means.get(one.name, one.name) for one in parameters}
     for one in parameters:
-        what = MEANING.get(one.name)
-        if one.name == "timeout":
-            what = WAIT if TTL in given or any(MEANING.get(name) is TTL for name in names) else TTL
+        what = MEANING.get(known[one.name])
+        if known[one.name] == "timeout":
+            what = WAIT if TTL in given or any(MEANING.get(name) is TTL for name in known.values()) else TTL
         if what is not None and what not in found.values() and what not in given:
             found[one.name] = what
         elif one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
@@ -83,14 +87,15 @@ class AdaptedLock:
     form: str
     # whether a grant is answered with something true: then None, 0 and an empty text are refusals
     says_yes: bool
-    # whether the time to live is in milliseconds, although the name of the parameter does not say so
-    ttl_in_ms: bool
+    # by parameter, another name that says better what it is: ``{"timeout": "wait_ms"}``
+    means: Mapping[str, str]
     # what the acquire that was granted answered
     answer: Any = None
 
     def __init__(self, store: Any, key: str, ttl_ms: int, wait_ms: int, retry_ms: int) -> None:
         self.store, self.key, self.wait_ms = store, key, wait_ms
         self.times = {TTL: ttl_ms, WAIT: wait_ms, RETRY: retry_ms}
+        self.taken_for: dict[str, str] = {}  # what its parameters, and those of acquire, were taken for
 
     def run(self, work: Callable[[Grant], Any]) -> Any:
         """Acquire, work, release, as a block of ``with`` would. Raises NotAcquired, NotOwner.
@@ -104,7 +109,7 @@ class AdaptedLock:
             return asyncio.run(self._run_async(work))
         until_s = time.monotonic() + self.wait_ms / 1000
         while not self._is_granted(acquire):
-            self._waits_on(acquire, until_s)
+            self._waits_on(until_s)
             time.sleep(self.times[RETRY] / 1000)
             if not hasattr(lock, "acquire"):  # a block is entered once
                 lock, acquire, release = self._made(_client(self.store))
@@ -120,7 +125,7 @@ class AdaptedLock:
             lock, acquire, release = self._made(client)
             until_s = time.monotonic() + self.wait_ms / 1000
             while not await self._is_granted_async(acquire):
-                self._waits_on(acquire, until_s)
+                self._waits_on(until_s)
                 await asyncio.sleep(self.times[RETRY] / 1000)
                 if not hasattr(lock, "acquire"):
                     lock, acquire, release = self._made(client)
@@ -158,10 +163,9 @@ class AdaptedLock:
     def _is_yes(self) -> bool:
         return bool(self.answer) if self.says_yes else self.answer is not False
 
-    def _waits_on(self, acquire: Callable[..., Any], until_s: float) -> None:
+    def _waits_on(self, until_s: float) -> None:
         """Let a request go on waiting for a lock that does not wait by itself. Raises NotAcquired."""
-        waits = WAIT in self.about.values() or WAIT in meant(acquire, frozenset(self.about.values())).values()
-        if waits or time.monotonic() >= until_s:
+        if WAIT in self.taken_for.values() or time.monotonic() >= until_s:
             raise NotAcquired(self.key, self.wait_ms)
 
     def _token(self, release: Callable[..., Any]) -> tuple[Any, ...]:
@@ -172,6 +176,7 @@ class AdaptedLock:
 
     def _words(self, about: Mapping[str, str], function: Callable[..., Any], client: Any) -> dict[str, Any]:
         """Return the arguments of a call."""
+        self.taken_for |= about
         values = {CLIENT: client, CLIENTS: client, KEY: self.key}
         if {HOST, PORT, URL} & set(about.values()):
             values |= (where := _address(self.store))
@@ -180,14 +185,15 @@ class AdaptedLock:
 
     def _others(self, acquire: Callable[..., Any]) -> dict[str, Any]:
         """Return the arguments of ``acquire``: what the lock was not made with."""
-        return self._words(meant(acquire, frozenset(self.about.values())), acquire, None)
+        return self._words(meant(acquire, self.means, frozenset(self.about.values())), acquire, None)
 
     def _time(self, name: str, what: str, function: Callable[..., Any]) -> float:
         """Return a time in the unit of a parameter: milliseconds if its name says so, else seconds; whole if its default is."""
-        ms = self.times[what]
-        if name.endswith(IN_MS) or (what is TTL and self.ttl_in_ms):
+        ms, default = self.times[what], inspect.signature(function).parameters[name].default
+        is_long_pause = what is RETRY and isinstance(default, (int, float)) and default >= LONG_PAUSE
+        if self.means.get(name, name).endswith(IN_MS) or is_long_pause:
             return ms
-        is_whole = type(inspect.signature(function).parameters[name].default) is int and ms >= 1000
+        is_whole = type(default) is int and ms >= 1000
         return -(-ms // 1000) if is_whole or ms % 1000 == 0 else ms / 1000  # EX and EXPIRE take no 3.0
 
     def _grant(self, lock: Any) -> Grant:
@@ -207,15 +213,17 @@ class AdaptedLock:
             raise
 
 
-def adapted(make: Callable[..., Any], key: str = "{key}", says_yes: bool = False, ttl_in_ms: bool = False) -> type[AdaptedLock]:
+def adapted(
+    make: Callable[..., Any], key: str = "{key}", says_yes: bool = False, means: Mapping[str, str] = MappingProxyType({})
+) -> type[AdaptedLock]:
     """Return a class as a stage's ``lock``. key: what the lock makes of the key that it is given. Raises Unknown.
 
     make: a class or a function that returns an object with ``acquire`` and ``release``, or one for a ``with`` block. Methods that
     are coroutines run in an event loop of the request, with a client of redis.asyncio. says_yes: ``acquire`` answers a grant with
-    something true, such as a token, and a refusal with None or 0; without it, only False is a refusal. ttl_in_ms: the time to
-    live is in milliseconds, although the name of its parameter does not say so.
+    something true, such as a token, and a refusal with None or 0; without it, only False is a refusal. means: by the name of a
+    parameter, another name, of those in ``NAMES``, that says what it is: ``{"hold": "ttl_ms"}``.
     """
-    about = {"make": staticmethod(make), "about": meant(make), "form": key, "says_yes": says_yes, "ttl_in_ms": ttl_in_ms}
+    about = {"make": staticmethod(make), "about": meant(make, means), "form": key, "says_yes": says_yes, "means": means}
     return type("Lock", (AdaptedLock,), about)
 
 

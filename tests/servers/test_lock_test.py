@@ -78,6 +78,67 @@ class InMilliseconds(AtHome):
         return token if self.client.set(self.name, token, nx=True, px=int(self.ttl)) else None
 
 
+class AllInMilliseconds(AtHome):
+    """As those that come from JavaScript: no name says that the times are in milliseconds."""
+
+    def __init__(self, client, name, ttl=30000, wait=10000, retry_delay=50):
+        super().__init__(client, name, ttl)
+        self.wait, self.retry_delay = wait, retry_delay
+
+    def acquire(self):
+        until_s = time.monotonic() + self.wait / 1000
+        token = uuid.uuid4().hex
+        while not self.client.set(self.name, token, nx=True, px=int(self.ttl)):
+            if time.monotonic() > until_s:
+                return None
+            time.sleep(self.retry_delay / 1000)
+        return token
+
+
+class TimeoutIsTheWait(AtHome):
+    """``timeout`` is how long to wait, as of threading.Lock, and the TTL has a name that nobody knows."""
+
+    def __init__(self, client, name, timeout=10, valid_for=3):
+        super().__init__(client, name, valid_for)
+        self.timeout = timeout
+
+    def acquire(self):
+        until_s = time.monotonic() + self.timeout
+        while (token := super().acquire()) is None and time.monotonic() < until_s:
+            time.sleep(0.02)
+        return token
+
+
+class AnswersInTwo(InMilliseconds):
+    def acquire(self):
+        token = super().acquire()
+        return token is not None, token
+
+    def release(self, answer):
+        super().release(answer[1])
+
+
+class Taken(Exception):
+    pass
+
+
+class RaisesAnotherName(InMilliseconds):
+    def acquire(self):
+        if (token := super().acquire()) is None:
+            raise Taken(self.name)
+        return token
+
+
+class ReleaseFails(InMilliseconds):
+    def release(self, token):
+        raise TypeError("no token")
+
+
+class AlwaysThirty(AtHome):
+    def __init__(self, client, name, lease):
+        super().__init__(client, name, 30)
+
+
 def later(client, key):
     return Later(client, key)
 
@@ -208,7 +269,9 @@ def test_lock_with_its_own_key_and_ttl(here):
     ("name", "written"),
     [
         ("AtHome", ["says_yes=True", "ttl_step_ms=1000"]),
-        ("InMilliseconds", ["says_yes=True", "ttl_in_ms=True"]),
+        ("InMilliseconds", ["says_yes=True", 'means={"ttl": "ttl_ms"}']),
+        ("AllInMilliseconds", ['means={"ttl": "ttl_ms", "wait": "wait_ms"}']),
+        ("TimeoutIsTheWait", ["ttl_ms=3000,\n    has_fixed_ttl=True", 'means={"timeout": "wait"}']),
         ("later", ["says_yes=True", "has_fixed_ttl=True"]),
     ],
 )
@@ -233,6 +296,10 @@ def test_lock_as_many_write_it(name, written, here):
         (["locks_of_mine:Odd"], 2, "the parameter 'zork' has no default"),
         (["locks_of_mine:NoMethods"], 2, "has neither acquire and release"),
         (["locks_of_mine:NoKey"], 2, "It set no key"),
+        (["locks_of_mine:AnswersInTwo"], 2, "acquire answered (False, None), which may mean yes or no"),
+        (["locks_of_mine:RaisesAnotherName"], 2, "while another request held the lock, acquire raised Taken"),
+        (["locks_of_mine:ReleaseFails"], 2, "its release failed on an idle server: TypeError"),
+        (["locks_of_mine:AlwaysThirty"], 2, "lives for 30000 ms, whatever the parameter 'lease' is given"),
         (["app.lock:Lock"], 2, "the lab has a package 'app' of its own"),
         (["locks_of_mine:Token", "--claims", "exclusiv"], 2, "Did you mean 'exclusive'?"),
         (["./none.py"], 2, "there is no file './none.py'"),

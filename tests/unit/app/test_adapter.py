@@ -120,14 +120,14 @@ def test_release_gets_the_token():
 
 @pytest.mark.parametrize(("ttl_ms", "in_ms", "given"), [(3000, False, 3), (300, False, 0.3), (3000, True, 3000)])
 def test_units_of_the_ttl(ttl_ms, in_ms, given):
-    """Whole seconds are a whole number, which EX takes. With ttl_in_ms, the TTL is in milliseconds."""
+    """Whole seconds are a whole number, which EX takes. A TTL that means "ttl_ms" is in milliseconds."""
     found = []
 
     def make(key: str, ttl: float) -> Free:
         found.append(ttl)
         return Free(key)
 
-    adapted(make, ttl_in_ms=in_ms)(None, "key", ttl_ms, 1000, 30).run(lambda grant: None)  # type: ignore[arg-type]
+    adapted(make, means={"ttl": "ttl_ms"} if in_ms else {})(None, "key", ttl_ms, 1000, 30).run(lambda grant: None)  # type: ignore[arg-type]
 
     assert (found, type(found[0])) == ([given], type(given))
 

@@ -7,8 +7,8 @@ import pytest
 from app.lock import Claim
 from lab import prerequisites
 from lab.experiments import own_lock
+from lab.experiments.look import roundest_ms
 from lab.experiments.own_lock import MISSING, UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan, print_left_out
-from lab.experiments.stage_file import roundest_ms
 from lab.paths import HOME
 from lab.report.terminal import terminal
 from lab.scenario import reader as scenarios
