@@ -285,7 +285,11 @@ def _changed(about: Search, marks: Marks, change: tuple[int, int, bool, Content,
     client, thread, own, before, after = change
     place = _sender(about, marks, client, thread, own)
     mine = marks.actors[place]
-    if mine.phase == RELEASES and mine.releases_own is None and own:
+    is_release = mine.phase == RELEASES and own
+    takes_anew = (
+        is_release and mine.releases_own is not None and mine.stored in {one[0] for one in after} - {one[0] for one in before}
+    )
+    if is_release and mine.releases_own is None:
         mine = mine._replace(releases_own=any(isinstance(since, int) for _, since in mine.taken))
         marks = _put(marks, place, releases_own=mine.releases_own)
     if before == after:
@@ -306,7 +310,8 @@ def _changed(about: Search, marks: Marks, change: tuple[int, int, bool, Content,
             found.append((f"request {place} still works, and its inner release has freed its lock", {"reentrant"}))
         if mine.stored in grown and mine.at(now) == ENTITLED and mine.until is not None and about.lease_ms is not None:
             marks = _put(marks, place, until=now + about.lease_ms)
-    elif mine.phase == ASKS:
+    elif mine.phase == ASKS or takes_anew:
+        marks = _put(marks, place, phase=ASKS)
         taken |= dict.fromkeys(grown, now)
     marks = _put(marks, place, taken=tuple(sorted(taken.items())))
     return marks._replace(idle=NEVER) if is_now.keys() - was.keys() else marks
@@ -418,7 +423,8 @@ def _marked(about: Search, marks: Marks, place: int, mark: Sequence[Any], after:
             if actor.at(now) == EXPIRED and not actor.writes:
                 found.append((f"request {place} gives its work up after its lease has ended", {"held_to_the_end"}))
             taken = tuple([one for one in actor.taken if one[0] == actor.stored])
-            return _put(marks, place, **Actor(RELEASES, taken, writes=actor.writes, turns=actor.turns)._asdict())
+            released = Actor(RELEASES, taken, stored=actor.stored, writes=actor.writes, turns=actor.turns)
+            return _put(marks, place, **released._asdict())
         case ("ended", how):
             return _ended(about, marks, place, how, after, found)
     raise Refused(f"there is no mark {mark!r}")

@@ -30,7 +30,9 @@ def changed(ghosts: Ghosts, about: About, change: Change, now_ms: int) -> tuple[
     """Return the ghosts after a command was executed at the lock's store, and what it breaks."""
     found: list[Finding] = []
     actor = _actor(ghosts, about, change)
-    if change.own and ghosts.phases[actor] == RELEASES and ghosts.released_own[actor] == NOT_YET:
+    is_release = change.own and ghosts.phases[actor] == RELEASES
+    has_released = is_release and ghosts.released_own[actor] != NOT_YET
+    if is_release and not has_released:
         owns = any(owner.actor == actor for _, owner in ghosts.owners)
         ghosts = ghosts.of_actor(actor, released_own=int(owns))
     if change.before == change.after:
@@ -41,6 +43,8 @@ def changed(ghosts: Ghosts, about: About, change: Change, now_ms: int) -> tuple[
         ghosts = _freed(ghosts, about, change, actor, key, now_ms, found)
     for key in sorted(before - after) if about.servers == 1 else ():  # votes are split before a request has most of them
         ghosts = ghosts.owned_by(key, Owner(actor, change.sent_ms)).of_actor(actor, gone=Why.ENTITLED)
+        if has_released:  # it takes the lock anew
+            ghosts = ghosts.of_actor(actor, phases=ASKS)
         ghosts = ghosts._replace(idle_since_ms=NOT_YET, left=())  # it was free: no fault before this has kept it taken
     for key in sorted(about.known - before - after):
         ghosts = _prolonged(ghosts, about, change, actor, key, now_ms, found)
