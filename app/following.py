@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from app.request_context import PLACE, CurrentRequest, RequestContext
+from app.place import PLACE, CurrentRequest
+from app.request_context import RequestContext
 
 START = threading.Thread.start
 SUBMIT = ThreadPoolExecutor.submit

@@ -9,13 +9,14 @@ that was written, and no other thread can split a line.
 
 from __future__ import annotations
 
-import errno
 import os
 from pathlib import Path
 from time import monotonic_ns
 from typing import Annotated
 
 import msgspec
+
+from app.line_file import LineFile
 
 # No stamp and no value of a run is larger, and sums of them fit into 64 bits.
 Number = Annotated[int, msgspec.Meta(ge=-(10**18), le=10**18)]
@@ -61,6 +62,12 @@ class Got(JournalEvent, tag="got"):
     # when the last command was sent from which the lease of the key can count, where a later command followed, refused or about
     # other keys; 0 where none did, or it is not known
     leased_ns: Number = 0
+    # whether the store had answered nothing but refusals, and the last command not at all
+    unheard: bool = False
+    # the session or the lease on which hangs what the acquire has created; empty if on none, None of a store without such
+    session: str | None = None
+    # when that lease was asked for; 0 where it is not known
+    session_ns: Number = 0
     # of nested locks, what the outer lock locked; empty where there is none
     outer_key: str = ""
     # when the last command of the outer lock's acquire was sent; 0 without any
@@ -208,7 +215,7 @@ CONNECT = "connect"  # the command by which a session begins, or continues over 
 class Renewed(JournalEvent, tag="renewed"):
     """A command that was sent outside any request: a renewal."""
 
-    # what it is about: a key; or ``session`` and the session's name, for all locks of that session
+    # what it is about: a key; or ``session`` and the name of a session or a lease, for all locks that hang on it
     key: str
     renewed_ns: Number
     # what the store answered
@@ -226,6 +233,8 @@ class Renewed(JournalEvent, tag="renewed"):
     begun_by: str = ""
     # whether it ran a script: then only the store's report shows what became of the key
     script: bool = False
+    # the port of the one server that answered; 0 where all servers did, at once
+    server: Number = 0
 
     @property
     def at_ns(self) -> int:
@@ -292,34 +301,6 @@ class Stalled(JournalEvent, tag="stalled"):
 AnyEvent = (
     Got | Writing | Wrote | SoldOut | WroteAgain | Refusal | Released | GaveUp | Renewed | Sent | WroteLate | Started | Stalled
 )
-
-
-class LineFile:
-    """A file to which lines are appended, each by one ``write``. After a line that could not be written it takes no more."""
-
-    def __init__(self, path: Path) -> None:
-        self.failure: OSError | None = None  # why a line could not be written
-        self._path = path
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-
-    def append(self, line: bytes) -> None:
-        """Append a line. Raises OSError; after the first one always."""
-        if self.failure is not None:
-            raise self.failure
-        try:
-            written = os.write(self._file, line)
-            if written == len(line):
-                return
-            os.write(self._file, line[written:])  # to learn the reason
-            number = errno.ENOSPC
-        except OSError as error:
-            number = error.errno or errno.EIO
-        self.failure = OSError(number, os.strerror(number), str(self._path))
-        raise self.failure
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._file)
 
 
 class Journal:

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+# of the whole process: the keys of all grants
+GRANTED: set[str] = set()
+
 
 class LockKeys:
     """Learns from each grant. Threads share it."""
@@ -33,6 +36,11 @@ class LockKeys:
         if not keys or not self._named or not self._named.isdisjoint(keys):
             return True
         return not renewing and not all(key in self._others for key in keys)
+
+
+def granted_in(text: str) -> str:
+    """Return the key of a grant that a statement names, with its values; empty where it names none."""
+    return max((key for key in GRANTED if key and key in text), key=len, default="")
 
 
 def named(keys: Collection[str], name: str) -> str:

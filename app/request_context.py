@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from time import monotonic_ns
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, cast
 
 from app import votes
-from app.answer import AGREED, NOTHING, OPEN, REFUSED, Meaning, agreed
+from app.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
 from app.failpoints import (
     ACQUIRE,
     AFTER,
@@ -32,7 +32,8 @@ from app.failpoints import (
     CommandFailed,
     Failpoints,
 )
-from app.lock_keys import named
+from app.lock_keys import GRANTED, named
+from app.place import COUNTING, PLACE, CurrentRequest
 from app.votes import NO_VOTES, Votes
 
 # by key, when a phase set it: of a phase that has set no key
@@ -86,6 +87,12 @@ class RequestContext:
     refused: bool = False
     # whether any of these commands may have been a yes: the store agreed, or only the lock knows what the answer means
     may_have_agreed: bool = False
+    # whether the store answered anything but a refusal: a script's, too, as far as is known
+    heard: bool = False
+    # the session or the lease on which hangs what was created; empty if on none, None where the store knows no such
+    session: str | None = None
+    # when that lease was asked for; 0 where it is not known
+    session_ns: int = 0
     # the last script of this phase, empty without one or where a later command agreed, and what it answered
     script: str = ""
     script_answer: object = ""
@@ -99,9 +106,8 @@ class RequestContext:
     def begin(self, request: str) -> RequestContext:
         """Start a request: it is about to ask for its lock. Return its context."""
         self.request = self.name = request
-        self.outer_key = ""
+        self.outer_key, self.is_over = "", False
         self.outer_sent_ns = self.outer_got_ns = self.outer_releasing_ns = 0
-        self.is_over = False
         self.enter(ACQUIRE)
         return self
 
@@ -126,7 +132,8 @@ class RequestContext:
         self.set_from_ns = self.leased_from_ns = NONE_SET
         self.votes = NO_VOTES
         self.answer = self.script_answer = self.command = self.script = ""
-        self.said_yes = self.refused = self.may_have_agreed = False
+        self.said_yes = self.refused = self.may_have_agreed = self.heard = False
+        self.session, self.session_ns = None, 0
         self.last_agreed = self.about_key = None
 
     def fail_work(self) -> str:
@@ -140,6 +147,7 @@ class RequestContext:
     def granted(self, key: str) -> None:
         """Note the key of a grant: it shows which of the keys that the acquire was about are those of the lock."""
         self.key = key
+        GRANTED.add(key)
         if self.failpoints is not None:
             self.failpoints.keys.learn(key, self.touched)
 
@@ -196,6 +204,7 @@ class RequestContext:
             self.script, self.script_answer = script, answer
         failpoints = self.failpoints
         is_yes = failpoints.is_yes(script, answer) if script and failpoints is not None else agreed(answer, meaning)
+        self.heard |= is_yes or meaning is LOOKED or meaning is NOTHING
         if not self.said_yes and is_yes and _is_of_the_lock(failpoints, keys):
             self.said_yes = True
             if failpoints is not None:
@@ -240,9 +249,18 @@ class RequestContext:
 
     def unanswered(self, command: str, error: BaseException) -> None:
         """Note that no answer came to a command. The store may have carried it out."""
-        self.command = command
-        self.answer = f"error: {type(error).__name__}"
+        self.command, self.answer = command, f"error: {type(error).__name__}"
         self.may_have_agreed = True
+
+    def hangs_on(self, session: str, since_ns: int = 0) -> None:
+        """Note on which session or lease something hangs that is created now; empty if on none."""
+        if session or self.session is None:
+            self.session, self.session_ns = session, since_ns
+
+    @property
+    def unheard(self) -> bool:
+        """Return whether nothing but refusals was answered, and the last command not at all."""
+        return not self.heard and self.commands > 0 and (self.answer == "" or str(self.answer).startswith("error: "))
 
     @property
     def told_no(self) -> bool:
@@ -282,16 +300,6 @@ def _is_of_the_lock(failpoints: Failpoints | None, keys: Sequence[str]) -> bool:
     return failpoints is None or failpoints.keys.are_of_the_lock(keys)
 
 
-class CurrentRequest(NamedTuple):
-    """For which request a thread or a task works."""
-
-    context: RequestContext
-    # the phase in which it was begun; empty for the thread that serves the request, and for who does its work
-    begun_in: str = ""
-    # whether it is within the work
-    working: bool = False
-
-
 class _Alone(threading.local):
     """The context of a thread for what it sends outside all requests."""
 
@@ -299,8 +307,6 @@ class _Alone(threading.local):
         self.context = RequestContext()
 
 
-PLACE: ContextVar[CurrentRequest | None] = ContextVar("place", default=None)
-COUNTING: ContextVar[bool] = ContextVar("counting", default=True)
 _alone = _Alone()
 
 
@@ -314,12 +320,6 @@ def _here() -> RequestContext:
     if context.is_over or not (working or context.phase is ACQUIRE or context.phase is RELEASE):
         return _alone.context
     return context
-
-
-def begun_by() -> str:
-    """Return the request that began this thread or task; empty where none did."""
-    place = PLACE.get()
-    return place.context.name if place is not None and place.begun_in else ""
 
 
 class _Here:

@@ -59,7 +59,7 @@ class LeaseSession:
         self._store = store
         self._closed = threading.Event()
         self._period_s = ttl_s / 3
-        self._lease = store.grant(ttl_s, for_session=True)
+        self._lease = store.grant(ttl_s)
         self.ended = False
         with for_nobody():
             threading.Thread(target=self._keep_alive, name=f"etcd session {self._lease:x}", daemon=True).start()
@@ -97,11 +97,10 @@ class Etcd:
     Error = (Etcd3Exception, requests.RequestException)
 
     def __init__(self, endpoint: Endpoint, journal: Journal) -> None:
-        self._renews: dict[int, str] = {}  # by lease, what its renewal renews: a session, or a key
         self._http = requests.Session()
         self._http.trust_env = False  # no proxy from the environment is wanted, and looking for it costs a tenth of the speed
         options = {"pool_maxsize": CLIENT_OPTIONS["connections"], "max_retries": 0}
-        self._http.mount("http://", CountedAdapter(journal, self._renews, **options) if journal.on else HTTPAdapter(**options))
+        self._http.mount("http://", CountedAdapter(journal, **options) if journal.on else HTTPAdapter(**options))
         self._sessions: dict[int, LeaseSession] = {}  # by the time of the lease
         self._beginning = threading.Lock()
         self._servers = [self._client(address.host, address.port) for address in endpoint.addresses]
@@ -129,11 +128,9 @@ class Etcd:
         """Return etcd3gw's client of the server that answered last, for a library. It does not change to another server."""
         return self._servers[0]
 
-    def grant(self, ttl_s: int, for_session: bool = False) -> int:
+    def grant(self, ttl_s: int) -> int:
         """Create a lease, and return its number."""
         granted: Lease = self._answer(lambda server: server.lease(ttl_s))
-        if for_session:
-            self._renews[granted.id] = f"session {granted.id:x}"
         return granted.id
 
     def keep_alive(self, lease: int) -> bool:

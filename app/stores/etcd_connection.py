@@ -41,18 +41,17 @@ COMMANDS = {
 class CountedAdapter(HTTPAdapter):
     """The connections: here commands are counted, and faults are injected, whichever client sends them through the session."""
 
-    def __init__(self, journal: Journal, renews: dict[int, str], **options: Any) -> None:
-        """Take the journal, and what the renewal of each known lease renews; a lease that gets a key is added here."""
+    def __init__(self, journal: Journal, **options: Any) -> None:
         super().__init__(**options)
         self.journal = journal
-        self.renews = renews
+        self.leased_ns: dict[int, int] = {}  # by lease: when it was asked for, or renewed last
 
     def send(self, request: requests.PreparedRequest, stream: bool = False, *args: Any, **options: Any) -> requests.Response:
         name = _name(urlsplit(request.url or "").path)
         if not name:
             return super().send(request, stream, *args, **options)
-        for lease, key in _attached(name, request):
-            self.renews.setdefault(lease, key)
+        for lease in _attached(name, request):
+            request_context.hangs_on(_session(lease) if lease else "", self.leased_ns.get(lease, 0))
 
         def send() -> requests.Response:
             return super(CountedAdapter, self).send(request, stream, *args, **options)
@@ -80,23 +79,31 @@ class CountedAdapter(HTTPAdapter):
                 _ = response.content  # an error while the answer is read is an error of the command
         except Exception as error:
             request_context.unanswered(name, error)
-            renewals.record(self.journal, name, request_context.answer, self._key(request))
+            renewals.record(self.journal, name, request_context.answer, _key(request))
             raise
         return response
 
     def _answered(self, name: str, request: requests.PreparedRequest, response: requests.Response, stream: bool) -> None:
         answer, means = ("sent", Meaning.NOTHING) if stream else _reading(name, response)
+        if name == "LeaseGrant" and response.ok:
+            self.leased_ns[int(response.json()["ID"])] = request_context.sent_ns
+        elif name == "LeaseKeepAlive" and means is Meaning.AGREED:
+            self.leased_ns[int(_body(request)["ID"])] = request_context.sent_ns
+            if request_context.session == _key(request):
+                request_context.session_ns = request_context.sent_ns
         request_context.answered(name, answer, means)
         prolonged = name in ("LeaseKeepAlive", "Put", "Txn") and means is Meaning.AGREED
-        renewals.record(self.journal, name, answer, self._key(request), prolonged=prolonged)
+        renewals.record(self.journal, name, answer, _key(request), prolonged=prolonged)
 
-    def _key(self, request: requests.PreparedRequest) -> str:
-        """Return what a command is about: a key, or for a lease what hangs on it."""
-        body = _body(request)
-        if "ID" not in body:
-            return _decoded(body.get("key", ""))
-        lease = int(body["ID"])
-        return self.renews.get(lease, f"lease {lease:x}")
+
+def _key(request: requests.PreparedRequest) -> str:
+    """Return what a command is about: a key, or a lease and so all that hangs on it."""
+    body = _body(request)
+    return _session(int(body["ID"])) if "ID" in body else _decoded(body.get("key", ""))
+
+
+def _session(lease: int) -> str:
+    return f"session {lease:x}"
 
 
 def _name(path: str) -> str:
@@ -110,14 +117,13 @@ def _body(request: requests.PreparedRequest) -> dict[str, Any]:
     return content
 
 
-def _attached(name: str, request: requests.PreparedRequest) -> list[tuple[int, str]]:
-    """Return the leases to which a command attaches keys, each with its key."""
-    if name not in ("Put", "Txn"):
-        return []
+def _attached(name: str, request: requests.PreparedRequest) -> list[int]:
+    """Return the leases to which a command attaches the keys that it puts: 0 for a key that hangs on none."""
     body = _body(request)
-    steps = [step.get("request_put", {}) for branch in ("success", "failure") for step in body.get(branch, ())]
-    puts = [put for put in (body, *steps) if put.get("lease")]
-    return [(int(put["lease"]), _decoded(put["key"])) for put in puts]
+    if name != "Txn":
+        return [int(body.get("lease") or 0)] if name in ("Put", "Lock") else []
+    steps = [step for branch in ("success", "failure") for step in body.get(branch, ())]
+    return [int(step["request_put"].get("lease") or 0) for step in steps if "request_put" in step]
 
 
 def _reading(name: str, response: requests.Response) -> tuple[object, Meaning]:

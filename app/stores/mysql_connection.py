@@ -14,9 +14,10 @@ import pymysql
 from app.answer import Meaning
 from app.failpoints import ReplyDropped, ReplyLost
 from app.journal import Journal
+from app.lock_keys import granted_in
 from app.request_context import request_context
 from app.stores import renewals
-from app.stores.statements import asks_by_name, meaning, name_of
+from app.stores.statements import asks_by_name, meaning, name_of, renews
 
 LOST = 2013  # the number of PyMySQL's error for a connection that broke during a statement
 NO_ANSWER = (0, 2006, LOST)
@@ -76,7 +77,8 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
                 pymysql.OperationalError if isinstance(lost, ReplyDropped) else LostReply
             )  # a statement is sent again after this
             raise kind(LOST, "Lost connection to the server during query") from lost
-        renewals.record(self.journal, name, answer, prolonged=means is Meaning.AGREED)
+        prolonged = means is Meaning.AGREED and renews(name, statement)
+        renewals.record(self.journal, name, answer, granted_in(statement), prolonged=prolonged)
         return touched
 
     def _failed(self, name: str, error: Exception) -> None:

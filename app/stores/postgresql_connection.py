@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import psycopg
@@ -21,9 +21,10 @@ from app.answer import Meaning
 from app.endpoint import Endpoint
 from app.failpoints import ReplyLost
 from app.journal import Journal
+from app.lock_keys import granted_in
 from app.request_context import request_context
 from app.stores import renewals
-from app.stores.statements import asks_by_name, meaning, name_of
+from app.stores.statements import asks_by_name, meaning, name_of, renews
 
 ENDED_BY_THE_SERVER = ("57P", "08")  # the first characters of SQLSTATE: the connection is gone, and nothing was answered
 REFUSALS = ("23505", "55P03")  # the unique key is taken; the lock was not free within lock_timeout, or with NOWAIT
@@ -46,7 +47,8 @@ def count_all(endpoint: Endpoint, journal: Journal) -> None:
 
 def _by_cursor(cursor: Any, query: Any, **options: Any) -> Steps:
     steps = BY_CURSOR(cursor, query, **options)
-    return (yield from _counted(cursor.connection, query.query, steps, lambda: cursor.pgresult))
+    named = (query.query, *(query.params or ()))
+    return (yield from _counted(cursor.connection, query.query, steps, lambda: cursor.pgresult, named))
 
 
 def _by_connection(connection: Any, command: Any, *options: Any, **named: Any) -> Steps:
@@ -55,8 +57,11 @@ def _by_connection(connection: Any, command: Any, *options: Any, **named: Any) -
     return (yield from _counted(connection, text, steps, lambda: None))
 
 
-def _counted(connection: Any, text: bytes | str, steps: Steps, result: Callable[[], Any]) -> Steps:
-    """Go through the steps of psycopg that send a statement and wait for its result, and note both."""
+def _counted(connection: Any, text: bytes | str, steps: Steps, result: Callable[[], Any], named: Sequence[Any] = ()) -> Steps:
+    """Go through the steps of psycopg that send a statement and wait for its result, and note both.
+
+    named: the statement and its values.
+    """
     statement = text.decode(errors="replace") if isinstance(text, bytes) else text
     if (journal := _journal(connection)) is None:
         return (yield from steps)
@@ -80,7 +85,8 @@ def _counted(connection: Any, text: bytes | str, steps: Steps, result: Callable[
     except ReplyLost as lost:
         connection.pgconn.finish()
         raise psycopg.OperationalError("the connection is closed: the reply was lost") from lost
-    renewals.record(journal, name, answer, prolonged=means is Meaning.AGREED)
+    key = granted_in(b" ".join(value for value in named if value is not None).decode(errors="replace"))
+    renewals.record(journal, name, answer, key, prolonged=means is Meaning.AGREED and renews(name, statement))
     return done
 
 

@@ -111,7 +111,7 @@ def keys(command: Command) -> tuple[str, ...]:
     return (text(command[1]),)
 
 
-def lease(commands: Sequence[Command], agreed: bool) -> Mapping[str, bool]:
+def lease(commands: Sequence[Command], agreed: bool) -> Mapping[str, Any]:
     """Return what commands that were answered can have done to a lease. agreed: whether the store agreed to them.
 
     A command that sets an absent key begins a lease and prolongs none. Only what sets a TTL prolongs one, by its name. What a

@@ -44,7 +44,7 @@ from app.stores.redis_commands import (
     words,
 )
 
-NOTHING_DONE: Mapping[str, bool] = MappingProxyType({})  # to a lease
+NOTHING_DONE: Mapping[str, Any] = MappingProxyType({})  # to a lease
 ABOUT_SCRIPTS = SCRIPTS | {"SCRIPT", "FUNCTION"}
 FUNCTIONS = frozenset({"FCALL", "FCALL_RO"})
 BY_HASH = frozenset({"EVALSHA", "EVALSHA_RO"})
@@ -66,6 +66,8 @@ class Seam:
     """What is known of the commands of a connection, whether it is of threads or of asyncio."""
 
     journal: Journal
+    # of the server
+    port: int = 0
     # the commands that were sent and are not yet answered; None does not count
     awaited: deque[Awaited | None]
     # the commands of the open MULTI
@@ -132,10 +134,10 @@ class Seam:
         if request_context.phase is RENEW:
             self._journal(command, about, lease(carried_out, agreed(answer, means)))
 
-    def _journal(self, command: Command, about: Sequence[str], done: Mapping[str, bool] = NOTHING_DONE) -> None:
+    def _journal(self, command: Command, about: Sequence[str], done: Mapping[str, Any] = NOTHING_DONE) -> None:
         """Journal a command outside any request, once for each key that it is about: any of them may be the lock."""
         for key in about or ("",):
-            renewals.record(self.journal, command[0], request_context.answer, key, **done)
+            renewals.record(self.journal, command[0], request_context.answer, key, server=self.port, **done)
 
 
 class Counted(Seam, AbstractConnection):

@@ -6,7 +6,8 @@ from time import monotonic_ns
 
 from app.failpoints import RENEW
 from app.journal import Journal, Renewed
-from app.request_context import begun_by, request_context
+from app.place import begun_by
+from app.request_context import request_context
 
 
 def record(
@@ -19,11 +20,14 @@ def record(
     began: bool = False,
     script: bool = False,
     sent_ns: int = 0,
+    server: int = 0,
+    begun: str | None = None,
 ) -> None:
     """Journal the command that this thread sent last, or at ``sent_ns``, if it belongs to no request.
 
     prolonged: whether it can have prolonged a lease. began: whether it can have begun one.
-    script: whether it ran a script.
+    script: whether it ran a script. server: the port of the one server that it was sent to. begun: the request
+    that began its thread, where another thread has the answer.
     """
     if request_context.phase is RENEW and journal.on:
         sent_ns, now_ns = sent_ns or request_context.sent_ns, monotonic_ns()
@@ -36,8 +40,9 @@ def record(
                 prolonged=prolonged,
                 began=began,
                 script=script,
-                begun_by=begun_by(),
+                begun_by=begun_by() if begun is None else begun,
                 sent_ns=sent_ns,
+                server=server,
                 renewed_ns=now_ns,
             )
         )

@@ -10,6 +10,7 @@ from app.answer import Meaning
 NAME = re.compile(r"(?:\s|/\*.*?\*/|\()*(?:SET\s+STATEMENT\s.*?\sFOR\s+)?\(?\s*(\w+)", re.IGNORECASE | re.DOTALL)
 LOCKS_ROWS = re.compile(r"\bFOR\s+(?:UPDATE|SHARE)\b|\bLOCK\s+IN\s+SHARE\s+MODE\b", re.IGNORECASE)
 NAMED_LOCK = re.compile(r"\b(?:GET_LOCK|RELEASE_LOCK|pg_(?:try_)?advisory_\w+)\s*\(", re.IGNORECASE)
+UPSERTS = re.compile(r"\bON\s+(?:CONFLICT|DUPLICATE\s+KEY)\b", re.IGNORECASE)
 NOT_ABOUT_THE_LOCK = ("BEGIN", "START", "SAVEPOINT", "RELEASE", "ROLLBACK", "SET", "RESET", "USE", "SHOW", "CREATE")
 
 
@@ -22,6 +23,11 @@ def name_of(statement: str) -> str:
 def asks_by_name(name: str, statement: str) -> bool:
     """Return whether a statement asks for a lock by name, or gives it back: its answer is then the one value of its row."""
     return name == "SELECT" and NAMED_LOCK.search(statement) is not None
+
+
+def renews(name: str, statement: str) -> bool:
+    """Return whether a statement can prolong a lease in a row: it changes one that is there."""
+    return name in ("UPDATE", "REPLACE") or (name == "INSERT" and UPSERTS.search(statement) is not None)
 
 
 def meaning(name: str, statement: str, answer: object) -> Meaning:

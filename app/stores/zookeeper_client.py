@@ -31,9 +31,11 @@ from app.answer import Meaning
 from app.failpoints import RENEW, ReplyLost
 from app.following import for_nobody
 from app.journal import CONNECT, Journal
+from app.place import begun_by
 from app.request_context import request_context
 from app.stores import renewals
 
+EPHEMERAL = 1  # the flag of a node that ends with its session
 EPHEMERAL_OR_SEQUENTIAL = 3  # the flags of a node that is more than a folder
 LOOKS = ("exists", "getChildren", "getData", "getACL")
 CHANGES = ("create", "delete", "setData", "transaction")
@@ -131,6 +133,8 @@ class CountedClient(KazooClient):
         if cause is here.own:
             request_context.sending(command, error=ConnectionLoss)
             cause.now = request_context.request, request_context.phase
+            for flags in _made(request):
+                request_context.hangs_on(self._session_name() if flags & EPHEMERAL else "")
         if cause.now[1] is RENEW:
             self._journal_answer(command, getattr(request, "path", ""), async_object)
         else:
@@ -140,8 +144,8 @@ class CountedClient(KazooClient):
         return super()._call(request, async_object)
 
     def _journal_answer(self, command: str, path: str, result: Any) -> None:
-        sent_ns = monotonic_ns()
-        result.rawlink(lambda result: renewals.record(self.journal, command, _text(result), path, sent_ns=sent_ns))
+        sent: dict[str, Any] = {"sent_ns": monotonic_ns(), "begun": begun_by()}
+        result.rawlink(lambda result: renewals.record(self.journal, command, _text(result), path, **sent))
 
     def _journal_heartbeats(self) -> None:
         """Journal the session's heartbeats. kazoo reports them nowhere, so this uses a private method."""
@@ -162,6 +166,11 @@ class CountedClient(KazooClient):
     def _session_name(self) -> str:
         known = self.client_id
         return f"session {known[0]:x}" if known else "session"
+
+
+def _made(request: Any) -> list[int]:
+    """Return the flags of each node that a command creates."""
+    return [one.flags for one in getattr(request, "operations", (request,)) if hasattr(one, "flags")]
 
 
 def _note_answers(given_up: bool) -> None:

@@ -31,6 +31,7 @@ class Link(Seam):
     def __init__(self, near: socket.socket, far: socket.socket, journal: Journal) -> None:
         self.near, self.far, self.journal = near, far, journal
         self._sock = far  # as a connection of redis-py has it
+        self.port = far.getpeername()[1]
         self._from_worker = self._from_store = b""
         self._raw: list[bytes] = []  # of the commands that are awaited, in the same order
         for one in (near, far):

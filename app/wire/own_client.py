@@ -14,7 +14,7 @@ from typing import Any
 from app.endpoint import Address
 from app.journal import Journal
 from app.lock import Grant, NotAcquired, NotOwner, Result, Stage, Work
-from app.request_context import PLACE, CurrentRequest
+from app.place import PLACE, CurrentRequest
 from app.settings import Settings
 from app.stores import lock_store
 from app.wire.lane import LOOPBACK, WireLane, renewal

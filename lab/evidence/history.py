@@ -18,7 +18,8 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from app.journal import AnyEvent, LineFile, Number, Sent, Started
+from app.journal import AnyEvent, Number, Sent, Started
+from app.line_file import LineFile
 from lab.evidence.damage import Flaws
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.regular_file import open_regular

@@ -163,10 +163,12 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
     def was_set_for(self, grant: Grant) -> bool:
         """Return whether the store reported that the key was made while the request waited: perhaps on its behalf.
 
-        Without a wait there was no time for it, and a report of something older can be late.
+        Without a wait there was no time for it, and a report of something older can be late. What was made before the last
+        command of a request that had been refused was made for others.
         """
-        waited = grant.got_ns - grant.asked_ns > self.run.retry_ms * 1_000_000
-        return waited and self.keys.happened(BORN, grant.asked_ns, grant.got_ns, grant.key)
+        since_ns = grant.sent_ns if grant.unheard else grant.asked_ns
+        waited = grant.got_ns - since_ns > self.run.retry_ms * 1_000_000
+        return waited and self.keys.happened(BORN, since_ns, grant.got_ns, grant.key)
 
     def made_its_work_late(self, grant: Grant) -> bool:
         """Return whether a grant began its work late, and neither a stall nor waits for a processor explain it."""

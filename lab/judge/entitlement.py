@@ -5,9 +5,10 @@ A holder is entitled to a key from its grant until the first of these:
 - it sends its release, or its process dies;
 - its lease ends, as the stage promises it: the TTL, counted from when the granting command, or the last successful renewal, was
   sent. A command that waits at the store grants when it is answered (``app/request_context.py``). Of votes that are asked for one
-  by one, the first counts. Where the last command granted nothing, the lease counts from the grant. The holder's clock counts,
-  so a lock that the store lets end earlier is no excuse. A stage without a TTL has no such end. A lease that a holder leaves to
-  another request of its process goes on, but lasts at least half a TTL from then;
+  by one, the first counts. Where the last command only found the lock granted, the lease counts from the store's report of that.
+  Where it granted nothing, the lease counts from the grant. The holder's clock counts, so a lock that the store lets end earlier
+  is no excuse. A stage without a TTL has no such end. A lease that a holder leaves to another request of its process goes on,
+  but lasts at least half a TTL from then;
 - a fault of the scenario takes the lock away, or another request steals it (``lab/judge/conflict.py``).
 
 Two holders that are entitled to one key at once break mutual exclusion, also where the number comes out right.
@@ -96,14 +97,20 @@ def lease_begins(grant: Grant, run: RunFacts, keys: KeyHistory) -> int:
     if grant.leased_ns:  # a lock may send more after its grant: a number for a fence, a further try that is refused
         return grant.leased_ns
     waited_since = grant.got_ns - grant.lease_from_ns > run.retry_ms * 1_000_000
-    if not waited_since or grant.agreed:
-        return grant.lease_from_ns
-    if grant.agreed is False:
-        return grant.got_ns
-    # the answer of a script: it granted the lock if the store reported that it changed something
-    is_silent = not keys.is_known(grant.key) or keys.was_mute(grant.lease_from_ns, grant.got_ns)
-    granted = is_silent or keys.happened(CHANGED, grant.lease_from_ns, grant.got_ns + REPORTED_WITHIN_NS, grant.key)
-    return grant.lease_from_ns if granted else grant.got_ns
+    if waited_since and not grant.agreed:
+        late = grant.agreed is False or _only_found(grant, grant.lease_from_ns, keys)
+        return grant.got_ns if late else grant.lease_from_ns
+    has_looked_before = grant.agreed is None and grant.commands > 1 and run.reports_keys
+    if has_looked_before and _only_found(grant, grant.asked_ns, keys):  # it was handed over before this look
+        return keys.last_ns(CHANGED, grant.asked_ns, grant.lease_from_ns, grant.key) or grant.lease_from_ns
+    return grant.lease_from_ns
+
+
+def _only_found(grant: Grant, since_ns: int, keys: KeyHistory) -> bool:
+    """Return whether the last command of a grant, a script or a look, changed nothing, by what the store reported."""
+    if not keys.is_known(grant.key) or keys.was_mute(since_ns, grant.got_ns):
+        return False
+    return not keys.happened(CHANGED, grant.lease_from_ns, grant.got_ns + REPORTED_WITHIN_NS, grant.key)
 
 
 def gave_less(event: Renewed, held: Iterable[Grant], lease_ns: int, keys: KeyHistory) -> bool:

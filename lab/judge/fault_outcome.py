@@ -24,6 +24,10 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     renewals: int = 0
     # grants to requests that asked, or asked again, only when the fault was in force, before its recovery began
     granted_meanwhile: int = 0
+    # when the first of them got it; requests that asked after that and before the recovery, and those of them that got it
+    served_again_ns: int = 0
+    asked_again: int = 0
+    granted_again: int = 0
     # successful renewals by other replicas, before another request got the lock
     foreign_renewals: int = 0
     # when another request got the lock for the first time after the fault, whether it wrote or not; 0 if none did
@@ -52,6 +56,7 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
         if self.record.began_ns < asked_ns < self.record.recovering_ns:
             self.asked_here += replica == self.record.replica
             self.asked_there += replica != self.record.replica
+            self.asked_again += 0 < self.served_again_ns < asked_ns
 
     def got(self, request: str, replica: str, got_ns: int) -> None:
         """Take note of a grant, before its work."""
@@ -64,7 +69,10 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
         sent_ns: when the last command of its acquire was sent. A waiter that asks again and again may have asked long before.
         """
         is_of_now = self.record.began_ns + SETTLED_NS < asked_ns or self.record.began_ns + SENT_AT_ONCE_NS < sent_ns
-        self.granted_meanwhile += is_of_now and got_ns < self.record.recovering_ns
+        if is_of_now and got_ns < self.record.recovering_ns:
+            self.granted_meanwhile += 1
+            self.granted_again += 0 < self.served_again_ns < asked_ns
+            self.served_again_ns = self.served_again_ns or got_ns
         is_first = not self.next_got_ns or got_ns < self.next_got_ns
         if is_first and self.record.began_ns < got_ns and self._shows_free(request, replica):
             self.next_got_ns, self.next_request = got_ns, request

@@ -92,6 +92,12 @@ class Grant(GrantRecord, eq=False):
     leased_ns: int = 0
     # whether the store agreed to the last command of the acquire; None where only the lock knows what its answer means
     agreed: bool | None = None
+    # whether the store had answered nothing but refusals, and the last command not at all
+    unheard: bool = False
+    # the session or the lease on which its lock hangs; empty if on none, None where it is not known
+    session: str | None = None
+    # when that lease was asked for; 0 where it is not known
+    session_ns: int = 0
     value: int | None = None
     sold_out: bool = False
     release_commands: int = 0
@@ -101,8 +107,8 @@ class Grant(GrantRecord, eq=False):
     outer_lease_from_ns: int = 0
     # from when its lease counted at its grant, before any renewal
     granted_from_ns: int = 0
-    # whether the store had answered no command of this request by then, nor one that its process sent
-    # outside all requests
+    # whether the store had answered nothing to this request by then, or refusals only and the last command not at all, and
+    # nothing that its process sent outside all requests
     went_in_unasked: bool = False
     # from when the lease of the store counts, which a holder of its process left to it; 0 where the store granted the lock itself
     left_lease_from_ns: int = 0
@@ -144,6 +150,9 @@ class Grant(GrantRecord, eq=False):
             first_vote_ns=got.first_vote_ns,
             leased_ns=got.leased_ns,
             agreed=got.agreed,
+            unheard=got.unheard,
+            session=got.session,
+            session_ns=got.session_ns,
             lease_from_ns=sent_ns,
             outer_lease_from_ns=got.outer_sent_ns or got.outer_got_ns,
         )

@@ -237,11 +237,12 @@ EXPLANATIONS = (
     Explanation(Mechanism.NO_LOCK, Claim.exclusive, _no_lock, overlap_is_harm=True),
     Explanation(Mechanism.PROCESS_LOCAL, Claim.exclusive, _process_local, overlap_is_harm=True),
     Explanation(Mechanism.WORKED_AGAIN_WITHOUT_LOCK, Claim.exclusive, _worked_again, overlap_is_harm=True),
+    # no fault takes away what was never granted
+    Explanation(Mechanism.NEVER_ASKED_STORE, Claim.exclusive, _never_asked, overlap_is_harm=True),
     *BY_FAULT,
     Explanation(Mechanism.STOPPED_FROM_OUTSIDE, Claim.survives_a_freeze, _stalled),  # a run with such a loss proves nothing
     # requests that never got the lock
     Explanation(Mechanism.ENTERED_ALTHOUGH_REFUSED, Claim.exclusive, _refused_by_store, overlap_is_harm=True),
-    Explanation(Mechanism.NEVER_ASKED_STORE, Claim.exclusive, _never_asked, overlap_is_harm=True),
     # thefts whose root the scenario brought about
     Explanation(Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE, Claim.releases_atomically, _deleted_in_release, overlap_is_harm=True),
     Explanation(Mechanism.DELETED_BY_ANOTHER, Claim.releases_only_its_own, _deleted_by_another, overlap_is_harm=True),

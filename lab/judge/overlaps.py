@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 from operator import attrgetter
 
 from app.journal import Renewed
@@ -12,11 +11,13 @@ from lab.evidence.fault_record import Effect
 from lab.judge.conflict import Conflict
 from lab.judge.entitlement import gave_less, held, lease_begins, lease_end
 from lab.judge.examples import EXAMPLES, TwoInside
+from lab.judge.faults import MAJORITY
 from lab.judge.findings import Findings, Overlapped
 from lab.judge.grant import Grant, GrantsOfKey, Name
 from lab.judge.key_history import BORN, FOREVER_NS, KeyHistory
 from lab.judge.mechanisms import explain
 from lab.judge.sent_outside import SentOutside
+from lab.judge.sessions import Sessions, ended_by_itself, renews
 from lab.judge.thefts import EXPIRES, Thefts, acquired_ns, keys_of
 
 FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant
@@ -25,22 +26,6 @@ REMEMBERED = 1024  # releases
 REPORTED_AT_ONCE_NS = 20_000_000  # a report that comes later may be of what another client has done since
 LATE_NS = 1_000_000_000  # a thread that releases has done so by then
 GOT = attrgetter("got_ns")
-SESSION = "session"  # the key of a renewal that renews all locks of a session; the session's name follows, where it is known
-
-
-@dataclass(slots=True)
-class StoreSession:
-    """One session of a replica at the store."""
-
-    # when it was seen first
-    began_ns: int
-    # when the last renewal was sent that succeeded; 0 before the first
-    renewed_ns: int = 0
-
-
-def _renews(renewed: str, key: str) -> bool:
-    """Return whether the renewal of something renews this key: it is the key itself, its session, or a place in its queue."""
-    return bool(key) and (renewed == key or renewed.partition(" ")[0] == SESSION or key in renewed.split("/"))
 
 
 def _wrote_beside(one: Grant, other: Grant) -> bool:
@@ -68,10 +53,9 @@ class Overlaps:
         self.pending: deque[tuple[int, Grant, Grant]] = deque()
         self.grants_of_key: defaultdict[str, GrantsOfKey] = defaultdict(GrantsOfKey)
         self.sent_outside = SentOutside()
-        # by replica and name: its sessions at the store
-        self.sessions: dict[tuple[str, str], StoreSession] = {}
-        # by replica: the session that was renewed last
-        self.session_of: dict[str, StoreSession] = {}
+        self.sessions = Sessions(findings.faults)
+        # of several servers, by replica and key, and by server: when the last renewal was sent that this server agreed to
+        self.agreed_of: defaultdict[tuple[str, str], dict[int, int]] = defaultdict(dict)
         # by replica and key: the last grant
         self.last_of: dict[tuple[str, str], Grant] = {}
         # by replica and key: the last grant that was released
@@ -94,9 +78,10 @@ class Overlaps:
     def got(self, grant: Grant) -> None:
         """Take note of a grant."""
         self.asks_are_seen |= grant.commands > 0
-        grant.went_in_unasked = grant.commands == 0 and self.sent_outside.answered_ns[grant.replica] < grant.asked_ns
+        heard_nothing = grant.commands == 0 or grant.unheard
+        grant.went_in_unasked = heard_nothing and self.sent_outside.answered_ns[grant.replica] < grant.asked_ns
         run = self.findings.run
-        grant.lease_from_ns = self._began_ns(grant) if run.leases_begin_before else lease_begins(grant, run, self.keys)
+        grant.lease_from_ns = self.sessions.began_ns(grant) if run.leases_begin_before else lease_begins(grant, run, self.keys)
         before = self.last_of.get((grant.replica, grant.key))
         asked_outside = not grant.commands and self.sent_outside.acquired(grant)
         if not grant.commands and not asked_outside and self.asks_are_seen and before is not None:
@@ -126,7 +111,7 @@ class Overlaps:
         began, prolonged = self._did(replica, event)
         sent = self.sent_outside.answered(replica, event, can_have_acquired=began or (prolonged and not self.asks_are_seen))
         sent_ns = sent.sent_ns
-        since_ns = self._session_began_ns(replica, event, sent_ns)
+        since_ns = self.sessions.seen_ns(replica, event, sent_ns)
         self._released_outside(replica, event)
         sets_a_ttl = event.command in EXPIRES or (event.script and event.succeeded)
         if sets_a_ttl and self.keys.happened("del", sent_ns, event.renewed_ns + REPORTED_AT_ONCE_NS, event.key):
@@ -136,15 +121,23 @@ class Overlaps:
         held_here = [grant for grant in self.open_grants.values() if grant.key == event.key]
         if not prolonged or gave_less(event, held_here, self.lease_ns, self.keys):
             return
+        if self.findings.run.has_votes and event.server:
+            sent_ns = self._by_majority(replica, event, sent_ns)
         for grant in self.open_grants.values():
             if grant.replica != replica:
                 continue
-            if _renews(event.key, grant.key) and since_ns <= grant.got_ns:
+            if renews(event, grant, grant.key) and since_ns <= grant.got_ns:
                 sent.prolonged.append((grant, grant.lease_from_ns))
                 grant.lease_from_ns = self._prolonged(grant.lease_from_ns, sent_ns)
                 grant.left_lease_from_ns = grant.left_lease_from_ns and max(grant.left_lease_from_ns, sent_ns)
-            if _renews(event.key, grant.outer_key) and since_ns <= grant.outer_got_ns:
+            if renews(event, grant, grant.outer_key) and since_ns <= grant.outer_got_ns:
                 grant.outer_lease_from_ns = self._prolonged(grant.outer_lease_from_ns, sent_ns)
+
+    def _by_majority(self, replica: str, event: Renewed, sent_ns: int) -> int:
+        """Return when the first of the last renewals was sent that a majority of the servers agreed to; 0 before they have."""
+        agreed = self.agreed_of[replica, event.key]
+        agreed[event.server] = sent_ns
+        return sorted(agreed.values(), reverse=True)[MAJORITY - 1] if len(agreed) >= MAJORITY else 0
 
     def _did(self, replica: str, event: Renewed) -> tuple[bool, bool]:
         """Return whether a command outside all requests began a lease, and whether it prolonged one.
@@ -160,7 +153,10 @@ class Overlaps:
         return born and not is_inside, not born and self.keys.happened("expire", since_ns, until_ns, event.key)
 
     def _released_outside(self, replica: str, event: Renewed) -> None:
-        """Take a command outside all requests for the late release of a holder that had sent none."""
+        """Take a command outside all requests for the end of its holder's lease, or the late release of one that sent none."""
+        for other in self.open_grants.values():
+            if other.replica == replica and ended_by_itself(other, event):
+                other.lease_from_ns = other.granted_from_ns
         grant = self._may_have_released(replica, event)
         if grant is None or grant.release_commands or grant.result != "ok":
             return
@@ -200,26 +196,6 @@ class Overlaps:
     def _prolonged(self, lease_from_ns: int, sent_ns: int) -> int:
         """Return from when a lease counts after a renewal that was sent then; one that had ended is not prolonged."""
         return max(lease_from_ns, sent_ns) if sent_ns <= lease_end(lease_from_ns, self.lease_ns) else lease_from_ns
-
-    def _session_began_ns(self, replica: str, event: Renewed, sent_ns: int) -> int:
-        """Take note of a session that has a name. Return when it was seen first; 0 where that is not known."""
-        if not event.key.startswith(f"{SESSION} "):
-            return 0
-        session = self.sessions.setdefault((replica, event.key), StoreSession(sent_ns))
-        if event.succeeded:
-            session.renewed_ns = sent_ns
-            self.session_of[replica] = session
-        return session.began_ns
-
-    def _began_ns(self, grant: Grant) -> int:
-        """Return when the lease of a new grant began: with the last renewal of its session, or, without one, with asking.
-
-        A grant of a replica whose session was ended before is of another session, also where no renewal of that is known yet.
-        """
-        session = self.session_of.get(grant.replica)
-        ended = (fault.record for fault in self.findings.faults if fault.record.effect is Effect.SESSION_ENDS)
-        ends_ns = [record.began_ns for record in ended if record.replica == grant.replica and record.began_ns <= grant.sent_ns]
-        return max([session.renewed_ns if session is not None else grant.asked_ns, *ends_ns])
 
     def released(self, grant: Grant) -> None:
         """Look for a grant of the same key in the time in which this holder was entitled to it, or believed to hold it."""

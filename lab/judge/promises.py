@@ -164,7 +164,7 @@ FREED = (
 )
 # While servers of the lock are down or silent, the lock is granted; without a majority of them, it is not.
 AVAILABLE = (
-    Promise(Claim.available_with_a_node_down, nobody_meanwhile, only_tested=True),
+    Promise(Claim.available_with_a_node_down, nobody_meanwhile, bound=Bound(share=0.5), only_tested=True),
     Promise(Claim.available_with_two_nodes_down, stuck, Mechanism.TOO_FEW_SERVERS, bound=IN_TIME, only_tested=True),
     Promise(Claim.refuses_without_majority, somebody_meanwhile, Mechanism.GRANTED_BY_MINORITY, only_tested=True),
 )
