@@ -1,4 +1,4 @@
-"""Sound: Redlock, whose holder tells one of the five servers that it is still there, and promises no longer lease for that."""
+"""Sound: Redlock, whose holder renews its lock at one of the five servers, and promises no longer lease for that."""
 
 import threading
 from dataclasses import replace
