@@ -274,3 +274,9 @@ def destroyed(
     """Return the write that overwrote what it should not. number: how many increments it destroyed."""
     wrote, over = held.wrote or 0, held.overwrote or 0
     return Happening(kind, held.wrote_moment / 1000, actor, value=wrote, over=over, number=number, cause=cause)
+
+
+def restored(held: DrawnGrant) -> Happening:
+    """Return a write that brings increments back: of a request that had read before they were destroyed."""
+    wrote, over = held.wrote or 0, held.overwrote or 0
+    return Happening(Kind.RESTORED, held.wrote_moment / 1000, held.request, value=wrote, over=over, number=wrote - over - 1)

@@ -110,6 +110,7 @@ class Kind(StrEnum):
     READ_INSIDE = "read_inside"
     OVERWROTE_ANOTHER = "overwrote_another"
     DESTROYED = "destroyed"
+    RESTORED = "restored"
     NO_GROWTH = "no_growth"
     LEASE_ENDED = "lease_ended"
     LEASE_HAD_ENDED = "lease_had_ended"

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from lab.evidence.fault_record import AT_THE_STORE, Effect
 from lab.evidence.loss import Mechanism
-from lab.story.from_loss import began, destroyed, ended
+from lab.story.from_loss import began, destroyed, ended, restored
 from lab.story.happening import Happening, Kind
 from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Timeline
 
@@ -139,7 +139,7 @@ class _Story:
     def steps(self) -> StepsOfLoss:
         """Return the steps."""
         at_the_lock = list(self._lost_lock())
-        events = [*self._holders(bool(at_the_lock)), *at_the_lock, *self._faults()]
+        events = [*self._holders(bool(at_the_lock)), *at_the_lock, *self._faults(), *self._restored()]
         events.sort(key=lambda event: event.what.at_ms)
         while len(groups := grouped(events)) > MOST:
             events.remove(max(events, key=lambda event: event.rank))
@@ -196,6 +196,15 @@ class _Story:
                 got = Happening(Kind.GOT_MEANWHILE, fault.next_got, fault.next_request, (Line.A,), for_ms=after_ms)
                 yield self._at_the_lock(got)
                 return
+
+    def _restored(self) -> Iterator[Event]:
+        """Yield the first later write that brings back most of what was destroyed: its request had read before."""
+        after, gone = self.culprit.wrote_moment, (self.culprit.overwrote or 0) - (self.culprit.wrote or 0) + 1
+        late = (held for held in self.picture.held if NEVER < held.read_moment < after < held.wrote_moment)
+        found = [(held.wrote_moment, restored(held)) for held in late]
+        most = [pair for pair in found if pair[1].number > max(1, gone / 2)]
+        if most:
+            yield Event(min(most, key=lambda pair: pair[0])[1], Line.COUNTER, Line.COUNTER, WRITE, is_own=False)
 
     def _at_the_lock(self, what: Happening) -> Event:
         """Return what happened at the lock, at a moment in microseconds: before B got it."""

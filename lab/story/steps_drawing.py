@@ -17,13 +17,15 @@ from lab.story.lanes import letters_of, wrapped
 from lab.story.say import ENGLISH
 from lab.story.steps import Event, Line, Step, StepsOfLoss
 
-BLUE, RED, BELIEF, ALONE = "#0072b2", "#d55e00", "#a9d3ee", "#f2bd4d"  # as in the charts and the timeline
+BLUE, RED, GREEN = "#0072b2", "#d55e00", "#009e73"  # as in the charts and the timeline
+BELIEF, ALONE = "#a9d3ee", "#f2bd4d"
 SOFT, DARK, PALE, PAPER = "#555555", "#222222", "#dddddd", "#ffffff"
 WIDTH, EDGE = 850, 12
 PLACES = {Line.A: 62, Line.LOCK: 196, Line.B: 330, Line.COUNTER: 450}
 WITHOUT_LOCK = {Line.A: 62, Line.B: 256, Line.COUNTER: 450}
 WITHOUT_COUNTER = {Line.A: 62, Line.LOCK: 256, Line.B: 450}
 SENTENCES = 530
+BOX = 22  # half the width of the box with the counter's value
 TITLE_LETTERS, SENTENCE_LETTERS, NAME_LETTERS = 88, 42, 11  # of a line
 TITLE, LINE, ROW, HEAD, LEGEND = 22, 18, 28, 62, 34  # heights
 FONT = 'system-ui,"DejaVu Sans",Arial,sans-serif'
@@ -56,7 +58,8 @@ class _Drawing:
     def parts(self) -> Iterator[str]:
         """Yield the lines of the file."""
         height = self.bottom + LEGEND
-        size = f'viewBox="0 0 {WIDTH} {height}" font-family="{escape(FONT)}" font-size="13"'
+        top = TITLE * len(self.title) + LINE
+        size = f'viewBox="0 0 {WIDTH} {height}" data-lanes="0 {top} {SENTENCES - EDGE} {height - top}" font-family="{escape(FONT)}" font-size="13"'
         yield f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
         yield f"<title>{escape(say_run.title_of_steps(self.found, self.language))}</title>"
         yield f'<rect width="{WIDTH}" height="{height}" style="fill: {PAPER}"/>'
@@ -124,6 +127,10 @@ class _Drawing:
     def event(self, event: Event, y: float) -> Iterator[str]:
         """Yield the marks of an event: an arrow to another lifeline, or a sign at one, and its words next to the holder."""
         words = say_run.at_mark(event, self.language)
+        if event.source is Line.COUNTER is event.target:  # another request's write
+            yield _text(self.places[Line.COUNTER] - BOX - 6, y + 4, words, GREEN, "font-size:12px;font-weight:bold", "end")
+            yield from self.value(event, y, GREEN)
+            return
         if event.source is event.target:
             x = self.places.get(event.source, self.places[Line.A])
             own = f'<circle cx="{x}" cy="{y:g}" r="5" style="fill: {DARK}"/>'
@@ -132,7 +139,7 @@ class _Drawing:
             return
         colour, begin, end = RED if event.is_harm else BLUE, self.places[event.source], self.places[event.target]
         side = 1 if end > begin else -1
-        tip = end - 6 * side
+        tip = end - (BOX if event.target is Line.COUNTER else 6) * side
         yield _path(f"M{begin} {y:g}H{tip - 6 * side}", colour, 3 if event.is_harm else 2)
         yield f'<path d="M{tip} {y:g}l{-10 * side} -5v10z" style="fill: {colour}"/>'
         holder, other = (begin, end) if event.actor is event.source else (end, begin)
@@ -140,6 +147,15 @@ class _Drawing:
         weight = ";font-weight:bold" if event.is_harm else ""
         anchor = "start" if towards > 0 else "end"
         yield _text(holder + 12 * towards, y - 5, words, RED if event.is_harm else DARK, f"font-size:12px{weight}", anchor)
+        if event.target is Line.COUNTER:
+            yield from self.value(event, y, RED if event.is_harm else BLUE)
+
+    def value(self, event: Event, y: float, colour: str) -> Iterator[str]:
+        """Yield the counter's value after a write, in a box on its lifeline."""
+        x = self.places[Line.COUNTER]
+        size = f'x="{x - BOX}" y="{y - 10:g}" width="{2 * BOX}" height="20" rx="4"'
+        yield f'<rect {size} style="fill: {PAPER}; stroke: {colour}; stroke-width: 2"/>'
+        yield _text(x, y + 5, str(event.what.value), colour, "font-size:14px;font-weight:bold", "middle")
 
     def legend(self) -> Iterator[str]:
         shown = [(BELIEF, "holds" if self.found.locked else "works")] + ([] if self.found.has_counter else [(ALONE, "taken")])

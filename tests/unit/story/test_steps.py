@@ -70,6 +70,23 @@ def test_a_stale_write_sets_the_counter_back(made):
     assert (harm.actor, harm.value, harm.over, harm.number) == ("A", 1, 2, 2)
 
 
+def test_a_write_brings_increments_back(made):
+    """A request that read before the late write, and writes after it, is the last step: it brings back what was gone."""
+    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 311)
+    made.fault("freeze", "stale", 30, 930)
+    made.increment("stale", 0, 8, at=(10, 20, 950, 951))
+    for number in range(8):
+        begin = 400 + 20 * number
+        made.increment(f"r{number}", number, number, at=(begin, begin + 1, begin + 9, begin + 10), replica="replica-2")
+    made.increment("b", 8, 1, at=(930, 940, 960, 961), replica="replica-3")
+
+    found = steps(picture_of(made, final=9, ttl_ms=300, tests="survives_a_freeze"))
+
+    last = found.steps[-1][0].what
+    assert [kind[0] for kind in kinds(found)[-2:]] == [Kind.DESTROYED, Kind.RESTORED]
+    assert (last.actor, last.value, last.over, last.number) == ("b", 9, 1, 7)
+
+
 def test_a_thief_is_named(made):
     made.key_event("set", 10).key_event("expire", 10).key_event("expired", 310).key_event("set", 320).key_event("expire", 320)
     made.key_event("del", 500).key_event("set", 510).key_event("expire", 510).key_event("del", 601)
@@ -168,12 +185,13 @@ def test_each_kept_loss_has_steps():
 
 @every("name", kept)
 def test_steps_of_a_kept_run(name):
-    """At most six steps in the order of time; the last one is the write that destroyed."""
+    """At most six steps in the order of time; the last one is the write that destroyed, or that brings back."""
     found = kept()[name]
     events = [event for step in found.steps for event in step]
 
     assert 3 <= len(found.steps) <= MOST
     assert [event.what.at_ms for event in events] == sorted(event.what.at_ms for event in events)
-    assert [event.is_harm for event in events] == [False] * (len(events) - 1) + [True]
-    assert (events[-1].what.value, events[-1].what.over) == (found.harm.value, found.harm.over)
+    harm = [event for event in events if event.is_harm]
+    assert [(one.what.value, one.what.over) for one in harm] == [(found.harm.value, found.harm.over)]
+    assert {event.what.kind for event in events[events.index(harm[0]) + 1 :]} <= {Kind.RESTORED}
     assert {Line.A, Line.B} <= {event.actor for event in events}
