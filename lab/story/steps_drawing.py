@@ -58,9 +58,10 @@ class _Drawing:
     def parts(self) -> Iterator[str]:
         """Yield the lines of the file."""
         height = self.bottom + LEGEND
-        top = TITLE * len(self.title) + LINE
-        size = f'viewBox="0 0 {WIDTH} {height}" data-lanes="0 {top} {SENTENCES - EDGE} {height - top}" font-family="{escape(FONT)}" font-size="13"'
-        yield f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
+        top = TITLE * len(self.title) + LINE + EDGE
+        size = f'viewBox="0 0 {WIDTH} {height}" data-lanes="0 {top} {SENTENCES - EDGE} {height - top}"'
+        font = f'font-family="{escape(FONT)}" font-size="13"'
+        yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>'
         yield f"<title>{escape(say_run.title_of_steps(self.found, self.language))}</title>"
         yield f'<rect width="{WIDTH}" height="{height}" style="fill: {PAPER}"/>'
         for number, line in enumerate(self.title):

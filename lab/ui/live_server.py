@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
@@ -66,6 +66,13 @@ class PostedSubject(msgspec.Struct):
     scenario: str
 
 
+class PostedScreen(msgspec.Struct):
+    """A screen of the verdict, and which step of it, from 1; 0 where it has none."""
+
+    screen: Literal["verdict", "loss", "replay"]
+    step: int = 0
+
+
 class PostedPlace(msgspec.Struct):
     """A step of the lesson, and which of its runs, from 0."""
 
@@ -73,8 +80,13 @@ class PostedPlace(msgspec.Struct):
     run: int = 0
 
 
-WHAT = {PostedPrediction: "prediction", PostedSubject: "stage under a scenario", PostedPlace: "step of the lesson"}
-Posted = TypeVar("Posted", PostedPrediction, PostedSubject, PostedPlace)
+WHAT = {
+    PostedPrediction: "prediction",
+    PostedSubject: "stage under a scenario",
+    PostedPlace: "step of the lesson",
+    PostedScreen: "screen of the verdict",
+}
+Posted = TypeVar("Posted", PostedPrediction, PostedSubject, PostedPlace, PostedScreen)
 
 
 class LiveServer(Site):
@@ -154,6 +166,7 @@ class LiveHandler(SiteHandler):
             "prediction": self._predict,
             "subject": self._ask,
             "lesson": self._teach,
+            "screen": self._show,
             "start": self._start,
             "stop": self._stop,
         }
@@ -251,6 +264,11 @@ class LiveHandler(SiteHandler):
     def _teach(self, body: bytes) -> dict[str, Any]:
         posted = _read(body, PostedPlace)
         self.server.state.teach(posted.step, posted.run)
+        return {}
+
+    def _show(self, body: bytes) -> dict[str, Any]:
+        posted = _read(body, PostedScreen)
+        self.server.state.show(posted.screen, posted.step)
         return {}
 
     def _start(self, body: bytes) -> dict[str, Any]:

@@ -39,6 +39,9 @@ FIGURES = (
 )
 
 
+FIRST_SCREEN = {"screen": "verdict", "step": 0}  # of the verdict
+
+
 class UnderWay(Exception):  # noqa: N818 - states what happened
     """A run is under way, and all pages show it."""
 
@@ -159,19 +162,27 @@ class LiveState:
                 self._now |= {"points": self._live.points, "strip": self._live.strip()}
                 self._live.close()
                 self._live = None
-            self._now |= {"phase": "judged", "result": result}
+            self._now |= {"phase": "judged", "result": result, "screen": FIRST_SCREEN}
             self.news.publish(kind="judged", phase="judged", result=result, tally=self.predictions.tally())
-        if done.record.clocks == 1 and (frames := replay(done.folder.path, done.findings)):
-            with self._mutex:
-                self.frames = frames
-                self._now |= {"replay": True}
-                self.news.publish(kind="replay")
 
     def drawn(self, done: Conducted) -> None:
         """Publish the run's page."""
         picture = msgspec.json.decode((done.folder.path / "timeline.json").read_bytes(), type=Timeline)
         said = {language.value: _of_picture(picture, language) for language in Language}
         self._show_pictures({"run": done.folder.name, "said": said})
+        if done.record.clocks == 1 and (frames := replay(done.folder.path, done.findings, picture)):
+            with self._mutex:
+                if self._now["phase"] == "drawn":
+                    self.frames = frames
+                    self._now |= {"replay": True}
+                    self.news.publish(kind="replay")
+
+    def show(self, screen: str, step: int) -> None:
+        """Show a screen of the verdict on all pages, and which step of it; nothing where there is no verdict."""
+        with self._mutex:
+            if "screen" in self._now:
+                self._now["screen"] = {"screen": screen, "step": step}
+                self.news.publish(kind="screen", screen=screen, step=step)
 
     def _show_pictures(self, drawn: dict[str, Any]) -> None:
         with self._mutex:

@@ -44,8 +44,7 @@ def replay(folder: Path, findings: Findings, picture: Timeline) -> dict[str, Any
     """Return the frames of a run; None if it took long or no request was answered. Times are seconds from its first request.
 
     ``points``: seconds, acknowledged, unknown, the counter, failed. ``stays``: a replica, from and until when one of its requests
-    was inside, and its state. ``faults``: as the live run has them. ``pace``: pairs of seconds and the share of the replay that is
-    over by then.
+    was inside, and its state. ``faults``: as the live run has them. ``pace``: pairs of seconds and the share of the replay.
     """
     if not findings.requests or findings.duration_s > SHORT_S:
         return None
@@ -64,7 +63,9 @@ def replay(folder: Path, findings: Findings, picture: Timeline) -> dict[str, Any
     pace = _pace(picture, until_s)
     moments = [began_ns + round(1e9 * _at(pace, step / STEPS)) for step in range(STEPS + 1)]
     points = [[_s((moment - began_ns) // 1000), *figures] for moment, figures in _figures(history.requests(), grants, moments)]
-    stays = [[name, _s(begin), min(until_s, _s(end)), state] for name, begin, end, state in _stays(picture) if _s(begin) < until_s]
+    stays = [
+        [name, _s(begin), min(until_s, _s(end)), state] for name, begin, end, state in _stays(picture) if _s(begin) < until_s
+    ]
     shown = {"until_s": until_s, "replicas": history.replicas, "points": points, "stays": stays[:MOST_STAYS]}
     return shown | {"faults": faults, "pace": pace}
 

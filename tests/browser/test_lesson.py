@@ -12,7 +12,7 @@ from lab.paths import HOME
 from lab.ui.joining import Invitation
 from lab.ui.lesson import steps
 from lab.ui.live_server import LiveServer
-from lab.ui.live_state import LiveState
+from lab.ui.live_state import FIRST_SCREEN, LiveState
 from tests.chromium import unfit
 
 WALLS = [(1024, 768), (1280, 800), (1920, 1080)]
@@ -46,7 +46,7 @@ def lesson(browser) -> Iterator[tuple[LiveState, Callable[..., Any]]]:
 
         def opened(path: str = "/", **how: Any) -> Any:
             page = browser.open(f"http://127.0.0.1:{server.server_port}{path}", **how)
-            page.locator("#situation").wait_for()
+            page.locator("#lesson li").first.wait_for()
             return page
 
         yield state, opened
@@ -111,3 +111,77 @@ def test_each_step_fits_its_screens(browser, lesson, language):
         for colours in ("light", "dark"):
             page.emulate_media(color_scheme=colours)
             assert unfit(page) == []
+
+
+STEPS = {
+    "heading": "This loss in two steps",
+    "a": "r1 at replica-1",
+    "b": "r2 at replica-2",
+    "cause": "the TTL ran out in the work",
+}
+SAID = {
+    "caption": "c",
+    "steps": STEPS | {"said": [{"clock": "0.1 s", "sentence": f"Step {number}. " + 9 * "Words. "} for number in (1, 2)]},
+}
+SCREENS = "#lesson, #outcome, #loss > *, .chart-area, .gap, .seen > .legend, .inside, .replay, .next, .score"
+
+
+@pytest.fixture
+def judged(lesson) -> tuple[LiveState, Callable[..., Any]]:
+    """A run of step 7 of the lesson with its verdict, its pictures and its replay, as the server publishes them."""
+    state, opened = lesson
+    state.teach(7)
+    about = {"stage": "watchdog", "scenario": "frozen_holder", "idea": "", "title": "A title", "live": "gap", "store": "redis"}
+    about |= {"servers": 1, "requests": 60, "replicas": 3, "predicted": [3, 9]}
+    result = {
+        "stage": "watchdog",
+        "scenario": "frozen_holder",
+        "verdict": "ADMITTED",
+        "why": "a reason of some ten words",
+        "next": "",
+    }
+    result |= {"acknowledged": 60, "failed": 0, "unknown": 0, "final": 36, "lost": 24, "duplicated": 0, "kept_per_s": 30}
+    result |= {"requests": 60, "run": "r", "headline": "ADMITTED", "lost_otherwise": 0}
+    result["answer"] = {"choice": 1, "number": "24", "words": "of 60 acknowledged increments lost", "tone": "bad"}
+    drawn = {"run": "../reference/chapters/watchdog-frozen_holder", "said": {"en": SAID, "zh": SAID}}
+    state.frames = {"until_s": 1.0, "replicas": ["replica-1", "replica-2", "replica-3"], "stays": [["replica-1", 0.1, 0.9, 1]]}
+    state.frames |= {"points": [[step / 100, step, 0, step, 0] for step in range(101)], "pace": [[0, 0], [1, 1]]}
+    state.frames |= {"faults": [{"kind": "freeze", "replica": "replica-1", "from_s": 0.1, "until_s": 0.8}]}
+    tally = {"right": 9, "wrong": 3, "names": []}
+    state._now = {"phase": "drawn", "about": about, "result": result, "drawn": drawn, "replay": True, "screen": FIRST_SCREEN}
+    state._now |= {"tally": tally, "points": [[0, 0, 0, 0, 0], [1, 60, 0, 36, 0]]}
+    return state, opened
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_verdict_is_three_screens(browser, judged, language):
+    """Space goes from the verdict through the steps of the loss to the replay, on all pages; nothing overlaps on any wall."""
+    _, opened = judged
+    browser.excused = ["404"]  # the picture of a run that was never made
+    views = {"wall": opened(f"/?view=projector&lang={language}"), "teacher": opened(f"/?lang={language}")}
+    for page in views.values():
+        page.locator("#loss .said li").first.wait_for(state="attached")
+    phone = opened(f"/vote?lang={language}", size="phone")
+    wrong = []
+    for number, screen in enumerate(("#outcome", "#loss", "#loss", "#replay")):
+        if number:
+            views["wall"].keyboard.press("Space")
+        for name, page in views.items():
+            page.locator(screen).wait_for()
+            if screen == "#loss":
+                page.locator(f"#loss li:nth-child({number})[data-is=now]").wait_for()
+            for width, height in WALLS:
+                page.set_viewport_size({"width": width, "height": height})
+                wrong += [f"{number} {name} {width}: {one}" for one in page.evaluate(WRONG, SCREENS)]
+                if browser.pictures is not None:
+                    browser.pictures.mkdir(parents=True, exist_ok=True)
+                    page.screenshot(path=browser.pictures / f"screen-{number}-{name}-{width}-{language}.png")
+            for colours in ("light", "dark"):
+                page.emulate_media(color_scheme=colours)
+                assert unfit(page) == []
+    assert wrong == []
+    views["teacher"].keyboard.press("ArrowLeft")
+    views["wall"].locator("#loss li:nth-child(2)[data-is=now]").wait_for()
+    assert phone.locator("#outcome").is_visible()
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    assert unfit(phone) == []

@@ -90,7 +90,7 @@ def predict(page, choice: str) -> None:
 def outcome(page, stage: str):
     """What the live page says of a run of this stage, when its page is there as well."""
     page.locator("#phase").filter(has_text=f"{stage} under rush: ended.").wait_for(timeout=60_000)
-    page.locator("#timeline svg").or_(page.locator("#steps .said li")).filter(visible=True).first.wait_for()
+    page.locator("#loss figure svg").first.wait_for(state="attached")
     return page.locator("#outcome")
 
 
@@ -112,14 +112,14 @@ def test_two_runs_on_both_pages(browser, lab):
 
     live.locator("#starts li").first.wait_for(timeout=30_000)
     said = outcome(live, "none").inner_text()
-    assert "ADMITTED none under rush" in said
-    assert "1 × “it loses some”" in said
-    assert "1 of 1 right" in said
+    assert "It loses some" in said
+    assert "none under rush: never promised ADMITTED" in said
+    assert "1 of 1 predictions right" in said
     live.locator("#mine").filter(has_text="You said: it loses some. You were right.").wait_for()
     assert (number(live, "gap"), number(live, "acknowledged")) == (600 - number(live, "counter"), 600)
     assert number(live, "gap") > 0
     assert "bad" in live.locator("#gap").get_attribute("class")
-    assert live.locator(".both").inner_text() == f"Locust: 0 % failures\nThe counter: {number(live, 'gap')} missing"
+    assert live.locator(".twice").inner_text() == f"Locust: 0 % failures\nThe counter: {number(live, 'gap')} missing"
     assert live.locator("#names").inner_text().endswith("<b>Ann</b>: 1 of 1")
     browser.look(live, "live-after-none", sizes=("wide", "phone", "projector"))
 
@@ -137,8 +137,9 @@ def test_two_runs_on_both_pages(browser, lab):
     locust.locator("#lab-verdict").filter(has_text="rush").wait_for(state="hidden")
 
     said = outcome(live, "lua").inner_text()
-    assert "KEPT lua under rush: 0 of 600 acknowledged increments lost" in said
-    assert "0 of 1 right" in said
+    assert "0 of 600 acknowledged increments lost" in said
+    assert "lua under rush: promised, and kept KEPT" in said
+    assert "0 of 1 predictions right" in said
     live.locator("#mine").filter(has_text="You were wrong. Yours so far: 1 of 2 right.").wait_for()
     assert number(live, "gap") == 0
     assert "good" in live.locator("#gap").get_attribute("class")
@@ -188,7 +189,7 @@ def test_a_class_on_one_page(browser, lab):
     teacher.get_by_role("button", name="Start").click()
 
     for page in (teacher, phone):
-        page.locator("#outcome-title").filter(has_text="ADMITTED lua under nested").wait_for(timeout=60_000)
+        page.locator("#promise").filter(has_text="lua under nested: never promised").wait_for(timeout=60_000)
     phone.locator("#mine").filter(has_text="You were right.").wait_for()
     (facts,) = wait_for(lab.verdicts)
     assert (facts["stage"], facts["scenario"], facts["verdict"]) == ("lua", "nested", "ADMITTED")
@@ -256,7 +257,7 @@ def test_live_page_ends_with_the_verdict(pages):
     assert [number(live, name) for name in ("acknowledged", "counter", "gap")] == [600, 153, 447]
     assert live.locator("#kept_per_s").inner_text() == "76"
     assert live.locator("#outcome .verdict").get_attribute("class") == "verdict KEPT otherwise"
-    assert live.locator("#outcome-title").inner_text().startswith("KEPT, 447 lost otherwise")
+    assert live.locator("#promise").inner_text() == "none under rush: promised, and kept KEPT, 447 lost otherwise"
 
 
 def test_nothing_is_green_before_the_verdict(pages):
@@ -331,16 +332,29 @@ def test_each_state_fills_the_screen(browser, pages, view, width, height):
 
 
 def test_a_short_run_is_replayed(browser, pages):
-    """The moment of a short run is chosen with the arrow keys: figures, chart and stays are those of that moment."""
+    """The moment of a short run is chosen with the arrow keys: figures, chart and stays are those of that moment.
+
+    Two at once are orange, and the time around the loss is stretched.
+    """
     state, opened = pages
     live = opened()
     points = [[step / 100, 3 * step, 0, step, 0] for step in range(101)]
-    stays = [["replica-1", 0.1, 0.4, True], ["replica-2", 0.2, 0.9, True]]
-    state.frames = {"until_s": 1.0, "replicas": ["replica-1", "replica-2"], "points": points, "stays": stays, "faults": []}
+    stays = [["replica-1", 0.1, 0.2, 1], ["replica-1", 0.2, 0.4, 3], ["replica-2", 0.2, 0.4, 3], ["replica-2", 0.4, 0.9, 2]]
+    pace = [[0, 0], [0.4, 0.25], [0.6, 0.75], [1, 1]]
+    state.frames = {"until_s": 1.0, "replicas": ["replica-1", "replica-2"], "points": points, "stays": stays}
+    state.frames |= {"faults": [], "pace": pace}
     state.news.publish(kind="begin", phase="running", about=about("none", "rush", [0, 0]))
     state.news.publish(kind="judged", phase="judged", result=RESULT, tally=state.predictions.tally())
     state.news.publish(kind="replay")
+    live.locator("#replay:not([hidden])").wait_for(state="attached")
+    live.keyboard.press("Space")
     live.locator("#replay").wait_for()
+    assert live.locator("#of-stays li").filter(visible=True).all_inner_texts() == [
+        "a holder",
+        "inside, and its lease is over",
+        "several inside at once",
+        "between the dashed lines the time is stretched",
+    ]
 
     live.locator("#scrub").focus()
     for _ in range(5):  # a tenth of the run each
@@ -349,8 +363,21 @@ def test_a_short_run_is_replayed(browser, pages):
     live.locator("#moment").filter(has_text="0.50 s of 1.00 s").wait_for()
     assert (number(live, "acknowledged"), number(live, "counter"), number(live, "gap")) == (150, 50, 100)
     look_at(browser, live, "state-replay")
+    assert [colour(live, share, row) for share, row in ((0.2, 0), (0.2, 1), (0.45, 1))] == ["#d55e00", "#d55e00", "#e69f00"]
     live.keyboard.press("End")
     assert (number(live, "acknowledged"), number(live, "gap")) == (600, 447)  # the verdict's
+
+
+def colour(page, share: float, row: int) -> str:
+    """Return the colour of a lane of two, at a share of the replay."""
+    return page.evaluate(
+        """([share, row]) => { const one = document.getElementById("strip"), sharp = devicePixelRatio;
+          const letters = parseFloat(getComputedStyle(document.documentElement).fontSize), left = 4.5 * letters;
+          const x = left + (one.clientWidth - 12 - left) * share, y = one.clientHeight * (row + 0.5) / 2;
+          const [red, green, blue] = one.getContext("2d").getImageData(x * sharp, y * sharp, 1, 1).data;
+          return `#${[red, green, blue].map((each) => each.toString(16).padStart(2, "0")).join("")}`; }""",
+        [share, row],
+    )
 
 
 def look_at(browser, page, name: str) -> None:

@@ -144,7 +144,7 @@
   $("reveal").addEventListener("click", () => { everything = !everything; $("reveal").setAttribute("aria-pressed", String(everything)); own(); });
   $("stop").addEventListener("click", () => post("stop", {}));
   $("again").addEventListener("click", () => subject(asked.stage, asked.scenario));
-  $("next").addEventListener("click", () => subject(result.next, result.scenario));
+  $("next").addEventListener("click", () => { if (lesson.runOf(result)) lesson.go(lesson.towards(1)); else subject(result.next, result.scenario); });
 
   // the run
   const STATES = { waiting: "ask", starting: "run", running: "run", judged: "say", drawn: "say", refused: "say" };
@@ -154,8 +154,8 @@
     $("ask").hidden = state !== "ask"; $("run").hidden = state === "ask" || now === "refused"; $("outcome").hidden = state !== "say";
     $("starting").hidden = now !== "starting";
     for (const one of document.querySelectorAll("#run > .seen, #run > .inside, #run > .under")) one.hidden = now === "starting";
-    document.querySelector("#run > .inside").hidden = now !== "running";
-    $("stop").hidden = now !== "running"; $("now-title").hidden = state === "say"; $("timeline").hidden = now !== "drawn";
+    document.querySelector("#run > .inside").hidden = now !== "running" && !frames;
+    $("stop").hidden = now !== "running"; $("now-title").hidden = state === "say";
     $("phase").textContent = now === "waiting" ? (view === "whole" && !lesson.now ? say("waiting") : say("waiting_phone")) : now === "refused" ? say("refused", { why: local(why) })
       : say(now, { ...named, requests: thin(about.requests), replicas: replicas(about.replicas) });
     if (about) $("now-title").textContent = say("titled", { subject: say("subject", named), title: local(about.title) });
@@ -164,15 +164,14 @@
   }
   function refusal() {
     $("outcome-title").textContent = say("refused", { why: local(why) });
-    $("why").textContent = $("against").textContent = "";
+    for (const id of ["outcome-asks", "result", "result-says", "why", "against", "promise", "locust-result", "counter-result"]) $(id).textContent = "";
     $("next").hidden = $("to-run").hidden = $("votes").hidden = true;
   }
   function clear(message) {
     about = message.about; points = []; look = null; result = null;
     forget();
     strip.clear(Array.from({ length: about.replicas }, (_, number) => `replica-${number + 1}`));
-    $("to-run").hidden = $("timeline").hidden = true;
-    $("caption").textContent = "";
+    $("to-run").hidden = true;
     const gap = about.live === "gap";
     $("of-gap").hidden = !gap; $("of-refusals").hidden = gap;
     big("–", ""); $("locust-says").textContent = $("counter-says").textContent = "";
@@ -193,7 +192,11 @@
     if (about.live === "gap") big(thin(gap), say("gap"), gap > 0 ? "bad" : "plain");
     else big(thin(message.failed), say("refusals", { requests: thin(about.requests), idle }));
     for (const name of ["acknowledged", "counter", "unknown", "failed", "kept_per_s"]) $(name).textContent = thin(message[name]);
+    legends(message.unknown, message.faults);
     both(message);
+  }
+  function legends(unknown, faults) { // name only what is in the picture
+    for (const one of document.querySelectorAll("[data-if]")) one.hidden = !(one.dataset.if === "unknown" ? unknown : (frames?.faults ?? faults ?? look?.faults)?.length);
   }
   function onStrip(bins) {
     strip.add(bins);
@@ -201,46 +204,53 @@
   }
   const bands = (faults = []) => faults.map((one) => ({ ...one, kind: local(one.kind) }));
   function draw() {
-    if ($("run").hidden || phase === "starting") return;
-    if (main.dataset.replay) { seek(now()); return; }
+    if (!$("run").checkVisibility() || phase === "starting") return;
+    if (frames) { seek(now()); return; }
     if (about.live === "gap") envelope(chart, points, bands(look?.faults));
     else liveness(chart, points, bands(look?.faults), about.requests);
     if (phase === "running" && (still.matches || !look)) strip.draw(look ? look.at_s : STRIP_S);
   }
-  // a run that was short, once more: by the reader's hand, or at a tenth of its speed
+  // a run that was short, once more: by the reader's hand, or at a tenth of its speed and less around the loss
   let frames = null, since = 0; // since: when the replay that plays would have begun, in milliseconds; 0 while it is still
-  function seek(atS) {
+  function seek(share) {
+    const atS = momentOf(frames.pace, share);
     const seen = frames.points.filter((one) => one[0] <= atS), [, acknowledged, unknown, counter, failed] = seen.at(-1) ?? [0, 0, 0, 0, 0];
     const faults = bands(frames.faults).filter((one) => one.from_s <= atS).map((one) => ({ ...one, until_s: one.until_s && Math.min(one.until_s, atS) }));
-    main.dataset.replay = "open";
-    $("scrub").value = Math.round(1000 * atS / frames.until_s);
+    $("scrub").value = Math.round(1000 * share);
     $("moment").textContent = say("moment", { s: atS.toFixed(2), all: frames.until_s.toFixed(2) });
-    if (about.live === "gap") envelope(chart, seen, faults, frames.points);
-    else liveness(chart, seen, faults, about.requests, frames.points);
+    if (about.live === "gap") envelope(chart, seen, faults, frames.points, frames.pace);
+    else liveness(chart, seen, faults, about.requests, frames.points, frames.pace);
     lanes(strip.paper, frames, atS);
-    if (atS >= frames.until_s) verdict(result);
+    if (share >= 1) verdict(result);
     else figures({ acknowledged, unknown, counter, failed, answered: acknowledged + unknown + failed, kept_per_s: result.kept_per_s, idle_s: 0 });
   }
-  const now = () => Number($("scrub").value) / 1000 * frames.until_s;
+  const now = () => Number($("scrub").value) / 1000;
   function play(on) {
-    since = on ? performance.now() - (now() >= frames.until_s ? 0 : now()) * 10000 : 0;
+    since = on ? performance.now() - (now() >= 1 ? 0 : now()) * frames.until_s * 10000 : 0;
     $("play").textContent = say(on ? "pause" : "replay");
   }
   function tick() { // at a tenth of the speed: ten seconds for one
     if (!since || !frames) return;
-    const atS = Math.min(frames.until_s, (performance.now() - since) / 10000);
-    seek(atS);
-    if (atS >= frames.until_s) play(false);
+    const share = Math.min(1, (performance.now() - since) / 10000 / frames.until_s);
+    seek(share);
+    if (share >= 1) play(false);
   }
   async function load() {
-    frames = await fetch("/live/replay").then((answer) => answer.json()).catch(() => null);
-    $("replay").hidden = !frames?.points || phase === "running" || phase === "starting";
+    const found = await fetch("/live/replay").then((answer) => answer.json()).catch(() => null);
+    if (!found?.points || main.dataset.state !== "say") return;
+    frames = found;
+    $("replay").hidden = false;
+    document.querySelector("#run > .inside").hidden = view === "phone";
+    for (const id of ["with-lock", "without-lock"]) $(id).hidden = true;
+    $("of-stays").hidden = false;
+    for (const one of $("of-stays").children) one.hidden = one.dataset.state === "pace" ? frames.pace.length === 2 : !frames.stays.some((stay) => stay[3] === Number(one.dataset.state));
     $("moment").textContent = "";
-    if (!$("replay").hidden && view === "projector" && !still.matches) { $("scrub").value = 1000; play(true); }
+    draw();
   }
   function forget() {
-    frames = null; since = 0; delete main.dataset.replay;
-    $("replay").hidden = true; $("scrub").value = 1000; $("play").textContent = say("replay");
+    frames = null; since = 0; drawing = null;
+    $("replay").hidden = $("of-stays").hidden = true; $("scrub").value = 1000; $("play").textContent = say("replay");
+    screens.show({ screen: "verdict", step: 0 });
   }
   $("play").addEventListener("click", () => play(!since));
   $("scrub").addEventListener("input", () => { play(false); seek(now()); });
@@ -254,19 +264,21 @@
   function judged(message) {
     result = message.result;
     Object.assign(chinese, result.chinese);
-    const one = result, { answer } = one, { predicted } = about, { choices: all } = questionOf(one);
-    const number = figure(answer.number);
-    const duplicated = one.duplicated ? say("duplicated", { n: thin(one.duplicated) }) : "";
-    const words = say("result", { stage: one.stage, scenario: one.scenario, number, words: local(answer.words), duplicated });
-    $("outcome-title").replaceChildren(cell("span", local(one.headline), `verdict ${one.verdict}${one.lost_otherwise ? " otherwise" : ""}`), ` ${words}`);
+    const one = result, { answer } = one, { predicted } = about, { text, choices: all } = questionOf(one);
+    const duplicated = one.duplicated ? say("duplicated", { n: thin(one.duplicated) }) : "", voted = sum(predicted);
+    $("outcome-asks").textContent = text;
+    $("outcome-title").textContent = answer.choice === null ? say("void") : all[answer.choice];
+    $("result").textContent = figure(answer.number); $("result").className = `big ${answer.tone}`;
+    $("result-says").textContent = `${local(answer.words)}${duplicated}`;
     $("why").textContent = local(one.why);
-    $("against").textContent = answer.choice === null ? say("void")
-      : sum(predicted) ? say("against", { votes: listed(predicted, all), answer: all[answer.choice], right: predicted[answer.choice], all: sum(predicted) })
-      : say("nobody");
+    $("against").textContent = answer.choice === null ? "" : voted ? say("against", { right: predicted[answer.choice], all: voted }) : say("nobody");
     shares($("votes"), all, predicted, answer.choice);
+    $("promise").replaceChildren(`${say("subject", one)}: ${say(`promise_${one.verdict}`)} `, cell("span", local(one.headline), `verdict ${one.verdict}${one.lost_otherwise ? " otherwise" : ""}`));
     verdict(one);
-    $("next").hidden = !one.next;
-    $("next").textContent = one.next ? say("next", { stage: one.next }) : "";
+    $("locust-result").textContent = $("locust-says").textContent; $("counter-result").textContent = $("counter-says").textContent;
+    const after = lesson.runOf(one) && lesson.towards(1);
+    $("next").hidden = !(after || one.next);
+    $("next").textContent = after ? say("step_on") : one.next ? say("next", { stage: one.next }) : "";
     tally(message.tally);
     own();
   }
@@ -276,30 +288,37 @@
     $("tally").textContent = say("group", { right: message.right, all });
     $("names").replaceChildren(...message.names.map((one) => cell("li", say("named", { name: one.name, right: one.right, all: one.right + one.wrong }))));
   }
-  const showSteps = fiveSteps($("timeline"), (n, all, words) => say("step", { n, all, words }));
-  function lossSteps(steps) { // the loss that the run is about; without one, the picture is the timeline
-    $("steps").hidden = !steps;
-    $("caption").hidden = Boolean(steps); // the steps say the same
-    $("steps").querySelector(".said").replaceChildren(...(steps?.said ?? []).map((step) => {
-      const line = cell("li", "");
-      line.append(cell("span", step.clock, "soft"), ` ${step.sentence}`);
-      return line;
-    }));
-    $("timeline").querySelector("figure").setAttribute("aria-label", steps ? steps.heading : say("timeline"));
-    showSteps(0, steps ? say("steps_who", steps) : "");
+  let drawing = null; // what is said of the run's picture
+  function loss(now) { // a step of the loss that the run is about; without steps, the picture is the timeline
+    [...$("loss").querySelectorAll(".said li")].forEach((line, place) => {
+      const other = place + 1, is = other < now ? "past" : other === now ? "now" : "later";
+      line.dataset.is = is;
+      for (const part of $("loss").querySelectorAll(`figure [id*="step-${other}-"]`)) part.dataset.is = is;
+    });
   }
+  function shown(screen, step, changed) {
+    if (screen === "loss") loss(step);
+    if (screen !== "replay") return;
+    if (frames && changed && !still.matches) { $("scrub").value = 1000; play(true); } else draw();
+  }
+  const screens = new Screens({
+    view, post, shown, ready: () => ({ steps: drawing?.steps?.said.length ?? 0, picture: Boolean(drawing), replay: points.length > 1 || frames }),
+  });
   async function drawn(message) {
     const home = `/runs/${encodeURIComponent(message.drawn.run)}`;
-    const { caption, steps } = message.drawn.said[language];
-    $("caption").textContent = caption;
-    lossSteps(steps);
+    const { caption, steps } = drawing = message.drawn.said[language];
+    $("loss-title").textContent = steps ? say(steps.cause ? "steps_why" : "steps_of", steps) : caption;
+    $("loss").dataset.steps = steps?.said.length ?? 0;
+    $("loss").querySelector(".said").replaceChildren(...(steps?.said ?? []).map(({ sentence }) => cell("li", sentence)));
     $("to-run").hidden = $("to-runs").hidden = $("to-matrix").hidden = false;
     $("to-run").href = `${home}/report.html`;
     const answer = await fetch(`${home}/${steps ? "five_steps" : "timeline"}${language === "zh" ? ".zh" : ""}.svg`);
     if (!answer.ok || phase !== "drawn") return;
     const picture = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement; // the lab's own drawing; a script in it would not run
     picture.setAttribute("aria-hidden", "true");
-    $("timeline").querySelector("figure").replaceChildren(document.importNode(picture, true));
+    if (picture.dataset.lanes) picture.setAttribute("viewBox", picture.dataset.lanes); // the sentences are next to it
+    $("loss").querySelector("figure").replaceChildren(document.importNode(picture, true));
+    screens.show(screens);
   }
   const HANDLERS = {
     hello(message) {
@@ -315,7 +334,9 @@
       enter(phase);
       if (message.drawn) drawn(message);
       if (message.replay) load();
+      if (message.screen) screens.show(message.screen);
     },
+    screen: (message) => screens.show(message),
     replay: load,
     asked(message) { forget(); go(message.stage, message.scenario, message); enter("waiting"); },
     votes(message) { if (message.stage === asked.stage && message.scenario === asked.scenario) voted(message.voted); },

@@ -24,9 +24,16 @@ function round(most) { // the next round number
   return [1, 2, 5, 10].map((step) => step * power).find((one) => one >= most) || 10 * power;
 }
 
-function axes(paper, untilS, most) {
+// a replay has its own pace: pairs of seconds and the share of it that is over by then
+function along(pairs, value, from, to) {
+  const after = Math.max(1, pairs.findIndex((one) => value <= one[from])), [one, other] = [pairs[after - 1], pairs[after]];
+  return other[from] > one[from] ? one[to] + (other[to] - one[to]) * (value - one[from]) / (other[from] - one[from]) : other[to];
+}
+const shareOf = (pace, s) => along(pace, Math.min(s, pace.at(-1)[0]), 0, 1), momentOf = (pace, share) => along(pace, share, 1, 0);
+
+function axes(paper, untilS, most, pace = [[0, 0], [untilS, 1]]) {
   const to = paper.to, bottom = paper.tall - 1.6 * paper.letters, top = 4 + 0.6 * paper.letters, right = paper.wide - 12, left = 4.5 * paper.letters;
-  const x = (s) => left + (right - left) * s / untilS, y = (n) => bottom - (bottom - top) * n / most;
+  const x = (s) => left + (right - left) * shareOf(pace, s), y = (n) => bottom - (bottom - top) * n / most;
   to.fillStyle = paper.ink("soft"); to.strokeStyle = paper.ink("line"); to.lineWidth = 1;
   for (const part of [0, 0.5, 1]) {
     to.beginPath(); to.moveTo(left, y(most * part)); to.lineTo(right, y(most * part)); to.stroke();
@@ -34,7 +41,14 @@ function axes(paper, untilS, most) {
   }
   to.textBaseline = "top"; to.textAlign = "left"; to.fillText("0\u2009s", left, bottom + 6);
   to.textAlign = "right"; to.fillText(`${untilS.toFixed(1)}\u2009s`, right, bottom + 6);
+  for (const [s] of pace.slice(1, -1)) stretched(paper, x(s), top, bottom);
   return { x, y, left, right, top, bottom };
+}
+
+function stretched(paper, x, top, bottom) { // where the time begins or ends to be stretched
+  const to = paper.to;
+  to.save(); to.strokeStyle = paper.ink("soft"); to.lineWidth = 1.5; to.setLineDash([5, 5]);
+  to.beginPath(); to.moveTo(x, top); to.lineTo(x, bottom); to.stroke(); to.restore();
 }
 
 function line(to, points, x, y, colour, width = 3) {
@@ -66,10 +80,10 @@ function faultBands(paper, at, faults, nowS) {
 
 const untilOf = (points, whole) => whole === points ? Math.max(1, points.at(-1)?.[0] ?? 1) : whole.at(-1)[0]; // of a replay, the axis stays
 
-function envelope(paper, points, faults, whole = points) { // of points: seconds, acknowledged, unknown, counter; whole: for the axes
+function envelope(paper, points, faults, whole = points, pace = undefined) { // of points: seconds, acknowledged, unknown, counter; whole: for the axes
   const to = paper.begin(), last = points.at(-1) || [1, 0, 0, 0];
   const most = round(Math.max(10, ...whole.map((one) => Math.max(one[1] + one[2], one[3]))));
-  const at = axes(paper, untilOf(points, whole), most);
+  const at = axes(paper, untilOf(points, whole), most, pace);
   const x = (one) => at.x(one[0]), acknowledged = (one) => at.y(one[1]), counter = (one) => at.y(one[3]);
   faultBands(paper, at, faults, last[0]);
   to.globalAlpha = 0.45;
@@ -83,9 +97,9 @@ function envelope(paper, points, faults, whole = points) { // of points: seconds
   if (low - high > 4) { to.fillStyle = paper.ink("lost"); to.fillRect(x(last) - 2, high, 10, low - high); }
 }
 
-function liveness(paper, points, faults, requests, whole = points) { // of points: seconds, acknowledged, unknown, counter, failed; what was served, refused, and waits
+function liveness(paper, points, faults, requests, whole = points, pace = undefined) { // of points: seconds, acknowledged, unknown, counter, failed; what was served, refused, and waits
   const to = paper.begin(), last = points.at(-1) || [1, 0, 0, 0, 0];
-  const at = axes(paper, untilOf(points, whole), requests);
+  const at = axes(paper, untilOf(points, whole), requests, pace);
   const x = (one) => at.x(one[0]), served = (one) => at.y(one[1]), refused = (one) => at.y(one[1] + one[4] + one[2]);
   to.globalAlpha = 0.45;
   between(to, points, x, refused, () => at.y(requests), paper.ink("unknown"));
@@ -97,20 +111,24 @@ function liveness(paper, points, faults, requests, whole = points) { // of point
   faultBands(paper, at, faults, last[0]);
 }
 
-function lanes(paper, { replicas, stays, until_s }, nowS) { // of a replay: each stay with the lock, until now
-  const to = paper.begin(), { wide, tall } = paper, left = 6 * paper.letters, high = (tall - 4) / Math.max(1, replicas.length);
-  const x = (s) => left + (wide - left - 4) * s / until_s;
-  to.textAlign = "left"; to.textBaseline = "middle";
+const STAYS = [["counter", 0.3], ["counted", 0.85], ["failed", 0.9], ["lost", 1]]; // colours of a stay by its state (lab/ui/replay.py)
+
+function lanes(paper, { replicas, stays, pace }, nowS) { // of a replay: each stay with the lock, until now
+  const to = paper.begin(), { wide, tall } = paper, left = 4.5 * paper.letters, right = wide - 12, high = (tall - 4) / Math.max(1, replicas.length);
+  const x = (s) => left + (right - left) * shareOf(pace, s);
+  to.textAlign = "right"; to.textBaseline = "middle";
   replicas.forEach((name, row) => {
-    to.fillStyle = paper.ink("hover"); to.fillRect(left, 2 + row * high, wide - left - 4, high - 4);
-    to.fillStyle = paper.ink("text"); to.fillText(name, 4, row * high + high / 2);
+    to.fillStyle = paper.ink("hover"); to.fillRect(left, 2 + row * high, right - left, high - 4);
+    to.fillStyle = paper.ink("text"); to.fillText(name.replace("replica-", "#"), left - 8, row * high + high / 2);
   });
-  for (const [name, from, until, locked] of stays) {
+  for (const [name, from, until, state] of stays) {
     if (from > nowS) continue;
-    to.globalAlpha = locked ? 0.85 : 0.3; to.fillStyle = paper.ink(locked ? "counted" : "counter");
+    const [colour, alpha] = STAYS[state];
+    to.globalAlpha = alpha; to.fillStyle = paper.ink(colour);
     to.fillRect(x(from), 4 + replicas.indexOf(name) * high, Math.max(1.5, x(Math.min(until, nowS)) - x(from)), high - 8);
   }
-  to.globalAlpha = 1; to.fillStyle = paper.ink("text"); to.fillRect(x(Math.min(nowS, until_s)) - 1, 0, 2, tall);
+  to.globalAlpha = 1; to.fillStyle = paper.ink("text"); to.fillRect(x(nowS) - 1, 0, 2, tall);
+  for (const [s] of pace.slice(1, -1)) stretched(paper, x(s), 0, tall);
 }
 
 class Strip { // the holders over time, with a lane for each replica

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 
 from app.locks import stages
+from lab.judge.judgement import Verdict
 from lab.language.choice import Language
 from lab.scenario import reader as scenarios
 from lab.ui import addresses, live_page
@@ -24,7 +25,7 @@ from lab.ui.chinese import TEXTS
 from lab.ui.joining import Admission, Invitation, as_teacher
 from lab.ui.ladder_panel import next_rung
 from lab.ui.live_server import LiveServer
-from lab.ui.live_state import LiveState, UnderWay
+from lab.ui.live_state import FIRST_SCREEN, LiveState, UnderWay
 from lab.ui.locust_client import LocustClient, NotStarted
 from lab.ui.locust_environment import BUSY
 from lab.ui.run_form import RunRequest
@@ -78,6 +79,7 @@ def test_texts_of_the_page_are_in_one_place():
     used |= {*re.findall(r'data-(?:text|label)="(\w+)"', template), *re.findall(r'dataset\.text = "(\w+)"', script)}
     used |= {one for pair in re.findall(r'say\([^"()]*\? "(\w+)" : "(\w+)"', script) for one in pair}
     used |= {"waiting", "starting", "running", "judged", "drawn", "refused"}  # the phases, by their names
+    used |= {f"promise_{verdict}" for verdict in Verdict}
     used |= {"acknowledged", "counter", "unknown", "failed", "kept_per_s"}  # the figures
 
     assert used == set(TEXTS)
@@ -118,6 +120,18 @@ def test_lesson_goes_to_its_runs(state):
     assert state.snapshot()["votes"]["step"] == 0
 
 
+def test_all_see_the_same_screen(state):
+    """A key press shows the next screen of the verdict on all pages; before a verdict there is none."""
+    state.show("loss", 2)
+    assert "screen" not in state.snapshot()
+    state._now = {"phase": "judged", "screen": FIRST_SCREEN}
+    with state.news.listening() as mine:
+        state.show("loss", 2)
+        news = msgspec.json.decode(mine.get_nowait()[len(b"data: ") :])
+    assert news == {"kind": "screen", "screen": "loss", "step": 2}
+    assert state.snapshot()["screen"] == {"screen": "loss", "step": 2}
+
+
 def test_predictions_are_fixed_when_the_run_starts(state):
     """A prediction while servers start is for the next run. A run without servers leaves all predictions as they were."""
     rush = scenarios.load("rush")
@@ -156,7 +170,7 @@ def test_verdict_comes_with_the_steps_of_the_loss(state, made):
     for picture in (picture_of(outlived(Made(made.folder / "lost")), final=1, ttl_ms=300), lossless):
         (made.folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
         state._now = {"phase": "judged"}
-        state.drawn(SimpleNamespace(folder=SimpleNamespace(path=made.folder, name="r")))
+        state.drawn(SimpleNamespace(folder=SimpleNamespace(path=made.folder, name="r"), record=SimpleNamespace(clocks=2)))
         said.append(state.snapshot()["drawn"]["said"])
 
     assert [said[1][language]["steps"] for language in Language] == [None, None]
