@@ -192,11 +192,12 @@
     if (about.live === "gap") big(thin(gap), say("gap"), gap > 0 ? "bad" : "plain");
     else big(thin(message.failed), say("refusals", { requests: thin(about.requests), idle }));
     for (const name of ["acknowledged", "counter", "unknown", "failed", "kept_per_s"]) $(name).textContent = thin(message[name]);
-    legends(message.unknown, message.faults);
+    legends(message.unknown);
     both(message);
   }
-  function legends(unknown, faults) { // name only what is in the picture
-    for (const one of document.querySelectorAll("[data-if]")) one.hidden = !(one.dataset.if === "unknown" ? unknown : (frames?.faults ?? faults ?? look?.faults)?.length);
+  function legends(unknown) { // name only what is in the picture
+    const there = { unknown, fault: (frames ?? look)?.faults?.length };
+    for (const one of document.querySelectorAll("[data-if]")) one.hidden = !there[one.dataset.if];
   }
   function onStrip(bins) {
     strip.add(bins);
@@ -248,7 +249,7 @@
     draw();
   }
   function forget() {
-    frames = null; since = 0; drawing = null;
+    frames = null; since = 0; drawing = null; $("loss").querySelector("figure").replaceChildren();
     $("replay").hidden = $("of-stays").hidden = true; $("scrub").value = 1000; $("play").textContent = say("replay");
     screens.show({ screen: "verdict", step: 0 });
   }
@@ -259,6 +260,7 @@
     big(figure(one.answer.number), local(one.answer.words), one.answer.tone);
     const { acknowledged, unknown, failed, final: counter, kept_per_s } = one;
     for (const [name, value] of Object.entries({ acknowledged, unknown, failed, counter, kept_per_s })) $(name).textContent = thin(value);
+    legends(unknown);
     both({ acknowledged, counter, failed, unknown, answered: one.requests });
   }
   function judged(message) {

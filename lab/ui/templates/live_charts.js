@@ -111,7 +111,7 @@ function liveness(paper, points, faults, requests, whole = points, pace = undefi
   faultBands(paper, at, faults, last[0]);
 }
 
-const STAYS = [["counter", 0.3], ["counted", 0.85], ["failed", 0.9], ["lost", 1]]; // colours of a stay by its state (lab/ui/replay.py)
+const STAYS = [["counter", 0.3], ["counted", 0.85], ["failed", 1], ["lost", 1]]; // colours of a stay by its state (lab/ui/replay.py)
 
 function lanes(paper, { replicas, stays, pace }, nowS) { // of a replay: each stay with the lock, until now
   const to = paper.begin(), { wide, tall } = paper, left = 4.5 * paper.letters, right = wide - 12, high = (tall - 4) / Math.max(1, replicas.length);

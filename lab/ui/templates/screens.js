@@ -1,7 +1,7 @@
 // The verdict as three screens: the verdict and the votes, the loss step by step, and the replay. Space, or an arrow, goes on.
 class Screens { // post: sends where the class is. shown: is called with a screen and its step. ready: returns which places there are
   constructor({ view, post, shown, ready }) {
-    Object.assign(this, { post, shown, ready, screen: "verdict", step: 0 });
+    Object.assign(this, { view, post, shown, ready, screen: "verdict", step: 0 });
     for (const [id, by] of [["screen-back", -1], ["screen-on", 1]]) document.getElementById(id).addEventListener("click", () => this.go(by));
     if (view === "phone") return;
     document.addEventListener("keydown", (event) => {
@@ -25,7 +25,7 @@ class Screens { // post: sends where the class is. shown: is called with a scree
   show({ screen, step }) {
     const changed = screen !== this.screen;
     Object.assign(this, { screen, step });
-    document.querySelector("main").dataset.screen = screen;
+    document.querySelector("main").dataset.screen = this.view === "phone" ? "verdict" : screen;
     this.shown(screen, step, changed);
   }
 }
