@@ -7,13 +7,10 @@ Questions and their choices are in ``questions.py``; ideas and titles are those 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
 from app.locks import stages
 from lab.judge.judgement import Judgement
 from lab.language.choice import Language
-from lab.language.phrases import exactly, sentences
+from lab.language.phrases import exactly
 from lab.scenario import reader as scenarios
 from lab.scenario.faults import faults
 from lab.story import say
@@ -21,7 +18,7 @@ from lab.story.verdict import headline, reason
 from lab.ui import questions
 from lab.ui.joining import NOT_JOINED, TEACHER_ONLY
 from lab.ui.locust_environment import BUSY, UNDER_WAY
-from lab.ui.predictions import FULL
+from lab.ui.predictions import FULL, VOTERS
 from lab.ui.run_form import scenario_names
 
 TEXTS = {
@@ -184,7 +181,8 @@ def offered() -> Chinese:
         **exactly("title", (one.title for one in loaded)),
         **exactly("question", (text for one in asked for text in (one.text, *one.choices))),
         **{say.fault(name): say.fault(name, Language.CHINESE) for name in faults()},
-        **sentences("refusal", (BUSY, UNDER_WAY, FULL, TEACHER_ONLY, NOT_JOINED)),
+        **exactly("refusal", (BUSY, UNDER_WAY, TEACHER_ONLY, NOT_JOINED)),
+        **{one.format(n=VOTERS): said.format(n=VOTERS) for one, said in exactly("refusal", [FULL]).items()},
     }
 
 
@@ -193,12 +191,6 @@ def _plain(title: str) -> str:
     return title.replace("`", "")
 
 
-def of_rungs(rungs: Iterable[Mapping[str, Any]]) -> Chinese:
-    """Return the reference results on the ladder."""
-    return sentences("badge", {row["cell"]["said"] for row in rungs if row["cell"]})
-
-
-def of_result(judgement: Judgement, counted: str) -> Chinese:
-    """Return the verdict: in a few words, its reason, and what the big figure counts. counted: that, in English."""
-    both = {one(judgement): one(judgement, Language.CHINESE) for one in (headline, reason)}
-    return both | sentences("answer", [counted])
+def of_result(judgement: Judgement) -> Chinese:
+    """Return the verdict: in a few words, and its reason."""
+    return {one(judgement): one(judgement, Language.CHINESE) for one in (headline, reason)}

@@ -7,8 +7,10 @@ from typing import Any
 
 from app.lock import Stage
 from app.locks import stages
+from lab.language.choice import Language
 from lab.report import matrix, reference
 from lab.scenario.reader import load
+from lab.story.say import text
 
 CORE = (
     "none",
@@ -44,12 +46,13 @@ def next_rung(stage: str, scenario: str) -> str:
     return next((name for name in core if asked.misfit(shelf[name]) is None), "")
 
 
-def _result(cell: matrix.Cell) -> str:
+def _result(cell: matrix.Cell, language: Language) -> str:
     """Return a cell in short. A loss names the number of requests, because the matrix sends fewer than a run."""
-    short = matrix.in_short(cell)
-    return f"{short} of {matrix.cell_requests(load(cell.scenario))}" if cell.lost else short
+    short = matrix.in_short(cell, language)
+    return text("cell", "of", language, matrix.cell_requests(load(cell.scenario)), what=short) if cell.lost else short
 
 
 def _rung(stage: Stage, cell: matrix.Cell | None, open_: bool) -> dict[str, Any]:
-    seen = {"verdict": cell.verdict, "said": _result(cell)} if cell else {"verdict": "", "said": "–"}
+    said = {one: _result(cell, one) if cell else "–" for one in Language}
+    seen = {"verdict": cell.verdict if cell else "", "said": said}
     return {"stage": stage.name, "idea": stage.story.idea, "core": stage.name in CORE, "cell": seen if open_ else None}

@@ -22,7 +22,7 @@ from lab.language.choice import of_environment
 from lab.paths import REPORTS
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
-from lab.ui import chinese, join_page, live_page, questions
+from lab.ui import join_page, live_page, questions
 from lab.ui.addresses import JOIN, VOTE, from_elsewhere, from_here
 from lab.ui.event_stream import TooManyListeners, encoded
 from lab.ui.joining import NOT_JOINED, TEACHER_ONLY, Admission, Invitation, Keys, Role, as_teacher, cookies_in
@@ -240,7 +240,6 @@ class LiveHandler(SiteHandler):
         shown = rungs(scenario.name, lambda name: everything or predictions.may_see(device, (name, scenario.name)))
         return {
             "rungs": shown,
-            "chinese": chinese.of_rungs(shown),
             "mine": predictions.of(device, (stage, scenario.name)),
             "voted": predictions.voted((stage, scenario.name)),
         }

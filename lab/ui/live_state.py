@@ -149,10 +149,10 @@ class LiveState:
         judgement = done.judgement
         answer = questions.shown(judgement)
         result = {name: getattr(judgement, name) for name in FIGURES}
-        result |= {"headline": headline(judgement), "why": reason(judgement), "answer": answer}
+        result |= {"headline": headline(judgement), "why": reason(judgement), "answer": answer.shown()}
         result["next"] = next_rung(judgement.stage, judgement.scenario)
         result["kept_per_s"] = round(judgement.kept_per_s)  # here, for a browser rounds 150.5 up and Python rounds it to 150
-        result["chinese"] = chinese.of_result(judgement, answer.words)
+        result["chinese"] = chinese.of_result(judgement)
         with self._mutex:
             self.frames = None
             self.predictions.settle(answer.choice)

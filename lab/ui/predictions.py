@@ -15,7 +15,7 @@ from typing import Any
 
 NAME_LETTERS = 40
 VOTERS = 200  # enough for a class; a limit, so that posts cannot fill the memory
-FULL = f"{VOTERS} devices have predicted already, which is the most until the lab is started anew"
+FULL = "{n} devices have predicted already, which is the most until the lab is started anew"
 Subject = tuple[str, str]  # stage, scenario
 
 
@@ -56,7 +56,7 @@ class Predictions:
         """Keep a prediction until the next run. Raises Full."""
         with self._mutex:
             if device not in self._visitors and len(self._visitors) >= VOTERS:
-                raise Full(FULL)
+                raise Full(FULL.format(n=VOTERS))
             one = self._visitors.setdefault(device, Visitor())
             one.name = " ".join(name.split())[:NAME_LETTERS]
             one.open[subject] = choice

@@ -7,11 +7,13 @@ crash frees the lock, a run that loses nothing may still have refused most reque
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from lab.judge.judgement import Judgement, Verdict, Violation
-from lab.text import counted
+from lab.language.choice import Language
+from lab.story.say import ENGLISH, text
 
 PROMISED = 0  # the place of the choice that the claim promises
 
@@ -25,6 +27,22 @@ class Tone(StrEnum):
 
 
 @dataclass(frozen=True)
+class Counted:
+    """What a big figure counts: a name in the table ``answer`` of lab/story/words."""
+
+    name: str
+    # how many there were in all, or of what comes with it
+    n: int = 1
+    # increments lost by another cause
+    lost_otherwise: int = 0
+
+    def words(self, language: Language = ENGLISH) -> str:
+        """Return what stands next to the figure."""
+        said = text("answer", self.name, language, self.n)
+        return text("answer", "lost_otherwise", language, self.lost_otherwise, what=said) if self.lost_otherwise else said
+
+
+@dataclass(frozen=True)
 class RunAnswer:
     """What a run answers to its question."""
 
@@ -32,8 +50,7 @@ class RunAnswer:
     choice: int
     # the big figure
     number: str
-    # what the big figure counts
-    words: str
+    counted: Counted
 
 
 @dataclass(frozen=True)
@@ -44,9 +61,13 @@ class Shown:
     choice: int | None
     # the big figure
     number: str
-    # what the big figure counts
-    words: str
+    counted: Counted
     tone: Tone
+
+    def shown(self) -> dict[str, Any]:
+        """Return it as the page gets it, with its words in each language."""
+        words = {language: self.counted.words(language) for language in Language}
+        return {"choice": self.choice, "number": self.number, "tone": self.tone, "words": words}
 
 
 Answering = Callable[[Judgement, list[Violation]], RunAnswer]
@@ -69,11 +90,9 @@ class ClaimQuestion:
     def shown(self, judgement: Judgement) -> Shown:
         """Return what the run answers, and how it is drawn."""
         answer = self.answering(judgement, own(judgement, judgement.claim))
-        words = answer.words
-        if self.live != "gap" and judgement.lost:
-            words += f"; {counted(judgement.lost, 'increment')} lost otherwise"
+        counted = replace(answer.counted, lost_otherwise=0 if self.live == "gap" else judgement.lost)
         choice = None if judgement.verdict is Verdict.VOID else answer.choice
-        return Shown(choice, answer.number, words, self._tone(judgement, answer.number))
+        return Shown(choice, answer.number, counted, self._tone(judgement, answer.number))
 
     def _tone(self, judgement: Judgement, number: str) -> Tone:
         """Return how the big figure is drawn: losses by another cause, and refusals that no claim counts, are not green."""

@@ -57,4 +57,4 @@ def shown(judgement: Judgement) -> Shown:
         return answer
     claim = judgement.violations[0].claim
     other = of(claim).answering(judgement, own(judgement, claim))
-    return dataclasses.replace(answer, number=other.number, words=other.words)
+    return dataclasses.replace(answer, number=other.number, counted=other.counted)

@@ -189,7 +189,7 @@ def _facts(done: Conducted, report: Path) -> dict[str, Any]:
     facts = {name: getattr(judgement, name) for name in names}
     facts |= {"kept_per_s": round(judgement.kept_per_s)}  # the same number as on the live page and on the run's page
     answer = questions.shown(judgement)
-    proof = [] if judgement.verdict is Verdict.VOID else [f"{answer.number} {answer.words}"]
+    proof = [] if judgement.verdict is Verdict.VOID else [f"{answer.number} {answer.counted.words()}"]
     facts |= {"said": ", ".join([*proof, text("in_a_word", judgement.verdict)])}  # in the bar of Locust's page
     return facts | {"counter": judgement.final, "why": why(judgement), "report": os.path.relpath(report)}
 

@@ -85,10 +85,9 @@
     own();
   }
   function ladder(message) {
-    Object.assign(chinese, message.chinese);
     for (const one of message.rungs) {
       const badge = form.querySelector(`[data-stage="${one.stage}"]`);
-      badge.textContent = one.cell === null ? say("new_stage") : local(one.cell.said);
+      badge.textContent = one.cell === null ? say("new_stage") : one.cell.said[language];
       badge.className = `badge ${one.cell?.verdict ? `area ${one.cell.verdict}` : "soft"}`;
     }
     mine(message.mine);
@@ -257,7 +256,7 @@
   $("scrub").addEventListener("input", () => { play(false); seek(now()); });
   const figure = (text) => /^\d+$/.test(text) ? thin(Number(text)) : text;
   function verdict(one) { // two writes can have the same time stamp; the judged figures decide
-    big(figure(one.answer.number), local(one.answer.words), one.answer.tone);
+    big(figure(one.answer.number), one.answer.words[language], one.answer.tone);
     const { acknowledged, unknown, failed, final: counter, kept_per_s } = one;
     for (const [name, value] of Object.entries({ acknowledged, unknown, failed, counter, kept_per_s })) $(name).textContent = thin(value);
     legends(unknown);
@@ -271,7 +270,7 @@
     $("outcome-asks").textContent = text;
     $("outcome-title").textContent = answer.choice === null ? say("void") : all[answer.choice];
     $("result").textContent = figure(answer.number); $("result").className = `big ${answer.tone}`;
-    $("result-says").textContent = `${local(answer.words)}${duplicated}`;
+    $("result-says").textContent = `${answer.words[language]}${duplicated}`;
     $("why").textContent = local(one.why);
     $("against").textContent = answer.choice === null ? "" : voted ? say("against", { right: predicted[answer.choice], all: voted }) : say("nobody");
     shares($("votes"), all, predicted, answer.choice);

@@ -9,7 +9,6 @@ from lab.docgen import generate
 from lab.docgen.translations import CHAPTERS
 from lab.language import phrases
 from lab.language.choice import Language
-from lab.language.phrases import Phrase, in_chinese
 from lab.play.levels import LEVELS
 from tests.every import every
 
@@ -35,27 +34,3 @@ def test_no_phrase_is_out_of_date():
     sentences = {one.english for one in phrases.phrases() if one.parts in SENTENCES}
 
     assert sorted(sentences - said) == []
-
-
-@every(
-    "part, english, chinese",
-    [
-        ("badge", "kept", "守住"),
-        ("badge", "kept, 12 lost otherwise", "守住，因别的原因丢了 12 次"),
-        ("figure", "kept", "kept"),
-        ("badge", "`kept` unkept", "`kept` unkept"),
-        ("badge", "lost 3\n\n```sh\nlost 3\n```\n", "丢 3 次\n\n```sh\nlost 3\n```\n"),
-        ("answer", "of 1\u2009552 requests refused", "个请求被拒绝，共 1\u2009552 个"),
-    ],
-)
-def test_phrases(part, english, chinese):
-    """A longer phrase wins; code, names and other parts stay; a number may have a thin space."""
-    assert in_chinese(part, english) == chinese
-
-
-def test_place_of_a_number():
-    """A place called ``n`` is a number, and no other word."""
-    phrase = Phrase(frozenset({"badge"}), "lost {n}", "丢 {n} 次")
-
-    assert phrase.pattern.fullmatch("lost 12")
-    assert not phrase.pattern.search("lost otherwise")

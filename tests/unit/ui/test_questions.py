@@ -107,7 +107,7 @@ def test_only_a_kept_promise_is_green(claim, verdict, lost):
     assert (shown.choice is None) == (verdict == "VOID")
     assert len(questions.of(claim).choices) > (shown.choice or 0)
     assert shown.number
-    assert shown.words
+    assert shown.counted.words()
 
 
 @every("claim", EVERY)
@@ -122,7 +122,7 @@ def test_stuck_lock_is_no_zero():
 
     shown = questions.shown(judgement("freed_after_crash", "ADMITTED", broken, failed=32, acknowledged=5, unknown=3))
 
-    assert (shown.number, shown.words, shown.tone) == ("32", "of 40 requests refused", Tone.BAD)
+    assert (shown.number, shown.counted.words(), shown.tone) == ("32", "of 40 requests refused", Tone.BAD)
     assert questions.of("freed_after_crash").choices[shown.choice] == "nobody any more"
 
 
@@ -132,7 +132,7 @@ def test_late_lock_is_answered_by_its_delay():
 
     shown = questions.shown(judgement("freed_after_crash", "BROKEN", broken))
 
-    assert (shown.choice, shown.number, shown.words) == (1, "2.5 s", "until the next request got in")
+    assert (shown.choice, shown.number, shown.counted.words()) == (1, "2.5 s", "until the next request got in")
 
 
 @every(
@@ -186,7 +186,7 @@ def test_two_inside_are_no_zero():
     shown = questions.shown(judgement("exclusive", "BROKEN", broken))
 
     assert (shown.number, shown.tone) == ("7", Tone.BAD)
-    assert "times two holders were inside at once" in shown.words
+    assert "times two holders were inside at once" in shown.counted.words()
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_losses_by_another_cause_are_named():
     shown = questions.shown(judgement("prompt_handover", "KEPT", lost=3))
 
     assert shown.tone is Tone.PLAIN
-    assert "; 3 increments lost otherwise" in shown.words
+    assert "; 3 increments lost otherwise" in shown.counted.words()
 
 
 def vars_of(facts: RunFacts) -> dict[str, object]:
