@@ -21,8 +21,7 @@ READS.matrix = STAGE SCENARIO REPEAT OUT
 READS.sweep = STAGE SWEEP VALUES REPEATS OUT $(OPTIONS)
 READS.ui = STAGE SCENARIO HOST PORT PROCESSES
 READS.class = HOST PORT
-READS.compare = RUN OUT
-READS.report = RUN OUT
+READS.report = RUN
 READS.serve = PORT
 READS.clean = KEEP
 GOALS := $(or $(MAKECMDGOALS),help)
@@ -48,7 +47,7 @@ NAMED := $(join $(KNOWN:%=%=--),$(shell echo $(KNOWN) | tr A-Z_ a-z-)) # such as
 flag = $(if $(value $(1)),$(patsubst $(1)=%,%,$(filter $(1)=%,$(NAMED))) "$$$(1)")
 flags = $(foreach name,$(1),$(call flag,$(name)))
 
-.PHONY: help setup setup-all setup-dev libraries scenario explore play class ladder matrix sweep ui report serve compare clean doctor bench check lint types contracts unit budget test trial
+.PHONY: help setup setup-all setup-dev libraries scenario explore play class ladder matrix sweep ui report serve clean doctor bench check lint types contracts unit budget test trial
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -92,11 +91,8 @@ sweep: setup-all ## vary one parameter: SWEEP=ttl [STAGE="lua uuid" VALUES=1,2]
 ui: setup-all ## the lab in the browser; a class: HOST=0.0.0.0 [STAGE= PORT=8090]
 	@exec $(LAB) ui $(call flags,STAGE SCENARIO HOST PORT PROCESSES)
 
-compare: setup ## compare runs on the same axes: RUN="one two" [OUT=]
-	@set -f; exec $(LAB) compare $$RUN $(call flags,OUT)
-
-report: setup ## write the site, and draw runs again [RUN="one two" OUT=]
-	@set -f; exec $(LAB) report $$RUN $(call flags,OUT)
+report: setup ## write the site, and draw a run again [RUN=one]
+	@exec $(LAB) report $${RUN:+"$$RUN"}
 
 serve: setup ## serve the site of all runs to this machine [PORT=8088]
 	@exec $(LAB) serve $(call flags,PORT)

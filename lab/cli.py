@@ -24,9 +24,22 @@ from lab.paths import has_a_place
 from lab.scenario.options import OPTIONS
 from lab.text import counted
 
+GROUPS = {  # of the commands in the help; a test asks for each command in one of them
+    "Try": "run explore replay play ui class stages scenarios diff new test",
+    "Compare": "ladder matrix sweep report serve libraries scorecard failures",
+    "Maintain": "check clean doctor up bench growth docs",
+}
+
 
 class Commands(click.Group):
-    """A group that answers an unknown command with the nearest one and with the list of all."""
+    """A group that answers an unknown command with the nearest one, and lists its commands in three groups."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands into the help, each with its first sentence."""
+        for title, names in GROUPS.items():
+            found = [(name, self.commands[name].get_short_help_str(limit=formatter.width)) for name in names.split()]
+            with formatter.section(title):
+                formatter.write_dl(found)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and not args[0].startswith("-"):
@@ -219,31 +232,16 @@ def check(run: str, as_json: bool) -> int:
 
 
 @lab.command()
-@click.argument("runs", nargs=-1)
-@out_option("the comparison", "comparison-TIME")
-def compare(runs: tuple[str, ...], out: Path | None) -> None:
-    """Compare two or more runs on the same axes.
+@click.argument("run", default="latest")
+def report(run: str) -> None:
+    """Draw a run, a sweep or a ladder again, and write the site of all runs.
 
-    Each of RUNS is a name, a path, `latest`, or the folder of a comparison, which stands for all runs in it. Runs of
-    the same stage are labelled with the parameters in which they differ, or with the time at which they began.
-    """
-    from lab.commands.report import compare_runs
-
-    compare_runs(runs, out)
-
-
-@lab.command()
-@click.argument("runs", nargs=-1)
-@out_option("the comparison of several runs")
-def report(runs: tuple[str, ...], out: Path | None) -> None:
-    """Draw a run again, and write the site of all runs.
-
-    RUNS is one run (by default the latest), the folder of a sweep, or several runs. Several runs are compared, as
-    `lab compare` does. The site is index.html in the folder of all runs.
+    RUN is a name, a path, `latest`, or the folder of a sweep or of a ladder. The site is index.html in the folder of all
+    runs: tick runs there to compare them.
     """
     from lab.commands.report import report_again
 
-    report_again(runs, out)
+    report_again(run)
 
 
 @lab.command()

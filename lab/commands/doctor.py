@@ -6,6 +6,7 @@ import sys
 
 from lab import bootstrap
 from lab.errors import ExitStatus, choose_from
+from lab.paths import COMMAND
 from lab.prerequisites import BROWSER, CLOCKS, PROGRAMS, examine, missing
 
 REDIS = "redis"  # every run needs it, whatever its lock is in: the counter is in it
@@ -16,6 +17,12 @@ def list_programs() -> ExitStatus:
     """Print what is installed. The status says whether the programs are there that every run needs."""
     for name, found, remark in examine():
         sys.stdout.write(f"{name:18}{found}\n{'':18}{remark}\n")
+    if not missing(STORES):
+        sys.stdout.write("\nall there: every stage can run\n")
+    elif not missing():
+        sys.stdout.write(
+            f"\nall there for locks in Redis; `{COMMAND} doctor --install STORE` installs the servers of another store\n"
+        )
     return ExitStatus.CANNOT_RUN if missing() else ExitStatus.GOOD  # a store is missed when a stage that needs it is asked for
 
 

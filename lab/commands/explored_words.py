@@ -27,7 +27,7 @@ from lab.text import WIDTH, counted, thousands
 Styled = tuple[str, str]
 ORDER = BREAKS, OPEN, HOLDS, NOT_ASKED
 OF_THE_BUDGET = Undecided.TIME, Undecided.MEMORY
-COLUMN = 32  # where what is decided of a promise begins
+COLUMN = 9  # where a claim begins
 WHY = {
     Undecided.TIME: "the time was over",
     Undecided.MEMORY: "the memory was over",
@@ -76,7 +76,7 @@ def verdict(decision: Decision) -> Iterator[Styled]:
         yield "", ""
         yield "Can happen, and is not promised:", "bold"
         for claim, about in others.items():
-            yield _line(claim, _breaks(*about, decision.ttl_ms)), ""
+            yield _line("breaks", claim, "breaks", _breaks(*about, decision.ttl_ms)), ""
     for line in _open(decision):
         yield line, "yellow"
 
@@ -84,13 +84,13 @@ def verdict(decision: Decision) -> Iterator[Styled]:
 def _promise(decision: Decision, claim: Claim, status: str) -> Styled:
     match status:
         case "breaks":
-            return _line(claim, f"breaks: {_breaks(*decision.broken()[claim], decision.ttl_ms)}"), "red"
+            return _line("breaks", claim, "breaks", _breaks(*decision.broken()[claim], decision.ttl_ms)), "red"
         case "holds":
-            return _line(claim, "holds"), "green"
+            return _line("holds", claim), "green"
         case "not_decided":
-            return _line(claim, f"not decided: {_open_with(decision, decision.open()[claim])}"), "yellow"
+            return _line("open", claim, "holds", f"not decided: {_open_with(decision, decision.open()[claim])}"), "yellow"
         case _:
-            return _line(claim, f"not looked at: {instead(claim, decision.stage)}"), "dim"
+            return _line("–", claim, "holds", f"not looked at: {instead(claim, decision.stage)}"), "dim"
 
 
 def _headline(decision: Decision, status: dict[Claim, str]) -> Styled:
@@ -126,10 +126,19 @@ def why_open(searches: Sequence[dict[str, Any]]) -> str:
     return f"{WHY[why]}: {about}" if about else WHY[why]
 
 
-def _line(claim: Claim, text: str) -> str:
-    first, *rest = textwrap.wrap(text, WIDTH - 4, initial_indent=" " * (COLUMN - 2), subsequent_indent=" " * COLUMN) or [""]
-    head = f"  {claim.name:<{COLUMN - 2}}"
-    return "\n".join([head + first.strip(), *rest])
+def _line(sign: str, claim: Claim, form: str = "holds", about: str = "") -> str:
+    """Return a claim in words, with its name for ``--show``, and what was seen of it."""
+    made = f"{say.claim(claim.name, form)} ({claim.name}){f': {about}' if about else ''}"
+    return "\n".join(
+        textwrap.wrap(
+            made,
+            WIDTH,
+            initial_indent=f"  {sign:<{COLUMN - 2}}",
+            subsequent_indent=" " * COLUMN,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
 
 
 def _breaks(question: Question, broken: Broken, ttl_ms: int) -> str:

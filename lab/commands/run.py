@@ -11,7 +11,7 @@ from lab.containers.backend import as_many_as_are_up
 from lab.evidence import run_folder
 from lab.paths import COMMAND, shown
 from lab.pipeline import conduct_with_progress, finish
-from lab.report.terminal import introduce, summarise, terminal, where_to_look
+from lab.report.terminal import drawing, introduce, summarise, terminal, where_to_look
 from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.stages import find_stage
@@ -48,6 +48,8 @@ def run_one(
             sys.stdout.write(run_folder.as_json(done.judgement))
             sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn
         summarise(out, done.judgement, done.findings)
+        if draw:
+            drawing(out)
         page = finish(done, draw)
     except KeyboardInterrupt:  # the run is judged: it keeps its verdict and gets its name
         if done:

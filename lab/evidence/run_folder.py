@@ -311,7 +311,7 @@ def _refuse_other_folder(folder: Path) -> None:
     if (folder / "sweep.json").exists():
         raise BadInput(f"{folder} is a sweep; 'lab report {folder}' draws it")
     if any(folder.glob("runs/*/run.json")):
-        raise BadInput(f"{folder} holds several runs; 'lab compare {folder}' compares them")
+        raise BadInput(f"{folder} holds several runs; 'lab report {folder}' draws their page")
     if folder.is_dir():
         raise BadInput(f"{folder} is not a run: it has no run.json")
 

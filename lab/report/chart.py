@@ -38,28 +38,16 @@ FEW = 8  # runs: with more, a reader cannot distinguish the curves
 
 
 class Chart(Protocol):
-    """A chart, as a file of ``lab/report/charts`` defines it. ``OPTIONAL`` has the members that a file may leave out."""
-
-    # the number of runs that it draws: "one", "many" or "any"
-    FOR: str
-    # whether it draws a row for each run, so that its height grows with their number; False by default
-    GROWS: bool
+    """A chart of many runs, as a file of ``lab/report/charts`` defines it."""
 
     def height(self, results: Sequence[Result]) -> float:
-        """Return its height in inches; by default it follows from the number of runs."""
+        """Return its height in inches."""
 
     def fits(self, results: Sequence[Result]) -> bool:
-        """Return whether the chart makes sense for these results; True by default."""
+        """Return whether the chart makes sense for these results."""
 
     def draw(self, axes: Axes, results: Sequence[Result]) -> None:
         """Draw on the axes, with title, units and labels. Change no setting outside the axes."""
-
-
-OPTIONAL: dict[str, object] = {
-    "GROWS": False,
-    "fits": lambda _results: True,
-    "height": lambda _results: 0.0,
-}  # members of a chart, with their defaults
 
 
 def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[str] = ("svg",)) -> list[Path]:
@@ -67,8 +55,7 @@ def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[st
     from matplotlib.figure import Figure  # here, because it takes half a second to load, and many commands draw nothing
 
     def drawn() -> Figure:
-        usual = 1.9 + 0.42 * len(results) if chart.GROWS else max(4.6, 1 + 0.22 * len(results))
-        figure = Figure(figsize=(9.6, chart.height(results) or usual), layout="constrained")
+        figure = Figure(figsize=(9.6, chart.height(results)), layout="constrained")
         axes = figure.add_subplot()
         chart.draw(axes, results)
         separate_thousands(axes)
@@ -128,11 +115,6 @@ def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:
 def title_width(labels: Sequence[str]) -> int:
     """Return how many letters fit in a line of the title if these labels are at the left of the axes."""
     return int(85 - 0.67 * max(map(len, labels)))
-
-
-def amount(number: int, noun: str) -> str:
-    """Return a number with its noun, as a title has it: ``1 increment``, ``5 000 increments``."""
-    return f"{thousands(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def conditions(results: Sequence[Result], language: Language = ENGLISH, named: bool = True) -> str:

@@ -15,7 +15,7 @@ from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
 from lab.language.choice import Language
 from lab.report import account, chart, repeats, run_data, timeline_reader
-from lab.report.chart import FEW, Chart, conditions
+from lab.report.chart import conditions
 from lab.report.charts import charts
 from lab.report.html import inline, page
 from lab.report.lanes import drawing
@@ -83,18 +83,19 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
 
 def _page(result: Result, picture: Timeline, found: StepsOfLoss | None, steps: Sequence[Path], language: Language) -> str:
     """Return the page of a run in a language."""
-    run, lost_by = RunPage(result, picture.grants, language), account.account(result)
+    grants = picture.grants if picture.is_locked else 0
+    run = RunPage(result, grants, language)
     (other,) = (one for one in Language if one is not language)
     return page(
         "run.html",
         run=run,
         result=result,
         judgement=result.judgement,
-        account=lost_by,
-        parts=list(run.parts(lost_by)),
+        account=account.account(result),
+        parts=list(run.parts()),
         tested=list(run.tested()),
         goes_on=list(run.goes_on()),
-        price=list(run.price(picture.is_locked)),
+        price=list(run.price()),
         conditions=list(run.conditions()),
         load=chart.conditions([result], language, named=False),
         caption=say_run.caption(picture, language),
@@ -103,7 +104,7 @@ def _page(result: Result, picture: Timeline, found: StepsOfLoss | None, steps: S
         drawing=drawing.for_page(picture, language) if picture.held else None,
         steps=say_run.page_of_steps(found, language) if found else None,
         drawn_steps="".join(inline(steps)),
-        curves=curves_of_run(result, picture.grants if picture.is_locked else 0, language),
+        curves=curves_of_run(result, grants, language),
         home="../../index.html" if result.folder.parent.name == "runs" else "",  # the site; it is written after each run
         tag=TAGS[language][0],
         other=f"{PAGES[other]}?lang={other}",
@@ -121,7 +122,7 @@ def keep(folder: Path, judgement: Judgement, findings: Findings) -> None:
 
 
 def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
-    """Compare runs: write each chart as SVG and PNG, ``table.md`` and ``index.html``. Return the paths, the page first.
+    """Compare the runs of a ladder: write each chart, ``table.md`` and ``index.html``. Return the paths, the page first.
 
     The record, verdict and series of each run are copied too, so that the comparison can be made again from ``into`` alone.
     """
@@ -135,13 +136,13 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
             facts.mkdir(parents=True, exist_ok=True)
             for name in ("run.json", "verdict.json", "series.json"):
                 replace(facts / name, read_record(result.folder / name))
-    shelf = _fitting("many", results)
-    drawn = [path for name, one in shelf.items() for path in chart.save(one, results, into / name, kinds=("svg", "png"))]
+    fitting = {name: one for name, one in charts().items() if one.fits(results)}
+    drawn = [path for name, one in fitting.items() for path in chart.save(one, results, into / name)]
     table = into / "table.md"
     replace(table, f"{markdown(results)}\n{differences(results)}".encode())
-    pictures = inline([path for path in drawn if path.suffix == ".svg"])
+    pictures = inline(drawn)
     path = into / "index.html"
-    differences_of = {"differing": differing(results), "parameter": parameter, "few": FEW}
+    differences_of = {"differing": differing(results), "parameter": parameter}
     text = page("many.html", results=results, pictures=pictures, documented=documented, **differences_of)
     replace(path, text.encode())
     return [path, table, *drawn]
@@ -220,11 +221,6 @@ def lock_servers(result: Result) -> int:
 def documented(result: Result) -> str:
     """Return the counter that the documents report for this stage and number of replicas; empty if they report none."""
     return DOCUMENTED.get((result.judgement.stage, result.record.scenario["replicas"]), "")
-
-
-def _fitting(purpose: str, results: Sequence[Result]) -> dict[str, Chart]:
-    """Return the charts that make sense for these results."""
-    return {name: one for name, one in charts(purpose).items() if one.fits(results)}
 
 
 def _result(folder: Path) -> Result:

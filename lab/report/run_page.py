@@ -9,20 +9,17 @@ from typing import Any
 import msgspec
 
 from lab.evidence.loss import Loss
-from lab.judge.fact import Code
-from lab.judge.judgement import Judgement, Verdict, Violation
+from lab.judge.judgement import Violation
 from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.paths import COMMAND
-from lab.report.account import LossAccount
 from lab.report.chart import LINES
 from lab.report.going_on import chapter, level, mender
 from lab.report.run_data import Result
+from lab.report.run_words import RunWords
 from lab.story import say, verdict
 from lab.text import thousands
 
-FEW_KEPT = 10  # increments: with fewer, a figure for each of them says nothing
-FEW_GRANTS = 200  # with fewer, one in a hundred is none or one
 OF_STORE = {  # what takes part only where the lock is in this store
     "mariadbd": "mysql",
     "pymysql": "mysql",
@@ -37,15 +34,6 @@ OF_STORE = {  # what takes part only where the lock is in this store
 LOAD = ("requests", "users", "rate", "connections", "replicas", "work_ms", "retry_ms", "wait_ms", "stock", "processes")
 
 
-class Part(msgspec.Struct):
-    """A part of the bar of all requests."""
-
-    # its colour: the class of the page
-    kind: str
-    number: int
-    words: str
-
-
 @dataclass(frozen=True)
 class Way:
     """Where a reader goes on."""
@@ -58,85 +46,12 @@ class Way:
     command: str = ""
 
 
-@dataclass(frozen=True)
-class Tested:
-    """A claim on the page."""
-
-    # whether it held; None where the run shows nothing
-    held: bool | None
-    promise: str
-    promised: bool
-    # what was seen outside what is lost
-    seen: str
-
-
-class RunPage:
+class RunPage(RunWords):
     """What the page says, in one language."""
 
     def __init__(self, result: Result, grants: int, language: Language) -> None:
-        self.result, self.judgement, self.grants, self.language = result, result.judgement, grants, language
-
-    def say(self, name: str, n: int = 1, **places: object) -> str:
-        """Return a text of the page."""
-        return say.text("page", name, self.language, n, **places)
-
-    @property
-    def title(self) -> str:
-        """Return what the tested claim came to, as a sentence."""
-        return title(self.judgement, self.language)
-
-    def parts(self, lost_by: LossAccount) -> Iterator[Part]:
-        """Yield the parts of the bar: writes that are in the counter, those that are gone, and requests without a write."""
-        judgement = self.judgement
-        unclear = max(0, judgement.writes - judgement.acknowledged - judgement.duplicated)
-        written = judgement.acknowledged + judgement.duplicated + unclear
-        if judgement.final is None:
-            yield self._part("unread", "unknown", written)
-        else:
-            yield self._part("kept", "kept", written - judgement.lost)
-            for place, (mechanism, number) in enumerate(lost_by.split.items()):
-                yield self._part("gone", f"lost tint-{place % 4}", number, cause=say.mechanism(mechanism, self.language))
-        yield self._part("sold_out", "sold-out", judgement.sold_out)
-        yield self._part("refused", "refused", judgement.failed - max(0, unclear - judgement.unknown))
-        yield self._part("unknown", "unknown", judgement.unknown - min(unclear, judgement.unknown))
-
-    def _part(self, name: str, kind: str, number: int, **places: str) -> Part:
-        return Part(kind, number, self.say(name, number, shown=thousands(number), **places))
-
-    @property
-    def bar(self) -> str:
-        """Return what the bar is of."""
-        again = self.judgement.duplicated
-        return self.say("bar_writes" if again else "bar", again)
-
-    def tested(self) -> Iterator[Tested]:
-        """Yield the claim under test, and before it each promise that was broken."""
-        judgement = self.judgement
-        broken = {one.claim: one for one in judgement.violations}
-        shows = judgement.verdict is not Verdict.VOID
-        others = [one for one in judgement.violations if one.breaks_promise and one.claim != judgement.claim]
-        for one in others if shows else ():
-            yield Tested(False, verdict.promise(one.claim, self.language), one.claimed, self._seen(one))
-        own = broken.get(judgement.claim) if shows else None
-        promise = verdict.promise(judgement.claim, self.language)
-        yield Tested(own is None if shows else None, promise, judgement.claimed, self._seen(own) if own else "")
-
-    def _seen(self, one: Violation) -> str:
-        """Return what was seen, without what the bar has: how many increments are lost, and why."""
-        facts = [fact for fact in one.seen if fact.code is not Code.LOST]
-        words = verdict.seen(msgspec.structs.replace(one, seen=facts), self.language)
-        return say.ended(words, self.language) if words else ""
-
-    @property
-    def reasons(self) -> str:
-        """Return why a run proves nothing, or why nothing was broken; empty for a run whose claim and bar say it."""
-        if self.judgement.verdict in (Verdict.VOID, Verdict.UNSEEN):
-            return say.ended(verdict.why(self.judgement, self.language), self.language)
-        return ""
-
-    @property
-    def also(self) -> str:
-        return verdict.also_seen(self.judgement, self.language, self.judgement.lost_by)
+        super().__init__(result.judgement, grants, language)
+        self.result = result
 
     @property
     def missing(self) -> str:
@@ -145,17 +60,6 @@ class RunPage:
         if judgement.final is None:
             return self.say("missing_unread")
         return self.say("missing", writes=thousands(judgement.writes), final=thousands(judgement.final))
-
-    def price(self, is_locked: bool) -> Iterator[str]:
-        """Yield what the lock cost: how fast the run was, how long requests waited, how many commands it took."""
-        judgement, waits = self.judgement, self.judgement.wait_ms
-        if judgement.kept >= FEW_KEPT:
-            yield self.say("per_s", shown=thousands(judgement.kept_per_s))
-        if is_locked and self.grants:
-            shown = {"p50": amount(waits["p50"]), "p99": amount(waits["p99"]), "longest": amount(waits["max"])}
-            yield self.say("waits_few" if self.grants < FEW_GRANTS else "waits", self.grants, **shown)
-        if judgement.sent_per_increment and judgement.kept >= FEW_KEPT:
-            yield self.say("commands", sent=judgement.sent_per_increment, run=judgement.commands_per_increment)
 
     def losses(self, violation: Violation) -> Iterator[str]:
         """Yield the examples of lost increments."""
@@ -224,39 +128,6 @@ class RunPage:
             again = f"{COMMAND} run {judgement.scenario} --stage {stage}"
             yield Way(self.say("mended_by", stage=stage), chapter(reports, stage, self.language), True, again)
         yield Way(self.say("run_again"), None, command=f"{COMMAND} {self.result.record.command.removeprefix('lab ')}")
-
-
-def title(judgement: Judgement, language: Language) -> str:
-    """Return what the claim under test came to, as a sentence about the stage."""
-    if judgement.verdict is Verdict.VOID:
-        return say.text("page", "title_void", language)
-    broken = next(
-        (one for one in sorted(judgement.violations, key=lambda one: one.claim != judgement.claim) if _counts(one, judgement)),
-        None,
-    )
-    if broken is None:
-        name = (
-            "title_not_promised"
-            if judgement.verdict is Verdict.UNSEEN
-            else "title_otherwise"
-            if judgement.lost_otherwise
-            else "title"
-        )
-        what = say.claim(judgement.claim, "holds", language)
-        return say.text("page", name, language, judgement.lost_otherwise or 1, stage=judgement.stage, what=what)
-    if broken.seen and broken.seen[0].code is Code.NOBODY_AFTER_FAULT:
-        return say.text("page", "title_stuck", language, stage=judgement.stage)
-    return say.text("page", "title", language, stage=judgement.stage, what=say.claim(broken.claim, "breaks", language))
-
-
-def _counts(one: Violation, judgement: Judgement) -> bool:
-    """Return whether a broken claim is what the verdict is about."""
-    return one.breaks_promise if judgement.verdict is Verdict.BROKEN else one.claim == judgement.claim
-
-
-def amount(number: float) -> str:
-    """Return a figure with few digits."""
-    return thousands(number) if number >= 100 else f"{number:.3g}"
 
 
 def curves_of_run(result: Result, grants: int, language: Language) -> str:

@@ -28,7 +28,7 @@ from lab.story import say
 
 INDEX = "index.html"
 REFERENCE = "reference"
-KINDS = ("ladder", "matrix", "comparison", "sweep")  # other pages in reports, each in its own folder
+KINDS = ("ladder", "matrix", "sweep")  # other pages in reports, each in its own folder
 PLAY = ("play", f"{REFERENCE}/play")  # the pages of lab play: those of this machine, or the kept ones
 NEWEST = 20  # runs listed for a browser that runs no scripts
 

@@ -1,8 +1,9 @@
-"""What a run prints on the terminal: the number story, the price, the verdict in words, and where to look."""
+"""What a run prints on the terminal: the verdict in words, where all requests are, the price, and where to look."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from app.lock import Stage
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
-from lab.paths import shown
+from lab.language.choice import of_environment
+from lab.paths import COMMAND, shown
+from lab.report.going_on import mender
+from lab.report.run_words import RunWords
 from lab.scenario.scenario import Scenario
 from lab.story import say
-from lab.story.verdict import headline, in_words
-from lab.text import counted
+from lab.story.verdict import headline
+from lab.text import counted, thousands
 
 STYLES = {
     "KEPT": "bold green",
@@ -61,77 +65,36 @@ def progress(scenario: Scenario, console: Console) -> Iterator[Callable[[int], N
 
 
 def summarise(console: Console, judgement: Judgement, findings: Findings) -> None:
-    """Print what a run showed: the number story, the price, the verdict in words."""
+    """Print what a run showed: the answer first, then where all requests are, how each claim fared, and the price."""
+    language = of_environment(os.environ)
+    run = RunWords(judgement, len(findings.waits_ns) if findings.has_lock else 0, language)
+    style = STYLES[judgement.verdict]
+    in_a_word = say.text("in_a_word", judgement.verdict, language)
+    console.print(f"\n[{style}]{escape(headline(judgement, language))}[/]  {escape(in_a_word)}")
+    console.print(f"[bold]{escape(run.title)}[/]\n")
+    for part in run.parts():
+        if part.number > 0:
+            console.print(f"  {escape(part.words)}")
+    if judgement.duplicated:
+        console.print(f"  ({escape(run.bar)})", style="dim")
+    if judgement.oversold:
+        console.print(f"  {escape(run.say('oversold', shown=thousands(judgement.oversold)))}")
     console.print()
-    for number, text in _story(judgement):
-        console.print(f"[bold]{number:>6}[/]  {escape(text)}")
-    console.print(f"\n{_price(judgement, findings.has_lock)}")
-    console.print(f"\n[{STYLES[judgement.verdict]}]{escape(headline(judgement))}[/] {escape(in_words(judgement))}\n")
+    for sentence in filter(None, (run.reasons, *run.claims(), run.also)):
+        console.print(escape(sentence))
+    for sentence in run.price():
+        console.print(escape(sentence), style="dim")
+    if (stage := mender(judgement)) is not None:
+        mends = say.text("page", "mended_by", language, stage=stage)
+        console.print(f"{escape(mends)}  {COMMAND} run {judgement.scenario} --stage {stage}", style="dim", soft_wrap=True)
+    console.print()
+
+
+def drawing(console: Console) -> None:
+    """Print that the page is being drawn: the prompt is not there yet."""
+    console.print(say.text("page", "drawing", of_environment(os.environ)), style="dim")
 
 
 def where_to_look(console: Console, path: Path) -> None:
     """Print the one path at which a reader goes on."""
     console.print(f"Look at {escape(str(shown(path)))}", soft_wrap=True)
-
-
-def _story(judgement: Judgement) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the number story.
-
-    Acknowledged, plus what was written without being acknowledged for the first time, minus the counter, is what is gone.
-    """
-    unanswered = judgement.writes - judgement.acknowledged - judgement.duplicated
-    if judgement.stock is None:
-        yield str(judgement.acknowledged), 'increments were acknowledged (the client got the answer "done")'
-    else:
-        yield str(judgement.stock), "items were there to sell"
-        yield str(judgement.acknowledged), 'items were sold (the client got the answer "done")'
-    if judgement.duplicated:
-        yield f"+{judgement.duplicated}", "were written again for a request that had been written already"
-    if unanswered > 0:
-        yield f"+{unanswered}", "were written for requests that got no clear answer"
-    elif unanswered < 0:
-        yield str(unanswered), "were acknowledged although no write is on record"
-    if judgement.final is None:
-        yield "?", "The counter could not be read."
-    else:
-        yield str(judgement.final), "is what the counter holds"
-    yield str(judgement.lost), f"{'is' if judgement.lost == 1 else 'are'} gone{', because of:' if judgement.lost_by else ''}"
-    for mechanism, lost in judgement.lost_by.items():
-        yield "", f"{lost:>6}  {say.mechanism(mechanism)}"
-    if judgement.stock is not None:
-        yield str(judgement.oversold), f"{_items(judgement.oversold)} oversold: the shop did not have them"
-        yield (
-            str(judgement.sold_out),
-            f"{'request' if judgement.sold_out == 1 else 'requests'} got the answer that nothing is left",
-        )
-    if judgement.failed:
-        yield str(judgement.failed), f"{_requests(judgement.failed)} refused: nothing was written for them"
-    if judgement.unknown:
-        yield str(judgement.unknown), f"{_requests(judgement.unknown)} left without a clear answer: written or not, nobody knows"
-
-
-def _requests(number: int) -> str:
-    return "request was" if number == 1 else "requests were"
-
-
-def _items(number: int) -> str:
-    return "item was" if number == 1 else "items were"
-
-
-def _price(judgement: Judgement, has_lock: bool) -> str:
-    """Return how fast the run was, how long requests waited for a lock if there is one, and how many commands it took."""
-    text = f"{judgement.kept_per_s:.0f} increments kept a second."
-    if has_lock:
-        waits = judgement.wait_ms
-        text += f" Waits for the lock: median {_ms(waits['p50'])}, 99 % {_ms(waits['p99'])}, max {_ms(waits['max'])}."
-    if judgement.sent_per_increment:
-        text += f"\nCommands for each increment: {judgement.sent_per_increment:.1f} sent to the lock's store"
-        if judgement.commands_per_increment:
-            text += f", {judgement.commands_per_increment:.1f} run there"
-        text += "."
-    return text
-
-
-def _ms(value: float) -> str:
-    """Return a time in the unit that needs few digits."""
-    return f"{value / 1000:.1f} s" if value >= 10_000 else f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"

@@ -15,7 +15,7 @@ from lab.judge.unseen import Unseen
 from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.scenario.requirements import MEASURES
-from lab.story.say import ENGLISH, ended, listed, mechanism, text, words
+from lab.story.say import ENGLISH, listed, mechanism, text, words
 
 NAMED = 3  # commands and clients in a sentence
 HEADS = (Code.DANGER_NOT_REACHED, Code.NOBODY_SERVED)  # what follows such a fact explains it
@@ -162,39 +162,6 @@ def also_seen(judgement: Judgement, language: Language = ENGLISH, named: Collect
         return ""
     said = (_as("also", one, language) for one in others)
     return text("verdict", "also_seen", language, what=_joined(said, language))
-
-
-def in_words(judgement: Judgement, language: Language = ENGLISH) -> str:
-    """Return the verdict as sentences: the promise, whether the stage makes it, and what happened; or each broken promise."""
-    gap: str = words(language)["mark"]["gap"]
-    if judgement.verdict is Verdict.BROKEN:
-        return gap.join(_broken_in_words(judgement, language))
-    name = "promises" if judgement.claimed else "does_not_promise"
-    made = text("verdict", name, language, stage=judgement.stage, promise=promise(judgement.claim, language))
-    reasons, others = why(judgement, language), _but(judgement, language)
-    happened = text("verdict", f"happened_{judgement.verdict}", language, why=reasons, others=others)
-    also = also_seen(judgement, language, judgement.lost_by if judgement.lost_otherwise else ())
-    return gap.join(filter(None, (made, happened, also)))
-
-
-def _broken_in_words(judgement: Judgement, language: Language) -> Iterator[str]:
-    """Yield each broken promise, and what broke it; then what is damaged."""
-    for one in (one for one in judgement.violations if one.breaks_promise):
-        if one.claimed:
-            yield text("verdict", "promises", language, stage=judgement.stage, promise=promise(one.claim, language))
-        yield text("verdict", "happened_BROKEN", language, why=because(one, language))
-    yield from (ended(one, language) for one in _facts(judgement, language))
-
-
-def _but(judgement: Judgement, language: Language) -> str:
-    """Return what a reader must know of a promise that was kept, as the end of the sentence that says so."""
-    said = ""
-    if lost := judgement.lost_otherwise:
-        said = text("verdict", "but_lost", language, lost, causes=_causes(judgement.lost_by, language))
-    if unserved := judgement.failed + judgement.unknown:
-        part: str = words(language)["mark"]["part"]
-        said += part + text("verdict", "not_served", language, unserved, of=judgement.requests)
-    return said
 
 
 def _joined(parts: Iterable[str], language: Language) -> str:

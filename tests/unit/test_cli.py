@@ -50,8 +50,6 @@ INTO_A_FILE = [
         ("matrix",),
         ("ladder",),
         ("growth",),
-        ("compare", "one", "other"),
-        ("report", "one", "other"),
     )
 ]
 
@@ -74,9 +72,7 @@ INTO_A_FILE = [
         (("diff", "none"), ["follows no other stage"]),
         (("check", "yesterday"), ["no run 'yesterday'"]),
         (("report", "yesterday"), ["no run 'yesterday'"]),
-        (("report", "yesterday", "--out", "there"), ["--out", "several runs"]),
-        (("compare", "yesterday", "today"), ["no run 'yesterday'", "'latest'"]),
-        (("compare",), ["two or more"]),
+        (("report", "yesterday"), ["no run 'yesterday'", "'latest'"]),
         (("sweep", "rety"), ["no sweep 'rety'. Did you mean 'retry'? `lab sweep --help` lists all.\n"]),
         (("sweep", "ttl", "--stage", "lau"), ["no stage 'lau'", "Did you mean 'lua'"]),
         (("sweep", "ttl", "--stage", "none"), ["a lock with a time to live", "the stage none does not have it"]),
@@ -84,7 +80,7 @@ INTO_A_FILE = [
         (("sweep", "retry", "--values", "0.5"), ["retry_ms", "whole number"]),
         (("sweep", "retry", "--values", "9000"), ["ttl_ms = 3000", "retry_ms = 9000"]),
         (("sweep", "retry", "--repeats", "0"), ["--repeats", "0"]),
-        (("bench", "speed"), ["no measurement 'speed'. `lab bench --help` lists the choices.\n"]),
+        (("bench", "speed"), ["no measurement 'speed'. The nearest: "]),
         (("clean", "--keep", "-1"), ["--keep", "-1"]),
         (("up", "--stage", "lua,lau"), ["no stage 'lau'"]),
         *((words, [f"--out: {HOME / 'LICENSE'} is a file, not a folder"]) for words in INTO_A_FILE),
@@ -131,7 +127,7 @@ def test_bad_input_has_status_2(said, words, expected):
     ("file", "content", "words"),
     [
         ("sweep.json", "{}", ["is a sweep", "lab report"]),
-        ("runs/one/run.json", "{}", ["holds several runs", "lab compare"]),
+        ("runs/one/run.json", "{}", ["holds several runs", "lab report"]),
         ("run.json", "{", ["run.json cannot be read"]),
         ("run.json", "\xff", ["run.json cannot be read"]),
         ("run.json", '{"schema": 1}', ["run.json cannot be read", "`run`"]),
@@ -278,11 +274,29 @@ def test_few_words(text, short):
     assert in_few_words(text, 40) == short
 
 
+def test_help_has_three_groups(said):
+    """Each command is in one group of the help."""
+    status, out, _ = said("--help")
+
+    named = [name for names in cli.GROUPS.values() for name in names.split()]
+    assert sorted(named) == sorted(cli.lab.commands)
+    assert status == 0
+    assert [title for title in cli.GROUPS if f"\n{title}:\n" in out] == list(cli.GROUPS)
+
+
 def test_the_doctor_says_what_is_there(said):
     _, out, _ = said("doctor")
 
     assert "redis-server" in out
     assert "nginx" in out
+
+
+@pytest.mark.parametrize(("lacking", "words"), [((), "every stage can run"), (("mysql",), "all there for locks in Redis")])
+def test_the_doctor_says_all_there(said, monkeypatch, lacking, words):
+    """Where all is installed the doctor says so, and also where only the servers of another store are not there."""
+    monkeypatch.setattr("lab.commands.doctor.missing", lambda stores=(): [one for one in lacking if one in stores])
+
+    assert words in said("doctor")[1].splitlines()[-1]
 
 
 def test_help_lists_the_sweeps(said):

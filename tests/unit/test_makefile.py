@@ -36,7 +36,7 @@ USES = {
     "KEEP": ("clean", "--keep"),
     **{name.upper(): ("scenario", option.flag) for name, option in OPTIONS.items()},
 }
-TARGETS = ("scenario", "explore", "ui", "sweep", "serve", "ladder", "matrix", "clean", "compare")
+TARGETS = ("scenario", "explore", "ui", "sweep", "serve", "ladder", "matrix", "clean", "report")
 COMMANDS = {"scenario": "run"}  # of a target, where its name is another
 EVIL = (
     "a'; touch marker; '",
@@ -111,7 +111,7 @@ def test_values_arrive_as_typed(folder, first, given):
         assert words[words.index(flag) + 1] == values[name], name
     stages = [made["sweep"][place + 1] for place, word in enumerate(made["sweep"]) if word == "--stage"]
     assert stages == values["STAGE"].split()  # a list of words
-    assert made["compare"][: made["compare"].index("--out")] == values["RUN"].split()
+    assert made["report"] == [values["RUN"]]
     of_setup = ["python", "-m", "lab.bootstrap", "--stage", values["STAGE"], "--scenario", values["SCENARIO"]]
     assert of_setup in calls(folder)
 

@@ -12,8 +12,6 @@ from lab.report.repeats import Spread, spread
 from lab.report.run_data import Result
 from lab.text import thousands
 
-FOR = "many"
-
 
 def fits(results: Sequence[Result]) -> bool:
     """Return whether the runs are many, and one of them used a store for its lock."""

@@ -14,8 +14,6 @@ from lab.report.run_data import Result
 from lab.story import say
 from lab.text import thousands
 
-FOR = "many"
-GROWS = True
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "++", "oo")
 TINTS = (0.9, 0.6, 0.4, 0.25)
 

@@ -11,7 +11,6 @@ from lab.report.chart import FEW, conditions, title
 from lab.report.repeats import Spread, speed_ratios, spread_of_ratios
 from lab.report.run_data import Result
 
-FOR = "many"
 CEILING = "incr"  # one command of the store: no lock can be faster
 
 

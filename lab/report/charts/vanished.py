@@ -9,8 +9,6 @@ from matplotlib.axes import Axes
 from lab.report.chart import COLOURS, FEW, conditions, legend_below, title, title_width
 from lab.report.run_data import Result
 
-FOR = "many"
-
 
 def fits(results: Sequence[Result]) -> bool:
     """Return whether the runs are many, and some lost increments."""

@@ -103,7 +103,7 @@ async function compare(names, missing = 0) {
   const away = make("button", { type: "button" }, "Close the comparison");
   away.addEventListener("click", () => { close(); remember(); });
   comparison.replaceChildren(title, ...notes.map((note) => make("p", { className: "note" }, note)), ...(drawn.length ? [figures(names, labels), make("div", { className: "pictures" }, ...lab.draw(drawn, data.words))] : []),
-    make("p", { className: "soft" }, "For a page with all charts, run ", make("code", {}, `lab compare ${names.join(" ")}`)), make("p", {}, away));
+    make("p", {}, away));
   comparison.hidden = false;
   title.focus({ preventScroll: true });
   title.scrollIntoView();

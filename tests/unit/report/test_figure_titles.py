@@ -6,16 +6,11 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
 from lab.paths import HOME, REFERENCE
-from lab.report.charts import charts
-from lab.report.run_data import load
 from lab.text import counted
 from tests.every import every
 
 KEPT = sorted(REFERENCE.rglob("*.svg"))
-RUNS = sorted(path.parent for path in (REFERENCE / "chapters").glob("*/run.json"))
 BOLD = re.compile(r"<text style=\"(?=[^\"]*font-weight: (?:700|bold))(?=[^\"]*font-size: 1[3-9]px)[^\"]*\"[^>]*>([^<]*)</text>")
 TITLE = re.compile(r"<title[^>]*>([^<]*)</title>")  # of a picture that the lab draws itself
 ZERO = re.compile(r"\b(no|none|nothing|never)\b", re.IGNORECASE)
@@ -50,20 +45,6 @@ def test_no_two_kept_figures_have_the_same_title():
     number = Counter(title_of(path) for path in KEPT if not path.stem.endswith("-dark"))
 
     assert [f"{title}: {counted(times, 'figure')}" for title, times in number.items() if times > 1] == []
-
-
-@every("name", lambda: charts("one"))
-def test_chart_of_a_run_states_what_it_shows(name):
-    """Each chart of a single run has such a title, for kept runs of different stages and verdicts."""
-    chart, titles = charts("one")[name], []
-    for result in map(load, RUNS[:: max(1, len(RUNS) // 12)]):
-        if chart.fits([result]):
-            axes = Figure().add_subplot()
-            chart.draw(axes, [result])
-            titles.append(axes.get_title().replace("\n", " "))
-
-    assert titles
-    assert {title: faults for title in titles if (faults := faults_of(title))} == {}
 
 
 @every(

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.commands.report import compare
+from lab.commands.report import report_again
 from lab.errors import BadInput
 from lab.evidence.run_folder import load, save
 from lab.judge.verdict import judge
-from lab.report.pages import keep, report_run
+from lab.report.pages import keep, report_many, report_run, runs_in
 from tests.builders import Made, made_run, record_of
 from tests.every import every
 from tests.forgeries import of_the_run
@@ -42,7 +42,7 @@ def test_name_is_no_path(tmp_path, name):
     of_the_run(run=name)(folders[0])
 
     with pytest.raises(BadInput, match="is not a valid name of a folder"):
-        compare([str(folder) for folder in folders], tmp_path / "out")
+        report_many(folders, tmp_path / "out")
 
     assert not (tmp_path / "out").exists()
 
@@ -59,7 +59,7 @@ def test_comparison_with_links(tmp_path):
     (home / "runs" / "four").symlink_to(elsewhere)
 
     with pytest.raises(BadInput, match="is a link"):
-        compare([str(home)], None)
+        report_many(runs_in(home), home)
 
     assert not list(elsewhere.iterdir())
 
@@ -73,7 +73,7 @@ def test_runs_behind_a_link_are_not_drawn(tmp_path):
     (home / "runs").symlink_to(tmp_path / "mine")
 
     with pytest.raises(BadInput):
-        compare([str(home)], None)
+        report_again(str(home))
 
     assert not list((tmp_path / "mine").glob("*/report.html"))
 

@@ -114,13 +114,13 @@ def test_reference_holds_the_ladder():
     assert all(result.judgement.requests == 5000 for result in results)
 
 
-@every("name", lambda: list(charts("many")))
+@every("name", lambda: list(charts()))
 def test_chart_title_states_a_finding(name):
     """The title of a comparison's chart is a short sentence with a number, not a question and not only a name."""
     results = with_labels(reference.ladder())[:FEW]
     axes = Figure().add_subplot()
 
-    charts("many")[name].draw(axes, results)
+    charts()[name].draw(axes, results)
 
     title = axes.get_title()
     assert re.search(r"\d", title), title
@@ -136,8 +136,3 @@ def test_titles_of_timelines_differ():
     assert len(set(titles)) == len(titles)
     assert all(re.search(r"\d|\bno\b", title) for title in titles)
     assert max(map(len, titles)) <= LONGEST_TITLE
-
-
-def test_chart_needs_no_optional_member():
-    """A chart that leaves out the optional members does not grow."""
-    assert charts("any")["wait"].GROWS is False

@@ -9,13 +9,15 @@ import msgspec
 import pytest
 
 from app.lock import Claim
+from lab.evidence.loss import Mechanism
 from lab.judge.judgement import Measure, Verdict
 from lab.judge.verdict import judge, weigh
 from lab.language.choice import Language
 from lab.paths import REFERENCE
-from lab.report import account, going_on, pages, run_data
+from lab.report import going_on, pages, run_data
 from lab.report.run_data import Result, Series
-from lab.report.run_page import RunPage, title
+from lab.report.run_page import RunPage
+from lab.report.run_words import title
 from lab.story import say
 from tests.builders import findings_of_ten, made_run, picture_of, record_of_ten
 from tests.every import every
@@ -88,10 +90,11 @@ def test_title_of_a_stuck_lock(stuck):
 def test_bar_is_of_all_requests(tmp_path, figures, parts):
     """The parts of the bar are all requests, and all writes beyond one for each."""
     none = {"lost": 0, "duplicated": 0, "failed": 0, "unknown": 0, "sold_out": 0}
-    result = result_of(tmp_path, **none | figures)
+    lost_by = {Mechanism.NO_LOCK: figures["lost"]} if figures.get("lost") else {}
+    result = result_of(tmp_path, **none | figures, lost_by=lost_by)
     page = RunPage(result, 0, ENGLISH)
 
-    found = [part for part in page.parts(account.account(result)) if part.number]
+    found = [part for part in page.parts() if part.number]
 
     assert {part.kind.partition(" ")[0]: part.number for part in found} == parts
     judgement = result.judgement
@@ -140,8 +143,8 @@ def test_few_grants_have_no_hundredth(tmp_path):
     """With fewer than 200 grants, no share of one in a hundred is named."""
     result = result_of(tmp_path, acknowledged=60, writes=60, lost=0, final=60, wait_ms={"p50": 1, "p99": 9, "max": 9})
 
-    assert not any("99" in words for words in RunPage(result, 60, ENGLISH).price(is_locked=True))
-    assert any("99" in words for words in RunPage(result, 200, ENGLISH).price(is_locked=True))
+    assert not any("99" in words for words in RunPage(result, 60, ENGLISH).price())
+    assert any("99" in words for words in RunPage(result, 200, ENGLISH).price())
 
 
 def test_a_stuck_lock_has_no_price(tmp_path):
@@ -149,7 +152,7 @@ def test_a_stuck_lock_has_no_price(tmp_path):
     figures = {"acknowledged": 6, "writes": 6, "lost": 0, "final": 6, "sent_per_increment": 463.7}
     result = result_of(tmp_path, wait_ms={"p50": 1, "p99": 9, "max": 9}, **figures)
 
-    assert list(RunPage(result, 0, ENGLISH).price(is_locked=False)) == []
+    assert list(RunPage(result, 0, ENGLISH).price()) == []
 
 
 def test_only_what_took_part_is_named(tmp_path):

@@ -65,7 +65,7 @@ def test_each_kind_has_words():
     assert {harm.value for harm in Harm} <= {kind.value for kind in Kind}
     assert set(say.words(ENGLISH)["mechanism"]) == {one.value for one in Mechanism}
     assert {name.removesuffix("_several") for name in say.words(ENGLISH)["fact"]} == {one.value for one in Code}
-    assert {f"happened_{one}" for one in Verdict} <= set(say.words(ENGLISH)["verdict"])
+    assert {*Verdict} == set(say.words(ENGLISH)["in_a_word"]) <= set(say.words(ENGLISH)["verdict"])
     assert set(say.words(ENGLISH)["why"]) == {why.value for why in Why if why}
     assert set(say.words(ENGLISH)["fault"]) == set(faults())
     assert set(say.words(ENGLISH)["effect"]) - {IN_RELEASE, AFTER_CHECK} <= {effect.value for effect in Effect}
