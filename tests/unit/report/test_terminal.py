@@ -23,9 +23,11 @@ from lab.judge.findings import Findings
 from lab.judge.ledger import Account
 from lab.judge.losses import Losses, net_losses
 from lab.judge.verdict import weigh
+from lab.language.choice import Language
 from lab.pipeline import Conducted
 from lab.report.terminal import summarise, terminal
 from lab.story import say
+from lab.story.verdict import promise
 from tests.builders import Made, findings_of_ten, record_of_ten
 from tests.every import every
 
@@ -94,19 +96,20 @@ def test_the_answer_comes_first():
     assert " 0 " not in rest.partition("\n\n")[0]
 
 
-def test_broken_names_its_promise():
+@pytest.mark.parametrize("language", Language)
+def test_broken_names_its_promise(monkeypatch, language):
     """BROKEN names the promise that was broken in words, although another one was tested."""
-    found = findings_of_ten({Mechanism.GRANTED_TWICE: 3})
-
-    record = record_of_ten(["exclusive"])
+    monkeypatch.setenv("LC_ALL", f"{language}_XX.UTF-8")
+    found, record = findings_of_ten({Mechanism.GRANTED_TWICE: 3}), record_of_ten(["exclusive"])
     record.scenario["tests"] = "survives_a_freeze"
     out = io.StringIO()
-    summarise(terminal(file=out), weigh(record, found), found)
-    text = out.getvalue()
 
+    summarise(terminal(file=out), weigh(record, found), found)
+
+    text = out.getvalue()
     assert text.split()[0] == "BROKEN"
-    assert "mine: two requests are inside at once" in text
-    assert "✗ “Two requests are never inside the lock at the same time, whichever replicas serve them.” (promised)" in text
+    assert say.claim("exclusive", "breaks", language) in text.splitlines()[2]
+    assert promise("exclusive", language) in next(line for line in text.splitlines() if line.startswith("✗"))
     assert "exclusive" not in text  # the name of the claim
 
 
