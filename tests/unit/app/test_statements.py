@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.answer import Meaning
-from app.stores.statements import meaning, name_of
+from app.stores.statements import meaning, name_of, renews
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,18 @@ from app.stores.statements import meaning, name_of
 def test_statements(statement, answer, name, means):
     """The first word is the name; a lock by name is granted or refused, and of other rows only the lock knows."""
     assert (name_of(statement), meaning(name, statement, answer)) == (name, means)
+
+
+@pytest.mark.parametrize(
+    ("statement", "prolongs"),
+    [
+        ("UPDATE leases SET ends = now() WHERE name = 'a'", True),
+        ("INSERT INTO leases VALUES ('a') ON CONFLICT (name) DO UPDATE SET ends = now()", True),
+        ("INSERT INTO leases VALUES ('a') ON DUPLICATE KEY UPDATE ends = now()", True),
+        ("INSERT INTO log VALUES ('a')", False),
+        ("DELETE FROM leases", False),
+    ],
+)
+def test_statement_that_renews(statement, prolongs):
+    """Only what changes a row that is there can prolong a lease."""
+    assert renews(name_of(statement), statement) is prolongs

@@ -599,26 +599,45 @@ def renewal(key: str, sent_ms: int, command: str = "ping") -> Renewed:
 
 
 @pytest.mark.parametrize(
-    ("key", "prolongs"),
+    ("key", "own", "prolongs"),
     [
-        ("session", True),
-        ("session 1", True),
-        ("session 2", False),
-        ("lock/7f-1", True),
-        ("/locks/lock", True),
-        ("lock2/1", False),
+        ("session", None, True),
+        ("session 1", None, True),
+        ("session 2", None, False),
+        ("session 1", "session 1", True),
+        ("session 1", "session 7", False),
+        ("session 1", "", False),
+        ("lock/7f-1", None, True),
+        ("/locks/lock", None, True),
+        ("lock2/1", None, False),
     ],
 )
-def test_renewal_belongs_to_its_grants(made, key, prolongs):
-    """A renewal prolongs the grants of its key, of a queue of its key, or of its session, and none from before that session."""
+def test_renewal_belongs_to_its_grants(made, key, own, prolongs):
+    """A renewal prolongs the grants of its key, of a queue of its key, or of its session, and none from before that session.
+
+    own: the session on which the grant hangs, where that is known.
+    """
     made.line("journal/replica-1.jsonl", renewal("session 1", 0, "connect"))
-    made.increment("a", 0, 0, at=(10, 11, 12, 100))
+    made.increment("a", 0, 0, at=(10, 11, 12, 100), session=own)
     made.line("journal/replica-1.jsonl", renewal("session 2", 20, "connect"))
     made.line("journal/replica-1.jsonl", renewal(key, 50))
     made.increment("b", 1, 1, at=(90, 101, 102, 103), replica="replica-2")
 
     expected = ("exclusive", Mechanism.GRANTED_TO_TWO) if prolongs else ("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)
     assert found(made.analyse(final=2, ttl_ms=60)) == [expected]
+
+
+@pytest.mark.parametrize(("servers", "prolongs"), [((1, 2, 3), True), ((1, 2), False), ((4, 4, 4), False)])
+def test_renewal_needs_a_majority(made, servers, prolongs):
+    """Of several servers, three must have agreed to a renewal before it prolongs a lease."""
+    made.increment("a", 0, 0, at=(10, 11, 12, 100))
+    for server in servers:
+        done = Renewed(request="", key="lock", answer="1", prolonged=True, server=server, sent_ns=50 * MS, renewed_ns=51 * MS)
+        made.line("journal/replica-1.jsonl", done)
+    made.increment("b", 1, 1, at=(90, 101, 102, 103), replica="replica-2")
+
+    expected = ("exclusive", Mechanism.GRANTED_TO_TWO) if prolongs else ("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)
+    assert found(made.analyse(final=2, ttl_ms=60, has_votes=True)) == [expected]
 
 
 @pytest.mark.parametrize(("renewed_ms", "expected"), [(5, []), (45, [("exclusive", Mechanism.GRANTED_TO_TWO)])])
