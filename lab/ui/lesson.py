@@ -188,8 +188,11 @@ def _page_address(page: str) -> str:
 
 
 @cache  # each visitor's page has it
-def offered() -> list[dict[str, Any]]:
-    """Return the steps as the page shows them, in English; ``chinese`` has the same in Chinese."""
+def offered(teacher: bool) -> list[dict[str, Any]]:
+    """Return the steps as the page shows them, in English; ``chinese`` has the same in Chinese.
+
+    teacher: whether the visitor is the teacher, who alone gets the notes.
+    """
     return [
         {
             "title": place.step.title,
@@ -199,7 +202,7 @@ def offered() -> list[dict[str, Any]]:
             "pages": [_page_address(one.words[0]) for one in place.step.actions if one.kind == OPEN],
             "commands": [f"lab {one.command}" for one in place.step.actions if one.kind == EXPLORE],
             "runs": [_offered(run) for run in place.step.runs],
-            "notes": notes(place.number, Language.ENGLISH),
+            "notes": notes(place.number, Language.ENGLISH) if teacher else [],
         }
         for place in steps()
     ]
@@ -225,7 +228,7 @@ def _offered(run: LessonRun) -> dict[str, Any]:
 
 
 @cache
-def chinese() -> dict[str, str]:
+def chinese(teacher: bool) -> dict[str, str]:
     """Return all that ``offered`` has in English, with its Chinese."""
     found: dict[str, str] = {}
     for place in steps():
@@ -234,6 +237,8 @@ def chinese() -> dict[str, str]:
         for run in one.runs:
             found |= {run.ask.text.format(**run.values): run.ask.text_zh.format(**run.values)}
             found |= dict(zip(run.ask.choices, run.ask.choices_zh, strict=True))
+        if not teacher:
+            continue
         pairs = zip(notes(place.number, Language.ENGLISH), notes(place.number, Language.CHINESE), strict=True)
         found |= {english: other for pair in pairs for english, other in zip(*pair, strict=True)}
     return found

@@ -28,13 +28,14 @@ def text(
     ways: Mapping[str, str],
     language: Language = Language.ENGLISH,
     names: bool = False,
+    teacher: bool = True,
 ) -> str:
     """Return the page, with its texts in all languages.
 
     asked: the stage and the scenario that are chosen. invitation: how phones come here; empty where only this machine can open
     the page. ways: the addresses of the lab's other pages, by name.
     language: the language in which the page opens. A visitor can choose another one there. names: whether visitors are asked for
-    their names.
+    their names. teacher: whether the visitor is the teacher, who gets the notes of the lesson.
     """
     shelf, loaded = stages(), {name: scenarios.load(name) for name in scenario_names()}
     offered = {
@@ -48,8 +49,8 @@ def text(
         "questions": {name: {"text": one.text, "choices": one.choices} for name, one in about.items()},
         "unfit": {name: [one for one in shelf if scenario.misfit(shelf[one])] for name, scenario in loaded.items()},
         "texts": {Language.ENGLISH: TEXTS, Language.CHINESE: chinese.texts()},
-        "chinese": chinese.offered() | lesson.chinese(),
-        "lesson": lesson.offered(),
+        "chinese": chinese.offered() | lesson.chinese(teacher),
+        "lesson": lesson.offered(teacher),
         "language": language,
     }
     encoded = msgspec.json.encode(data).decode().replace("<", "\\u003c")  # a </script> in a text would end the element

@@ -230,7 +230,7 @@ class LiveHandler(SiteHandler):
             return self._redirect(VOTE if role is Role.VOTER else JOIN)
         shown = (server.state.asked, server.invitation, server.locust_port, server.ways(), of_environment(os.environ))
         cookies = [] if role is Role.ONLOOKER else server.keys.new_device(self._cookies())
-        return self._send(live_page.text(*shown, server.asks_names).encode(), HTML, cookies=cookies)
+        return self._send(live_page.text(*shown, server.asks_names, role is Role.TEACHER).encode(), HTML, cookies=cookies)
 
     def _ladder(self, asked: dict[str, str]) -> dict[str, Any]:
         scenario = scenarios.load(choose_from("scenario", asked.get("scenario", ""), scenario_names()))
