@@ -17,7 +17,7 @@
   region.append(live, verdict, note, refused);
   // Start stays in sight, above the bar, below stage and scenario; the lab sets the host
   const style = document.createElement("style");
-  style.textContent = `form button[type=submit] { position: sticky; bottom: 5rem; z-index: 2; } .MuiModal-root form button[type=submit] { bottom: 2.5rem; }
+  style.textContent = `form button[type=submit] { position: sticky; bottom: 5rem; z-index: 2; } .MuiModal-root form button[type=submit] { bottom: .5rem; }
     .MuiFormControl-root:has(> * > input[name=host]) { display: none; }`;
   document.head.append(style);
   document.body.append(region);
