@@ -7,9 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lab.errors import choose_from
+from lab.evidence.loss import Mechanism
+from lab.experiments import measurement
+from lab.experiments.benchmark import BenchFile
 from lab.language.choice import Language
 from lab.language.phrases import quoted
-from lab.paths import HOME
+from lab.paths import HOME, REFERENCE
 from lab.story import say
 from lab.text import table
 from lab.ui.lesson import OPEN, Action, Placed, step, steps
@@ -22,6 +25,12 @@ SHOWN = ("Task", "Check", "Before", "After")  # of an exercise
 HEAD = {"en": ("minutes", "step", "commands"), "zh": ("分钟", "步骤", "命令")}
 ON_THE_WALL = {"en": "**On the wall:**", "zh": "**投影上的问题：**"}
 IN_BRACKETS, SIGN = {"en": "({})", "zh": "（{}）"}, {"en": "; ", "zh": "；"}
+ALIKE = REFERENCE / "lesson" / "bench-lesson.json"
+ALIKE_HEAD = {"en": ("step", "run", "how it ends", "runs that ended so"), "zh": ("步骤", "运行", "结果", "结果相同的次数")}
+MEASURED = {
+    "en": "Measured on {day} on {cores} cores, two runs at a time, at a load average of {low} to {high}.",
+    "zh": "{day} 在 {cores} 核的机器上测得，每次同时进行两个运行，平均负载 {low} 到 {high}。",
+}
 TO_OPEN = {"en": "**Open:**", "zh": "**打开：**"}
 
 
@@ -75,6 +84,21 @@ def _runs() -> str:
     return str(sum(len(place.step.runs) for place in steps()))
 
 
+def _alike(language: str = "en") -> str:
+    """Return how often each run of the lesson ended the same way, as ``lab bench lesson`` kept it."""
+    choose_from("language", language, LANGUAGES)
+    kept, spoken = measurement.load(ALIKE, BenchFile), Language(language)
+    rows = []
+    for one in kept.figures:
+        _, number, command = one.name.split(" ", 2)
+        cause = [say.mechanism(Mechanism(one.seen["cause"]), spoken)] if one.seen["cause"] else []
+        ended = say.words(spoken)["mark"]["comma"].join([one.seen["verdict"], *cause])
+        rows.append([number, f"`lab {command}`", ended, f"{round(sum(one.samples))} / {len(one.samples)}"])
+    low, high = (kept.figures[0].seen[name] for name in ("least_load", "most_load"))
+    about = MEASURED[language].format(day=kept.day, cores=kept.machine["cores"], low=low, high=high)
+    return f"{table(ALIKE_HEAD[language], rows)}\n{about}"
+
+
 def exercises() -> dict[Path, dict[str, str]]:
     """Return the parts of the docstring of each exercise, with its first line as ``Title``."""
     found = {}
@@ -97,5 +121,6 @@ PARTS: dict[str, Callable[..., str]] = {
     "lesson_plan": _plan,
     "lesson_step": _step,
     "lesson_runs": _runs,
+    "lesson_alike": _alike,
     "exercises": _exercises,
 }

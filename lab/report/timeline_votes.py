@@ -168,6 +168,20 @@ def assign_lives(picture: Timeline, thefts: bool) -> None:
         if life.how == "del":
             near = _around(released.get(life.key, []), life.gone, DELETED_WITHIN_US)
             life.by = _deleter(picture.held, life, near + [place for place in slow if picture.held[place].key == life.key])
+            life.by = _thief(picture, life) if life.by == NEVER else life.by
+
+
+def _thief(picture: Timeline, life: Life) -> int:
+    """Return the late release that ended a life whose deletion the lab received later still: its own lock had expired."""
+    late = [
+        place
+        for place, held in enumerate(picture.held)
+        if held.lease != NEVER and picture.lives[held.lease].how == "expired" and held.key == life.key and _freed(held)
+    ]
+    under_way = [
+        place for place in late if picture.held[place].until <= life.gone <= picture.held[place].released + RECEIVED_WITHIN_US
+    ]
+    return min(under_way, key=lambda place: abs(picture.held[place].released - life.gone), default=NEVER)
 
 
 def _assign_in_order(picture: Timeline) -> None:

@@ -64,10 +64,10 @@ def measure(pairs: int) -> Iterator[Measured]:
 def _measured(step: int, command: str, found: list[RunEnd], loads: list[float]) -> Measured:
     (usual, alike), *others = Counter(found).most_common()
     low, high = wilson(alike, len(found))
-    load = f"{min(loads):.0f} to {max(loads):.0f}"
+    least, most = f"{min(loads):.0f}", f"{max(loads):.0f}"
     return Measured(
         name=f"lesson {step} {command}",
-        what=f"runs of `lab {command}` that end alike, of {len(found)}, at a load average of {load}",
+        what=f"runs of `lab {command}` that end alike, of {len(found)}, at a load average of {least} to {most}",
         unit="",
         value=alike / len(found),
         low=low,
@@ -75,7 +75,7 @@ def _measured(step: int, command: str, found: list[RunEnd], loads: list[float]) 
         promise=RatioLimit(at_least=1),
         samples=[float(one == usual) for one in found],
         remark="; ".join(f"{number} of them: {' · '.join(filter(None, one))}" for one, number in ((usual, alike), *others)),
-        seen=usual._asdict() | {"load": load},
+        seen=usual._asdict() | {"least_load": least, "most_load": most},
     )
 
 

@@ -164,6 +164,17 @@ def test_events_that_the_lab_received_late(made):
     assert Kind.LEASE_ENDED in {one.kind for part in caption(picture) for one in part}
 
 
+def test_deletion_that_the_lab_received_late(made):
+    """A deletion that the lab receives some time after the late release which sent it is that release's all the same."""
+    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 110).key_event("set", 111).key_event("del", 190)
+    made.increment("r0", 0, 0, at=(10, 11, 12, 13), released=161).fault("expire", "r0", 13, 160, "release.before")
+    made.increment("r1", 1, 1, at=(111, 112, 299, 300), replica="replica-2", asked=20)
+
+    picture = picture_of(made, final=2, ttl_ms=100, tests="releases_only_its_own")
+
+    assert [life.by if life.by == NEVER else picture.held[life.by].request for life in picture.lives] == [NEVER, "r0"]
+
+
 def test_plainest_loss(made):
     """Without a lock, a picture opens on two requests that read one number and write the next, if there is such a loss."""
     times = {"a": (1, 2, 21, 22), "b": (23, 24, 41, 42), "c": (2, 3, 50, 51), "d": (59, 60, 80, 81), "e": (60, 61, 82, 83)}
