@@ -14,6 +14,8 @@ from lab.ui.lesson import steps
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import FIRST_SCREEN, LiveState
 from tests.chromium import unfit
+from tests.command import wait_for
+from tests.locust_page import Ui
 
 WALLS = [(1024, 768), (1280, 800), (1920, 1080)]
 # the cards of a step, and what they must not cover
@@ -185,3 +187,43 @@ def test_the_verdict_is_three_screens(browser, judged, language):
     assert phone.locator("#outcome").is_visible()
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
     assert unfit(phone) == []
+
+
+def test_a_class_is_held(browser, tmp_path):
+    """A lesson from the first page to the last answer, with real runs: teacher, projector, and a phone in Chinese."""
+    lab = Ui(tmp_path, command="class")
+    teacher, wall = browser.open(lab.live), browser.open(f"{lab.live}?view=projector", size="projector")
+    phone = browser.open(f"{lab.live}vote?lang=zh", size="phone", touch=True)
+    answers = []
+    for place in steps():
+        for run in place.step.runs:
+            for page, question in ((teacher, run.ask.text), (wall, run.ask.text), (phone, run.ask.text_zh)):
+                page.locator("#asks").filter(has_text=question.format(**run.values)).wait_for()
+            phone.locator("#choices button").last.tap()
+            phone.locator("#choices [aria-pressed=true]").wait_for()
+            teacher.get_by_role("button", name="Start").click()
+            wall.locator("#promise").filter(has_text=f"{run.stage} under {run.scenario.name}").wait_for(timeout=120_000)
+            phone.locator("#mine").filter(has_text="猜").wait_for()
+            answers.append(wall.locator("#outcome-title").inner_text())
+            wall.locator("#loss figure svg").first.wait_for(state="attached", timeout=120_000)
+            assert {"verdict", "loss"} <= walk(wall, teacher)
+            teacher.locator("#next").click()
+        if not place.step.runs:
+            wall.locator("#step-title").filter(has_text=place.step.title).wait_for()
+            phone.locator("#pages a").first.wait_for()
+            teacher.get_by_role("button", name="step ›").click()
+    promised = [run.ask.choices[0] for place in steps() for run in place.step.runs]
+    kept = [answer.lower() == choice.lower() for answer, choice in zip(answers, promised, strict=True)]
+    assert kept == [False, True, False, False, False, False, True, True]  # none, local twice, setnx, ttl, watchdog, fencing, incr
+    assert lab.end()[0] == 0
+
+
+def walk(wall: Any, teacher: Any) -> set[str]:
+    """Go through the screens of a verdict by the projector's keyboard, and return them: the teacher's page follows."""
+    here = "() => document.querySelector('main').dataset.screen"
+    seen = set()
+    for _ in range(9):  # more than there are
+        seen.add(wall.evaluate(here))
+        wall.keyboard.press("Space")
+    wait_for(lambda: teacher.evaluate(here) == wall.evaluate(here))
+    return seen
