@@ -68,7 +68,7 @@ class Claim(Enum):
     )
     available_with_a_node_down = "Requests still get the lock when one of its stores is down."
     available_with_two_nodes_down = "Requests still get the lock when two of its five stores do not answer."
-    refuses_without_majority = "No request gets the lock when three of its five stores are down."
+    refuses_without_majority = "No request gets the lock while most of its stores are down."
     survives_a_slow_acquire = "A holder whose acquire took longer than the TTL destroys no increment."
     stops_when_lost = "When the store does not answer for longer than the TTL, the holder destroys no increment."
     survives_a_lost_reply = "A reply that is lost on its way locks no request out."

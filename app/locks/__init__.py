@@ -29,7 +29,10 @@ PARTS: dict[str, tuple[str, ...]] = {
     "Waiting well": ("pubsub", "queued", "fair", "cohort", "bucketed"),
     "Several Redis servers": ("redlock", "redlock_no_jitter", "redlock_cohort"),
     "The database that you already have": ("mysql_insert", "mysql_upsert", "mysql_for_update", "mysql_version"),
-    "Consensus": ("zookeeper", "zookeeper_no_recheck", "zookeeper_abort", "zookeeper_fenced", "etcd", "etcd_fenced"),
+    "Consensus": (
+        *("zookeeper", "zookeeper_no_recheck", "zookeeper_orphan", "zookeeper_abort", "zookeeper_fenced"),
+        *("etcd", "etcd_fenced"),
+    ),
 }
 
 

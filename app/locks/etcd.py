@@ -101,6 +101,7 @@ STAGE = Stage(
         fair_in_process
         survives_a_slow_acquire
         available_with_a_node_down
+        refuses_without_majority
         waiters_may_leave
         freed_after_a_failed_release
         freed_after_a_lost_release

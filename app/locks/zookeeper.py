@@ -10,6 +10,7 @@ heartbeats stop, and its nodes are deleted with it.
 - A session can end while its process lives: the client learns of it, and the work goes on.
 - A thread that hangs in a living process keeps its lock: the session belongs to the process, not to the request.
 - The watch is easily written wrong: the node before can be deleted between the look at the queue and the watch.
+- The node is easily left behind: after an error or a lost reply it stays in the queue, as long as the session lives.
 - A holder that acquires its own lock again waits for itself.
 - Each step of the queue is on the disks of a majority before it is answered: the queue costs more than a key.
 **See it**
@@ -126,6 +127,7 @@ STAGE = Stage(
         fair_in_process
         survives_a_slow_acquire
         available_with_a_node_down
+        refuses_without_majority
         survives_clock_jump
         waiters_may_leave
         freed_after_a_failed_release

@@ -56,7 +56,8 @@ class Faults:
         for outcome in self.outcomes:
             outcome.released(grant.request, grant.released_ns)
             if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
-                outcome.granted(grant.request, grant.replica, grant.asked_ns, grant.got_ns, grant.sent_ns)
+                sent_ns = grant.sent_ns if self.has_votes else 0  # in a queue, the last command only reads
+                outcome.granted(grant.request, grant.replica, grant.asked_ns, grant.got_ns, sent_ns)
             self.measures["asked_during_fault"] += grant.wrote is not None and outcome.during(grant.asked_ns)
             in_acquire = outcome.record.phase == ACQUIRE and outcome.record.request != grant.request
             self.measures["released_before_a_wait"] += in_acquire and outcome.during(grant.releasing_ns)

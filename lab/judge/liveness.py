@@ -101,7 +101,7 @@ def nobody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation
 
 
 def somebody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield each stop of three servers at which somebody got the lock from the other two."""
+    """Yield each stop of most of the servers at which somebody got the lock from the others."""
     for fault in findings.faults:
         if fault.granted_meanwhile:
             yield promise.violation([Fact(Code.SOMEBODY_MEANWHILE, fault.granted_meanwhile)], [fault])

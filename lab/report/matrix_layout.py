@@ -73,7 +73,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {  # by the name of their title in lab/st
     "store": (
         *("store_restart", "store_restart_persisted", "restart_first_grant"),
         *("power_loss_always", "power_loss_everysec", "power_loss_no"),
-        *("failover", "failover_last_grant", "node_down", "leader_killed", "fence_restart"),
+        *("failover", "failover_last_grant", "node_down", "leader_killed", "majority_down", "fence_restart"),
         *("clock_jump", "clock_back", "clock_fast", "split_brain"),
     ),
     "servers": (

@@ -44,6 +44,7 @@ def of_a_fault(picture: Timeline, fault: DrawnFault) -> Iterator[Happening]:
         yield from _gave_up(picture, fault)
     elif in_vain and picture.is_locked:
         yield Happening(Kind.GAVE_UP_BEFORE, number=in_vain)
+    yield from _nobody_since(picture, fault)
     yield from _kept_from_writing(fault, own)
 
 
@@ -73,6 +74,17 @@ def _next(picture: Timeline, fault: DrawnFault) -> Happening:
     )
 
 
+def _nobody_since(picture: Timeline, fault: DrawnFault) -> Iterator[Happening]:
+    """Yield that the lock was granted after a fault, and then never again, although requests asked after its last holder."""
+    last = max(picture.held, key=lambda held: held.until, default=None)
+    in_vain = sum(waited.asked > last.until for waited in picture.waited) if last is not None else 0
+    if fault.next_got == NEVER or last is None or not in_vain:
+        return
+    for_ms = (picture.end - last.until) / 1000
+    yield Happening(Kind.NOBODY_GOT_SINCE, last.until / 1000, last.request, for_ms=for_ms, locked=picture.is_locked)
+    yield Happening(Kind.GAVE_UP, number=in_vain)
+
+
 def _gave_up(picture: Timeline, fault: DrawnFault) -> Iterator[Happening]:
     if in_vain := sum(waited.gave_up > fault.at for waited in picture.waited):
         yield Happening(Kind.GAVE_UP, number=in_vain)
@@ -85,7 +97,7 @@ def aftermath(picture: Timeline, fault: DrawnFault) -> Iterator[Happening]:
     if fault.next_got == NEVER:
         yield from (_next(picture, fault), *_gave_up(picture, fault))
     elif refused is None:
-        yield from (*_kept_from_writing(fault, own), _next(picture, fault))
+        yield from (*_kept_from_writing(fault, own), *(tuple(_nobody_since(picture, fault)) or (_next(picture, fault),)))
     else:
         yield from (*_kept_from_writing(fault, own), *_why(picture, refused))
 

@@ -133,6 +133,7 @@ class Kind(StrEnum):
     GAVE_UP_WAITING = "gave_up_waiting"
     OTHERS_GAVE_UP = "others_gave_up"
     NOBODY_GOT_AFTER_DEATH = "nobody_got_after_death"
+    NOBODY_GOT_SINCE = "nobody_got_since"
     GAVE_UP = "gave_up"
     GAVE_UP_BEFORE = "gave_up_before"
     GAVE_WORK_UP = "gave_work_up"

@@ -154,7 +154,7 @@ def _waited(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
 def minority() -> ClaimQuestion:
     """Return the question of a lock whose majority of stores is down."""
     return ClaimQuestion(
-        text="Three of the five servers are down. Which requests get the lock?",
+        text="Most of the servers are down. Which requests get the lock?",
         choices=("none", "some"),
         answering=_minority,
         refusals_are_good=True,

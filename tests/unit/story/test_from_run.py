@@ -131,6 +131,18 @@ def test_died_and_never_freed(made):
     assert kinds(title(picture)) == [Kind.NOBODY_GOT_AFTER_DEATH, Kind.GAVE_UP]
 
 
+def test_granted_once_more_and_never_again(made):
+    """After a fault one request got the lock, and the one that asked when it was done never did."""
+    killed(made).increment("r1", 0, 0, at=(650, 651, 652, 653), replica="replica-2", released=700)
+    made.line("journal/replica-1.jsonl", GaveUp(request="b", asked_ns=800 * MS, gave_up_ns=2100 * MS, why="", commands=9))
+    picture = picture_of(made, final=1, tests="freed_after_crash")
+
+    (happened,) = caption(picture)
+
+    assert (Kind.NOBODY_GOT_SINCE, "r1") in who(happened)
+    assert kinds(title(picture))[0] is Kind.NOBODY_GOT_SINCE
+
+
 def test_died_and_the_ttl_freed_it(made):
     """A holder died with the lock, and the TTL freed it; the requests that gave up meanwhile are counted."""
     made.key_event("set", 100).key_event("expire", 100).key_event("expired", 620)
