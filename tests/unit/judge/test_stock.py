@@ -7,7 +7,8 @@ import pytest
 from lab.evidence.run_folder import save
 from lab.judge.fact import Code, Fact
 from lab.judge.verdict import judge
-from lab.report.account import sentence
+from lab.language.choice import Language
+from lab.report.run_words import RunWords
 from tests.builders import found, record_of
 
 
@@ -33,9 +34,9 @@ def test_oversold(made):
     judgement, _ = judge(made.folder)
 
     assert (judgement.stock, judgement.oversold, judgement.sold_out, judgement.lost) == (1, 1, 1, 1)
-    assert sentence(judgement).startswith(
-        "The shop had 1 item and sold 2: 1 too many. 1 request got the answer that nothing is left. "
-    )
+    words = RunWords(judgement, 0, Language.ENGLISH)
+    assert [part.words for part in words.parts() if part.kind == "sold-out" and part.number] == ["1 found nothing left"]
+    assert judgement.oversold == 1
     assert judgement.verdict == "ADMITTED"
 
 
