@@ -42,7 +42,7 @@ class Tested:
 
 
 class RunWords:
-    """What the page and the terminal say of a judged run, in one language. grants: how many there were; 0 for a run without a lock."""
+    """What page and terminal say of a judged run, in one language. grants: how many there were; 0 for a run without a lock."""
 
     def __init__(self, judgement: Judgement, grants: int, language: Language) -> None:
         self.judgement, self.grants, self.language = judgement, grants, language
