@@ -96,7 +96,7 @@ def _alike(language: str = "en") -> str:
         rows.append([number, f"`lab {command}`", ended, f"{round(sum(one.samples))} / {len(one.samples)}"])
     low, high = (kept.figures[0].seen[name] for name in ("least_load", "most_load"))
     about = MEASURED[language].format(day=kept.day, cores=kept.machine["cores"], low=low, high=high)
-    return f"{table(ALIKE_HEAD[language], rows)}\n{about}"
+    return f"{table(ALIKE_HEAD[language], rows)}\n{about}\n"
 
 
 def exercises() -> dict[Path, dict[str, str]]:
