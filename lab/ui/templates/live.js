@@ -317,7 +317,11 @@
     if (!answer.ok || phase !== "drawn") return;
     const picture = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement; // the lab's own drawing; a script in it would not run
     picture.setAttribute("aria-hidden", "true");
-    if (picture.dataset.lanes) picture.setAttribute("viewBox", picture.dataset.lanes); // the sentences are next to it
+    if (picture.dataset.lanes) { // its title and its sentences are next to it
+      const [, top, wide] = picture.dataset.lanes.split(" ").map(Number);
+      picture.setAttribute("viewBox", picture.dataset.lanes);
+      for (const one of picture.querySelectorAll("text")) if (one.getAttribute("x") > 0.92 * wide || one.getAttribute("y") < top) one.remove();
+    }
     $("loss").querySelector("figure").replaceChildren(document.importNode(picture, true));
     screens.show(screens);
   }
