@@ -80,6 +80,8 @@ class Ui(Page):
         """Whether Locust answers: the page of the lab is there before it."""
         try:
             return self.get("/lab")["ready"]
+        except urllib.error.HTTPError as refused:
+            return refused.code == 403  # it asks for the teacher's key
         except OSError:
             return False
 
