@@ -178,7 +178,7 @@ def scenario_of(**changes: Any) -> dict[str, Any]:
 
 def stage_of(**changes: Any) -> dict[str, Any]:
     """Return a stage as run.json holds it: it asks Redis and promises nothing, and what the test changes."""
-    return {"name": "mine", "idea": "An idea.", "store": "redis", "claims": [], "ttl_ms": None} | changes
+    return {"name": "mine", "title": "A title.", "store": "redis", "claims": [], "ttl_ms": None} | changes
 
 
 def record_of(
@@ -223,7 +223,7 @@ def made_run(folder: Path, stage: str = "mine", claims: tuple[str, ...] = ()) ->
     made.increment("b", 0, 1, at=(1, 2, 8, 9), replica="replica-2", answered=1)
     made.increment("c", 1, 1, at=(20, 21, 22, 23), replica="replica-3", answered=2)
     rush = {"name": "rush", "title": "A small rush", "requests": 3, "danger": {"handovers": 0}, "notes": ["made by hand"]}
-    mine = {"name": stage, "idea": "An <idea>.", "claims": list(claims)}
+    mine = {"name": stage, "title": "A <title>.", "claims": list(claims)}
     commands = {"lock": {"set": 9}, "counter": {}}
     save(folder / "run.json", record_of(rush, mine, final=2, run=folder.name, commands=commands, files=inventory(folder)))
     save(folder / "verdict.json", judge(folder)[0])

@@ -1,4 +1,4 @@
-"""The resource split into buckets, each with its own lock: a request that finds a bucket locked tries the next.
+"""The counter is split into buckets: each has its own lock, and a request takes one that is free.
 
 **Problem** One lock serves one holder at a time, however many requests wait.
 **Idea** The number is the sum of several buckets, and each bucket has its own lock. A request begins at a random bucket. A

@@ -1,4 +1,4 @@
-"""Hand-over: a holder leaves the lock to its own replica, and the store is not asked.
+"""A holder hands the lock on inside its own replica: the store is not asked.
 
 **Problem** Each grant goes through the store and wakes another process: on the way the lock is idle.
 **Idea** The threads of a replica are a cohort with one lock in the store, and one of them queues for it. A release hands the lock

@@ -1,4 +1,4 @@
-"""etcd: a queue of keys, attached to a session's lease.
+"""A queue of keys in etcd: the first has the lock, and keys vanish with the lease of their client.
 
 **Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** A replica has one session: a lease that its client keeps alive, every TTL/3. Each request creates a key attached to that

@@ -1,4 +1,4 @@
-"""etcd with a fence: the resource refuses a holder that is late.
+"""A queue in etcd with a fence: the resource refuses the write of a holder that is late.
 
 **Problem** A process that is stopped renews no lease: its session ends, and when it resumes, it works on without the lock.
 **Idea** The revision at which a key was created only grows. So it is a fence that needs no counter. The lock of `etcd`

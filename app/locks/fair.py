@@ -1,4 +1,4 @@
-"""One queue in Redis for the waiters of all replicas; a waiter that is gone loses its place.
+"""The waiters of all replicas stand in one queue in Redis, and a waiter that is gone loses its place.
 
 **Problem** There is no queue between replicas: a release wakes the head of each queue, and the heads race for the lock.
 **Idea** The acquire script puts a waiter at the end of a list, and grants a free lock to the head of the list only. The release

@@ -1,4 +1,4 @@
-"""A fence: each grant has a number that only grows, and the resource refuses a write with an older number.
+"""Each grant of the lock has a number that only grows, and the resource refuses a write with an older one.
 
 **Problem** A process that is stopped renews nothing: when it resumes, it works on without the lock.
 **Idea** The script that grants the lock also makes a new number. The resource keeps the highest number it has seen, at a

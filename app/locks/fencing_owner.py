@@ -1,4 +1,4 @@
-"""A fence with an owner: of two holders with one number, the resource accepts only the first.
+"""A fence that knows the owner: of two holders with one number, the resource accepts only the first.
 
 **Problem** A replica that lacks only the last grant makes its number again when it takes over: the resource accepts both holders.
 **Idea** A number that is made again is not unique; number and owner together are. The lock of `fencing` already hands on its

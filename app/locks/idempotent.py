@@ -1,4 +1,4 @@
-"""Numbered calls: an acquire or a release that is sent twice counts once.
+"""A call that is sent twice counts once: each acquire and each release has a number.
 
 **Problem** A command that is sent twice counts twice: after an acquire whose reply was lost, one release does not free the lock.
 **Idea** Each call has a number that only grows, and the lock stores the number of the last call that changed it. A call with that

@@ -1,4 +1,4 @@
-"""No lock at all: the store adds one.
+"""No lock: the store itself adds one, by the command INCR.
 
 **Problem** Reading and writing are two commands, and another request can write between them.
 **Idea** INCR is one command of the store: it reads and writes, and no other command runs in between. So no lock is needed.

@@ -1,4 +1,4 @@
-"""A lock inside the process: `threading.Lock`, the counterpart of Java's `synchronized`.
+"""A mutex in each server process: `threading.Lock`, the counterpart of Java's `synchronized`.
 
 **Problem** Two requests read the same number, and one of the two increments is overwritten.
 **Idea** A mutex in the memory of the process lets one thread in at a time; the other threads wait.

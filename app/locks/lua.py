@@ -1,4 +1,4 @@
-"""Compare and delete in one script, which runs as one step.
+"""The release is a Lua script: Redis compares the token of the holder and deletes the lock in one step.
 
 **Problem** Comparing and deleting are two commands: between them the lock can expire, and another request can acquire it.
 **Idea** Send both as a Lua script: Redis runs no other command until the script has ended.

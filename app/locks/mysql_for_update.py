@@ -1,4 +1,4 @@
-"""A row lock, SELECT … FOR UPDATE, around the work.
+"""A row lock of MariaDB around the work: SELECT … FOR UPDATE, in one transaction.
 
 **Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** The database has a lock for each row, and it belongs to a transaction: when the transaction ends, in any way, the

@@ -1,4 +1,4 @@
-"""A row that only one request can insert: the unique key is the lock.
+"""A row in MariaDB is the lock: its unique key lets only one request insert it.
 
 **Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** All replicas share one row in a database, under a unique key. A request that inserts the row has the lock, and

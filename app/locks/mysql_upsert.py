@@ -1,4 +1,4 @@
-"""Detour: no error for a duplicate key, and so no lock.
+"""Detour: the INSERT succeeds for everyone: where the row of the lock exists, it changes nothing.
 
 **Problem** The error of a duplicate key looks like a nuisance, and the clause that removes the error removes the lock.
 **Idea** `INSERT … ON DUPLICATE KEY UPDATE lock_name = lock_name`: where the row exists already, the statement changes nothing

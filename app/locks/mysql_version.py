@@ -1,4 +1,4 @@
-"""No lock, but a version: a write names the version it was made from, and is refused if the row has another (optimistic).
+"""No lock, but a version: a write names the version that was read, and is refused if the row has another (optimistic).
 
 **Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** Each write increases the version of the row, and names the version that was read: compare and set, in one UPDATE. A

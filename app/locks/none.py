@@ -1,4 +1,4 @@
-"""No lock: read, think, write.
+"""No lock: each request reads the counter, adds one, and writes it back.
 
 **Problem** Many requests want to add one to the same number.
 **Idea** Do nothing about it: read the number, add one, write it back.

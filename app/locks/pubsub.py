@@ -1,4 +1,4 @@
-"""Waiting by subscription: a waiter sleeps until the release is announced, at most as long as the lock can still live.
+"""A waiter sleeps until the release is announced: Redis publishes it, and nobody polls.
 
 **Problem** Waiters poll: each try is a command, and a free lock stays unused until the sleep of a waiter ends.
 **Idea** The release publishes a message. A waiter subscribes and tries once more, because the release may have come in

@@ -1,4 +1,4 @@
-"""In each replica, one thread competes for the lock; its other threads wait in the order in which they came.
+"""In each replica one thread competes for the lock, and its other threads queue behind it.
 
 **Problem** A message does not decide which waiter comes next: a waiter can be overtaken again and again.
 **Idea** The threads of a replica queue before they ask the store. Only the head of the queue asks and subscribes. So no

@@ -1,4 +1,4 @@
-"""One competitor a replica: it hands its majority over inside the replica before it lets go.
+"""Redlock with one competitor in each replica, which hands the lock on inside the replica.
 
 **Problem** Every waiting request asks all servers again and again: the more requests compete, the more votes are split.
 **Idea** The threads of a replica are a cohort, and one of them competes for the votes. A release hands the lock over to the next

@@ -1,4 +1,4 @@
-"""A hash of owner and count: a holder may enter again, and must leave as often as it entered.
+"""A holder may acquire its lock again (reentrant), and must release it as often.
 
 **Problem** A holder that acquires its own lock again waits for itself.
 **Idea** The key is a hash: owner → number of entries. An acquire adds one if the lock is free or already its own. A release

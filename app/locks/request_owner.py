@@ -1,4 +1,4 @@
-"""An owner for each request: a lock that a failed request leaves behind lets no other request in.
+"""The lock belongs to a request, not to a thread: what a failed request leaves behind lets no other request in.
 
 **Problem** Threads are pooled: when a release fails, the next request on its thread re-enters the lock that is left.
 **Idea** The owner is a random token of the request, and not its thread. The outermost lock of a key makes the token. A lock

@@ -1,4 +1,4 @@
-"""SET NX: the first request that sets the key has the lock, whichever process serves it.
+"""A key in Redis is the lock: SET NX succeeds for one request only, and the others try again.
 
 **Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** All replicas share one key in a store. A request sets the key only if it does not exist; otherwise it sleeps and

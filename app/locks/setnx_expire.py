@@ -1,4 +1,4 @@
-"""Detour: SETNX, and then EXPIRE.
+"""Detour: the lock expires by a second command: SETNX, and then EXPIRE.
 
 **Problem** A holder that dies never deletes the key: no request gets the lock again, and a restart of the holder does not help.
 **Idea** A second command gives the key a time to live (TTL), after the first has set it.

@@ -1,4 +1,4 @@
-"""The release is in a `finally`: work that fails frees the lock at once.
+"""Work that fails frees the lock at once: the release is in a `finally`.
 
 **Problem** Work that fails leaves the key behind: the release is not in a `finally`.
 **Idea** `try … finally`: the release is sent whether the work ends or fails, and the error of the work goes on to the caller. The

@@ -1,4 +1,4 @@
-"""Detour: retry by recursion, without an `else`.
+"""Detour: a request that waits for the lock calls itself, without an `else`.
 
 **Problem** The retry is easily written wrong: without an `else`, a request that had to wait does the work once for every try.
 **Idea** When the key is taken, the method calls itself again, and forgets that it returns from that call. One of the

@@ -1,4 +1,4 @@
-"""SET NX PX: one command sets the key and its time to live.
+"""SET NX PX gives the lock a time to live (TTL), so Redis frees the lock of a holder that died.
 
 **Problem** A holder that dies never deletes the key: no request gets the lock again, and a restart of the holder does not help.
 **Idea** Set the key and its expiry in one command. The store deletes the key for a holder that cannot.

@@ -1,4 +1,4 @@
-"""A token of the holder: compare it before deleting the key.
+"""A holder deletes only its own lock: its value is a random token, which the release compares first.
 
 **Problem** The release of a slow holder deletes the lock of the next holder.
 **Idea** The value of the key is a random token (UUID). The release reads the value, and deletes the key only if the token is

@@ -1,4 +1,4 @@
-"""Renewal: a thread extends the TTL while the work goes on.
+"""The lock is renewed while the work goes on: a thread extends its TTL (a watchdog).
 
 **Problem** Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
 **Idea** In each replica, one thread renews all locks that its process holds, every TTL/3, by a script that compares the

@@ -1,4 +1,4 @@
-"""Renewal with a deadline: when a renewal fails, or comes too late, the holder stops before it writes.
+"""When a renewal of the lock fails, or comes too late, the holder stops before it writes.
 
 **Problem** A renewal that fails, or comes late, is reported to nobody: the work goes on.
 **Idea** The lease counts from the moment at which the last successful renewal was sent, by the holder's own clock. The work

@@ -1,4 +1,4 @@
-"""Detour: the time limit of the acquire ends renewals, too.
+"""Detour: the time limit of the acquire also ends renewals.
 
 **Problem** The renewal is easily written wrong: it ends with its first failure, or with the time limit of the acquire.
 **Idea** The acquire opens a time limit, and closes it when it returns, as one should. The renewal asks the same limit whether it

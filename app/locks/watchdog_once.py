@@ -1,4 +1,4 @@
-"""Detour: a renewal that fails once is never tried again.
+"""Detour: one renewal of the lock fails, and none follows.
 
 **Problem** The renewal is easily written wrong: it ends with its first failure, or with the time limit of the acquire.
 **Idea** A timer renews the lock, and a renewal that succeeds sets the next timer. A renewal that fails writes a line to a log,

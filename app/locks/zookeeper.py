@@ -1,4 +1,4 @@
-"""ZooKeeper: a queue of nodes that end with a session.
+"""A queue of nodes in ZooKeeper: the first has the lock, and nodes vanish with the session of their client.
 
 **Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** Each request makes an ephemeral sequential node under the key. The lowest number has the lock. Every other request

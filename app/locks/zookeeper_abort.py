@@ -1,4 +1,4 @@
-"""ZooKeeper, and the holder heeds its session: it stops before it writes when the session is in doubt.
+"""A holder in ZooKeeper heeds its session: in doubt it stops before it writes.
 
 **Problem** A session can end while its process lives: the client learns of it, and the work goes on.
 **Idea** The client knows the state of its session: after two thirds of the timeout without an answer it reports SUSPENDED, before

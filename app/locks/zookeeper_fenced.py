@@ -1,4 +1,4 @@
-"""ZooKeeper with a fence: the resource refuses a holder that is late.
+"""A queue in ZooKeeper with a fence: the resource refuses the write of a holder that is late.
 
 **Problem** A process that is stopped sends no heartbeats: its session ends, and when it resumes, it works on without the lock.
 **Idea** The number of the transaction that made a node (`czxid`) only grows. So it is a fence that needs no counter. The

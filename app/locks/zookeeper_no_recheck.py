@@ -1,4 +1,4 @@
-"""Detour: a watch on a node that may be gone already.
+"""Detour: in ZooKeeper, a watch on a node that may be gone.
 
 **Problem** The watch is easily written wrong: the node before can be deleted between the look at the queue and the watch.
 **Idea** A waiter sets a watch on the node before its own, and waits until it is called. It ignores what `exists` answers. One

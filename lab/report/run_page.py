@@ -54,6 +54,11 @@ class RunPage(RunWords):
         self.result = result
 
     @property
+    def stage(self) -> str:
+        """Return what the stage is, as a sentence; empty where the record of the run has none."""
+        return quoted("stage", self.result.record.stage.get("title", ""), self.language).replace("`", "")
+
+    @property
     def missing(self) -> str:
         """Return how the last line of the exact account is named."""
         judgement = self.judgement

@@ -49,7 +49,7 @@ def load_in_words(scenario: Scenario) -> str:
 
 def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
     """Print what is about to happen."""
-    console.print(f"[bold]{escape(stage.name)}[/]: {escape(stage.story.idea)}")
+    console.print(f"[bold]{escape(stage.name)}[/]: {escape(stage.story.title)}")
     console.print(f"{escape(scenario.title)}: {load_in_words(scenario)}.", style="dim")
     for note in scenario.notes:
         console.print(f"Note: {escape(note)}.", style="yellow")

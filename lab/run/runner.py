@@ -198,7 +198,7 @@ def _plain_fault(fault: Fault) -> dict[str, Any]:
 def _plain_stage(stage: Stage, scenario: Scenario) -> dict[str, Any]:
     return {
         "name": stage.name,
-        "idea": stage.story.idea,
+        "title": stage.story.title,
         "follows": stage.follows,
         "store": stage.store,
         "resource": stage.resource,

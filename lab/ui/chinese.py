@@ -2,7 +2,7 @@
 
 The server sends both, because a projector and a phone may differ in their language. What has no phrase stays English.
 
-Questions and their choices are in ``questions.py``; ideas and titles are those of stages and scenarios.
+Questions and their choices are in ``questions.py``; titles are those of stages and scenarios.
 """
 
 from __future__ import annotations
@@ -177,7 +177,6 @@ def offered() -> Chinese:
     titles = exactly("stage", (one.story.title for one in stages().values()))
     return {
         **{_plain(english): _plain(chinese) for english, chinese in titles.items()},
-        **exactly("idea", (one.story.idea for one in stages().values())),
         **exactly("title", (one.title for one in loaded)),
         **exactly("question", (text for one in asked for text in (one.text, *one.choices))),
         **{say.fault(name): say.fault(name, Language.CHINESE) for name in faults()},

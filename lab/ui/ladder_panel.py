@@ -55,4 +55,4 @@ def _result(cell: matrix.Cell, language: Language) -> str:
 def _rung(stage: Stage, cell: matrix.Cell | None, open_: bool) -> dict[str, Any]:
     said = {one: _result(cell, one) if cell else "–" for one in Language}
     seen = {"verdict": cell.verdict if cell else "", "said": said}
-    return {"stage": stage.name, "idea": stage.story.idea, "core": stage.name in CORE, "cell": seen if open_ else None}
+    return {"stage": stage.name, "core": stage.name in CORE, "cell": seen if open_ else None}

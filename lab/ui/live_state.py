@@ -117,7 +117,6 @@ class LiveState:
         question = questions.of(scenario.tests.name)
         about = {
             "stage": stage.name,
-            "idea": stage.story.idea,
             "scenario": scenario.name,
             "title": scenario.title,
             "requests": scenario.requests,

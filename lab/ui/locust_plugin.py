@@ -4,7 +4,7 @@ The lab listens on a Unix socket whose path is in the environment; without it, t
 nothing. Requests and answers are lines of JSON, with a connection for each request:
 
     {"ask": "shelf"}                → {"stages": […], "scenarios": […], "stage", "scenario"}: what the form's two
-                                      lists offer (names, each with its idea or title), and the first choices
+                                      lists offer (names, each with its title), and the first choices
     {"ask": "check", "form": {…}}   → {"users": how many users Locust starts} or {"refused": why}
     {"ask": "run", "form": {…}}     → {"plan": {…}} once the servers are up, or {"refused": why};
                                       {"stop": why} if the load has to end early

@@ -23,7 +23,6 @@ from lab.scenario.scenario import Scenario
 LOCUSTFILE = LOCUSTFILES / "rush.py"
 USERS = 0  # the number of users in the form at first: the scenario's own
 AT_ONCE = 100  # users started a second, in the form at first: more than any scenario has
-SHOWN = 90  # letters of a stage's idea in the form: a longer line is not read there
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def offered(stage: str = "none", scenario: str = "rush") -> dict[str, Any]:
 
     stage, scenario: the lines that are selected at first. Raises BadInput for a name that is not among them.
     """
-    about = {name: one.story.idea for name, one in stages().items()}
+    about = {name: one.story.title for name, one in stages().items()}
     titles = {name: scenarios.load(name).title for name in scenario_names()}
     first = {"stage": _line(stage, about[choose_from("stage", stage, about)])}
     first |= {"scenario": _line(scenario, titles[choose_from("scenario", scenario, titles)])}
@@ -99,7 +98,7 @@ def _lines(about: Mapping[str, str]) -> list[str]:
 
 
 def _line(name: str, text: str) -> str:
-    return f"{name}: {text if len(text) <= SHOWN else text[:SHOWN].rpartition(' ')[0] + ' …'}"
+    return f"{name}: {text}"
 
 
 def name_of(line: str) -> str:

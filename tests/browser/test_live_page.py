@@ -214,7 +214,7 @@ def pages(browser) -> Iterator[tuple[LiveState, Callable[[], Any]]]:
 
 
 def about(stage: str, scenario: str, predicted: list[int], live: str = "gap") -> dict[str, Any]:
-    words = {"stage": stage, "scenario": scenario, "idea": "", "title": "a title", "live": live, "store": "redis", "servers": 1}
+    words = {"stage": stage, "scenario": scenario, "title": "a title", "live": live, "store": "redis", "servers": 1}
     return words | {"requests": 600, "replicas": 3, "predicted": predicted}
 
 

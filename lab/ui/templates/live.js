@@ -1,7 +1,7 @@
 // The lab's own page: news by server-sent events; predictions, Start and the question by post. All content is set as text, never as markup.
 {
   const $ = (id) => document.getElementById(id);
-  const { ideas, questions, unfit, texts: inAll, chinese, lesson: steps, language: byDefault } = JSON.parse($("data").textContent);
+  const { titles, questions, unfit, texts: inAll, chinese, lesson: steps, language: byDefault } = JSON.parse($("data").textContent);
   let language = "en", texts = inAll.en;
   const say = (key, values = {}) => texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const local = (text) => language === "zh" ? chinese[text] ?? text : text; // of what the server sends in English
@@ -81,7 +81,7 @@
     }
     for (const button of buttons) button.setAttribute("aria-pressed", "false");
     bars($("choices"), []);
-    $("idea").textContent = local(ideas[stage]);
+    $("title").textContent = local(titles[stage]);
     own();
   }
   function ladder(message) {

@@ -43,15 +43,16 @@ def test_run_has_pictures_and_a_page(one):
     text = page.read_text(encoding="utf-8")
     assert "ADMITTED" in text
     assert "made by hand" in text
+    assert "mine: A &lt;title&gt;." in text
     assert text.count('id="five-steps"') == 1
     assert re.search(r'<ol class="said">(.*?)</ol>', text, re.DOTALL)[1].count("<li>") == 6
     assert text.count('id="five-steps-step-6-1"') == 1
 
 
-def test_run_without_an_idea_has_a_page(one):
-    """A run is drawn also where its record has no idea of its stage: the lab needs it for nothing else."""
+def test_run_without_a_title_has_a_page(one):
+    """A run is drawn also where its record has no title of its stage: the lab needs it for nothing else."""
     record = json.loads((one / "run.json").read_text(encoding="utf-8"))
-    del record["stage"]["idea"]
+    del record["stage"]["title"]
     (one / "run.json").write_text(json.dumps(record), encoding="utf-8")
 
     page, *_ = pages.report_run(one)
