@@ -22,6 +22,7 @@ READS.sweep = STAGE SWEEP VALUES REPEATS OUT $(OPTIONS)
 READS.ui = STAGE SCENARIO HOST PORT PROCESSES
 READS.class = HOST PORT
 READS.report = RUN
+READS.site = OUT
 READS.serve = PORT
 READS.clean = KEEP
 GOALS := $(or $(MAKECMDGOALS),help)
@@ -47,7 +48,7 @@ NAMED := $(join $(KNOWN:%=%=--),$(shell echo $(KNOWN) | tr A-Z_ a-z-)) # such as
 flag = $(if $(value $(1)),$(patsubst $(1)=%,%,$(filter $(1)=%,$(NAMED))) "$$$(1)")
 flags = $(foreach name,$(1),$(call flag,$(name)))
 
-.PHONY: help setup setup-all setup-dev libraries scenario explore play class ladder matrix sweep ui report serve clean doctor bench check lint types contracts unit budget test trial
+.PHONY: help setup setup-all setup-dev libraries scenario explore play class ladder matrix sweep ui report site serve clean doctor bench check lint types contracts unit budget test trial
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -93,6 +94,9 @@ ui: setup-all ## the lab in the browser; a class: HOST=0.0.0.0 [STAGE= PORT=8090
 
 report: setup ## write the site, and draw a run again [RUN=one]
 	@exec $(LAB) report $${RUN:+"$$RUN"}
+
+site: setup ## the documents and pages for any static host [OUT=reports/site]
+	@$(LAB) docs --website "$${OUT:-reports/site}"
 
 serve: setup ## serve the site of all runs to this machine [PORT=8088]
 	@exec $(LAB) serve $(call flags,PORT)

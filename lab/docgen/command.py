@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lab.errors import ExitStatus
-from lab.paths import need_clone
+from lab.paths import need_clone, new_folder, shown
 
 
 @click.command()
@@ -22,9 +22,12 @@ from lab.paths import need_clone
     help="Chinese page, such as docs/zh/class.md: record that you have compared it with its English page, and do nothing else.",
 )
 @click.option(
+    "--website", metavar="FOLDER", help="Write the documents and pages as a website of static files, and do nothing else."
+)
+@click.option(
     "--check", is_flag=True, help="Write nothing: list each document and picture that differs from what would be written."
 )
-def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None, check: bool) -> ExitStatus:
+def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None, website: str | None, check: bool) -> ExitStatus:
     """Write the generated parts and pictures of docs/ again.
 
     The data are the stages and scenarios of this checkout, and the runs in reports/reference. The command also lists
@@ -38,6 +41,11 @@ def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None, check:
     from lab.docgen.figures import rerun as run_again
     from lab.docgen.generate import write
 
+    if website:
+        from lab.docgen.website import write as write_website
+
+        click.echo(f"wrote {shown(write_website(new_folder(website, '--website')))}")
+        return ExitStatus.GOOD
     if compared:
         click.echo(f"recorded in {translations.record_comparison(compared)}")
         return ExitStatus.GOOD

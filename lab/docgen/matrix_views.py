@@ -12,6 +12,8 @@ from pathlib import Path
 from lab.experiments.matrix import decided
 from lab.language.choice import Language
 from lab.paths import REFERENCE
+from lab.play.level import LevelKind
+from lab.play.levels import LEVELS
 from lab.report import matrix, matrix_page, matrix_picture, reference
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import completed
@@ -47,7 +49,13 @@ def pages() -> dict[Path, Callable[[Path], object]]:
 
 
 def page(folder: Path) -> Path:
-    return matrix_page.write_page(cells(), folder, origin(), decided=decided(cells()), home=FOLDER)
+    return matrix_page.write_page(cells(), folder, origin(), decided=decided(cells()), home=FOLDER, levels=_levels())
+
+
+def _levels() -> dict[tuple[str, str], str]:
+    """Return the level of each claim of a stage that a reader can break; the easiest, where there are several."""
+    breaks = [one for one in LEVELS if one.kind is LevelKind.BREAK]
+    return {(one.stage, claim.name): f"../play/{one.name}.html" for one in reversed(breaks) for claim in one.claims}
 
 
 def _core(folder: Path, name: str, language: Language) -> Path:

@@ -16,8 +16,6 @@ from lab.report.palette import HARMS, MEANINGS, NAMES, SIGNS, Mark
 from lab.scenario import reader as scenarios
 from lab.story.say import text
 
-BREAKS, HOLDS = "breaks", "holds"  # how the words of a decision begin: some order breaks the claim, or all keep it
-
 
 class Opened(msgspec.Struct, frozen=True):
     """What the page shows of a cell when a reader opens it."""
@@ -52,23 +50,30 @@ def write_page(
     origin: Origin,
     decided: Mapping[str, Mapping[str, str]] | None = None,
     home: Path | None = None,
+    levels: Mapping[tuple[str, str], str] | None = None,
 ) -> Path:
     """Write ``index.html``. Return its path. The other arguments are those of ``matrix_picture.draw``.
 
     home: the folder of the matrix, where the page is written to another folder.
+    levels: by stage and claim, the page on which a reader breaks the claim.
     """
     path, known = folder / "index.html", marks(cells)
     plan = layout(known)
-    text = page("matrix.html", **_values(cells, home or folder, plan, known, decided or {}), origin=origin)
+    text = page("matrix.html", **_values(cells, home or folder, plan, known, decided or {}, levels or {}), origin=origin)
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def _values(
-    cells: Sequence[Cell], folder: Path, plan: Layout, known: Marks, decided: Mapping[str, Mapping[str, str]]
+    cells: Sequence[Cell],
+    folder: Path,
+    plan: Layout,
+    known: Marks,
+    decided: Mapping[str, Mapping[str, str]],
+    levels: Mapping[tuple[str, str], str],
 ) -> dict[str, object]:
     shown = [cell for cell in cells if mark(cell) is not Mark.IMPOSSIBLE or cell.reason]
-    found = [opened(cell, folder, decided) for cell in shown]
+    found = [opened(cell, folder, decided, levels.get((cell.stage, cell.claim), "")) for cell in shown]
     shelf = scenarios.names()
     loaded = {name: scenarios.load(name) for name in plan.all_rows if name in shelf}
     about = {name: [one.title, one.tests.name, Claim(one.tests).value] for name, one in loaded.items()}
@@ -92,9 +97,8 @@ def _values(
         "words": in_words,
         "say": text,
         "short": SHORT,
-        "notes": {(cell.scenario, cell.stage): _note(cell, one.orders) for cell, one in zip(shown, found, strict=True)},
+        "notes": {(cell.scenario, cell.stage): _note(cell) for cell in shown},
         "broken": {(cell.scenario, cell.stage) for cell in cells if cell.verdict == "BROKEN"},
-        "has_orders": any(one.orders for one in found),
         "surprises": [cell for cell in cells if cell.verdict and cell.expected and not cell.as_expected],
         "core_rows": plan.all_rows if few else CORE_SCENARIOS,
         "core_stages": [stage for column in plan.all_columns for stage in column] if few else CORE_STAGES,
@@ -107,8 +111,8 @@ def _values(
     }
 
 
-def opened(cell: Cell, folder: Path, decided: Mapping[str, Mapping[str, str]]) -> Opened:
-    """Return what the page shows of a cell. folder: that of the matrix; the runs are next to it."""
+def opened(cell: Cell, folder: Path, decided: Mapping[str, Mapping[str, str]], level: str = "") -> Opened:
+    """Return what the page shows of a cell. folder: that of the matrix; the runs are next to it. level: of lab play."""
     ran = bool(cell.verdict)
     orders = decided.get(cell.stage, {}).get(cell.claim, "") if ran else ""
     why = cell.reason or ("" if ran else "This cell was not run.")
@@ -124,7 +128,7 @@ def opened(cell: Cell, folder: Path, decided: Mapping[str, Mapping[str, str]]) -
         orders=orders,
         command=_command(cell) if runs and cell.scenario in scenarios.names() else "",
         counts=counts,
-        links=tuple(_links(cell, folder)) if runs else (),
+        links=tuple(_links(cell, folder, level)) if runs else (),
     )
 
 
@@ -134,21 +138,19 @@ def _command(cell: Cell) -> str:
     return f" --requests {cell_requests(one)}" if cell_requests(one) < one.requests else ""
 
 
-def _links(cell: Cell, folder: Path) -> list[tuple[str, str]]:
-    """Return the pages of the cell's run and of the book, where they are at hand."""
+def _links(cell: Cell, folder: Path, level: str) -> list[tuple[str, str]]:
+    """Return the pages of the cell's run, of the book, and of its level, where they are at hand."""
     found = []
     if cell.run and (folder.parent / "runs" / cell.run / "report.html").exists():
         found.append(("the run, with its timeline", f"../runs/{cell.run}/report.html"))
     figure = f"chapters/{cell.stage}-{cell.scenario}/timeline.svg"
     if (folder.parent / figure).exists():
         found.append(("the timeline of such a run, in the book", f"../{figure}"))
-    return found
+    return [*found, ("be the scheduler, and break it", level)] if level else found
 
 
-def _note(cell: Cell, orders: str) -> str:
-    """Return the word next to the mark: a broken promise, rounds that differ, or whether all orders keep the claim."""
+def _note(cell: Cell) -> str:
+    """Return the word next to the mark: a broken promise, or rounds that differ."""
     if cell.verdict == "BROKEN":
         return "broken"
-    if cell.flaky:
-        return f"{cell.seen} of {cell.tries}"
-    return "some" if orders.startswith(BREAKS) else "all" if orders.startswith(HOLDS) else ""
+    return f"{cell.seen} of {cell.tries}" if cell.flaky else ""

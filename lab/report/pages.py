@@ -67,6 +67,12 @@ def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -
     result = run_data.load(folder)
     picture = timeline_reader.read(folder, judgement, findings, result.record.has_store)
     replace(folder / "timeline.json", msgspec.json.encode(picture))
+    return draw_run(result, picture)
+
+
+def draw_run(result: Result, picture: Timeline) -> list[Path]:
+    """Draw a judged run into its folder. Return the paths, the English page first."""
+    folder = result.folder
     found = steps_of_run(picture)
     pages, drawn = [], []
     for language in Language:

@@ -157,14 +157,16 @@ def test_opened_cell(tmp_path):
     (tmp_path / "matrix").mkdir()
     one = cell(lost=3, failed=2, unknown=1, run="a-run", reason="the reason")
 
-    page = matrix_page.write_page([one], tmp_path / "matrix", Origin(), decided={"lua": {"exclusive": "breaks with 1 pause"}})
+    decided = {"lua": {"exclusive": "breaks with 1 pause"}}
+    levels = {("lua", "exclusive"): "../play/a-level.html"}
+    page = matrix_page.write_page([one], tmp_path / "matrix", Origin(), decided=decided, levels=levels)
 
     assert_self_contained(page)
     (found,) = cells_of(page)
     assert (found["outcome"], found["why"], found["counts"]) == ("ADMITTED: lost 3", "the reason", [3, 0, 2, 1])
     assert (found["orders"], found["options"]) == ("breaks with 1 pause", " --requests 1000")
-    assert [href for _, href in found["links"]] == ["../runs/a-run/report.html", "../chapters/lua-rush/timeline.svg"]
-    assert '<span class="order">some</span>' in page.read_text(encoding="utf-8")
+    pages = ["../runs/a-run/report.html", "../chapters/lua-rush/timeline.svg", "../play/a-level.html"]
+    assert [href for _, href in found["links"]] == pages
 
 
 def test_page_and_pictures_have_the_same_colours():

@@ -1,0 +1,177 @@
+"""The website: the documents as HTML, with every page, picture and source that they lead to, as files for any static host.
+
+It begins with the READMEs and follows each link, so every link of the website leads to a file of it. All pages have the same ways
+at the top, and the commit at the foot.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shutil
+from functools import cache, partial
+from itertools import pairwise
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+from lab.docgen import figures, translations
+from lab.errors import BadInput
+from lab.evidence.run_folder import replace
+from lab.language.choice import Language
+from lab.paths import HOME
+from lab.report import run_data
+from lab.report.html import page
+from lab.report.pages import PAGES, draw_run
+from lab.run import environment
+from lab.story import say_run
+from lab.story.timeline import Timeline
+
+ENGLISH, CHINESE = Language.ENGLISH, Language.CHINESE
+FIRST = {ENGLISH: HOME / "README.md", CHINESE: HOME / "README.zh.md"}
+LISTS = {HOME / "runs.md": ENGLISH, HOME / "runs.zh.md": CHINESE}  # pages that only the website has
+WATCHED = ("none-rush", "setnx-holder_crash", "ttl-slow_holder", "watchdog-frozen_holder", "redlock-amnesia")
+RUNS = "watch"  # their folder
+PICTURES = (".svg", ".png")
+LINK = re.compile(r'(?P<before>\b(?:href|src|srcset)="|"(?=\.\./))(?P<to>[^"#?\\$:]+)(?P<part>[?#][^"\\]*)?"')
+HEADING = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
+COLOURS = {"+": '<ins class="good">{}</ins>', "-": '<del class="bad">{}</del>'}
+
+
+def write(folder: Path) -> Path:
+    """Write the website into a folder, and return its first page. A file that was there before is replaced, or stays.
+
+    Raises BadInput for a link that leads nowhere.
+    """
+    for name in WATCHED:
+        _draw(name, folder)
+    found = dict.fromkeys((*FIRST.values(), *LISTS))  # in the order in which they are found
+    queue = list(found)
+    for path in queue:  # it grows on the way
+        target = folder / address(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix in PICTURES:
+            shutil.copyfile(path, target)
+            continue
+        text, linked = followed(_made(path), path, folder)
+        replace(target, framed(text, address(path), path).encode())
+        queue += [one for one in linked if one not in found]
+        found |= dict.fromkeys(linked)
+    return folder / address(FIRST[ENGLISH])
+
+
+def address(path: Path) -> Path:
+    """Return where a file or a folder of the project is on the website."""
+    place = path.relative_to(HOME)
+    if path.is_dir():
+        return place / "index.html"
+    if path.name == "README.md":
+        return place.with_name("index.html")
+    if path.suffix == ".md":
+        return place.with_suffix(".html")
+    return place if path.suffix in (".html", *PICTURES) else place.with_name(f"{place.name}.html")
+
+
+def as_html(text: str) -> str:
+    """Return a document as HTML. Its headings have the names that links give them, and its tables scroll."""
+    tokens = _markdown().parse(text)
+    for token, words in pairwise(tokens):
+        if token.type == "heading_open":
+            token.attrSet("id", re.sub(r"[^\w\- ]", "", words.content.lower()).replace(" ", "-"))
+    made: str = _markdown().renderer.render(tokens, _markdown().options, {})
+    made = made.replace("<table>", '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')
+    return made.replace("</table>", "</table></div>")
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": True, "highlight": _coloured}).enable("table")
+
+
+def _coloured(code: str, language: str, _: str) -> str:
+    lines = html.escape(code, quote=False).splitlines()
+    colours = COLOURS if language == "diff" else {}
+    return "".join(colours.get(line[:1], "{}").format(line) + "\n" for line in lines)
+
+
+def framed(text: str, place: Path, source: Path | None = None) -> str:
+    """Return a page with the ways to all others, and with the commit. place: where it is on the website."""
+    language = CHINESE if ".zh." in place.name or place.is_relative_to("docs/zh") else ENGLISH
+    to = partial(_way, place)
+    ways = page("website_ways.html", to=to, other=to(_other(source, language)), chinese=language is CHINESE)
+    foot = f'<footer class="soft" style="padding: 0 1rem 1rem">The lock lab, commit {environment.commit() or "unknown"}</footer>'
+    return text.replace("<body>\n", f"<body>\n{ways}", 1).replace("</body>", f"{foot}\n</body>")
+
+
+def _way(place: Path, name: str | Path) -> str:
+    return os.path.relpath(address(HOME / name), place.parent)
+
+
+def _other(source: Path | None, language: Language) -> Path:
+    """Return the same page in the other language, and otherwise the first page in it."""
+    for one in translations.pages():
+        pair = {ENGLISH: HOME / one.english, CHINESE: HOME / one.chinese}
+        if source == pair[language]:
+            return pair[CHINESE if language is ENGLISH else ENGLISH]
+    return FIRST[CHINESE if language is ENGLISH else ENGLISH]
+
+
+def _made(path: Path) -> str:
+    """Return a page of the website before its links lead there."""
+    if path.suffix == ".html":
+        return path.read_text(encoding="utf-8")
+    if path in LISTS:
+        text = as_html(_list_of_runs(LISTS[path]))
+    elif path.is_dir():
+        text = as_html(
+            "\n".join([f"# {path.name}", "", *(f"- [{one.name}]({path.name}/{one.name})" for one in sorted(path.glob("*.*")))])
+        )
+    elif path.suffix == ".md":
+        text = as_html(path.read_text(encoding="utf-8"))
+    else:
+        text = f"<h1><code>{path.name}</code></h1>\n<pre><code>{html.escape(path.read_text(encoding='utf-8'))}</code></pre>"
+    heading = HEADING.search(text)
+    title = html.unescape(re.sub("<[^>]+>", "", heading[1])) if heading else path.name
+    return page("website.html", text=text, title=title, chinese=".zh." in path.name or path.is_relative_to(HOME / "docs" / "zh"))
+
+
+def followed(text: str, source: Path, folder: Path) -> tuple[str, list[Path]]:
+    """Return a page whose links lead to the website's files, and the files of the project that it leads to. Raises BadInput."""
+    linked = []
+
+    def led(link: re.Match[str]) -> str:
+        path = Path(os.path.normpath(source.parent / html.unescape(link["to"])))
+        if (folder / path.relative_to(HOME)).exists() and not path.exists():  # made for the website alone
+            return link[0]
+        if not path.exists() and path not in LISTS:
+            raise BadInput(f"{source.relative_to(HOME)}: the link {link['to']} leads nowhere")
+        linked.append(path)
+        return f'{link["before"]}{os.path.relpath(address(path), address(source).parent)}{link["part"] or ""}"'
+
+    return LINK.sub(led, text), linked
+
+
+def _draw(name: str, folder: Path) -> None:
+    """Draw a run to watch, from what is kept of it."""
+    into = folder / RUNS / name
+    shutil.copytree(figures.KEPT / name, into, dirs_exist_ok=True)
+    draw_run(run_data.load(into), _picture(name))
+    for made in PAGES.values():
+        replace(into / made, framed((into / made).read_text(encoding="utf-8"), (into / made).relative_to(folder)).encode())
+
+
+def _picture(name: str) -> Timeline:
+    return figures.timeline(figures.illustrations()[name])
+
+
+def _list_of_runs(language: Language) -> str:
+    heading = {ENGLISH: "# Watch a run", CHINESE: "# 看一次运行"}
+    titles = (say_run.title(_picture(name), language) for name in WATCHED)
+    return "\n".join(
+        [
+            heading[language],
+            "",
+            *(f"- [{title}]({RUNS}/{name}/{PAGES[language]})" for name, title in zip(WATCHED, titles, strict=True)),
+        ]
+    )

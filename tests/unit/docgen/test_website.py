@@ -1,0 +1,109 @@
+"""The website: each link leads to a file of it, nothing comes from elsewhere, and each page has its ways and names the commit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from lab.docgen import generate, website
+from lab.errors import BadInput
+from lab.run import environment
+
+TOP_MUST = ("index.html", "README.zh.html", "runs.html", "runs.zh.html", "docs/index.html", "docs/zh/ladder/none.html")
+
+
+class Read(HTMLParser):
+    """What a page says of itself: its language, its names, its links, and what a browser loads with it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.language = ""
+        self.names: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.names.add(found.get("id") or "")
+        if tag == "html":
+            self.language = found.get("lang") or ""
+        if tag == "a":
+            self.links.append(found.get("href") or "")
+        else:
+            self.loaded += [found[name] or "" for name in ("src", "srcset", "href", "xlink:href") if name in found]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Read]:
+    folder = tmp_path_factory.mktemp("website")
+    website.write(folder)
+    return {path: Read(path) for path in folder.rglob("*.html")}
+
+
+def top(pages: dict[Path, Read]) -> Path:
+    return min(pages, key=lambda path: len(path.parts)).parent
+
+
+def inside(path: Path, page: Read) -> Iterator[tuple[str, Path, str]]:
+    """The links of a page to the website: each as it is written, with the file and the name in it."""
+    for link in (*page.links, *page.loaded):
+        if "//" not in link and not link.startswith("data:") and "${" not in link:
+            file, _, name = unquote(link).partition("#")
+            file = file.partition("?")[0]
+            yield link, Path(os.path.normpath(path.parent / file)) if file else path, name
+
+
+def test_every_link_leads_somewhere(pages):
+    """Each link to the website leads to a file of it, and to a heading or an element that is there."""
+    dead = [
+        (path.name, link)
+        for path, page in pages.items()
+        for link, file, name in inside(path, page)
+        if not file.is_file() or (name and file in pages and name not in pages[file].names)
+    ]
+
+    assert dead == []
+
+
+def test_nothing_comes_from_elsewhere(pages):
+    """No page loads anything from another site: it can be read without a network."""
+    foreign = [(path.name, one) for path, page in pages.items() for one in page.loaded if "//" in one]
+
+    assert foreign == []
+    assert [path.name for path in pages if "url(http" in path.read_text(encoding="utf-8")] == []
+
+
+def test_every_page_has_its_ways(pages):
+    """Each page leads to the first page, and names the commit."""
+    home = top(pages)
+    lost = [
+        path
+        for path, page in pages.items()
+        if not {home / "index.html", home / "README.zh.html"} & {file for _, file, _ in inside(path, page)}
+    ]
+
+    assert lost == []
+    assert [path for path in pages if f"commit {environment.commit() or 'unknown'}" not in path.read_text(encoding="utf-8")] == []
+
+
+def test_all_pages_are_reached(pages):
+    """The documents, the levels, the matrix, the ladder, the scorecard and the runs are there, in both languages."""
+    home = top(pages)
+    documents = {home / website.address(path) for path in generate.documents()}
+
+    assert documents - set(pages) == set()
+    assert [name for name in TOP_MUST if home / name not in pages] == []
+    assert len(list((home / website.RUNS).glob("*/report.zh.html"))) == len(website.WATCHED)
+    chinese = [path for path in pages if path.is_relative_to(home / "docs" / "zh") or ".zh." in path.name]
+    assert {pages[path].language for path in chinese} == {"zh-CN"}
+
+
+def test_dead_link_is_refused(tmp_path):
+    with pytest.raises(BadInput, match=r"README\.md: the link docs/nothing\.md leads nowhere"):
+        website.followed('<a href="docs/nothing.md">', website.HOME / "README.md", tmp_path)
