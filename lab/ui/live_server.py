@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
@@ -21,7 +21,6 @@ from lab.errors import BadInput, choose_from
 from lab.language.choice import of_environment
 from lab.paths import REPORTS
 from lab.scenario import reader as scenarios
-from lab.scenario.scenario import Scenario
 from lab.ui import join_page, live_page, questions
 from lab.ui.addresses import JOIN, VOTE, from_elsewhere, from_here
 from lab.ui.event_stream import TooManyListeners, encoded
@@ -31,6 +30,7 @@ from lab.ui.live_state import LiveState, UnderWay
 from lab.ui.locust_client import LocustClient, NotStarted
 from lab.ui.locust_environment import BUSY
 from lab.ui.locust_process import UP_WITHIN_S
+from lab.ui.posted import PostedPlace, PostedPrediction, PostedScreen, PostedSubject, read, subject
 from lab.ui.predictions import Full
 from lab.ui.run_form import scenario_names
 from lab.ui.same_origin import LOOPBACK, foreign
@@ -48,45 +48,6 @@ POLICY = (
 PROJECTOR = "projector"  # the view of the page without buttons
 HTML = "text/html; charset=utf-8"
 PAGES = ("/", "/live", VOTE)  # the lab's own page; at the last address as phones see it
-
-
-class PostedPrediction(msgspec.Struct):
-    """A prediction as a browser posts it."""
-
-    stage: str
-    scenario: str
-    choice: int  # the place of the choice, from 0, among the choices of the scenario's question
-    name: str = ""  # the visitor's name; may be empty
-
-
-class PostedSubject(msgspec.Struct):
-    """What the class is asked, or what is run."""
-
-    stage: str
-    scenario: str
-
-
-class PostedScreen(msgspec.Struct):
-    """A screen of the verdict, and which step of it, from 1; 0 where it has none."""
-
-    screen: Literal["verdict", "loss", "replay"]
-    step: int = 0
-
-
-class PostedPlace(msgspec.Struct):
-    """A step of the lesson, and which of its runs, from 0."""
-
-    step: int
-    run: int = 0
-
-
-WHAT = {
-    PostedPrediction: "prediction",
-    PostedSubject: "stage under a scenario",
-    PostedPlace: "step of the lesson",
-    PostedScreen: "screen of the verdict",
-}
-Posted = TypeVar("Posted", PostedPrediction, PostedSubject, PostedPlace, PostedScreen)
 
 
 class LiveServer(Site):
@@ -245,8 +206,8 @@ class LiveHandler(SiteHandler):
         }
 
     def _predict(self, body: bytes) -> dict[str, Any]:
-        posted = _read(body, PostedPrediction)
-        stage, scenario = _subject(posted)
+        posted = read(body, PostedPrediction)
+        stage, scenario = subject(posted)
         choices = questions.of(scenario.tests.name).choices
         if not 0 <= posted.choice < len(choices):
             offered = ", ".join(f"{place}: {text}" for place, text in enumerate(choices))
@@ -256,22 +217,22 @@ class LiveHandler(SiteHandler):
         return self._ladder({"stage": posted.stage, "scenario": posted.scenario})
 
     def _ask(self, body: bytes) -> dict[str, Any]:
-        stage, scenario = _subject(_read(body, PostedSubject))
+        stage, scenario = subject(read(body, PostedSubject))
         self.server.state.ask(stage, scenario.name)
         return {}
 
     def _teach(self, body: bytes) -> dict[str, Any]:
-        posted = _read(body, PostedPlace)
+        posted = read(body, PostedPlace)
         self.server.state.teach(posted.step, posted.run)
         return {}
 
     def _show(self, body: bytes) -> dict[str, Any]:
-        posted = _read(body, PostedScreen)
+        posted = read(body, PostedScreen)
         self.server.state.show(posted.screen, posted.step)
         return {}
 
     def _start(self, body: bytes) -> dict[str, Any]:
-        stage, scenario = _subject(_read(body, PostedSubject))
+        stage, scenario = subject(read(body, PostedSubject))
         taught = self.server.state.taught
         form = taught.form if taught is not None and (taught.stage, taught.scenario.name) == (stage, scenario.name) else {}
         self.server.ready.wait(UP_WITHIN_S)
@@ -342,16 +303,3 @@ class LiveHandler(SiteHandler):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, str(reason))
         except (OSError, ValueError):
             return  # the browser has disconnected
-
-
-def _read(body: bytes, kind: type[Posted]) -> Posted:
-    try:
-        return msgspec.json.decode(body, type=kind)
-    except msgspec.DecodeError as error:
-        raise BadInput(f"this is no {WHAT[kind]}: {error}") from None
-
-
-def _subject(posted: PostedPrediction | PostedSubject) -> tuple[str, Scenario]:
-    """Return the stage and the scenario. Raises BadInput, which names the choices."""
-    stage = choose_from("stage", posted.stage, stages())
-    return stage, scenarios.load(choose_from("scenario", posted.scenario, scenario_names()))

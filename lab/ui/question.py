@@ -27,7 +27,7 @@ class Tone(StrEnum):
 
 
 @dataclass(frozen=True)
-class Counted:
+class Amount:
     """What a big figure counts: a name in the table ``answer`` of lab/story/words."""
 
     name: str
@@ -50,7 +50,7 @@ class RunAnswer:
     choice: int
     # the big figure
     number: str
-    counted: Counted
+    counted: Amount
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Shown:
     choice: int | None
     # the big figure
     number: str
-    counted: Counted
+    counted: Amount
     tone: Tone
 
     def shown(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.judgement import Judgement, Violation
 from lab.judge.promise import Bound
 from lab.judge.promises import PROMISES
-from lab.ui.question import PROMISED, ClaimQuestion, Counted, RunAnswer
+from lab.ui.question import PROMISED, Amount, ClaimQuestion, RunAnswer
 
 SHARES: dict[float, str] = {1 / 2: "half", 1 / 3: "a third"}  # as a person says them
 TTLS: dict[float, str] = {1: "the TTL", 2: "twice the TTL"}
@@ -40,10 +40,10 @@ def losses() -> ClaimQuestion:
 def _losses(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if broken and not judgement.lost:  # a broken promise is not a 0
         if inside := _inside(broken):
-            return RunAnswer(0, inside, Counted("inside_and_none_lost"))
-        return RunAnswer(0, _number(broken), Counted("brought_back"))
+            return RunAnswer(0, inside, Amount("inside_and_none_lost"))
+        return RunAnswer(0, _number(broken), Amount("brought_back"))
     lost = judgement.lost
-    return RunAnswer(int(lost > 0), str(lost), Counted("lost", judgement.acknowledged))
+    return RunAnswer(int(lost > 0), str(lost), Amount("lost", judgement.acknowledged))
 
 
 def whose_key() -> ClaimQuestion:
@@ -72,7 +72,7 @@ def _next_grant(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     waits_ms = [one.idle_ms for one in faults]
     if None in waits_ms or not faults:
         return _refused(2, judgement)
-    return RunAnswer(1, _seconds(max(ms for ms in waits_ms if ms is not None)), Counted("next_got_in"))
+    return RunAnswer(1, _seconds(max(ms for ms in waits_ms if ms is not None)), Amount("next_got_in"))
 
 
 REENTRY = {
@@ -103,9 +103,9 @@ def _waits_for_itself(judgement: Judgement, broken: list[Violation]) -> RunAnswe
     if choice != REENTRY[Mechanism.INNER_RELEASE_FREED]:
         return dataclasses.replace(_waited(judgement, broken), choice=choice)
     if judgement.lost:
-        return RunAnswer(choice, str(judgement.lost), Counted("lost_by_inner"))
+        return RunAnswer(choice, str(judgement.lost), Amount("lost_by_inner"))
     freed = [one for one in broken if any(isinstance(each, FreedEarly) for each in one.evidence)]
-    words = Counted("freed_by_inner") if freed else Counted("inside")
+    words = Amount("freed_by_inner") if freed else Amount("inside")
     return RunAnswer(choice, _number(freed) if freed else _inside(broken) or _number(broken), words)
 
 
@@ -121,7 +121,7 @@ def reentered() -> ClaimQuestion:
 
 def _reentered(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if broken:
-        return RunAnswer(1, _number(broken), Counted("entered"))
+        return RunAnswer(1, _number(broken), Amount("entered"))
     return _refused(PROMISED, judgement)
 
 
@@ -148,7 +148,7 @@ def _waited(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     waits_ms = [one.ms for violation in broken for one in violation.evidence if isinstance(one, Wait)]
     if not broken or judgement.failed or not waits_ms:
         return _refused(int(bool(broken)), judgement)
-    return RunAnswer(1, _seconds(max(waits_ms)), Counted("longest_wait"))
+    return RunAnswer(1, _seconds(max(waits_ms)), Amount("longest_wait"))
 
 
 def minority() -> ClaimQuestion:
@@ -164,7 +164,7 @@ def minority() -> ClaimQuestion:
 def _minority(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if broken:
         granted = [one.granted_meanwhile for violation in broken for one in violation.evidence if isinstance(one, FaultOutcome)]
-        return RunAnswer(1, str(sum(granted)), Counted("minority"))
+        return RunAnswer(1, str(sum(granted)), Amount("minority"))
     return _refused(PROMISED, judgement)
 
 
@@ -180,8 +180,8 @@ def try_once() -> ClaimQuestion:
 
 def _try_once(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if broken:
-        return RunAnswer(1, _seconds(_milliseconds(broken)), Counted("waited_for_no"))
-    return RunAnswer(PROMISED, str(judgement.failed), Counted("no_at_once", judgement.requests))
+        return RunAnswer(1, _seconds(_milliseconds(broken)), Amount("waited_for_no"))
+    return RunAnswer(PROMISED, str(judgement.failed), Amount("no_at_once", judgement.requests))
 
 
 HANDOVER_MS = PROMISES["prompt_handover"].bound.ms
@@ -198,8 +198,8 @@ def handover() -> ClaimQuestion:
 
 def _handover(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if broken:
-        return RunAnswer(1, f"{_milliseconds(broken):.0f} ms", Counted("stayed_free_longer"))
-    return RunAnswer(PROMISED, f"≤ {HANDOVER_MS:.0f} ms", Counted("stayed_free"))
+        return RunAnswer(1, f"{_milliseconds(broken):.0f} ms", Amount("stayed_free_longer"))
+    return RunAnswer(PROMISED, f"≤ {HANDOVER_MS:.0f} ms", Amount("stayed_free"))
 
 
 def overtaken(by: str, bound: Bound) -> ClaimQuestion:
@@ -214,8 +214,8 @@ def overtaken(by: str, bound: Bound) -> ClaimQuestion:
 def _overtaken(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     often = [one.overtaken for violation in broken for one in violation.evidence if isinstance(one, Overtaken)]
     if broken:
-        return RunAnswer(1, str(max(often, default=0)) if often else _number(broken), Counted("overtaken"))
-    return RunAnswer(PROMISED, "0", Counted("waiters_overtaken"))
+        return RunAnswer(1, str(max(often, default=0)) if often else _number(broken), Amount("overtaken"))
+    return RunAnswer(PROMISED, "0", Amount("waiters_overtaken"))
 
 
 def work_done_twice() -> ClaimQuestion:
@@ -230,8 +230,8 @@ def work_done_twice() -> ClaimQuestion:
 def _work_done_twice(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     twice = judgement.duplicated
     if broken and not twice:
-        return RunAnswer(2, _number(broken), Counted("not_done"))
-    return RunAnswer(int(twice > 0), str(twice), Counted("twice"))
+        return RunAnswer(2, _number(broken), Amount("not_done"))
+    return RunAnswer(int(twice > 0), str(twice), Amount("twice"))
 
 
 def refused_holders() -> ClaimQuestion:
@@ -246,7 +246,7 @@ def refused_holders() -> ClaimQuestion:
 def _refused_holders(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     refused = sum(one.refused for violation in broken for one in violation.evidence if isinstance(one, Refusals))
     number = str(refused) if refused or not broken else _number(broken)
-    return RunAnswer(int(bool(broken)), number, Counted("holders_refused"))
+    return RunAnswer(int(bool(broken)), number, Amount("holders_refused"))
 
 
 def waiters_behind() -> ClaimQuestion:
@@ -262,7 +262,7 @@ def _waiters_behind(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if not broken:
         return _refused(PROMISED, judgement)
     waits_ms = [one.ms for violation in broken for one in violation.evidence if isinstance(one, Wait)]
-    return RunAnswer(1, _seconds(max(waits_ms, default=0)), Counted("behind_a_leaver"))
+    return RunAnswer(1, _seconds(max(waits_ms, default=0)), Amount("behind_a_leaver"))
 
 
 def served() -> ClaimQuestion:
@@ -284,7 +284,7 @@ def half_done() -> ClaimQuestion:
 
 
 def _half_done(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
-    return RunAnswer(int(bool(broken)), _number(broken) if broken else "0", Counted("half_done"))
+    return RunAnswer(int(bool(broken)), _number(broken) if broken else "0", Amount("half_done"))
 
 
 def of_any(claim: str) -> ClaimQuestion:
@@ -296,11 +296,11 @@ def of_any(claim: str) -> ClaimQuestion:
 def _of_any(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if judgement.failed or not broken:
         return _refused(int(bool(broken)), judgement)
-    return RunAnswer(1, _number(broken), Counted("harm"))
+    return RunAnswer(1, _number(broken), Amount("harm"))
 
 
 def _refused(choice: int, judgement: Judgement) -> RunAnswer:
-    return RunAnswer(choice, str(judgement.failed), Counted("refused", judgement.requests))
+    return RunAnswer(choice, str(judgement.failed), Amount("refused", judgement.requests))
 
 
 def _inside(broken: list[Violation]) -> str:

@@ -31,7 +31,7 @@ Seconds = float
 Span = tuple[int, int]
 
 
-class State(IntEnum):
+class Inside(IntEnum):
     """What a stay is, as the page paints it."""
 
     WITHOUT_LOCK = 0
@@ -95,19 +95,19 @@ def _at(pace: Sequence[tuple[Seconds, float]], share: float) -> Seconds:
     return pace[-1][0]
 
 
-def _stays(picture: Timeline) -> Iterator[tuple[str, int, int, State]]:
+def _stays(picture: Timeline) -> Iterator[tuple[str, int, int, Inside]]:
     """Yield the stays in microseconds, cut where their state changes."""
     crowds = {key: _crowds([held for held in picture.held if held.key == key]) for key in {held.key for held in picture.held}}
     for held in sorted(picture.held, key=attrgetter("got")):
         name, over = picture.replicas[held.replica], _lease_over(picture, held)
         if held.key == NEVER:
-            yield name, held.got, held.until, State.WITHOUT_LOCK
+            yield name, held.got, held.until, Inside.WITHOUT_LOCK
             continue
         crowded = [(max(begin, held.got), min(end, held.until)) for begin, end in crowds[held.key]]
         cuts = sorted({held.got, over, held.until, *(at for span in crowded if span[0] < span[1] for at in span)})
         for begin, end in pairwise(cuts):
             inside = any(one[0] <= begin and end <= one[1] for one in crowded)
-            yield name, begin, end, State.SEVERAL if inside else State.LEASE_OVER if begin >= over else State.HOLDS
+            yield name, begin, end, Inside.SEVERAL if inside else Inside.LEASE_OVER if begin >= over else Inside.HOLDS
 
 
 def _lease_over(picture: Timeline, held: DrawnGrant) -> int:

@@ -23,7 +23,7 @@ from lab.ui import chinese, live_page, question_families, questions
 from lab.ui.chinese import TEXTS
 from lab.ui.joining import Invitation
 from lab.ui.ladder_panel import rungs
-from lab.ui.question import Counted
+from lab.ui.question import Amount
 from lab.ui.run_form import scenario_names
 from tests.every import every
 
@@ -101,13 +101,13 @@ def test_words_of_big_figures():
         for one in ast.walk(ast.parse(source))
         if isinstance(one, ast.Call)
         and isinstance(one.func, ast.Name)
-        and one.func.id == "Counted"
+        and one.func.id == "Amount"
         and isinstance(one.args[0], ast.Constant)
     }
 
     assert {name.removesuffix("_several") for name in say.words(Language.ENGLISH)["answer"]} == named | {"lost_otherwise"}
-    assert Counted("refused", 7, lost_otherwise=1).words() == "of 7 requests refused; 1 increment lost otherwise"
-    assert Counted("refused", 7, lost_otherwise=1).words(Language.CHINESE) == "个请求被拒绝，共 7 个；因别的原因丢了 1 次 +1"
+    assert Amount("refused", 7, lost_otherwise=1).words() == "of 7 requests refused; 1 increment lost otherwise"
+    assert Amount("refused", 7, lost_otherwise=1).words(Language.CHINESE) == "个请求被拒绝，共 7 个；因别的原因丢了 1 次 +1"
 
 
 def test_verdicts_of_kept_runs():

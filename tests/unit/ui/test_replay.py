@@ -7,7 +7,7 @@ import msgspec
 from app.journal import Started
 from lab.evidence.history import Outcome, Request
 from lab.story.timeline import Timeline
-from lab.ui.replay import SHORT_S, STEPS, State, replay
+from lab.ui.replay import SHORT_S, STEPS, Inside, replay
 from tests.builders import MS, Made, outlived, picture_of
 
 
@@ -30,9 +30,9 @@ def test_replay_shows_what_happened_when(tmp_path):
     assert len(frames["points"]) == STEPS + 1
     at = {round(point[0], 2): point[1:] for point in frames["points"]}
     assert (at[0.0], at[0.2], at[0.3], at[0.5]) == ([0, 0, 0, 0], [0, 0, 1, 0], [1, 0, 1, 0], [2, 0, 1, 1])
-    stays = [(*stay[:3], State(stay[3])) for stay in frames["stays"]]
-    both = [(name, 0.01, 0.2, State.SEVERAL) for name in ("replica-1", "replica-2")]
-    assert stays == [*both, ("replica-2", 0.2, 0.4, State.HOLDS)]
+    stays = [(*stay[:3], Inside(stay[3])) for stay in frames["stays"]]
+    both = [(name, 0.01, 0.2, Inside.SEVERAL) for name in ("replica-1", "replica-2")]
+    assert stays == [*both, ("replica-2", 0.2, 0.4, Inside.HOLDS)]
 
 
 def test_holder_of_a_killed_replica_is_gone(tmp_path):
@@ -58,7 +58,7 @@ def test_no_stay_looks_better_than_it_is(tmp_path):
 
     frames = replay(made.folder, made.analyse(1), picture_of(made, final=1, ttl_ms=300))
 
-    assert [(name, begin, State(state).name) for name, begin, _, state in frames["stays"]] == [
+    assert [(name, begin, Inside(state).name) for name, begin, _, state in frames["stays"]] == [
         ("replica-1", 0.01, "HOLDS"),
         ("replica-1", 0.31, "LEASE_OVER"),
         ("replica-1", 0.331, "SEVERAL"),
