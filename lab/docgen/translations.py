@@ -157,26 +157,30 @@ def relinked(text: str, one: Page) -> str:
     chinese = {each.english.as_posix(): each for each in pages(one.home)}
 
     def again(link: re.Match[str]) -> str:
-        target, anchor = os.path.normpath(one.english.parent / link[1]), link[2] or ""
-        if (page := chinese.get(target)) and (there := _same_heading(page, anchor)) is not None:
+        target, heading = os.path.normpath(one.english.parent / link[1]), link[2] or ""
+        if (page := chinese.get(target)) and (there := _same_heading(page, heading)) is not None:
             return f"]({os.path.relpath(page.chinese, one.chinese.parent)}{there})"
-        return f"]({os.path.relpath(target, one.chinese.parent)}{anchor})"
+        return f"]({os.path.relpath(target, one.chinese.parent)}{heading})"
 
     return LINK.sub(again, text)
 
 
-def _same_heading(page: Page, anchor: str) -> str | None:
+def _same_heading(page: Page, link: str) -> str | None:
     """Return the Chinese anchor of an English heading; None where the pages do not have it in the same place."""
-    if not anchor:
+    if not link:
         return ""
     english, chinese = anchors(page.source), anchors(page.text)
-    return f"#{chinese[english.index(anchor[1:])]}" if anchor[1:] in english and len(english) == len(chinese) else None
+    return f"#{chinese[english.index(link[1:])]}" if link[1:] in english and len(english) == len(chinese) else None
 
 
 def anchors(text: str) -> list[str]:
-    """Return the anchors of a page's headings in their order, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.+)$", FENCED.sub("", text), re.MULTILINE)
-    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+    """Return the anchors of a page's headings in their order."""
+    return [anchor(heading) for heading in re.findall(r"^#+ (.+)$", FENCED.sub("", text), re.MULTILINE)]
+
+
+def anchor(heading: str) -> str:
+    """Return the name of a heading in links, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def to_do(home: Path = HOME) -> list[str]:

@@ -78,7 +78,7 @@ def as_html(text: str) -> str:
     tokens = _markdown().parse(text)
     for token, words in pairwise(tokens):
         if token.type == "heading_open":
-            token.attrSet("id", re.sub(r"[^\w\- ]", "", words.content.lower()).replace(" ", "-"))
+            token.attrSet("id", translations.anchor(words.content))
     made: str = _markdown().renderer.render(tokens, _markdown().options, {})
     made = made.replace("<table>", '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')
     return made.replace("</table>", "</table></div>")

@@ -65,7 +65,7 @@ def test_forgery(tmp_path, runs, capsys, name, lossy):
     else:
         allowed = {ExitStatus.BAD_INPUT, ExitStatus.NOTHING_SHOWN} | ({ExitStatus.BROKEN} if lossy else set())
         assert status in allowed
-        assert status == ExitStatus.BAD_INPUT or "the evidence is damaged: " in said
+        assert status == ExitStatus.BAD_INPUT or "evidence is damaged: " in said
 
 
 @pytest.mark.parametrize("name", ["lease of the scenario", "inventory removed", "verdict.json missing"])
