@@ -1,7 +1,7 @@
 """The decisions that the documents quote: one file a stage in ``reports/reference/explore``, with the stories to draw.
 
-The locks in ``docs/slips`` have theirs in a folder below. A file has a hash of the stage's code. Once that code has changed,
-its decision is not quoted any more.
+The locks in ``docs/slips`` have theirs in a folder below. A file has a hash of the stage's code, without docstrings. Once that
+code has changed, its decision is not quoted any more.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from app.lock import Claim
 from app.locks import stages
 from lab.explore import kept
 from lab.explore.kept import KeptDecision
+from lab.explore.schedule import code_of
 from lab.explore.search.budget import Budget
 from lab.explore.summary import Summary, of_claims
 from lab.story.from_schedule import kept_stories
@@ -78,6 +79,20 @@ def test_decision_of_other_code_is_not_quoted(monkeypatch):
     assert kept.current.__wrapped__(stage) is None
     mine = msgspec.structs.replace(mine, sha256=kept.fingerprint_of(stage))
     assert kept.current.__wrapped__(stage) is mine
+
+
+@every(
+    "old, new, is_same",
+    [("Redis compares the token", "Redis looks at the token", True), ("redis.call('del'", "redis.call('unlink'", False)],
+)
+def test_hash_of_code_and_not_of_docstrings(old, new, is_same, tmp_path):
+    """A stage that describes itself in other words is decided; one of other code is not."""
+    source = Path(str(stages()["lua"].path)).read_text(encoding="utf-8")
+    assert source.count(old) == 1
+    (tmp_path / "one.py").write_text(source, encoding="utf-8")
+    (tmp_path / "other.py").write_text(source.replace(old, new), encoding="utf-8")
+
+    assert (code_of(tmp_path / "one.py") == code_of(tmp_path / "other.py")) is is_same
 
 
 @every("path", lambda: sorted(kept.FOLDER.glob("*.json")))
