@@ -36,7 +36,7 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
     versions: dict[str, str] = {}
     # when the first run began
     started_utc: str = ""
-    # by scenario, the later commit with which it was measured again: the scenario itself was mended
+    # by scenario or stage, the later commit with which it was measured: it was added or mended after the others
     later: dict[str, str] = {}
 
     def differences(self, other: Origin) -> list[str]:
@@ -73,7 +73,7 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
         )
 
     def _measured_again(self, language: Language) -> str:
-        """Return the sentence about scenarios that were mended and measured again; empty where there are none."""
+        """Return the sentence about scenarios and stages that were added or mended later; empty where there are none."""
         comma = words(language)["mark"]["names_comma"]
         scenarios = {commit: [name for name, of in self.later.items() if of == commit] for commit in self.later.values()}
         return "".join(

@@ -59,7 +59,7 @@ def test_page_has_origin_and_rounds(tmp_path):
 
 
 def test_scenarios_measured_again_are_named():
-    """Scenarios that were mended after the others were measured stand below the matrix, with their commit."""
-    assert "measured again" not in ORIGIN.sentence()
+    """Scenarios and stages that were added or mended later stand below the matrix, with their commit."""
+    assert "and measured at" not in ORIGIN.sentence()
     again = Origin(commit="ccc", later={"rush": "ddd", "nested": "ddd"}).sentence()
-    assert "Mended since, and measured again at commit ddd: nested, rush." in again
+    assert "Added or mended since, and measured at commit ddd: nested, rush." in again
