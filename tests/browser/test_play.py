@@ -52,11 +52,11 @@ def test_every_shortest_schedule_is_played(browser):
 def test_level_for_everybody(browser):
     """A level can be read and used by everybody; its moves are reached with the keyboard."""
     page = browser.open(f"{(PLAY / 'uuid-pause.html').as_uri()}#A4BpAt3000BrA")
-    page.get_by_role("button", name="Run A’s next line").focus()
+    page.get_by_role("button", name="Send A’s next command").focus()
     page.keyboard.press("Enter")
 
     assert page.locator("#result").inner_text().startswith("You broke it in 10 events. There is no shorter way.")
-    assert page.evaluate("document.activeElement.textContent").startswith("Run A’s next line")
+    assert page.evaluate("document.activeElement.textContent").startswith("Send A’s next command")
     browser.look(page, "play")
     page.get_by_role("link", name="The same moves on lua").click()
     assert page.locator(".chip.to-come").count() == 10
@@ -76,7 +76,7 @@ def test_language_is_remembered(browser):
     page.wait_for_url(re.compile(r"/incr\.html\?lang=zh$"))
     assert page.locator("html").get_attribute("lang") == "zh-CN"
     assert page.get_by_role("heading", level=1).inner_text() == "读和写是一条命令时，+1 还会消失吗？"
-    page.get_by_role("button", name="执行 A 的下一行").click()
+    page.get_by_role("button", name="发送 A 的下一条命令").click()
     assert page.locator("#said").inner_text() == "1. A 发送 INCRBY n 1。Redis 回答 1。A 写入 1。A 完成了。"
     page.get_by_role("button", name="English").click()
     assert page.locator("html").get_attribute("lang") == "en"

@@ -97,7 +97,7 @@ function button(into, label, keys, event, main = false) { // label: returns its 
 }
 for (const [client, letter] of LETTERS.entries()) {
   const into = document.querySelector(`.client[data-who=${letter}] .moves`);
-  button(into, () => say("Run {who}’s next line", { who: letter }), letter, letter, true);
+  button(into, () => say("Send {who}’s next command", { who: letter }), letter, letter, true);
   if (D.events.includes(letter.toLowerCase())) button(into, () => say("Run {who}’s other thread", { who: letter }), `O ${letter}`, letter.toLowerCase());
   for (const [key, event, label, need] of FAULTS) if (D.budget[need]) button(into, label, `${key.toUpperCase()} ${letter}`, event + letter);
 }
@@ -260,7 +260,7 @@ function showHappened(possible) {
   const last = trail[trail.length - 1], parts = [], result = [], events = won(), over = !possible.length;
   if (note) parts.push(make("p", {}, note()));
   else if (last) parts.push(make("p", {}, `${trail.length}. ${sentence(last)}`));
-  else parts.push(make("p", {}, D.kind === "SAME_MOVES" ? say("Nothing yet. Predict, then play the moves.") : say("Nothing yet. Run A or B.")));
+  else parts.push(make("p", {}, D.kind === "SAME_MOVES" ? say("Nothing yet. Predict, then play the moves.") : say("Nothing yet. Send a command of A or B.")));
   if (last && !note) for (const [claim, mechanism] of last.breaks)
     if (!D.goal.includes(claim)) parts.push(make("p", { className: "other" }, say("This breaks another claim, {claim}: {what}. The goal of this level is still open.", { claim, what: say(mechanism) })));
   const all = given.length > 0 && givenIsOver();
