@@ -204,20 +204,23 @@ def _statuses() -> str:
     return table(["status", "meaning"], [[f"{status:d}", meaning] for status, meaning in MEANINGS.items()])
 
 
-def _machine() -> str:
+def _machine(*, language: Language = Language.ENGLISH) -> str:
     record, rounds = ladder()[0].record, Counter({result.judgement.stage: len(result.repeats) for result in ladder()}.values())
     machine, versions = record.machine, record.versions
     most = max(rounds)
-    several = (
-        f"{rounds[most]} stages are means of {most} runs, made in turn; each other stage is one run"
-        if most > 1
-        else "One run of each stage"
+    name = "several" if most > 1 else "single"
+    made = say(
+        "machine",
+        "made",
+        language,
+        runs=say("machine", name, language, rounds[most], most=most),
+        day=record.started_utc[:10],
+        cores=machine["cores"],
+        processor=machine["processor"],
+        python=versions["python"],
+        redis=versions["redis-server"].split(" sha")[0],
     )
-    return (
-        f"{several}, begun {record.started_utc[:10]}, on {machine['cores']} cores ({machine['processor']}), "
-        f"Python {versions['python']}, {versions['redis-server'].split(' sha')[0]}. "
-        "Speeds hold for this machine only; compare ratios.\n"
-    )
+    return made + "\n"
 
 
 def _sweeps() -> str:

@@ -24,7 +24,7 @@ UP = "../"  # from docs/ to the project's top
 SHOWN = ("Task", "Check", "Before", "After")  # of an exercise
 HEAD = {"en": ("minutes", "step", "commands"), "zh": ("分钟", "步骤", "命令")}
 ON_THE_WALL = {"en": "**On the wall:**", "zh": "**投影上的问题：**"}
-IN_BRACKETS, SIGN = {"en": "({})", "zh": "（{}）"}, {"en": "; ", "zh": "；"}
+IN_BRACKETS, SIGN = {"en": " ({})", "zh": "（{}）"}, {"en": "; ", "zh": "；"}
 ALIKE = REFERENCE / "lesson" / "bench-lesson.json"
 ALIKE_HEAD = {"en": ("step", "run", "how it ends", "runs that ended so"), "zh": ("步骤", "运行", "结果", "结果相同的次数")}
 MEASURED = {
@@ -73,7 +73,7 @@ def _step(number: str, language: str = "en") -> str:
     for run in place.step.runs:
         text, choices = (run.ask.text, run.ask.choices) if language == "en" else (run.ask.text_zh, run.ask.choices_zh)
         lines += [
-            f"{ON_THE_WALL[language]} {text.format(**run.values)} {IN_BRACKETS[language].format(SIGN[language].join(choices))}",
+            f"{ON_THE_WALL[language]} {text.format(**run.values)}{IN_BRACKETS[language].format(SIGN[language].join(choices))}",
             "",
         ]
     return "\n".join(lines)

@@ -314,9 +314,9 @@ def test_what_prolongs_a_lease(lab):
         ("PEXPIRE", lab.key),
         ("EVAL", lab.key),
         ("EXEC", lab.key),
-        ("LeaseKeepAlive", f"lease {lease:x}"),
+        ("LeaseKeepAlive", f"session {lease:x}"),
         ("Txn", ""),
-        ("LeaseKeepAlive", f"{lab.key}/mine"),
+        ("LeaseKeepAlive", f"session {hung:x}"),  # whatever hangs on it
     ]
 
 

@@ -56,6 +56,7 @@ CELLS = {
     "node_down": ("lua", "redlock", "etcd"),
     "two_nodes_silent": ("redlock",),
     "three_nodes_down": ("redlock",),
+    "majority_down": ("zookeeper", "etcd"),
     "amnesia": ("redlock",),
     "amnesia_persisted": ("redlock",),
     "amnesia_delayed": ("redlock",),

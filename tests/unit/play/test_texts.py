@@ -143,7 +143,7 @@ def test_goals_of_own_levels():
         "Can this lock be broken with 1 crash?", "条件是“1 次宕机”时，这把锁能被破坏吗？"
     )
     long_work = replace(question, task=Task(TTL_MS, 5000))
-    assert own_levels.to_decide(long_work).chinese == "条件是“业务比 TTL 还久”时，这把锁能被破坏吗？"
+    assert own_levels.to_decide(long_work).chinese == "条件是“业务执行的时间超过 TTL”时，这把锁能被破坏吗？"
 
 
 @pytest.mark.parametrize(("language", "expected"), [("zh_CN.UTF-8", "略去：my_lock，条件是“1 次宕机”：搜索太久\n"), ("C", None)])
