@@ -176,7 +176,7 @@ def offered() -> Chinese:
     asked = [questions.of(one.tests.name) for one in loaded]
     titles = exactly("stage", (one.story.title for one in stages().values()))
     return {
-        **{_plain(english): _plain(chinese) for english, chinese in titles.items()},
+        **{plain(english): plain(chinese) for english, chinese in titles.items()},
         **exactly("title", (one.title for one in loaded)),
         **exactly("question", (text for one in asked for text in (one.text, *one.choices))),
         **{say.fault(name): say.fault(name, Language.CHINESE) for name in faults()},
@@ -185,7 +185,7 @@ def offered() -> Chinese:
     }
 
 
-def _plain(title: str) -> str:
+def plain(title: str) -> str:
     """Return a title as the page shows it: without the signs of code."""
     return title.replace("`", "")
 

@@ -45,7 +45,7 @@ def text(
     }
     about = {name: questions.of(scenario.tests.name) for name, scenario in loaded.items()}
     data = {
-        "titles": {name: stage.story.title.replace("`", "") for name, stage in shelf.items()},
+        "titles": {name: chinese.plain(stage.story.title) for name, stage in shelf.items()},
         "questions": {name: {"text": one.text, "choices": one.choices} for name, one in about.items()},
         "unfit": {name: [one for one in shelf if scenario.misfit(shelf[one])] for name, scenario in loaded.items()},
         "texts": {Language.ENGLISH: TEXTS, Language.CHINESE: chinese.texts()},

@@ -228,7 +228,7 @@ def test_one_vote_a_device(server, monkeypatch):
     answers = [other.post("prediction", VOTE) for other in others]
     assert [answer.status for answer in answers] == [200, 400]
     assert msgspec.json.decode(answers[1].text) == {"refused": predictions.FULL.format(n=predictions.VOTERS)}
-    assert phone.post("prediction", VOTE | {"choice": 0}).status == 200  # who has voted may change the vote
+    assert phone.post("prediction", VOTE | {"choice": 0}).status == 200  # a device may change its vote
 
 
 def test_no_keys_on_this_machine_alone(tmp_path):

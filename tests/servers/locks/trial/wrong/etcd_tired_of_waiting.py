@@ -1,4 +1,4 @@
-"""Broken: who has waited for longer than the TTL takes the holder for dead, and puts its own key over the one that is there."""
+"""Broken: a waiter that waits for longer than the TTL believes that the holder is dead, and overwrites the key of the lock."""
 
 import contextlib
 import time
