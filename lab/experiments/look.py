@@ -21,6 +21,7 @@ TTL_MS, WAIT_MS, RETRY_MS = 3000, 10_000, 30
 BRIEF_MS = 1000  # the wait of an acquire that is to be refused
 STEPS_MS = (60_000, 10_000, 5000, 1000, 500, 100, 50, 10, 1)  # people choose a TTL on such a step
 WATCHED = "lab-watched"
+GONE = -2  # what PTTL answers of a key that is not there
 WITHIN_S = 15.0  # for one acquire and one release on an idle server
 PLAIN = (bool, int, float, str, bytes, type(None))
 
@@ -170,9 +171,10 @@ def roundest_ms(least_ms: int, most_ms: int) -> int:
 
 
 def _keys(settings: Settings) -> dict[str, int]:
-    """Return what is left of the TTL of each key, in milliseconds; a negative number where a key has none."""
+    """Return what is left of the TTL of each key, at least 1 ms; -1 where a key has none. A key that expires meanwhile is gone."""
     store: Any = lock_store("redis", settings, Journal(None))
-    return {key: store.pttl(key) for key in sorted(store.keys("*"))}
+    left = {key: store.pttl(key) for key in sorted(store.keys("*"))}
+    return {key: left_ms or 1 for key, left_ms in left.items() if left_ms != GONE}
 
 
 def _no_grant(stage: Stage, one: _Request) -> BadInput | NotReady | MissingProgram:
