@@ -171,7 +171,7 @@ def roundest_ms(least_ms: int, most_ms: int) -> int:
 
 
 def _keys(settings: Settings) -> dict[str, int]:
-    """Return what is left of the TTL of each key, at least 1 ms; -1 where a key has none. A key that expires meanwhile is gone."""
+    """Return what is left of each TTL, at least 1 ms; -1 where a key has none. A key that expires meanwhile is left out."""
     store: Any = lock_store("redis", settings, Journal(None))
     left = {key: store.pttl(key) for key in sorted(store.keys("*"))}
     return {key: left_ms or 1 for key, left_ms in left.items() if left_ms != GONE}

@@ -45,7 +45,7 @@ class _Pass:
         self.grants = Grants()
         records = tuple(history.faults())
         keys = KeyHistory(history, records)
-        self.faults = Faults(findings, records, lambda: keys.known)
+        self.faults = Faults(findings, records, keys)
         self.stalls = Stalls(findings)
         self.waits = Waits(findings)
         self.handovers = Handovers(findings)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
+from app.failpoints import RELEASE
 from lab.evidence.fault_record import Effect, FaultRecord
 
 SENT_AT_ONCE_NS = 20_000_000  # votes that are asked for at the time of the fault
+LEFT_TO_A_THREAD = frozenset({Effect.REPLY_LOST, Effect.REQUEST_FAILS})  # the lock can still belong to the thread
 SETTLED_NS = 200_000_000  # a request that asked at the time of the fault may still get its answer
 
 
@@ -20,6 +22,11 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     next_request: str = ""
     # when the request at the failpoint had released all the same; 0 if it never did
     went_on_ns: int = 0
+    # when that release began
+    leaving_ns: int = 0
+    # the last grant to another request before the fault, and that request
+    before_got_ns: int = 0
+    before_request: str = ""
     # renewals by the same replica, from the fault to its recovery
     renewals: int = 0
     # grants to requests that asked, or asked again, only when the fault was in force, before its recovery began
@@ -41,7 +48,7 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     @property
     def idle_ms(self) -> float | None:
         """Return the time from the fault to the next grant, or None if there was none."""
-        return (self.next_got_ns - self.record.began_ns) / 1e6 if self.next_got_ns else None
+        return max(0, self.next_got_ns - self.record.began_ns) / 1e6 if self.next_got_ns else None
 
     def during(self, at_ns: int) -> bool:
         """Return whether a moment lies between the fault and its recovery."""
@@ -60,27 +67,38 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
 
     def got(self, request: str, replica: str, got_ns: int) -> None:
         """Take note of a grant, before its work."""
-        if not self.got_ns and self.record.began_ns < got_ns and self._shows_free(request, replica):
+        shows_free = request != self.record.request and not self.may_reenter(replica)
+        if not self.got_ns and self.record.began_ns < got_ns and shows_free:
             self.got_ns = got_ns
 
-    def granted(self, request: str, replica: str, asked_ns: int, got_ns: int, sent_ns: int = 0) -> None:
+    def granted(self, request: str, asked_ns: int, got_ns: int, sent_ns: int = 0, shows_free: bool = True) -> None:
         """Take note of a grant under which the resource was written: one that it refuses shows nothing.
 
         sent_ns: when the last command of its acquire was sent. A waiter that asks again and again may have asked long before.
+        shows_free: whether it shows that other requests can get the lock again.
         """
         is_of_now = self.record.began_ns + SETTLED_NS < asked_ns or self.record.began_ns + SENT_AT_ONCE_NS < sent_ns
         if is_of_now and got_ns < self.record.recovering_ns:
             self.granted_meanwhile += 1
             self.granted_again += 0 < self.served_again_ns < asked_ns
             self.served_again_ns = self.served_again_ns or got_ns
+        if request == self.record.request or not shows_free:
+            return
         is_first = not self.next_got_ns or got_ns < self.next_got_ns
-        if is_first and self.record.began_ns < got_ns and self._shows_free(request, replica):
+        if is_first and self.record.began_ns < got_ns:
             self.next_got_ns, self.next_request = got_ns, request
+        elif self.before_got_ns < got_ns <= self.record.began_ns:
+            self.before_got_ns, self.before_request = got_ns, request
 
-    def released(self, request: str, released_ns: int) -> None:
+    def released(self, request: str, releasing_ns: int, released_ns: int) -> None:
         """Take note of a release."""
         if request == self.record.request:
-            self.went_on_ns = released_ns
+            self.went_on_ns, self.leaving_ns = released_ns, releasing_ns
+
+    def close(self) -> None:
+        """All is noted. A fault in a release is noted after its command: who got the lock in between shows that it was free."""
+        if self.record.phase == RELEASE and 0 < self.leaving_ns < self.before_got_ns:
+            self.next_got_ns, self.next_request = self.before_got_ns, self.before_request
 
     def renewed(self, replica: str, renewed_ns: int, succeeded: bool) -> None:
         """Take note of a renewal."""
@@ -89,11 +107,10 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
         elif succeeded and self.record.began_ns < renewed_ns and not self.got_ns:
             self.foreign_renewals += 1
 
-    def _shows_free(self, request: str, replica: str) -> bool:
-        """Return whether a grant to this request shows that other requests can get the lock again.
+    def may_reenter(self, replica: str) -> bool:
+        """Return whether a request of this replica can have the lock without it having been free.
 
         After a lost reply, or work that failed, the lock can still belong to the thread. A later request on the same thread
-        can re-enter it. Only a grant in another replica shows that the lock was free.
+        can re-enter it.
         """
-        is_thread_at_work = self.record.effect not in (Effect.REPLY_LOST, Effect.REQUEST_FAILS)
-        return request != self.record.request if is_thread_at_work else replica != self.record.replica
+        return self.record.effect in LEFT_TO_A_THREAD and replica == self.record.replica

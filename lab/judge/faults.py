@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from app.failpoints import ACQUIRE
 from app.journal import GaveUp, Renewed
@@ -10,6 +10,7 @@ from lab.evidence.fault_record import AT_THE_STORE, Effect, FaultRecord
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
+from lab.judge.key_history import KeyHistory
 
 OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these faults reach one command, and so one server
 MAJORITY = 3  # of five servers
@@ -18,15 +19,16 @@ MAJORITY = 3  # of five servers
 class Faults:
     """Report each grant, release and renewal, in the order of time. The results are in the findings."""
 
-    def __init__(self, findings: Findings, records: Iterable[FaultRecord], known: Callable[[], Iterable[str]] = tuple) -> None:
-        """Take the records of the faults. known: returns the keys of which the store reported anything."""
-        self.known = known
+    def __init__(self, findings: Findings, records: Iterable[FaultRecord], history: KeyHistory) -> None:
+        """Take the records of the faults, and what the store reported of its keys."""
+        self.history = history
         self.keys: set[str] = set()  # that were granted
         self.outcomes = [FaultOutcome(record) for record in sorted(records, key=lambda record: record.at_ns)]
         self.ttl_ns = findings.run.ttl_ms * 1_000_000
         self.measures = findings.measures
         self.findings = findings
         self.has_votes = findings.run.has_votes
+        self.is_one_replica = findings.run.replicas == 1
         self.sent_one_by_one = False  # whether requests ask each of several servers by a command of its own
         findings.faults = self.outcomes
 
@@ -39,9 +41,23 @@ class Faults:
             else:
                 outcome.got(grant.request, grant.replica, grant.got_ns)
 
+    def _shows_free(self, outcome: FaultOutcome, grant: Grant) -> bool:
+        """Return whether a grant shows that the lock was free after the fault.
+
+        A request that may have re-entered it shows so if the store reported the end of the key before that request's release
+        began. Where the store reports no key, the grants of another replica show it; where there is none, each grant does.
+        """
+        if not outcome.may_reenter(grant.replica):
+            return True
+        if not self.history.is_known(grant.key):
+            return self.is_one_replica
+        since_ns, until_ns = outcome.record.began_ns, grant.releasing_ns
+        expired = self.history.happened("expired", since_ns, until_ns, grant.key)
+        return expired or self.history.went(since_ns, until_ns, grant.key)
+
     def _is_beside(self, record: FaultRecord) -> bool:
         """Return whether a fault was injected at a command that was not about the lock, although others were."""
-        return bool(record.keys) and not self.keys.isdisjoint(self.known()) and self.keys.isdisjoint(record.keys)
+        return bool(record.keys) and not self.keys.isdisjoint(self.history.known) and self.keys.isdisjoint(record.keys)
 
     def _is_at_one_vote(self, record: FaultRecord) -> bool:
         """Return whether a fault was injected at one server's command of several: without it there is still a majority."""
@@ -54,10 +70,10 @@ class Faults:
     def released(self, grant: Grant) -> None:
         self.sent_one_by_one |= self.has_votes and grant.release_commands >= MAJORITY
         for outcome in self.outcomes:
-            outcome.released(grant.request, grant.released_ns)
+            outcome.released(grant.request, grant.releasing_ns, grant.released_ns)
             if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
                 sent_ns = grant.sent_ns if self.has_votes else 0  # in a queue, the last command only reads
-                outcome.granted(grant.request, grant.replica, grant.asked_ns, grant.got_ns, sent_ns)
+                outcome.granted(grant.request, grant.asked_ns, grant.got_ns, sent_ns, self._shows_free(outcome, grant))
             self.measures["asked_during_fault"] += grant.wrote is not None and outcome.during(grant.asked_ns)
             in_acquire = outcome.record.phase == ACQUIRE and outcome.record.request != grant.request
             self.measures["released_before_a_wait"] += in_acquire and outcome.during(grant.releasing_ns)
@@ -76,6 +92,7 @@ class Faults:
         measures["clocks_moved"] = sum(outcome.record.clocks_moved for outcome in self.outcomes)
         measures["votes"] = min((outcome.record.votes for outcome in self.outcomes), default=0)
         for outcome in self.outcomes:
+            outcome.close()
             past_ttl = outcome.lasted_longer_than(self.ttl_ns)
             granted_meanwhile = 0 < outcome.next_got_ns < outcome.record.recovered_ns
             measures["faults_past_ttl"] += past_ttl

@@ -56,6 +56,8 @@ class RunFacts:
     stock: int | None = None
     # how many users send requests at the same time
     users: int = 0
+    # how many replicas the counter has; 0 where it is not known
+    replicas: int = 0
     # whether a lease has begun before the grant, and is renewed while its request waits: only renewals prolong it, no commands
     leases_begin_before: bool = False
     # whether the lock's store reports what becomes of its keys

@@ -105,6 +105,7 @@ def _run_facts(record: RunRecord, not_seen: Unseen | None) -> RunFacts:
         tests=scenario["tests"],
         stock=scenario.get("stock"),
         users=scenario["users"],
+        replicas=scenario.get("replicas") or 0,
         wait_ms=scenario.get("wait_ms", 0),
         leases_begin_before=record.stage.get("store") == "etcd",
         reports_keys=record.stage.get("store") in REPORTS_KEYS,

@@ -20,8 +20,8 @@ def test_grant_before_the_store_is_down():
     """A busy machine kills the store late; a grant before that is no sign that the lock is free again."""
     fault = outcome(Effect.SERVERS_DIE, injected_ns=500)
 
-    fault.granted("r1", "replica-2", 0, 300)
-    fault.granted("r2", "replica-2", 0, 900)
+    fault.granted("r1", 0, 300)
+    fault.granted("r2", 0, 900)
 
     assert fault.next_request == "r2"
     assert fault.idle_ms == pytest.approx(400 / 1e6)
@@ -31,6 +31,6 @@ def test_replica_stops_at_the_failpoint():
     """What the replica does itself is in force at once, however late the injector sees the note."""
     fault = outcome(Effect.PROCESS_STOPS, injected_ns=500)
 
-    fault.granted("r1", "replica-2", 0, 300)
+    fault.granted("r1", 0, 300)
 
     assert fault.next_request == "r1"

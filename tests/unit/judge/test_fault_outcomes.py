@@ -216,6 +216,19 @@ def test_lock_is_free_in_time(made, kind, failpoint, claim, next_ms, guilty):
     assert claims == ([claim] if guilty else [])
 
 
+@pytest.mark.parametrize(("got_ms", "guilty"), [(7, False), (2, True)])
+def test_lock_passes_on_before_the_fault_is_noted(got_ms, guilty, made):
+    """The store carries a release out before its client notes the fault: a grant in between shows that the lock was free."""
+    made.increment("reached", 0, 0, at=(0, 1, 3, 5), released=10)
+    made.fault("drop_reply", "reached", 8, 8, "release.after_first")
+    made.increment("at once", 1, 1, at=(got_ms, got_ms + 1, 1500, 1501), replica="replica-2")
+    made.increment("next", 2, 2, at=(1503, 1504, 1505, 1506), replica="replica-3")
+
+    claims = [claim for claim, _ in found(made.analyse(final=3, ttl_ms=300))]
+
+    assert ("freed_after_a_lost_release" in claims) == guilty
+
+
 @pytest.mark.parametrize(
     ("kind", "claim", "next_ms", "guilty"),
     [
@@ -254,6 +267,33 @@ def test_reentry_after_a_lost_reply(made):
     made.increment("next", 1, 1, at=(1000, 1001, 1002, 1003), replica="replica-2")
 
     assert [claim for claim, _ in found(made.analyse(final=2, ttl_ms=300))] == ["survives_a_lost_reply"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "failpoint"), [("raise_error", "reached"), ("lose_reply", "acquire.after_first")], ids=["failed", "lost"]
+)
+@pytest.mark.parametrize(
+    ("key_event", "replicas", "guilty"),
+    [
+        ("del", 3, False),  # the store reports that the key went: the lock was free
+        ("del", 1, False),
+        ("expire", 3, True),  # the key was there: a thread has re-entered it
+        ("expire", 1, True),
+        (None, 3, True),  # nothing is reported: another replica could have shown it
+        (None, 1, False),  # nothing could have shown it
+    ],
+)
+def test_grant_in_the_replica_of_the_fault(kind, failpoint, key_event, replicas, guilty, made):
+    """A grant there shows that the lock was free, if the store reports its end, or if nothing else could show it."""
+    made.fault(kind, "reached", 10, 10, failpoint)
+    made.increment("same replica", 0, 0, at=(20, 21, 22, 23))
+    if key_event:
+        made.key_event("set", 5)
+        made.key_event(key_event, 15)
+
+    claims = found(made.analyse(final=1, ttl_ms=900, replicas=replicas))
+
+    assert bool(claims) == guilty
 
 
 @pytest.fixture
