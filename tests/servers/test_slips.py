@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import monotonic
+from time import monotonic, sleep
 from uuid import uuid4
 
 import pytest
@@ -10,6 +10,7 @@ import redis
 
 from app.lock import Claim, NotOwner
 from app.locks import stage
+from app.locks.watchdog import RENEWER
 from lab.commands.keep_decisions import commands, ttl_ms
 from lab.commands.replay import typed
 from lab.explore import kept
@@ -21,6 +22,7 @@ from lab.story.say import sentences
 from tests.servers.explored import exploring
 
 WITHIN_S = 120.0
+TTL_MS = 400
 # the promise that breaks in the first searches; nothing where all are kept
 BROKEN = {
     "asks_before_unlock": None,
@@ -101,6 +103,32 @@ def test_question_before_the_unlock_hides_the_loss(store):
     with pytest.raises(NotOwner):
         lock("reentrant", store).run(lose)
     lock(str(kept.slips()["asks_before_unlock"]), store).run(lose)
+
+
+@pytest.mark.parametrize(("name", "is_renewed"), [("one_renewal_a_name", False), ("watchdog", True)])
+def test_who_takes_over_in_the_process_is_renewed(name, is_renewed, store):
+    """A request that gets the lock before its predecessor's release is over is renewed, unless both have one entry."""
+    path = kept.slips().get(name, name)
+    before, after = (stage(str(path)).lock(store, "lab:test:in-one-process", ttl_ms=TTL_MS, wait_ms=0, retry_ms=1) for _ in "12")
+    before.owner, after.owner = "before", "after"
+    release = before.release_script
+
+    def answered_late(keys, args):
+        answer = release(keys, args)
+        after.acquire()
+        RENEWER.watch(after)
+        return answer
+
+    before.release_script = answered_late
+    before.acquire()
+    RENEWER.watch(before)
+    before.release()
+
+    until_s = monotonic() + 4 * TTL_MS / 1000
+    while monotonic() < until_s and store.exists(after.key):
+        sleep(0.01)
+    assert bool(store.exists(after.key)) == is_renewed
+    after.release()
 
 
 def test_helper_unlocks_its_caller(store):
