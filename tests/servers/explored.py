@@ -15,7 +15,7 @@ from lab.explore.code.replica import NewToken
 from lab.explore.code.tree import Tree
 from lab.explore.decision import Explorer
 from lab.explore.questions import Question
-from lab.explore.search import ample, graph
+from lab.explore.search import ample
 from lab.explore.search import search as searching
 from lab.explore.search.budget import NONE, Budget
 from lab.explore.search.harm import Finding, Harm
@@ -108,13 +108,10 @@ def without_cache(world: World) -> None:
 # what is switched off: in the world, whether clients are folded, and what is replaced meanwhile
 Switch = tuple[Callable[[World], None] | None, bool, dict[str, Any]]
 # by what is replaced: where it is used
-WHERE = {"ample": (ample, "of"), "folded": (graph, "folded"), "FEW": (graph, "FEW"), "MOST_STATES": (searching, "MOST_STATES")}
+WHERE = {"ample": (ample, "of"), "MOST_STATES": (searching, "MOST_STATES")}
 ALL_ORDERS = {"ample": lambda world, state, able: (able, None)}
 OF_ONE_SERVER: dict[str, Switch] = {
-    "symmetry and likeness": (None, False, {}),
-    "symmetry": (None, True, {"folded": lambda state, moves: list(moves)}),
-    "likeness": (None, True, {"FEW": 99}),
-    "likeness of two": (None, True, {"FEW": 1}),
+    "symmetry": (None, False, {}),
     "steps at any time": (without_timeless, True, {}),
     "cache of the oracle": (without_cache, True, {}),
 }
@@ -146,7 +143,7 @@ def searched(explorer: Explorer, asked: Question, switch: Switch = AS_IT_IS, wit
                     stack.enter_context(patch.object(*WHERE[name], value))
                 return search(world, asked.budget, asked.horizon_ms, monotonic() + within_s, fold)
         except NewToken:
-            explorer._forget()
+            explorer.forget()
 
 
 def claims(found: Searched) -> set[Claim]:

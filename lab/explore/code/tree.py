@@ -67,7 +67,6 @@ class Tree:
         self.nodes: list[Node] = []
         self.parents: list[int] = []  # of each node, the node before it
         replica = self._start()
-        self.looks_at_clock = replica.looked_at_clock
         self._number(replica, (), -1)
 
     def step(self, node: int, thread: int, result: Any, at_ms: int) -> int:
@@ -84,10 +83,8 @@ class Tree:
                 for one in before.inputs:
                     replica.resume(*one)
             replica.resume(*happened)
-            looked = replica.looked_at_clock
             found = self._number(replica, (*before.inputs, happened), node)
-            self.looks_at_clock |= looked
-            if looked:
+            if replica.looked_at_clock:
                 self._children[node, thread, result, at_ms] = found
             else:
                 self._at_any_time[node, thread, result] = found

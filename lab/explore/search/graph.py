@@ -16,7 +16,6 @@ from lab.explore.search.alike import NotAlike
 from lab.explore.search.budget import Budget
 from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
-from lab.explore.search.likeness import FEW, Likeness
 from lab.explore.search.moves import moves, started
 from lab.explore.search.state import Move, State
 from lab.explore.search.symmetry import folded
@@ -30,12 +29,10 @@ class SearchGraph:
 
     def __init__(self, world: World, budget: Budget, horizon_ms: int, fold: bool) -> None:
         self.world, self.budget, self.horizon_ms, self.fold = world, budget, horizon_ms, fold
-        self.likeness = Likeness(world) if fold and len(world.trees) > FEW else None
         # of each field of a state, its values
         self._known: list[dict[Any, int]] = [{} for _ in State._fields]
         self._values: list[list[Any]] = [[] for _ in State._fields]
         self.keys: list[bytes] = []
-        self._states: dict[int, State] = {}  # where the key is not the state as a row
         self._numbers: dict[bytes, int] = {}
         # the state from which a state was reached first, and by which event
         self.came_from, self._by_event = array("i"), array("i")
@@ -59,8 +56,6 @@ class SearchGraph:
         if found < number:
             return found, False
         self.keys.append(key)
-        if self.likeness is not None:
-            self._states[number] = state
         self.came_from.append(before)
         if event not in self._event_numbers:
             self._event_numbers[event] = len(self._events)
@@ -72,8 +67,6 @@ class SearchGraph:
 
     def key(self, state: State) -> bytes:
         """Return what is equal for states that are one in this graph."""
-        if self.likeness is not None and (key := self.likeness.key(state)) is not None:
-            return key
         return self._row.pack(*[self._part(place, part) for place, part in enumerate(state)])
 
     def _part(self, place: int, part: Any) -> int:
@@ -86,13 +79,7 @@ class SearchGraph:
 
     def state(self, number: int) -> State:
         """Return the state of a number."""
-        if self.likeness is not None:
-            return self._states[number]
         return State(*[values[part] for values, part in zip(self._values, self._row.unpack(self.keys[number]), strict=True)])
-
-    def forget(self, number: int) -> None:
-        """Forget what a state is, once its moves are known: its key is enough to find it again."""
-        self._states.pop(number, None)
 
     def moves(self, number: int) -> list[Move]:
         """Return what can happen in a state, folded, in the order of ``places``."""

@@ -18,7 +18,6 @@ from lab.explore.search.budget import Budget
 from lab.explore.search.event import STEP, ScheduleEvent
 from lab.explore.search.graph import SearchGraph
 from lab.explore.search.harm import Finding, Harm
-from lab.explore.search.likeness import NewName
 from lab.explore.search.moves import begin, end, end_of, moves, started
 from lab.explore.search.searched import Broken, Searched
 from lab.explore.search.state import Move, State
@@ -98,7 +97,7 @@ def search(
     gc.disable()  # a graph has no garbage, and to look for some takes a fifth of the time
     try:
         while True:
-            with contextlib.suppress(NewCommand, NewName):
+            with contextlib.suppress(NewCommand):
                 return _searched(world, budget, horizon_ms, until_s, fold, on_broken)
     finally:
         if collects:
@@ -135,7 +134,6 @@ def _searched(
                 _note(result, graph, move.found, number, move)
             graph.leads_to.append(after)
             graph.ways.append(move.ways)
-        graph.forget(number)
     result.complete = not todo
     result.states, result.transitions = len(graph), len(graph.leads_to)
     if result.complete:
