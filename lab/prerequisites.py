@@ -28,8 +28,6 @@ class SystemProgram:
     needed_for: str
     # makes it print its version
     version_flag: str = "--version"
-    # whether all runs work without it
-    optional: bool = False
     # only stages with this store need it; empty where all need it
     store: str = ""
     # where it is on each system, if it is not a command (a Java archive, a package of Debian)
@@ -89,9 +87,6 @@ PROGRAMS = (
         for name in ("php-cli", "php-redis", "php-symfony-lock", "php-illuminate-cache", "php-illuminate-redis")
     ),
     SystemProgram("chromium", _everywhere("chromium"), "the tests in a real browser", store=BROWSER),
-    SystemProgram(
-        "wrk", _everywhere("wrk"), "lab bench journals, which drives replicas with wrk", version_flag="-v", optional=True
-    ),
 )
 
 
@@ -148,11 +143,7 @@ def how_to_install(name: str) -> str:
 
 def missing(stores: Iterable[str] = ()) -> list[str]:
     """Return the missing programs that every stage needs, or that stages with one of these stores need."""
-    return [
-        program.name
-        for program in PROGRAMS
-        if not program.optional and (not program.store or program.store in stores) and not program.found()
-    ]
+    return [program.name for program in PROGRAMS if (not program.store or program.store in stores) and not program.found()]
 
 
 def examine() -> list[tuple[str, str, str]]:

@@ -6,8 +6,7 @@ import ast
 from pathlib import Path
 
 OF_THE_LAB = {
-    "journals": "throughput with journals and failpoints, compared with none",
-    "explorer": "lab explore: its time and memory; compared with frontrun",
+    "explorer": "lab explore: its time and its memory",
     "lesson": "runs of the lesson that end alike; the pairs are runs of each",
     "wire": "redis-py's lock in a worker, compared with it in the replicas",
 }

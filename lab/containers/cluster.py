@@ -129,7 +129,6 @@ def cluster(
     scenario: Scenario,
     run: str,
     folder: Path,
-    journals: bool = True,
     also: Sequence[Stage] = (),
 ) -> Iterator[Cluster]:
     """Yield the containers as ``lab.servers.cluster.cluster`` does its processes. Raises NotReady,
@@ -160,7 +159,7 @@ def cluster(
         for server in found.get("mysql", ()):
             _make_tables(server)
         replicas, workers = _replicas(scenario), _workers()
-        _begin_run(replicas, settings, folder if journals else None, run, ending)
+        _begin_run(replicas, settings, folder, run, ending)
         _see_all(replicas, control)
         known = Settings.read({}, **settings)
         clocks = number_of([Reading(agent.boot(), 0, 0), *(one.clock() for one in (*replicas, *workers))])
@@ -209,7 +208,7 @@ def _workers() -> tuple[AgentServer, ...]:
 
 
 def _begin_run(
-    replicas: Sequence[AgentServer], settings: dict[str, str], folder: Path | None, run: str, ending: contextlib.ExitStack
+    replicas: Sequence[AgentServer], settings: dict[str, str], folder: Path, run: str, ending: contextlib.ExitStack
 ) -> None:
     """Start all replicas for this run at the same time, and return when they answer.
 
@@ -217,7 +216,7 @@ def _begin_run(
     """
 
     def begin(replica: AgentServer) -> None:
-        record = str(folder / "journal" / f"{replica.name}.jsonl") if folder else ""
+        record = str(folder / "journal" / f"{replica.name}.jsonl")
         replica.begin_run(name=replica.name, settings=settings, record=record)
         until_ready(replica.name, _serves(replica, run))
 
@@ -226,7 +225,7 @@ def _begin_run(
     with ThreadPoolExecutor(len(replicas)) as pool:
         list(pool.map(begin, replicas))
     for replica in replicas:
-        if folder and not replica.ask("GET", "/")["shared"]:
+        if not replica.ask("GET", "/")["shared"]:
             fetching = RecordFetcher(replica, folder / "journal" / f"{replica.name}.jsonl")
             fetching.start()
             ending.callback(fetching.close)

@@ -100,7 +100,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         | heroes
         | matrix_views.pictures()
         | speed_tables.omission_pictures()
-        | {figures.KEPT / cost_of_locking.PRICE: cost_of_locking.draw_price, architecture.DRAWN: architecture.draw}
+        | {figures.KEPT / cost_of_locking.PRICE: cost_of_locking.draw_price}
     )
 
 
@@ -249,7 +249,6 @@ PARTS: dict[str, Callable[..., str]] = {
     "stage_files": _stage_files,
     "claims": _claims,
     "scenarios": _scenarios,
-    "doors": lambda: ", ".join(f"`app.{name}`" for name in architecture.doors()),
     "measures": _measures,
     "options": _options,
     "statuses": _statuses,
@@ -257,6 +256,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "matrix_origin": lambda: f"{matrix.read(REFERENCE / 'matrix').origin.sentence()}\n",
     "sweeps": _sweeps,
     "swept": _swept,
+    **architecture.PARTS,
     **chapters.PARTS,
     **verdicts.PARTS,
     **conditions.PARTS,

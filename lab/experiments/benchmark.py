@@ -8,29 +8,17 @@ drifts, but the ratio of two neighbours does not. Intervals are those of
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 import msgspec
 
 from lab.errors import ExitStatus, LabError
 from lab.experiments.measurement import Measurement
-from lab.prerequisites import program
 from lab.report.statistics import mean_of_ratios
 from lab.text import hanging
 
 Sample = TypeVar("Sample")  # what one measurement returns
-CONNECTIONS = 100
-WRK_SCRIPT = """
-wrk.method = "POST"
-function done(summary)
-  local errors = summary.errors
-  local failed = errors.connect + errors.read + errors.write + errors.timeout + errors.status
-  io.write(string.format('\\n{"requests": %d, "duration_us": %d, "failed": %d}\\n', summary.requests, summary.duration, failed))
-end
-"""
 
 
 class Unmeasured(LabError):  # noqa: N818 - states what happened
@@ -102,25 +90,6 @@ def ratio(name: str, what: str, promise: RatioLimit, ratios: Sequence[float], re
     return Measured(
         name=name, what=what, unit="", value=value, low=low, high=high, promise=promise, samples=list(ratios), remark=remark
     )
-
-
-def wrk(address: str, folder: Path, seconds: int) -> float:
-    """Return the increments a second that wrk achieves at an address, with one thread and
-    CONNECTIONS connections.
-
-    Raises MissingProgram, Unmeasured.
-    """
-    script = folder / "wrk.lua"
-    script.write_text(WRK_SCRIPT, encoding="utf-8")
-    words = f"--threads 1 --connections {CONNECTIONS} --duration {seconds}s --timeout 10s"
-    command = [program("wrk"), *words.split(), "--script", str(script), f"http://{address}/increment"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds + 30)
-    if done.returncode != 0:
-        raise Unmeasured(f"wrk ended with {done.returncode}: {done.stderr.strip() or done.stdout.strip()}")
-    counts = msgspec.json.decode(done.stdout.rstrip().rpartition("\n")[2])
-    if counts["failed"] or not counts["requests"]:
-        raise Unmeasured(f"wrk received {counts['requests']} answers, and {counts['failed']} requests failed")
-    return float(counts["requests"] / (counts["duration_us"] / 1e6))
 
 
 def _columns(*cells: str) -> str:

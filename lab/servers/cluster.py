@@ -161,15 +161,13 @@ def cluster(
     scenario: Scenario,
     run: str,
     folder: Path,
-    journals: bool = True,
     also: Sequence[Stage] = (),
     steps: str = "",
 ) -> Iterator[Cluster]:
     """Start what the stage needs, and stop all of it when the block ends.
 
     Journals go to ``folder/journal``, logs to ``folder/logs``. also: all stages that the
-    replicas serve, if they serve more than this stage. journals:
-    False measures what journals cost: nothing is recorded and no failpoint is reached. steps: the address of the controller
+    replicas serve, if they serve more than this stage. steps: the address of the controller
     for which each command of a replica waits. Raises MissingProgram, NotReady, and BadInput for a fault in a store that is not
     the lab's own.
     """
@@ -219,10 +217,7 @@ def cluster(
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
         laid = started.enter_context(partitions(names, found.get(stage.store or "", ()), scenario.faults))
         ways = started.enter_context(counter_ways(names, stage, found.get(stage.store or "", ()), counter_redis, scenario.faults))
-        own = {
-            name: _own_settings(name, journal if journals else None, stage.store, laid.get(name, ()), ways.get(name))
-            for name in names
-        }
+        own = {name: _own_settings(name, journal, stage.store, laid.get(name, ()), ways.get(name)) for name in names}
         disks = any(Need.DISK in fault.needs for fault in scenario.faults)
         files = started.enter_context(watched(found.get(stage.store or "", ()) if disks else ()))
         replicas = up(*(Gunicorn(name, settings | own[name], stores=tuple(needed)) for name in names))
@@ -236,10 +231,10 @@ def cluster(
 
 
 def _own_settings(
-    name: str, journal: Path | None, store: str | None, proxies: Sequence[TcpProxy], way: CounterWay | None
+    name: str, journal: Path, store: str | None, proxies: Sequence[TcpProxy], way: CounterWay | None
 ) -> dict[str, str]:
     """Return the settings of one replica alone: its journal, and its own ways to the lock's store and to the counter."""
-    settings = {"journal": str(journal / f"{name}.jsonl")} if journal else {}
+    settings = {"journal": str(journal / f"{name}.jsonl")}
     settings |= {f"{store}_url": stores()[store].url(proxies)} if store and proxies else {}
     return settings | (way.settings if way else {})
 

@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from lab.docgen import architecture, generate
+from lab.docgen import generate
 from lab.paths import HOME
 from tests.every import every
 
@@ -56,14 +56,6 @@ def test_few_modules_lie_directly_in_lab():
     modules = [path.name for path in (HOME / "lab").glob("*.py")]
 
     assert len(modules) <= MOST_MODULES, modules
-
-
-def test_the_picture_names_every_folder():
-    """The picture of the architecture has every folder, and cuts off no summary."""
-    text = architecture.DRAWN.read_text(encoding="utf-8")
-
-    assert [folder.name for folder in FOLDERS if f">{folder.name}/<" not in text] == []
-    assert "…" not in text
 
 
 @every("path", generate.documents)

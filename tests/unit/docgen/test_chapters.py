@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.locks import PARTS, stages
-from lab.docgen import architecture, chapters, cost_of_locking, figures, generate, translations
+from lab.docgen import chapters, cost_of_locking, figures, generate, translations
 from lab.docgen.drift import is_drawn_so
 from lab.docgen.figures import Illustration, illustrations
 from lab.errors import BadInput
@@ -123,7 +123,7 @@ def test_picture_shows_its_run(one):
 
 def drawers() -> list[Path]:
     """Return one picture of each function that draws some; `lab docs --check` compares all pictures."""
-    made = REFERENCE / "explore" / "uuid.svg", figures.KEPT / cost_of_locking.PRICE, architecture.DRAWN
+    made = REFERENCE / "explore" / "uuid.svg", figures.KEPT / cost_of_locking.PRICE
     shown = (illustrations()[name].shown() for name in ("lua-nested", "local-late_writes"))
     return [*shown, *made, REFERENCE / "omission" / "omission.svg", REFERENCE / "matrix" / "core-dark.svg"]
 

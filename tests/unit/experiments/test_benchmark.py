@@ -120,5 +120,5 @@ def test_missing_program(limit, status, monkeypatch, tmp_path, capsys):
 
 def test_unknown_benchmark_is_refused():
     """An unknown benchmark is refused with the nearest name."""
-    with pytest.raises(BadInput, match="Did you mean 'journals'"):
-        benchmark_runner.measure(["jurnals"], 1)
+    with pytest.raises(BadInput, match="Did you mean 'explorer'"):
+        benchmark_runner.measure(["explorr"], 1)
