@@ -1,9 +1,7 @@
 """Run one schedule again from an empty server, event by event, without any table: no finding is believed before.
 
 The clients run live, each command goes to the real server once, and time passes there by shortening what every key has left to
-live. Each reply must be the one that the search saw, and the findings must be the same. Most schedules need one round trip: the
-commands are answered as the tables say, and noted; then the real server is sent all of them at once, in the same order, from
-empty databases. If each reply and each state is that of the tables, a run command by command would have been the same.
+live. Each reply must be the one that the search saw, and the findings must be the same.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from lab.explore.model import EPOCH_MS, GRID_MS
 from lab.explore.search.budget import Budget
@@ -22,7 +20,7 @@ from lab.explore.search.symmetry import renamed
 from lab.explore.search.world import World
 from lab.explore.store.histories import Histories, LiveHistory
 from lab.explore.store.nodes import Nodes
-from lab.explore.store.real_redis import MOST_MS, READ_ALL, Contents, Key, MachineStalled, Message, in_grid, loading
+from lab.explore.store.real_redis import MOST_MS, Key, MachineStalled, loading
 from lab.explore.store.resp import Reply, Words
 from lab.explore.store.table import Table, Transition, in_whole_steps
 
@@ -99,90 +97,10 @@ class LiveTable(Table):
             raise MachineStalled("the machine stopped")
 
 
-class Asked(NamedTuple):
-    """What a server was asked, and what the tables say."""
-
-    database: int
-    # what brings the server to where it must be before the command
-    first: Sequence[tuple[Any, ...]]
-    command: Words
-    now_ms: int
-    reply: Reply
-    contents: Contents
-    published: tuple[Message, ...]
-
-
-class Rehearsed(Table):
-    """A server that answers from a table, and notes in the order of a schedule what it was asked."""
-
-    def __init__(self, table: Table, database: int, asked: list[Asked]) -> None:
-        super().__init__(table.real)
-        self.table, self.database = table, database
-        self.contents = table.contents
-        self.asked_in_order = asked
-        self.state = 0
-
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Transition:
-        """Return what a command does in a state."""
-        found = self.table.answer(state, command, now_ms, version)
-        self._note(state, [], command, now_ms, found)
-        return found
-
-    def later(self, state: int, passed_ms: int) -> int:
-        """Return the state after some time."""
-        after = self.table.later(state, passed_ms)
-        passing = [shorten(key, passed_ms) for key in self.contents[state] if key.ttl_ms]
-        self._note(state, passing, NOTHING, 0, Transition(after, Reply(b"+PONG\r\n", b"PONG"), ()))
-        return after
-
-    def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
-        """Return whether a command touches a key in a state."""
-        return self.table.touches(state, command, key, now_ms)
-
-    def _note(self, state: int, first: list[tuple[Any, ...]], command: Words, now_ms: int, found: Transition) -> None:
-        before = [] if state == self.state else loading(self.contents[state])  # another state: the server lost its data
-        about = [*before, *first], command, now_ms, found.reply, self.contents[found.state], found.published
-        self.asked_in_order.append(Asked(self.database, *about))
-        self.state = found.state
-
-
 def shorten(key: Key, passed_ms: int) -> tuple[Any, ...]:
     """Return the command that lets time pass for a key."""
     left_ms = key.ttl_ms - passed_ms
     return ("PEXPIRE", key.name, left_ms) if left_ms > 0 else ("DEL", key.name)
-
-
-def difference(table: Table, asked: Sequence[Asked]) -> str:
-    """Send the real server all that was asked. Return the first command that it answers otherwise than the tables; or nothing.
-
-    Where the machine took so long that a key has less to live than it should, that is "late".
-    """
-    real = table.real
-    began_s = time.monotonic()
-    sent: list[Sequence[Any]] = []
-    places: list[int] = []  # of each reply; that of READ_ALL follows
-    for database in {one.database for one in asked}:
-        sent += [("SELECT", database), ("FLUSHDB",)]
-    selected = -1
-    for one in asked:
-        if one.database != selected:
-            selected = one.database
-            sent.append(("SELECT", selected))
-        sent += [*one.first, *real.as_sent(one.command, EPOCH_MS + one.now_ms)]
-        places.append(len(sent) - 1)
-        sent.append(READ_ALL)
-    replies = real.send(*sent, ("SELECT", real.database))
-    published = real.published() if any(real.publishes(one.command) for one in asked) else ()
-    if (time.monotonic() - began_s) * 1000 >= MOST_MS:
-        return "late"
-    for one, place in zip(asked, places, strict=True):
-        contents = in_grid(replies[place + 1])
-        value = replies[place]
-        answered = value[0] if isinstance(value, tuple) and len(value) == 1 and one.reply.value is None else value
-        if not same(one.reply.value, answered) or one.contents != contents:
-            name = b" ".join(one.command[:2]).decode(errors="replace")
-            return f"{name} was answered {one.reply.value!r} in the search and {answered!r} here, or the store differs after it"
-    return "" if published == tuple(message for one in asked for message in one.published) else "other messages were published"
 
 
 def same(one: Any, other: Any) -> bool:
@@ -251,24 +169,13 @@ def confirm(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> l
     except NotPossible as error:  # of a folded search: this client cannot do what another one could
         raise Unlike(f"the code does not treat all clients alike: {error}") from error
     try:
-        again = _again(world, events, horizon_ms)
+        again = walk_live(world, events, horizon_ms)[1]
     except NotPossible as error:
         raise Differs(f"in the repetition on a server, {error}") from error
     for before, now in zip(seen, again, strict=True):
         if before.command != now.command or before.found != now.found or not same(_value(before), _value(now)):
             raise Differs(_how(before, now))
     return seen
-
-
-def _again(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list[Move]:
-    """Return the moves of a schedule that is run without tables. Raises NotPossible, and MachineStalled."""
-    if isinstance(world.lock, Nodes | Histories):  # each of several is another server; others than Redis have no databases
-        return walk_live(world, events, horizon_ms)[1]
-    asked: list[Asked] = []
-    servers = Rehearsed(world.lock, LOCK_DATABASE, asked), Rehearsed(world.counter, COUNTER_DATABASE, asked)
-    with contextlib.closing(like(world, *servers)) as rehearsed:
-        again = walk(rehearsed, events, horizon_ms)
-    return walk_live(world, events, horizon_ms)[1] if difference(world.lock, asked) else again
 
 
 def _value(move: Move) -> Any:
