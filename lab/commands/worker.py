@@ -1,9 +1,8 @@
 """``lab worker``: run after run in one process, for a matrix.
 
 A run of its own process spends most of its time on imports: of the lab, of the drawing, of what replicas and Locust import. A
-worker imports all of it once. Servers that are slow to start stay up from run to run (``lab/servers/supervised.py``), and the
-site of runs is written once, at the end. Requests and answers are lines of JSON: ``{"words", "cwd"}``, the words of a ``lab``
-command and its folder → ``{"status", "out", "err"}``.
+worker imports all of it once, and the site of runs is written once, at the end. Requests and answers are lines of JSON:
+``{"words", "cwd"}``, the words of a ``lab`` command and its folder → ``{"status", "out", "err"}``.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ WORKER = ["worker"]  # the command line of a worker; it is not a command for use
 def execute_lines(command: Callable[[list[str]], int]) -> int:
     """Execute command lines until the standard input ends, or until a run was interrupted. Return the last exit status."""
     from lab.pipeline import site_at_the_end
-    from lab.servers.supervised import keeping, one_supervisor
+    from lab.servers.supervised import one_supervisor
 
     status: int = ExitStatus.GOOD
-    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers, one_supervisor(), keeping(), site_at_the_end():
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers, one_supervisor(), site_at_the_end():
         for line in sys.stdin:
             answer = _execute(command, **json.loads(line))
             print(json.dumps(answer), file=answers, flush=True)

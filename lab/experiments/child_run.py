@@ -32,7 +32,6 @@ class Worker:
 
     def __init__(self) -> None:
         self.left = RUNS_OF_A_WORKER
-        self.servers = ""  # whose servers its last run used: they may still be up
         self._process = subprocess.Popen(
             [*LAB, "worker"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
@@ -70,33 +69,24 @@ class WarmRuns:
         self._idle: list[Worker] = []
         self._one_at_a_time = threading.Lock()
 
-    def execute(self, words: Sequence[str], cwd: Path, servers: str = "") -> tuple[int, str, str]:
-        """Execute a command line of the lab in a folder. Return its exit status, its output and its errors. Raises NoVerdict.
-
-        servers: whose servers the command uses; a worker that has them up is preferred.
-        """
-        worker = self._take(servers)
+    def execute(self, words: Sequence[str], cwd: Path) -> tuple[int, str, str]:
+        """Execute a command line of the lab in a folder. Return its exit status, its output and its errors. Raises NoVerdict."""
+        worker = self._take()
         try:
             done = worker.execute(words, cwd)
         except BaseException:
             worker.close()
             raise
-        worker.servers = servers
         if worker.left and done[0] != ExitStatus.INTERRUPTED:  # an interrupt ends a worker
             self._idle.append(worker)
         else:
             worker.close()
         return done
 
-    def _take(self, servers: str) -> Worker:
-        """Return an idle worker, best one that has these servers up; a new worker where none is idle."""
+    def _take(self) -> Worker:
+        """Return an idle worker; a new one where none is idle."""
         with self._one_at_a_time:
-            if not self._idle:
-                return Worker()
-            fitting = [worker for worker in self._idle if worker.servers == servers]
-            worker = (fitting or self._idle)[-1]
-            self._idle.remove(worker)
-            return worker
+            return self._idle.pop() if self._idle else Worker()
 
     def close(self) -> None:
         """End the workers."""
@@ -117,28 +107,25 @@ def warm_runs() -> Iterator[None]:
         _warm.pop().close()
 
 
-def child_run(words: Sequence[str], cwd: Path | None = None, servers: str = "") -> Judgement:
+def child_run(words: Sequence[str], cwd: Path | None = None) -> Judgement:
     """Make a run with these arguments of ``lab run``, and return its verdict.
 
-    cwd: the folder that holds ``reports``; the current one by default. servers: whose servers the run uses, where workers make
-    the runs. Raises NoVerdict.
+    cwd: the folder that holds ``reports``; the current one by default. Raises NoVerdict.
     """
-    status, out, err = child_command(["run", *words, "--json"], cwd, servers)
+    status, out, err = child_command(["run", *words, "--json"], cwd)
     if not out.startswith("{"):
         raise NoVerdict(f"lab run {' '.join(words)} ended with status {status}: {err.strip()[-500:]}")
     return msgspec.json.decode(out, type=Judgement)
 
 
-def child_command(
-    words: Sequence[str], cwd: Path | None = None, servers: str = "", within_s: float | None = None
-) -> tuple[int, str, str]:
+def child_command(words: Sequence[str], cwd: Path | None = None, within_s: float | None = None) -> tuple[int, str, str]:
     """Execute a command line of the lab, by a worker where workers make the runs. Return its exit status, output and errors.
 
     within_s: how long a process of its own may take; a run's time by default. Raises NoVerdict where it takes too long.
     """
     limit_s = within_s or SLOWEST_S
     if _warm:
-        return _warm[0].execute(words, cwd or Path(), servers)
+        return _warm[0].execute(words, cwd or Path())
     try:
         done = subprocess.run([*LAB, *words], cwd=cwd, capture_output=True, text=True, timeout=limit_s, check=False)
     except subprocess.TimeoutExpired:

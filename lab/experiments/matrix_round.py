@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from app.locks import stages
 from lab.experiments.child_run import NoVerdict, child_command, child_run
 from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.report.matrix import Cell, Round, cell_requests, lost_otherwise
 from lab.scenario import reader as scenarios
-from lab.servers.supervised import can_be_kept
 from lab.story.verdict import why
 
 RESULT = ("verdict", "lost", "duplicated", "failed", "unknown", "duration_s", "took_s", "reason", "run", "broken")
@@ -32,25 +29,15 @@ def conduct(
     on_done: is given each run as a cell of its own. draw: draw all runs; otherwise only those that are not as expected.
     """
     began_s, runs = time.monotonic(), []
-    # cells whose servers stay up stand together at the left; half of the jobs begin there, the others with cells that mostly wait
-    waiting = deque(sorted(cells, key=_servers, reverse=True))
     with ThreadPoolExecutor(jobs) as pool:
-        running: dict[Future[Cell], tuple[Callable[[], Cell], Cell]] = {}
-
-        def submit(take: Callable[[], Cell]) -> None:
-            if waiting:
-                cell = take()
-                running[pool.submit(_conducted, cell, reports, draw)] = take, cell
-
-        for number in range(jobs):
-            submit(waiting.popleft if number < max(1, jobs // 2) else waiting.pop)
-        while running:
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                take, cell = running.pop(future)
+        running = {pool.submit(_conducted, cell, reports, draw): cell for cell in cells}
+        try:
+            for future in as_completed(running):
                 runs.append(future.result())
-                count(cell, runs[-1])
+                count(running[future], runs[-1])
                 on_done(runs[-1])
-                submit(take)
+        finally:  # after an interrupt, no other run begins
+            pool.shutdown(wait=False, cancel_futures=True)
     return Round.of(runs, jobs, time.monotonic() - began_s)
 
 
@@ -70,20 +57,17 @@ def count(cell: Cell, run: Cell) -> None:
             setattr(cell, name, getattr(run, name))
 
 
-def judged(cell: Cell, words: Sequence[str], reports: Path = REPORTS, servers: str = "") -> Cell:
-    """Make a run with these arguments of ``lab run``, and write its verdict into the cell. A run that fails is VOID.
-
-    servers: whose servers the run uses; a worker that has them up is preferred.
-    """
-    judgement_of(cell, words, reports, servers)
+def judged(cell: Cell, words: Sequence[str], reports: Path = REPORTS) -> Cell:
+    """Make a run with these arguments of ``lab run``, and write its verdict into the cell. A run that fails is VOID."""
+    judgement_of(cell, words, reports)
     return cell
 
 
-def judgement_of(cell: Cell, words: Sequence[str], reports: Path = REPORTS, servers: str = "") -> Judgement | None:
+def judgement_of(cell: Cell, words: Sequence[str], reports: Path = REPORTS) -> Judgement | None:
     """Do the same, and return the judgement; None of a run that fails."""
     began_s = time.monotonic()
     try:
-        judgement = child_run(words, reports.parent, servers)
+        judgement = child_run(words, reports.parent)
     except NoVerdict as failure:
         cell.verdict, cell.reason = "VOID", str(failure)
         return None
@@ -95,20 +79,14 @@ def judgement_of(cell: Cell, words: Sequence[str], reports: Path = REPORTS, serv
     return judgement
 
 
-def _servers(cell: Cell) -> str:
-    """Return the store whose servers stay up from this cell to the next; empty where no servers stay up."""
-    store = stages()[cell.stage].store
-    return store if store and can_be_kept(store, scenarios.load(cell.scenario)) else ""
-
-
 def _conducted(cell: Cell, reports: Path, draw: bool) -> Cell:
     """Return a run of the cell."""
-    one, servers = scenarios.load(cell.scenario), _servers(cell)
+    one = scenarios.load(cell.scenario)
     words = [cell.scenario, "--stage", cell.stage]
     words += ["--requests", str(cell_requests(one))] if cell_requests(one) < one.requests else []
     run = Cell(stage=cell.stage, scenario=cell.scenario, claim=cell.claim, expected=cell.expected)
-    run = judged(run, [*words, *([] if draw else ["--no-draw"])], reports, servers)
+    run = judged(run, [*words, *([] if draw else ["--no-draw"])], reports)
     if run.run and not draw and not run.as_expected:
         with contextlib.suppress(NoVerdict):  # the verdict is known, and `lab report` can draw the run later
-            child_command(["report", run.run], reports.parent, servers)
+            child_command(["report", run.run], reports.parent)
     return run

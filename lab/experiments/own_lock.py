@@ -148,7 +148,7 @@ def conduct_rounds(tasks: Sequence[OwnCell], rounds: int, jobs: int, console: Co
 
 def _conduct(tasks: Sequence[OwnCell], jobs: int, console: Console, reports: Path, words: Sequence[str]) -> None:
     def one(task: OwnCell) -> None:
-        cell = judged(task.cell(), [*task.words, *words], reports, task.stage.store or "")
+        cell = judged(task.cell(), [*task.words, *words], reports)
         task.rounds.append(cell)
         console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict}", style="dim")
 

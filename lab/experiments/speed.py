@@ -26,10 +26,10 @@ def measure_speed(task: OwnCell, pairs: int, named: str, reports: Path) -> Speed
 
     def of_the_lock() -> Judgement | None:
         task.rounds.append(cell := task.cell())
-        return judgement_of(cell, [*task.words, *NOT_DRAWN], reports, task.stage.store or "")
+        return judgement_of(cell, [*task.words, *NOT_DRAWN], reports)
 
     next_to = task.words_for(NEXT_TO)
-    both = list(pairwise(pairs, of_the_lock, lambda: judgement_of(task.cell(), [*next_to, *NOT_DRAWN], reports, "redis")))
+    both = list(pairwise(pairs, of_the_lock, lambda: judgement_of(task.cell(), [*next_to, *NOT_DRAWN], reports)))
     shown = [(one, other) for one, other in both if one and other and one.verdict in SHOWN and other.verdict in SHOWN]
     if not shown or any(cell.verdict == Verdict.BROKEN for cell in task.rounds):
         return None

@@ -22,7 +22,7 @@ from lab.prerequisites import program
 from lab.scenario.fault import Need
 from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario
-from lab.servers import external_stores, process, supervised
+from lab.servers import external_stores, process
 from lab.servers.counter_way import CounterWay, Partition, counter_ways, partitions
 from lab.servers.fault_target import FaultTarget, refuse
 from lab.servers.process import Running
@@ -198,11 +198,9 @@ def cluster(
             running[:] = ready  # after a second try, the process is another one
             return ready
 
-        found = started.enter_context(supervised.lent(supervisor, wanted, scenario, logs))
-        new = [name for name in wanted if name not in found]
-        running = iter(up(*counter, *chain(*(wanted[name] for name in new))))
+        running = iter(up(*counter, *chain(*wanted.values())))
         counter_redis = next(running) if counter else None
-        found |= {name: tuple(islice(running, len(wanted[name]))) for name in new}
+        found = {name: tuple(islice(running, len(programs))) for name, programs in wanted.items()}
         links = tuple(chain(*(started.enter_context(stores()[name].joined(several)) for name, several in found.items())))
         if not any(Need.REPLICA in fault.needs for fault in scenario.faults):  # else a fault holds them later
             for link in links:

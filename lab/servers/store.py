@@ -68,9 +68,3 @@ class StoreServers(Protocol):
 
     def event_recorders(self, running: Sequence[Server], path: Path) -> list[EventRecorder]:
         """Start recorders that append key events to the file at ``path``; none where the store reports no events."""
-
-    def clear(self, running: Sequence[Server]) -> None:
-        """End all sessions, delete all keys and rows, and check that each server is empty. Raises OSError, NotReady.
-
-        Only a store has it whose servers stay up from run to run.
-        """

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,14 +104,11 @@ class Supervisor:
         """Return the pids of all programs that were started here, and of their descendants."""
         return [] if self._gone else list(self._ask(descendants=0)["pids"])
 
-    def end_all(self, spared: Sequence[int] = ()) -> None:
-        """Kill all programs that still run, but for those with these pids. Return when they have ended.
-
-        The supervisor process stays.
-        """
+    def end_all(self) -> None:
+        """Kill all programs that still run. Return when they have ended. The supervisor process stays."""
         if not self._gone:
-            self._ask(end_all=list(spared))
-        self._sessions.intersection_update(spared)
+            self._ask(end_all=True)
+        self._sessions.clear()
 
     def close(self) -> None:
         """Close the socket: the supervisor process kills all that still run and ends. Return when it has ended."""

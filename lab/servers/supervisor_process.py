@@ -17,7 +17,7 @@ Requests and answers are lines of JSON. Each request has a ``number``, which the
     {"exit_of": pid}                         → {"exit"}, null while it runs
     {"signal": number, "pid"}                → {"sent"}
     {"descendants": 0}                       → {"pids"}
-    {"end_all": pids}                        → {"pids"}: all but these programs and the fork servers were ended
+    {"end_all": true}                        → {"pids"}: all but the fork servers were ended
 
 The module uses the standard library only, so that it starts fast.
 
@@ -153,9 +153,8 @@ class SupervisorProcess:
         if "signal" in request:
             return {"sent": self.signal(request["pid"], request["signal"])}
         if "end_all" in request:
-            spared = set(request["end_all"])
-            self.end_all(spared | {one.process.pid for one in self.fork_servers.values()})
-            self.started = {pid: program for pid, program in self.started.items() if pid in spared}
+            self.end_all({one.process.pid for one in self.fork_servers.values()})
+            self.started.clear()
         return {"pids": descendants(os.getpid())}
 
     def start(self, request: dict[str, Any]) -> dict[str, Any]:

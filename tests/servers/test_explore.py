@@ -15,7 +15,6 @@ from app.lock import Claim
 from app.locks import stage
 from lab.explore.decision import Decision, Undecided
 from lab.explore.questions import by_default
-from lab.explore.search import replay
 from lab.explore.search import search as searches
 from lab.explore.search.budget import Budget
 from lab.explore.search.event import parse, short
@@ -218,19 +217,6 @@ def test_a_search_ends_with_the_memory(real, monkeypatch):
 
     assert (answer.is_decided, answer.undecided) == (False, Undecided.MEMORY)
     assert answer.about.startswith("5")
-
-
-def test_one_round_trip(real, monkeypatch):
-    """A schedule is run again in one round trip, and not in one for each command."""
-    one_by_one = []
-    monkeypatch.setattr(replay, "walk_live", lambda *about: one_by_one.append(about) or walk_live(*about))
-    with world_of(real, "watchdog", LONG) as world:
-        search(world, Budget(), LONG.horizon_ms, monotonic() + WITHIN_S)
-        schedules = random_schedules(world, Budget(), LONG.horizon_ms, 5, 1)
-        for schedule in schedules:
-            confirm(world, schedule, LONG.horizon_ms)
-
-    assert len(one_by_one) < len(schedules)  # on a machine that stalls, some are
 
 
 def confirm_all(world, schedules):

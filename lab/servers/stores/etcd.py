@@ -16,7 +16,7 @@ from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram, free_port
 from lab.servers.programs.etcd import EtcdServer, ask, metrics, status
-from lab.servers.replication_link import ReplicationLink, until
+from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
 
@@ -58,25 +58,6 @@ def end_session(running: Sequence[Server], record: FaultRecord) -> int:
     found = ask(running[0].port, "kv/range", running[0].host, **_everything(), sort_order="ASCEND", sort_target="CREATE", limit=1)
     ask(running[0].port, "lease/revoke", running[0].host, ID=found["kvs"][0]["lease"])
     return 1
-
-
-def clear(running: Sequence[Server]) -> None:
-    """Revoke all leases and delete all keys; then ask each member whether it has any left."""
-    first = running[0]
-    for lease in _leases(first):
-        ask(first.port, "lease/revoke", first.host, ID=lease)
-    ask(first.port, "kv/deleterange", first.host, **_everything())
-    until(lambda: all(_is_empty(one) for one in running), "etcd still has keys or leases")
-
-
-def _is_empty(one: Server) -> bool:
-    """Return whether the member itself knows of no key and no lease."""
-    keys = ask(one.port, "kv/range", one.host, **_everything(), serializable=True, count_only=True)
-    return not int(keys.get("count", 0)) and not _leases(one)
-
-
-def _leases(one: Server) -> list[str]:
-    return [lease["ID"] for lease in ask(one.port, "lease/leases", one.host).get("leases", [])]
 
 
 def _everything() -> dict[str, str]:

@@ -11,13 +11,12 @@ from typing import Any
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
-from lab.servers.programs.mariadb import SCHEMA, MariaDB, ShiftedMariaDB, ask
-from lab.servers.replication_link import ReplicationLink, until
+from lab.servers.programs.mariadb import MariaDB, ShiftedMariaDB, ask
+from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
 
 STATEMENTS = ("begin", "commit", "delete", "insert", "rollback", "select", "update")
-OTHERS = "SELECT ID FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND COMMAND <> 'Daemon'"
 
 
 def programs(scenario: Scenario) -> list[ServerProgram]:
@@ -54,22 +53,6 @@ def end_session(running: Sequence[Server], record: FaultRecord) -> int:
         with contextlib.suppress(OSError):  # the connection has been closed meanwhile
             _ask(running[0], f"KILL CONNECTION {number}")
     return len(theirs)
-
-
-def clear(running: Sequence[Server]) -> None:
-    """End all connections, which rolls their transactions back; then make the tables again."""
-
-    def alone() -> bool:
-        others = _ask(running[0], OTHERS)
-        for (number,) in others:
-            with contextlib.suppress(OSError):  # the connection has been closed meanwhile
-                _ask(running[0], f"KILL CONNECTION {number}")
-        return not others
-
-    until(alone, "the connections to MariaDB do not end")
-    for statement in ("DROP DATABASE lab", *SCHEMA.split(";")):
-        if statement.strip():
-            _ask(running[0], statement)
 
 
 def _ask(one: Server, statement: str) -> list[tuple[Any, ...]]:

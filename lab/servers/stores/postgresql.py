@@ -15,14 +15,13 @@ from lab.evidence.run_tables import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
 from lab.servers.programs.postgres import DATABASE, USER, Postgres, ask
-from lab.servers.replication_link import ReplicationLink, until
+from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
 
 OTHERS = """SELECT pid, client_port, application_name, query FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
 END = "SELECT pg_terminate_backend(%s)"
-EMPTY = ("DROP SCHEMA public CASCADE", "CREATE SCHEMA public", "CREATE EXTENSION pg_stat_statements")
 
 
 def programs(scenario: Scenario) -> list[ServerProgram]:
@@ -64,20 +63,6 @@ def end_session(running: Sequence[Server], record: FaultRecord) -> int:
     """End every connection of the faulted replica: in a database, a session is a connection."""
     theirs = [number for number, _, name, _ in _ask(running[0], OTHERS) if name == record.replica]
     return sum(_ask(running[0], END, number) == [(True,)] for number in theirs)
-
-
-def clear(running: Sequence[Server]) -> None:
-    """End all connections, which ends their locks and transactions; then empty the database."""
-
-    def alone() -> bool:
-        others = _ask(running[0], OTHERS)
-        for number, *_ in others:
-            _ask(running[0], END, number)
-        return not others
-
-    until(alone, "the connections to PostgreSQL do not end")
-    for statement in EMPTY:
-        _ask(running[0], statement)
 
 
 def _ask(one: Server, statement: str, *values: object) -> list[tuple[Any, ...]]:

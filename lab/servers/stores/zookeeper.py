@@ -5,28 +5,21 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException
-from kazoo.handlers.threading import KazooTimeoutError
 
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram, free_port
 from lab.servers.programs.zookeeper import ShiftedZooKeeper, ZooKeeperServer, four_letter
-from lab.servers.replication_link import ReplicationLink, until
+from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
 
 # the server counts only two kinds: reads (heartbeats among them) and updates
 COUNTED = re.compile(r"^zk_cnt_(read|update)latency\t(\d+)", re.MULTILINE)
-COUNTS = re.compile(r"^zk_(znode_count|ephemerals_count)\t(\d+)", re.MULTILINE)
-SESSION = re.compile(r"\b0x([0-9a-f]+)")  # in what a server lists
-SYSTEM, OWN_NODES = "zookeeper", "5"  # the nodes that every server has: /, /zookeeper, and three below
-CLOSED_AT_A_TIME = 8
 LEADS = re.compile(r"^Mode: (leader|standalone)$", re.MULTILINE)
 
 
@@ -74,37 +67,6 @@ def end_session(running: Sequence[Server], record: FaultRecord) -> int:
         looking.close()
     _close(running, session)
     return 1
-
-
-def clear(running: Sequence[Server]) -> None:
-    """Close all sessions and delete all nodes; then ask each server whether it has any left."""
-    with ThreadPoolExecutor(CLOSED_AT_A_TIME) as pool:
-        list(pool.map(lambda session: _close(running, session), _sessions(running)))
-    deleting = KazooClient(url(running))
-    try:
-        deleting.start()
-        for name in deleting.get_children("/"):
-            if name != SYSTEM:
-                deleting.delete(f"/{name}", recursive=True)
-    except (KazooException, KazooTimeoutError) as error:
-        raise OSError(f"ZooKeeper's nodes cannot be deleted: {error}") from error
-    finally:
-        deleting.stop()
-        deleting.close()
-    until(lambda: not _sessions(running) and all(_is_empty(one) for one in running), "ZooKeeper still has nodes or sessions")
-
-
-def _is_empty(one: Server) -> bool:
-    """Return whether the server itself knows of no node but its own."""
-    counts = dict(COUNTS.findall(four_letter(one.port, "mntr", one.host)))
-    return counts == {"znode_count": OWN_NODES, "ephemerals_count": "0"}
-
-
-def _sessions(running: Sequence[Server]) -> list[int]:
-    """Return all sessions that have not ended, also those whose client is gone."""
-    led = leader(running)
-    known, _, _ = four_letter(led.port, "dump", led.host).partition("Connections dump")
-    return sorted({int(number, 16) for number in SESSION.findall(known)})
 
 
 def _close(running: Sequence[Server], session: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from functools import partial
 
 import msgspec
@@ -13,7 +12,6 @@ from lab.evidence.run_folder import save
 from lab.experiments import matrix, matrix_round
 from lab.report.matrix import Cell, Matrix, Origin, load, read
 from lab.run import environment
-from tests.every import every
 
 OLD = Origin(judge="aaa", code="bbb", commit="ccc", versions={"redis-server": "Redis server v=7.0.15 sha=0"})
 NEW = msgspec.structs.replace(OLD, started_utc="2026-01-02T03:04:05+00:00")
@@ -30,7 +28,7 @@ def conducted(monkeypatch, tmp_path):
     verdicts: list[str] = []
     origin = [NEW]
 
-    def judged(cell, words, reports, servers):
+    def judged(cell, words, reports):
         verdict = verdicts.pop(0) if verdicts else "KEPT"
         if verdict == "interrupt":
             raise KeyboardInterrupt
@@ -244,10 +242,10 @@ def test_only_a_surprise_is_drawn(conducted, monkeypatch, tmp_path):
     words: list[list[str]] = []
     judged = matrix_round.judged
 
-    def noted(cell, line, reports, servers):
+    def noted(cell, line, reports):
         words.append(list(line))
         cell.run = "the-run"
-        return judged(cell, line, reports, servers)
+        return judged(cell, line, reports)
 
     monkeypatch.setattr(matrix_round, "judged", noted)
     monkeypatch.setattr(matrix_round, "child_command", lambda line, *_: words.append(list(line)))
@@ -256,28 +254,6 @@ def test_only_a_surprise_is_drawn(conducted, monkeypatch, tmp_path):
 
     ran = ["rush", "--stage", "lua", "--requests", "1000", "--no-draw"]
     assert words == [ran, ran, ["report", "the-run"]]
-
-
-@every("jobs, first", [(1, ["zookeeper"]), (2, ["zookeeper", ""]), (4, ["zookeeper", "zookeeper", "", ""])])
-def test_half_of_the_jobs_begin_with_slow_servers(jobs, first, conducted, monkeypatch):
-    """Half of the jobs begin with cells whose servers stay up, the others with the rest. Each cell runs once."""
-    ran, together = [], threading.Barrier(jobs)
-    stages = [*["lua"] * 4, *["zookeeper"] * 4, *["mysql_insert"] * 4]
-
-    def noted(cell, line, reports, servers):
-        ran.append((cell.stage, servers))
-        if len(ran) <= jobs:
-            together.wait(10)
-        cell.verdict = "KEPT"
-        return cell
-
-    monkeypatch.setattr(matrix_round, "judged", noted)
-    cells = [Cell(stage=stage, scenario="rush", claim="exclusive") for stage in stages]
-    matrix_round.conduct(cells, jobs, lambda run: None, draw=True)
-
-    assert sorted(stage for stage, _ in ran) == sorted(stages)
-    assert {cell.verdict for cell in cells} == {"KEPT"}
-    assert sorted(servers for _, servers in ran[:jobs]) == sorted(first)
 
 
 def test_fingerprint_follows_the_code(tmp_path):

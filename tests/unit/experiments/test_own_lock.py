@@ -33,7 +33,7 @@ def conducted(monkeypatch):
     lines: list[list[str]] = []
     given: dict[str, list[str]] = {}
 
-    def judged(cell, words, reports, servers):
+    def judged(cell, words, reports):
         lines.append(list(words))
         cell.verdict = given[cell.scenario].pop(0) if given.get(cell.scenario) else "KEPT"
         cell.reason, cell.lost = "the reason", 3 * (cell.verdict == "BROKEN")
