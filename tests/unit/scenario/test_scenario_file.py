@@ -12,10 +12,8 @@ import pytest
 from app.locks import stages
 from lab.errors import BadInput
 from lab.scenario import reader
-from lab.scenario.contradictions import LIMITS
 from lab.scenario.faults import faults
 from lab.scenario.options import LONGEST_MS, OPTIONS
-from lab.scenario.requirements import MEASURES
 from lab.scenario.scenario import Scenario
 from lab.servers.programs import nginx
 from tests.every import every
@@ -126,25 +124,7 @@ TABLES = [
     ),
     ({"faults": [RESTART | {"delay_ms": -1}]}, ["the fault restart_nodes: delay_ms", "at least 0", "not -1"]),
     ({"faults": [JUMP | {"by_ms": 0}]}, ["the fault jump_clock: by_ms", "at least 1", "not 0"]),
-    # a danger that no run can reach
-    (fault() | {"danger": {"faults": 2}}, ["danger.faults = 2", "the scenario has 1 fault", "at most 1"]),
-    ({"danger": {"faults": 1}}, ["danger.faults = 1", "the scenario has 0 faults", "leave it out"]),
-    (fault() | {"ttl_ms": 900, "danger": {"faults_past_ttl": 1}}, ["danger.faults_past_ttl = 1", "more than ttl_ms = 900"]),
-    (fault() | {"ttl_ms": 900, "danger": {"outlived_freezes": 1}}, ["danger.outlived_freezes = 1", "ttl_ms = 900"]),
-    (fault() | {"danger": {"late_releases": 2}}, ["danger.late_releases = 2", "at most 1"]),
-    (fault() | {"danger": {"clocks_moved": 1}}, ["danger.clocks_moved = 1", "the clocks of 0 servers"]),
-    (fault() | {"danger": {"votes": 5}}, ["danger.votes = 5", "no fault of the scenario lets clocks jump"]),
-    (fault() | {"danger": {"sessions_ended": 1}}, ["danger.sessions_ended = 1", "no fault of the scenario ends sessions"]),
-    ({"danger": {"asked_during_fault": 1}}, ["danger.asked_during_fault = 1", "0 faults"]),
-    ({"danger": {"handovers": 5001}}, ["danger.handovers = 5001", "5000 requests", "at most 5000"]),
-    ({"users": 1, "danger": {"handovers": 1}}, ["danger.handovers = 1", "a single user never waits"]),
-    ({"wait_ms": 0, "danger": {"handovers": 1}}, ["danger.handovers = 1", "wait_ms = 0, and no request waits"]),
-    ({"wait_ms": 20, "danger": {"waited": 1}}, ["danger.waited = 1", "wait_ms = 20 is shorter than retry_ms = 30"]),
-    ({"replicas": 1, "danger": {"handovers_between_replicas": 1}}, ["danger.handovers_between_replicas = 1", "replicas = 1"]),
-    ({"danger": {"least_of_even_share_percent": 101}}, ["danger.least_of_even_share_percent = 101", "at most 100"]),
-    ({"danger": {"least_share_percent": 34}}, ["danger.least_share_percent = 34", "at most 33"]),
     ({"danger": {"waited": HUGE}}, ["danger", "whole numbers"]),
-    ({"requests": 3, "danger": {"turned_away": 4}}, ["danger.turned_away = 4", "3 requests"]),
     # keys that contradict each other
     ({"users": 3, "rate": 2.0}, ["users and rate exclude each other"]),
     ({"seed": 3}, ["seed has no effect without rate"]),
@@ -208,11 +188,6 @@ def test_every_parameter_has_words():
     types = [spec.type for kind in faults().values() for spec in msgspec.structs.fields(kind)]
 
     assert [one for one in types if not any(meta.description for meta in one.__metadata__)] == []
-
-
-def test_limits_of_danger_are_measures():
-    """Each limit of a danger is that of a measure."""
-    assert LIMITS.keys() <= MEASURES.keys()
 
 
 def test_what_is_allowed_is_accepted():
