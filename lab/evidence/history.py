@@ -22,13 +22,12 @@ from app.journal import AnyEvent, Number, Sent, Started
 from app.line_file import LineFile
 from lab.evidence.damage import Flaws
 from lab.evidence.fault_record import FaultRecord
-from lab.evidence.regular_file import open_regular
 
 REQUESTS = "requests.jsonl"
 KEY_EVENTS = "server.jsonl"
 FAULTS = "faults.jsonl"
 LONGEST_LINE = 1 << 20  # bytes
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # what the decoder raises
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)  # what the decoder raises
 OF_A_PROCESS = (b'{"what":"sent"', b'{"what":"started"')  # the first words of such lines
 BLOCK = 1 << 16  # bytes of a file decoded at a time: larger blocks do not stay in the processor's cache
 CHUNK = 8192  # lines of a journal held at a time; its threads may write out of order by no more lines than this
@@ -143,10 +142,10 @@ class History:
         """Read only what the replicas report of their processes, and of all that these sent: few lines among many."""
         decoder: msgspec.json.Decoder[Sent | Started] = msgspec.json.Decoder(Sent | Started)
         for replica in self.replicas:
-            with contextlib.suppress(OSError), open_regular(self.folder / journal_of(replica)) as file:
+            with contextlib.suppress(OSError), (self.folder / journal_of(replica)).open("rb") as file:
                 for line in file:
                     if line.startswith(OF_A_PROCESS):
-                        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                        with contextlib.suppress(*UNREADABLE):
                             yield decoder.decode(line)
 
     def faults(self) -> Iterator[FaultRecord]:
@@ -168,7 +167,7 @@ class History:
         if name in self.left_out:
             return
         try:
-            file = open_regular(self.folder / name)
+            file = (self.folder / name).open("rb")
         except FileNotFoundError:
             return
         except OSError as error:

@@ -29,7 +29,6 @@ from lab.evidence import run_tables
 from lab.evidence.ending import Ending
 from lab.evidence.free_space import shortage
 from lab.evidence.inventory import FileFacts
-from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_tables import ClientFacts
 from lab.paths import COMMAND, REPORTS, shown
 
@@ -272,7 +271,7 @@ def load(folder: Path) -> RunRecord:
     """Return the record of a run folder. Raises BadInput if the folder has none that this lab can read."""
     path = folder / RUN
     try:
-        record: RunRecord = decoded(read_record(path), RunRecord)
+        record = msgspec.json.decode(path.read_bytes(), type=RunRecord)
     except FileNotFoundError:
         raise BadInput(f"{folder} is not a run: it has no run.json") from None
     except OSError as error:

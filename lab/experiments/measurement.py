@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from lab.errors import BadInput
-from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import save as save_record
 from lab.run import environment
 
@@ -58,7 +57,6 @@ def save(found: Measurement, path: Path, table: str = "") -> list[Path]:
 def load(path: Path, kind: type[Kind]) -> Kind:
     """Return the measurement in a file. Raises BadInput where there is none."""
     try:
-        found: Kind = decoded(read_record(path), kind)
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.MsgspecError) as error:
         raise BadInput(f"{path.parent} holds no {path.name} of this lab: {error}") from None
-    return found

@@ -12,7 +12,6 @@ import msgspec
 from lab.errors import ExitStatus
 from lab.evidence.damage import Damage, DamageKind
 from lab.evidence.loss import Loss, Mechanism
-from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import RUN
 from lab.judge.examples import (
     FreedEarly,
@@ -53,13 +52,12 @@ class _Sealed(msgspec.Struct):
 
 def kept_seal(folder: Path) -> Seal | None:
     """Return the seal in ``verdict.json``; None where it has none. Raises OSError or msgspec's errors."""
-    sealed: _Sealed = decoded(read_record(folder / VERDICT), _Sealed)
-    return sealed.seal
+    return msgspec.json.decode((folder / VERDICT).read_bytes(), type=_Sealed).seal
 
 
 def seal_of(folder: Path) -> Seal:
     """Return the seal of a run that was just made. Raises OSError."""
-    return Seal(hashlib.sha256(read_record(folder / RUN)).hexdigest())
+    return Seal(hashlib.sha256((folder / RUN).read_bytes()).hexdigest())
 
 
 def differences(folder: Path, kept: Seal | None) -> Iterator[Damage]:
@@ -237,7 +235,7 @@ class Judgement(msgspec.Struct, kw_only=True):
     @staticmethod
     def decode(text: bytes | str) -> Judgement:
         """Return the judgement in a ``verdict.json``. Raises msgspec's errors."""
-        content = decoded(text)
+        content = msgspec.json.decode(text)
         schema = content.get("schema", SCHEMA) if isinstance(content, dict) else SCHEMA
         if schema != SCHEMA:
             raise msgspec.ValidationError(f"it has the schema {schema}; this lab reads schema {SCHEMA}")
@@ -246,4 +244,4 @@ class Judgement(msgspec.Struct, kw_only=True):
     @staticmethod
     def load(folder: Path) -> Judgement:
         """Return the judgement in a run folder. Raises OSError or msgspec's errors."""
-        return Judgement.decode(read_record(folder / VERDICT))
+        return Judgement.decode((folder / VERDICT).read_bytes())

@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from lab.errors import BadInput, in_short
-from lab.evidence.regular_file import read_record
 from lab.evidence.run_folder import replace, save
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
@@ -141,7 +140,7 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
         if facts.resolve() != result.folder.resolve():
             facts.mkdir(parents=True, exist_ok=True)
             for name in ("run.json", "verdict.json", "series.json"):
-                replace(facts / name, read_record(result.folder / name))
+                replace(facts / name, (result.folder / name).read_bytes())
     fitting = {name: one for name, one in charts().items() if one.fits(results)}
     drawn = [path for name, one in fitting.items() for path in chart.save(one, results, into / name)]
     table = into / "table.md"

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import replace
 from lab.judge.judgement import Judgement
 from lab.report.statistics import mean, mean_of_ratios
@@ -86,7 +85,7 @@ def write(repeats: Sequence[Repeat], folder: Path) -> Path:
 def read(folder: Path) -> list[Repeat]:
     """Return the runs of all rounds; none where the ladder ran once."""
     path = folder / REPEATS
-    return decoded(read_record(path), list[Repeat]) if path.exists() else []
+    return msgspec.json.decode(path.read_bytes(), type=list[Repeat]) if path.exists() else []
 
 
 def spread(samples: Sequence[float]) -> Spread:

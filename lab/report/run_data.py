@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 
 from lab.evidence.loss import Mechanism
-from lab.evidence.regular_file import decoded, read_record
 from lab.evidence.run_folder import RunRecord
 from lab.evidence.run_folder import load as load_record
 from lab.judge.fault_outcome import FaultOutcome
@@ -140,7 +139,7 @@ def load(folder: Path) -> Result:
     return Result(
         record=load_record(folder),
         judgement=Judgement.load(folder),
-        series=decoded(read_record(folder / "series.json"), Series),
+        series=msgspec.json.decode((folder / "series.json").read_bytes(), type=Series),
         folder=folder,
     )
 

@@ -13,7 +13,6 @@ import msgspec
 from app.journal import GaveUp, Renewed
 from lab.evidence.history import History, KeyEvent
 from lab.evidence.loss import GrantFacts, Loss, Mechanism
-from lab.evidence.regular_file import open_regular
 from lab.judge.fact import Code
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
@@ -240,7 +239,7 @@ class _Reader:
         decode = msgspec.json.Decoder(Loss).decode
         if self.findings.losses_unwritten:
             return  # what is there was written by somebody else
-        with open_regular(path) as file:
+        with path.open("rb") as file:
             for loss in map(decode, file):
                 culprit = self.place(loss.culprit, places)
                 if loss.destroyed <= 0 or culprit == NEVER:
