@@ -26,7 +26,6 @@ from app.stores import lock_store
 
 WAIT_MS = 60_000
 RETRY_MS = 30
-BETWEEN_S = 0.05
 
 
 class LockMeasurement(msgspec.Struct, kw_only=True):

@@ -19,7 +19,7 @@ from lab.explore.search.in_words import in_words, reply_in_words
 from lab.explore.search.state import DEAD, PAUSED, State
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import loading
-from lab.explore.store.resp import parsed
+from lab.explore.store.resp import whole
 from lab.explore.store.table import Table
 from lab.language.choice import Language
 from lab.story import say
@@ -110,7 +110,7 @@ class Board:
             return ""
         result = node.inputs[-1].result
         if isinstance(result, bytes):
-            return reply_in_words(self.program, parsed(result)[0])
+            return reply_in_words(self.program, whole(result))
         return "no reply" if result is LOST else reply_in_words(self.program, result if isinstance(result, tuple) else None)
 
     def phase(self, state: State, client: int) -> str:

@@ -124,7 +124,6 @@ class Histories:
         self.shapes: list[Shape] = []
         # of each shape: a history that leads to it
         self.histories: list[tuple[Words, ...]] = []
-        self.replays = 0
         self._shape_numbers: dict[Shape, int] = {}
         self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
         self._effects: dict[tuple[int, Words], _Effect] = {}
@@ -211,7 +210,6 @@ class Histories:
         return _Effect(after, done.reply, done.renewed)
 
     def _replayed(self, shape: int) -> StorePlace:
-        self.replays += 1
         while len(self._places) >= self.real.most_places:
             self._places.popitem(last=False)[1].close()
         place = replayed(self.real, self.histories[shape])

@@ -1,13 +1,14 @@
-"""Redis' protocol, versions 2 and 3: commands as they are sent, and replies as they come.
-
-Source: redis.io, "Redis serialization protocol specification".
-"""
+"""Redis' protocol as the explorer has it: commands as they are sent, and replies as they come, read by ``app/wire/resp.py``."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
+
+import redis
+
+from app.wire.resp import command, message
 
 Words = tuple[bytes, ...]
 
@@ -26,10 +27,6 @@ class Reply(NamedTuple):
     value: Any
 
 
-class Incomplete(Exception):  # noqa: N818 - states what is so
-    """The bytes end before the message does."""
-
-
 def pack(words: Iterable[Any]) -> bytes:
     """Return a command as it is sent."""
     parts = [one if isinstance(one, bytes) else str(one).encode() for one in words]
@@ -37,82 +34,35 @@ def pack(words: Iterable[Any]) -> bytes:
 
 
 def commands(data: bytes) -> tuple[list[Words], bytes]:
-    """Return the commands that some bytes hold, and the bytes of a command that is not complete. Raises ValueError."""
+    """Return the commands that some bytes hold, and the bytes of a command that is not complete. Raises NotRedis."""
     found: list[Words] = []
     place = 0
-    while place < len(data):
-        if data[place : place + 1] != b"*":  # an inline command, as a person types it
-            line, end, _ = data[place:].partition(b"\r\n")
-            if not end:
-                break
-            found.append(tuple(line.split()))
-            place += len(line) + 2
-            continue
-        try:
-            words, place = _array_of_bulks(data, place)
-        except Incomplete:
-            break
-        found.append(words)
-    return [one for one in found if one], data[place:]
+    while place < len(data) and (one := command(data, place)) is not None:
+        found.append(tuple(one[0]))
+        place = one[1]
+    return found, data[place:]
 
 
-def _array_of_bulks(data: bytes, place: int) -> tuple[Words, int]:
-    number, place = _line(data, place + 1)
-    words = []
-    for _ in range(int(number)):
-        size, place = _line(data, place + 1)
-        end = place + int(size)
-        if len(data) < end + 2:
-            raise Incomplete
-        words.append(data[place:end])
-        place = end + 2
-    return tuple(words), place
+def whole(raw: bytes) -> Any:
+    """Return what a reply says that has come as a whole."""
+    found = message(raw)
+    return value_of(found[0]) if found is not None else None
 
 
-def _line(data: bytes, place: int) -> tuple[bytes, int]:
-    end = data.find(b"\r\n", place)
-    if end < 0:
-        raise Incomplete
-    return data[place:end], end + 2
-
-
-def parsed(data: bytes, place: int = 0) -> tuple[Any, int]:
-    """Return what a reply says, and where it ends. Raises Incomplete."""
-    line, after = _line(data, place)
-    kind, text = line[:1], line[1:]
-    if kind in LONG:
-        return _long(data, kind, text, after)
-    if kind not in SHORT:
-        raise ValueError(f"{line[:20]!r} begins no reply of Redis")
-    return SHORT[kind](text), after
-
-
-LONG = (b"$", b"!", b"=", b"*", b"~", b">", b"%")
-SHORT: dict[bytes, Callable[[bytes], Any]] = {
-    **dict.fromkeys((b"+", b",", b"("), bytes),
-    b":": int,
-    b"-": lambda text: Failure(text.decode(errors="replace")),
-    b"_": lambda text: None,
-    b"#": lambda text: int(text == b"t"),
-}
-
-
-def _long(data: bytes, kind: bytes, text: bytes, after: int) -> tuple[Any, int]:
-    """Return a text of known length, or several replies."""
-    if text == b"-1":
-        return None, after
-    number = int(text)
-    if kind in b"*~>%":
-        values = []
-        for _ in range(number * (2 if kind == b"%" else 1)):
-            value, after = parsed(data, after)
-            values.append(value)
-        return tuple(values), after
-    end = after + number
-    if len(data) < end + 2:
-        raise Incomplete
-    content = data[after:end]
-    return (Failure(content.decode(errors="replace")) if kind == b"!" else content[4:] if kind == b"=" else content), end + 2
+def value_of(said: Any) -> Any:
+    """Return what was read as a value that can be a key of a table."""
+    match said:
+        case list():
+            return tuple(map(value_of, said))
+        case str():
+            return said.encode()
+        case float():
+            return b"%g" % said
+        case bool():
+            return int(said)
+        case redis.ResponseError():
+            return Failure(str(said))
+    return said
 
 
 def encoded(value: Any, push: bool = False) -> bytes:
@@ -144,16 +94,14 @@ class RespClient:
     def read(self) -> Reply:
         """Return the next reply or message."""
         while True:
-            try:
-                value, end = parsed(self._unread, self._place)
-            except Incomplete:
-                data = self._socket.recv(1 << 20)
-                if not data:
-                    raise ConnectionError("the explorer's Redis has closed the connection") from None
-                self._unread, self._place = self._unread[self._place :] + data, 0
-            else:
-                raw, self._place = self._unread[self._place : end], end
-                return Reply(raw, value)
+            found = message(self._unread, self._place)
+            if found is not None:
+                raw, self._place = self._unread[self._place : found[1]], found[1]
+                return Reply(raw, value_of(found[0]))
+            data = self._socket.recv(1 << 20)
+            if not data:
+                raise ConnectionError("the explorer's Redis has closed the connection")
+            self._unread, self._place = self._unread[self._place :] + data, 0
 
     def close(self) -> None:
         """Close the connection."""
