@@ -285,9 +285,3 @@ class Timeline(msgspec.Struct, kw_only=True):
 def load(path: Path) -> Timeline | None:
     """Return the timeline in a file, or None without the file."""
     return msgspec.json.decode(path.read_bytes(), type=Timeline) if path.exists() else None
-
-
-def locks_nothing(folder: Path) -> bool:
-    """Return whether the timeline in a folder shows that the run's stage has no lock. Without a timeline, nothing is shown."""
-    picture = load(folder / "timeline.json")
-    return picture is not None and bool(picture.held) and not picture.is_locked

@@ -24,7 +24,6 @@ EXCEPTIONS = {
     "lab/story/timeline.py": "the refusal of a resource, as the stage's error has it in the journal",
     "lab/run/environment.py": "/proc/cpuinfo",
     "lab/scenario/reader.py": "the error of the TOML parser",
-    "lab/servers/stores/zookeeper.py": "ZooKeeper's answer to a command of four letters",
 }
 
 
