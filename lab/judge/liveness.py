@@ -131,12 +131,13 @@ def waited_too_long(promise: Promise, findings: Findings) -> Iterator[Violation]
 
 
 def slow_try(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield that requests which did not want to wait were kept waiting, whether they got the lock in the end or not."""
+    """Yield that requests were kept waiting for longer than they wanted to, whether they got the lock in the end or not."""
     waits_ms = sorted(wait_ns / 1e6 for wait_ns in (*findings.in_vain_ns, *findings.waits_ns))
     number = len(waits_ms) + findings.never_answered
-    median_ms, tail_ms = waits_ms[len(waits_ms) // 2] if waits_ms else 0, promise.bound.tail_ms
+    wanted_ms = findings.run.wait_ms  # 0 in the scenario that tests it
+    median_ms, tail_ms = waits_ms[len(waits_ms) // 2] if waits_ms else 0, wanted_ms + promise.bound.tail_ms
     late = sum(wait_ms > tail_ms for wait_ms in waits_ms) + findings.never_answered
-    if median_ms > promise.bound.ms:
+    if median_ms > wanted_ms + promise.bound.ms:
         yield promise.violation([Fact(Code.HALF_TRIED_SLOWLY, ms=round(median_ms))], list(findings.in_vain))
     elif late > FEW * number:
         seen = Fact(Code.SOME_TRIED_SLOWLY, late, of=number, ms=round(tail_ms))

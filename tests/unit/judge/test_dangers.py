@@ -235,3 +235,13 @@ def test_release_before_a_wait(made, releasing_ms, gives_up, danger, claims):
 
     assert findings.measures["released_before_a_wait"] == danger
     assert [claim for claim, _ in found(findings)] == claims
+
+
+@pytest.mark.parametrize(("wait_ms", "guilty"), [(0, True), (700, False)])
+def test_try_that_is_ready_to_wait(wait_ms, guilty, made):
+    """A request breaks no promise by a wait that it was asked to be ready for."""
+    made.increment("a", 0, 0, at=(0, 1, 600, 601))
+    for number in range(3):
+        left(made, f"left-{number}", 10, 510, "replica-2")
+
+    assert bool(found(made.analyse(final=1, wait_ms=wait_ms, tests="answers_a_try_at_once"))) == guilty
