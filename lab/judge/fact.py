@@ -70,6 +70,8 @@ class Code(StrEnum):
     # the danger was never reached, or nobody was served; what follows says by how much, and why
     DANGER_NOT_REACHED = "danger_not_reached"
     NOBODY_SERVED = "nobody_served"
+    # after the fault nobody wanted the lock for long enough
+    NOBODY_ASKED = "nobody_asked"
     MEASURE_SHORT = "measure_short"
     FAULT_AT_ONE_VOTE = "fault_at_one_vote"
     TOO_FEW_REQUESTS = "too_few_requests"

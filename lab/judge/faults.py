@@ -11,6 +11,7 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
 from lab.judge.key_history import KeyHistory
+from lab.judge.onlookers import Onlookers, Want
 
 OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these faults reach one command, and so one server
 MAJORITY = 3  # of five servers
@@ -31,8 +32,10 @@ class Faults:
         self.is_one_replica = findings.run.replicas == 1
         self.sent_one_by_one = False  # whether requests ask each of several servers by a command of its own
         findings.faults = self.outcomes
+        findings.onlookers = [Onlookers(outcome) for outcome in self.outcomes]
 
     def got(self, grant: Grant) -> None:
+        self._look(grant.request, Want(grant.asked_ns, grant.got_ns, got=True))
         self.keys |= {grant.key, grant.outer_key} - {""}
         for outcome in self.outcomes:
             outcome.asked(grant.replica, grant.asked_ns)
@@ -64,8 +67,13 @@ class Faults:
         return self.sent_one_by_one and record.effect in OF_ONE_COMMAND
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
+        self._look(event.request, Want(event.asked_ns, event.gave_up_ns, got=False))
         for outcome in self.outcomes:
             outcome.asked(replica, event.asked_ns)
+
+    def _look(self, request: str, want: Want) -> None:
+        for one in self.findings.onlookers:
+            one.look(request, want)
 
     def released(self, grant: Grant) -> None:
         self.sent_one_by_one |= self.has_votes and grant.release_commands >= MAJORITY

@@ -16,6 +16,7 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.grant import Grant
 from lab.judge.ledger import Account
 from lab.judge.losses import Losses, net_losses
+from lab.judge.onlookers import Onlookers
 from lab.judge.stall import Lateness, Stall
 from lab.judge.trace import Trace
 from lab.judge.unseen import Unseen
@@ -196,6 +197,8 @@ class Findings:
     measures: Counter[str] = field(default_factory=Counter)
     # the faults in the order of time, and what followed from each
     faults: list[FaultOutcome] = field(default_factory=list)
+    # for each of them, the requests that wanted the lock after it
+    onlookers: list[Onlookers] = field(default_factory=list)
     # the length of each time in which the lock was free although a request waited; the longest of them
     idle_ns: array[int] = field(default_factory=lambda: array("q"))
     idlest: Idle | None = None

@@ -59,12 +59,28 @@ def _stuck_after(
         why = Mechanism.RENEWED_BY_ANOTHER if fault.foreign_renewals else promise.mechanism
         after = (idle for idle in findings.idle_times if to_the_end and idle.releasing_ns > fault.record.began_ns)
         later = next((idle for idle in after if idle.ms > bound_ms), None)
-        if fault.idle_ms is None:
+        was_missed = is_missed(fault, findings, bound_ms)
+        if was_missed and fault.idle_ms is None:
             yield promise.violation([_after(fault, Code.NOBODY_AFTER_FAULT)], [fault], why)
-        elif fault.idle_ms > bound_ms:
+        elif was_missed and fault.idle_ms is not None:
             yield promise.violation([_after(fault, Code.LATE_AFTER_FAULT, fault.idle_ms)], [fault], why)
         elif later is not None:
             yield promise.violation([_after(fault, Code.FREE_LATER, later.ms)], [fault, later], why)
+
+
+def is_missed(fault: FaultOutcome, findings: Findings, bound_ms: float) -> bool:
+    """Return whether no other request got the lock within the bound, although one wanted it: else it shows nothing."""
+    is_late = fault.idle_ms is None or fault.idle_ms > bound_ms
+    return is_late and any(one.show_taken(bound_ms) for one in findings.onlookers if one.fault is fault)
+
+
+def nobody_asked(promise: Promise, findings: Findings) -> bool:
+    """Return whether after each fault nobody got the lock in time, and nobody wanted it."""
+    bound_ms = promise.bound_ms(findings)
+    return bool(findings.faults) and all(
+        (fault.idle_ms is None or fault.idle_ms > bound_ms) and not is_missed(fault, findings, bound_ms)
+        for fault in promise.faults(findings)
+    )
 
 
 def _after(fault: FaultOutcome, code: Code, ms: float = 0) -> Fact:

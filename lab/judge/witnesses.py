@@ -11,6 +11,7 @@ from lab.judge.examples import EXAMPLES, RefusedAndWritten, Unwritten
 from lab.judge.fact import Code, Fact
 from lab.judge.findings import Findings
 from lab.judge.grant import Name
+from lab.judge.onlookers import Want
 from lab.judge.writes import WrittenValues
 
 
@@ -38,6 +39,9 @@ class Witnesses:
         findings.outcomes[request.outcome] += 1
         if not request.status and findings.run.tests == Claim.answers_a_try_at_once.name and not findings.run.has_faults:
             findings.never_answered += 1
+        if not request.status:
+            for one in findings.onlookers:
+                one.look(request.id, Want(request.start_ns, request.end_ns, got=False))
         if request.outcome is Outcome.ACKNOWLEDGED:
             findings.acknowledged_by_replica[request.replica] += 1
             if wrote:

@@ -6,15 +6,17 @@ from collections import Counter
 
 import pytest
 
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.loss import Mechanism
 from lab.judge.fact import Code, Fact
+from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.judgement import Verdict
 from lab.judge.ledger import Account
 from lab.judge.losses import Losses
 from lab.judge.verdict import weigh
 from lab.story.verdict import also_seen
 from lab.story.verdict import why as reasons
-from tests.builders import findings_of_ten, record_of_ten
+from tests.builders import MS, findings_of_ten, record_of_ten
 from tests.every import every
 
 
@@ -123,6 +125,22 @@ def test_unsure_counter_voids_the_run(changes):
 def test_missing_requests_void_the_run():
     """Fewer requests on record than were to be sent make the run VOID."""
     assert weigh(record_of_ten(["exclusive"], requests=11), findings_of_ten()).verdict == "VOID"
+
+
+@pytest.mark.parametrize(
+    ("got_ms", "claims", "verdict"), [(0, ["freed_after_crash"], "VOID"), (0, [], "VOID"), (9, ["freed_after_crash"], "KEPT")]
+)
+def test_fault_that_nobody_looked_after_voids_the_run(got_ms, claims, verdict):
+    """Where nobody wanted the lock after the fault, it is not known whether it was free in time."""
+    record = record_of_ten(claims)
+    record.scenario["tests"] = "freed_after_crash"
+    died = FaultRecord("kill-1", "replica-1", 1, "r0", MS, effect=Effect.PROCESS_DIES, failpoint="read.after")
+    found = findings_of_ten(faults=[FaultOutcome(died, next_got_ns=got_ms * MS)])
+
+    judgement = weigh(record, found)
+
+    assert judgement.verdict == verdict
+    assert [one.code for one in judgement.why] == [Code.NOBODY_ASKED] * (verdict == "VOID")
 
 
 def test_exit_status_of_a_verdict():
