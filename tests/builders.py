@@ -114,12 +114,6 @@ class Made:
         self.line("requests.jsonl", Request(request, start_ns, start_ns, end_ns, outcome, STATUS[outcome], replica, value))
         return self
 
-    def waiter(self, asked_ms: int = 0, until_ms: int = 9000) -> Made:
-        """A request that waits for the lock, and gives up."""
-        times = {"asked_ns": asked_ms * MS, "gave_up_ns": until_ms * MS}
-        self.line("journal/replica-9.jsonl", GaveUp(request="waiter", why="not free", commands=9, **times))
-        return self.answer("waiter", "failed")
-
     def stalled(self, since_ms: int, until_ms: int, ran_ms: int = 0, queued_ms: int = 0, replica: str = "replica-1") -> Made:
         gap = {"since_ns": since_ms * MS, "until_ns": until_ms * MS, "ran_ns": ran_ms * MS, "queued_ns": queued_ms * MS}
         self.line(f"journal/{replica}.jsonl", Stalled(request="", **gap))
@@ -151,10 +145,10 @@ class Made:
         self.line("faults.jsonl", FaultRecord(name=f"{kind}-1", **about, **times))
         return self
 
-    def gave_up(self, request: str, at_ms: int, **keys: str) -> Made:
-        times = {"asked_ns": 0, "gave_up_ns": at_ms * MS}
+    def gave_up(self, request: str, at_ms: int, asked_ms: int = 0, **keys: str) -> Made:
+        times = {"asked_ns": asked_ms * MS, "gave_up_ns": at_ms * MS}
         self.line("journal/replica-1.jsonl", GaveUp(request=request, why="not free", commands=9, **times, **keys))
-        return self.answer(request, "failed")
+        return self.answer(request, "failed", "replica-1", *times.values())
 
     def key_event(self, event: str, at_ms: int, key: str = "lock") -> Made:
         self.line("server.jsonl", KeyEvent(at_ms * MS, event, key))

@@ -72,6 +72,8 @@ class Code(StrEnum):
     NOBODY_SERVED = "nobody_served"
     # after the fault nobody wanted the lock for long enough
     NOBODY_ASKED = "nobody_asked"
+    # holders worked for most of the time, and requests were refused
+    OVERLOADED = "overloaded"
     MEASURE_SHORT = "measure_short"
     FAULT_AT_ONE_VOTE = "fault_at_one_vote"
     TOO_FEW_REQUESTS = "too_few_requests"

@@ -215,6 +215,8 @@ class Findings:
     # the wait of each grant; the longest of them
     waits_ns: array[int] = field(default_factory=lambda: array("q"))
     longest: Wait | None = None
+    # how long all holders worked that wrote, one after the other
+    worked_ns: int = 0
     # the longest time for which a lock that was taken twice stayed after its outer release, although a request waited
     stayed: Idle | None = None
     # where a request takes its lock twice: how long each waited for the lock while it held the lock; the longest of them
@@ -247,6 +249,11 @@ class Findings:
     def has_lock(self) -> bool:
         """Return whether the stage locks anything: a request named the key of its lock, and the judge found one."""
         return self.locked and not {Mechanism.NO_LOCK} & {*self.losses, *self.overlaps}
+
+    @property
+    def is_overloaded(self) -> bool:
+        """Return whether holders worked for most of the time: then requests wait, and are refused, under the best of locks."""
+        return 2e-9 * self.worked_ns > self.duration_s > 0
 
     @property
     def duration_s(self) -> float:

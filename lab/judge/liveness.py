@@ -23,6 +23,7 @@ from lab.judge.safety import harm
 STARVED = 5  # times the number of users: no machine holds up one request for so long
 STAYS_MS = 250  # at least: a waiter may sleep that long between two looks
 FAIR_SAMPLE = 10  # times at which the lock was free, from which on they say how long it usually is
+PATIENT = 0.9  # of its readiness to wait: who was refused later than that has waited to the end
 PATIENT_MS = 5000  # a request that waits for less may find the lock held
 
 
@@ -74,13 +75,20 @@ def is_missed(fault: FaultOutcome, findings: Findings, bound_ms: float) -> bool:
     return is_late and any(one.show_taken(bound_ms) for one in findings.onlookers if one.fault is fault)
 
 
-def nobody_asked(promise: Promise, findings: Findings) -> bool:
-    """Return whether after each fault nobody got the lock in time, and nobody wanted it."""
+def nobody_asked(promise: Promise, findings: Findings) -> Fact | None:
+    """Return that after each fault nobody got the lock in time, and nobody wanted it; None where it is not so."""
     bound_ms = promise.bound_ms(findings)
-    return bool(findings.faults) and all(
+    is_so = bool(findings.faults) and all(
         (fault.idle_ms is None or fault.idle_ms > bound_ms) and not is_missed(fault, findings, bound_ms)
         for fault in promise.faults(findings)
     )
+    return Fact(Code.NOBODY_ASKED) if is_so else None
+
+
+def overloaded(_: Promise, findings: Findings) -> Fact | None:
+    """Return that more requests came than holders can serve one after the other; None where it is not so, or harmed nobody."""
+    refused = findings.gave_up if findings.is_overloaded else 0
+    return Fact(Code.OVERLOADED, refused, of=findings.requests) if refused else None
 
 
 def _after(fault: FaultOutcome, code: Code, ms: float = 0) -> Fact:
@@ -108,8 +116,9 @@ def nobody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation
 
     An election may take its time: those who asked before its end do not count.
     """
-    for fault in findings.faults:
-        if not fault.granted_meanwhile or fault.granted_again < promise.bound.share * fault.asked_again:
+    for onlookers in findings.onlookers:
+        fault, is_wanted = onlookers.fault, onlookers.wanted_meanwhile
+        if is_wanted and (not fault.granted_meanwhile or fault.granted_again < promise.bound.share * fault.asked_again):
             asked = fault.asked_here + fault.asked_there
             seen = [Fact(Code.NOBODY_MEANWHILE, fault.granted_meanwhile, of=asked, failpoint=fault.record.failpoint)]
             mechanism = Mechanism.ONE_STORE_GONE if findings.run.has_votes else Mechanism.ONLY_STORE_GONE
@@ -136,7 +145,9 @@ def overtaken(promise: Promise, findings: Findings) -> Iterator[Violation]:
 
 
 def waited_too_long(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield that requests gave up waiting, or got the lock only after the bound."""
+    """Yield that requests gave up waiting, or got the lock only after the bound, although holders did not work all the time."""
+    if findings.is_overloaded:
+        return
     bound_ms = promise.bound_ms(findings)
     late = sum(wait_ns > bound_ms * 1e6 for wait_ns in findings.waits_ns)
     if findings.gave_up or late:
@@ -201,6 +212,8 @@ def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation
         refused += min(findings.outcomes[Outcome.UNKNOWN], findings.gave_up)
     if run.has_faults or run.nested or run.wait_ms < PATIENT_MS or not run.is_complete:
         return
+    if findings.is_overloaded:  # then those are no fault of the lock that waited to the end
+        refused -= sum(wait_ns > PATIENT * run.wait_ms * 1e6 for wait_ns in findings.in_vain_ns)
     if refused > (1 - promise.bound.share) * findings.requests:
         yield promise.violation([Fact(Code.TOO_MANY_REFUSED, refused, of=findings.requests)], [Refusals(refused)])
 

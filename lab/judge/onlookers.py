@@ -31,6 +31,11 @@ class Onlookers:
         if request != self.fault.record.request and want.ended_ns > self.fault.record.began_ns and not is_over:
             self.wants.append(want)
 
+    @property
+    def wanted_meanwhile(self) -> bool:
+        """Return whether anybody wanted the lock before the recovery began."""
+        return any(one.asked_ns < self.fault.record.recovering_ns for one in self.wants)
+
     def show_taken(self, bound_ms: float) -> bool:
         """Return whether any of them shows that the lock was taken for longer than the bound.
 

@@ -56,6 +56,8 @@ class Promise:
     only_tested: bool = False
     # what must be true of the run as well
     only_if: Callable[[Findings], bool] = lambda findings: True
+    # returns why a run that does not break the claim shows nothing of it; None where it does
+    blind: Callable[[Promise, Findings], Fact | None] = lambda promise, findings: None
 
     def violations(self, findings: Findings) -> Iterator[Violation]:
         """Yield how the findings break the claim, a violation for each mechanism."""

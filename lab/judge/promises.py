@@ -14,8 +14,10 @@ from lab.evidence.loss import Mechanism
 from lab.judge.findings import Findings
 from lab.judge.liveness import (
     blocked,
+    nobody_asked,
     nobody_meanwhile,
     not_reentrant,
+    overloaded,
     overtaken,
     slow_handover,
     slow_try,
@@ -105,6 +107,7 @@ FREED = (
         effects=(Effect.PROCESS_DIES, Effect.REQUEST_FAILS),
         phases=(ACQUIRE,),
         bound=IN_TIME,
+        blind=nobody_asked,
     ),
     Promise(
         Claim.survives_a_lost_reply,
@@ -112,6 +115,7 @@ FREED = (
         Mechanism.LOCKED_OUT_BY_ITSELF,
         effects=(Effect.REPLY_LOST,),
         bound=WELL_BEFORE,
+        blind=nobody_asked,
     ),
     Promise(
         Claim.freed_after_crash,
@@ -121,6 +125,7 @@ FREED = (
         but_phases=(ACQUIRE,),
         bound=IN_TIME,
         only_if=_clock_not_behind,
+        blind=nobody_asked,
     ),
     Promise(
         Claim.freed_with_a_clock_behind,
@@ -129,6 +134,7 @@ FREED = (
         effects=(Effect.PROCESS_DIES,),
         bound=IN_TIME,
         only_if=_clock_behind,
+        blind=nobody_asked,
     ),
     Promise(
         Claim.freed_after_failure,
@@ -137,6 +143,7 @@ FREED = (
         effects=(Effect.REQUEST_FAILS,),
         but_phases=(ACQUIRE, RELEASE),
         bound=Bound(ttls=1 / 3),  # a holder that releases in any case needs far less; without a release, the whole TTL passes
+        blind=nobody_asked,
     ),
     Promise(
         Claim.freed_after_hang,
@@ -144,6 +151,7 @@ FREED = (
         Mechanism.HOLDER_HUNG,
         effects=(Effect.REQUEST_HANGS,),
         bound=Bound(ttls=2),  # the lock is free after one TTL; waiters of a busy machine may be late
+        blind=nobody_asked,
     ),
     Promise(
         Claim.freed_after_a_failed_release,
@@ -152,6 +160,7 @@ FREED = (
         effects=(Effect.COMMAND_FAILS,),
         phases=(RELEASE,),
         bound=IN_TIME,
+        blind=nobody_asked,
     ),
     Promise(
         Claim.freed_after_a_lost_release,
@@ -160,12 +169,20 @@ FREED = (
         effects=(Effect.REPLY_DROPPED,),
         phases=(RELEASE,),
         bound=WELL_BEFORE,
+        blind=nobody_asked,
     ),
 )
 # While servers of the lock are down or silent, the lock is granted; without a majority of them, it is not.
 AVAILABLE = (
     Promise(Claim.available_with_a_node_down, nobody_meanwhile, bound=Bound(share=0.5), only_tested=True),
-    Promise(Claim.available_with_two_nodes_down, stuck, Mechanism.TOO_FEW_SERVERS, bound=IN_TIME, only_tested=True),
+    Promise(
+        Claim.available_with_two_nodes_down,
+        stuck,
+        Mechanism.TOO_FEW_SERVERS,
+        bound=IN_TIME,
+        only_tested=True,
+        blind=nobody_asked,
+    ),
     Promise(Claim.refuses_without_majority, somebody_meanwhile, Mechanism.GRANTED_BY_MINORITY, only_tested=True),
 )
 # Those who wait are served, soon and in their order.
@@ -190,6 +207,7 @@ SERVED = (
         Mechanism.RELEASE_MISSED,
         bound=Bound(waits=1),
         only_tested=True,
+        blind=overloaded,
     ),
     Promise(Claim.waiters_may_leave, blocked, Mechanism.BLOCKED_BY_LEAVER, bound=IN_TIME),
     Promise(
@@ -198,6 +216,7 @@ SERVED = (
         Mechanism.WAITED_FOR_EACH_OTHER,
         bound=Bound(ttls=2, ms=PATIENCE_MS),  # two locks to wait for
         only_if=_crossed,
+        blind=overloaded,
     ),
     Promise(Claim.reentrant, not_reentrant, bound=Bound(ttls=1 / 2)),
     Promise(Claim.fair, overtaken, Mechanism.NO_QUEUE, bound=Bound(times=4), only_tested=True),
@@ -213,6 +232,7 @@ SERVED = (
         too_many_refused,
         Mechanism.TOO_MANY_REFUSED,
         bound=Bound(share=0.5),  # a lock that votes among many competitors refuses some of them on a busy machine
+        blind=overloaded,
     ),
 )
 # What was done is what was asked for and answered.

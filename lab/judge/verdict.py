@@ -31,7 +31,7 @@ from lab.judge import analysis, analysis_without_clock
 from lab.judge.fact import Code, Fact
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import VERDICT, Judgement, Measure, Seal, Verdict, Violation, differences, kept_seal, seal_of
-from lab.judge.liveness import nobody_asked, serves_next_to_nobody
+from lab.judge.liveness import serves_next_to_nobody
 from lab.judge.losses import net_losses
 from lab.judge.promises import FREED, IN_TIME, PROMISES
 from lab.judge.proof import REPORTS_KEYS, damages, doubts, missing, rests_on_the_key, stands, strange
@@ -273,8 +273,8 @@ def _verdict(
 
 def _nothing_broke(record: RunRecord, findings: Findings, claim: str) -> tuple[Verdict, list[Fact]]:
     """Return the verdict on a promise that held. Where nobody was served, nothing was kept."""
-    if claim in ABOUT_FREEING and nobody_asked(PROMISES[claim], findings):
-        return Verdict.VOID, [Fact(Code.NOBODY_ASKED)]
+    if why := PROMISES[claim].blind(PROMISES[claim], findings):
+        return Verdict.VOID, [why]
     if claim not in record.stage["claims"]:
         return Verdict.UNSEEN, [Fact(Code.HELD_BY_RENEWALS)] if _outlasted_by_renewals(findings, claim) else []
     if not findings.outcomes[Outcome.ACKNOWLEDGED]:

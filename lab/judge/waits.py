@@ -25,6 +25,7 @@ class Waits:
         self.retry_ns = findings.run.retry_ms * 1_000_000
         self.number_granted = 0  # grants under which a request wrote
         self.number_waited = 0  # those of them for which it had waited
+        self.worked_ns = 0  # how long all of them worked
         self.waits_ns = findings.waits_ns
         self.is_nested = findings.run.nested == "same"
 
@@ -48,6 +49,7 @@ class Waits:
         if grant.wrote is not None:
             self.number_granted += 1
             self.number_waited += grant.got_ns - grant.asked_ns >= self.retry_ns
+            self.worked_ns += grant.releasing_ns - grant.got_ns
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         findings = self.findings
@@ -67,6 +69,7 @@ class Waits:
         measures["granted"] = self.number_granted
         measures["waited"] = self.number_waited
         measures["turned_away"] = findings.gave_up
+        findings.worked_ns = self.worked_ns
         measures["tries"] = len(findings.waits_ns) + findings.gave_up
 
     def _waited_for_itself(self, grant: Grant, key: str) -> None:

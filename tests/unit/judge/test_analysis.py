@@ -445,7 +445,7 @@ def test_renewer_of_a_dead_holders_lock(made, replica, answer, mechanism):
     made.line(f"journal/{replica}.jsonl", Renewed(request="", key="lock", renewed_ns=200 * MS, answer=answer))
     made.increment("next", 0, 0, at=(2000, 2001, 2002, 2003), replica="replica-3")
 
-    assert found(made.waiter().analyse(final=1, ttl_ms=300)) == [("freed_after_crash", mechanism)]
+    assert found(made.gave_up("waiter", 9000).analyse(final=1, ttl_ms=300)) == [("freed_after_crash", mechanism)]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ def left(made, request: str, asked_ms: int, gave_up_ms: int, replica: str = "rep
     """A request that asked, and gave up."""
     times = {"asked_ns": asked_ms * MS, "gave_up_ns": gave_up_ms * MS}
     made.line(f"journal/{replica}.jsonl", GaveUp(request=request, why="not free", commands=9, **times, **keys))
-    return made.answer(request, "failed")
+    return made.answer(request, "failed", replica, times["asked_ns"], times["gave_up_ns"])
 
 
 def test_longest_hold_in_ttls(made):
@@ -245,3 +245,15 @@ def test_try_that_is_ready_to_wait(wait_ms, guilty, made):
         left(made, f"left-{number}", 10, 510, "replica-2")
 
     assert bool(found(made.analyse(final=1, wait_ms=wait_ms, tests="answers_a_try_at_once"))) == guilty
+
+
+@pytest.mark.parametrize(("work_ms", "gave_up_ms", "guilty"), [(4000, 9990, True), (8000, 9990, False), (8000, 2000, True)])
+def test_refused_by_the_load(work_ms, gave_up_ms, guilty, made):
+    """Where holders work for most of the time, those who waited to the end were refused because of the load."""
+    made.increment("a", 0, 0, at=(0, 1, work_ms, work_ms))
+    for number in range(3):
+        left(made, f"left-{number}", 1, gave_up_ms)
+
+    claims = [claim for claim, _ in found(made.analyse(final=1, wait_ms=10_000))]
+
+    assert ("serves_most_requests" in claims) == guilty

@@ -143,7 +143,7 @@ def test_dead_holder_and_a_clock(made, back, next_ms, expected):
         made.fault("turn_clock_back", "dead", 1, 1900)
     made.increment("next", 0, 0, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3), replica="replica-2")
 
-    assert found(made.waiter().analyse(final=1, ttl_ms=300)) == expected
+    assert found(made.gave_up("waiter", 9000).analyse(final=1, ttl_ms=300)) == expected
 
 
 def test_asked_on_each_side_of_a_split(made):
@@ -211,7 +211,7 @@ def test_lock_is_free_in_time(made, kind, failpoint, claim, next_ms, guilty):
     if next_ms is not None:
         made.increment("next", 0, 0, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3), replica="replica-2")
 
-    claims = [claim for claim, _ in found(made.waiter().analyse(final=int(next_ms is not None), ttl_ms=300))]
+    claims = [claim for claim, _ in found(made.gave_up("waiter", 9000).analyse(final=int(next_ms is not None), ttl_ms=300))]
 
     assert claims == ([claim] if guilty else [])
 
@@ -224,7 +224,7 @@ def test_lock_passes_on_before_the_fault_is_noted(got_ms, guilty, made):
     made.increment("at once", 1, 1, at=(got_ms, got_ms + 1, 1500, 1501), replica="replica-2")
     made.increment("next", 2, 2, at=(1503, 1504, 1505, 1506), replica="replica-3")
 
-    claims = [claim for claim, _ in found(made.waiter().analyse(final=3, ttl_ms=300))]
+    claims = [claim for claim, _ in found(made.gave_up("waiter", 9000).analyse(final=3, ttl_ms=300))]
 
     assert ("freed_after_a_lost_release" in claims) == guilty
 
@@ -246,7 +246,7 @@ def test_failed_work_is_not_a_hang(made, kind, claim, next_ms, guilty):
     if next_ms is not None:
         made.increment("next", 0, 0, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3), replica="replica-2")
 
-    claims = [claim for claim, _ in found(made.waiter().analyse(final=int(next_ms is not None), ttl_ms=900))]
+    claims = [claim for claim, _ in found(made.gave_up("waiter", 9000).analyse(final=int(next_ms is not None), ttl_ms=900))]
 
     assert claims == ([claim] if guilty else [])
 
@@ -257,7 +257,7 @@ def test_reentry_after_failed_work(made):
     made.increment("same thread", 0, 0, at=(20, 21, 22, 23))
     made.increment("next", 1, 1, at=(910, 911, 912, 913), replica="replica-2")
 
-    assert [claim for claim, _ in found(made.waiter().analyse(final=2, ttl_ms=900))] == ["freed_after_failure"]
+    assert [claim for claim, _ in found(made.gave_up("waiter", 9000).analyse(final=2, ttl_ms=900))] == ["freed_after_failure"]
 
 
 def test_reentry_after_a_lost_reply(made):
@@ -266,7 +266,7 @@ def test_reentry_after_a_lost_reply(made):
     made.increment("same thread", 0, 0, at=(20, 21, 22, 23))
     made.increment("next", 1, 1, at=(1000, 1001, 1002, 1003), replica="replica-2")
 
-    assert [claim for claim, _ in found(made.waiter().analyse(final=2, ttl_ms=300))] == ["survives_a_lost_reply"]
+    assert [claim for claim, _ in found(made.gave_up("waiter", 9000).analyse(final=2, ttl_ms=300))] == ["survives_a_lost_reply"]
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_reentry_after_a_lost_reply(made):
 )
 def test_nobody_missed_the_lock(in_vain_ms, next_ms, guilty, made):
     """That nobody has the lock after a fault shows nothing where nobody wants it."""
-    made.fault("kill", "reached", 10, 10).waiter(*in_vain_ms)
+    made.fault("kill", "reached", 10, 10).gave_up("in vain", in_vain_ms[1], in_vain_ms[0])
     if next_ms:
         asked, got = next_ms
         made.increment("next", 0, 0, at=(got, got + 1, got + 2, got + 3), replica="replica-2", asked=asked)
@@ -314,7 +314,7 @@ def test_grant_in_the_replica_of_the_fault(kind, failpoint, key_event, replicas,
         made.key_event("set", 5)
         made.key_event(key_event, 15)
 
-    claims = found(made.waiter().analyse(final=1, ttl_ms=900, replicas=replicas))
+    claims = found(made.gave_up("waiter", 9000).analyse(final=1, ttl_ms=900, replicas=replicas))
 
     assert bool(claims) == guilty
 
@@ -486,7 +486,8 @@ def test_explicit_lease(made, explicit):
     [
         (1000, 1900, []),  # also after an election that took long
         (1000, 3500, ["available_with_a_node_down"]),  # only when the server was back
-        (3100, 3200, ["available_with_a_node_down"]),  # asked only then
+        (0, 3200, ["available_with_a_node_down"]),  # it was waiting all the while
+        (3100, 3200, []),  # nobody wanted it while the server was down: the danger was not reached
     ],
 )
 def test_granted_while_a_server_is_down(made, asked_ms, got_ms, expected):
