@@ -49,6 +49,7 @@ class Found(Protocol):
 def confirmed_on_cluster(promised: Sequence[Found], explorer: Explorer, console: Console) -> Confirmed:
     """Run the schedules on real replicas until one breaks its promise there as well, and print what was seen."""
     seen = Confirmed.NOT_POSSIBLE
+    console.print()
     for one in promised:
         if why := _not_possible(one, explorer):
             console.print(f"  {one.claim.name} is not run on real replicas: {why}", style="dim", highlight=False, soft_wrap=True)

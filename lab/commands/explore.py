@@ -160,6 +160,8 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
             console.print(*lines, sep="\n", end="\n" if wanted.then else "", highlight=False, soft_wrap=True)
             seen = confirmed_on_cluster(promised, explorer, console) if promised and wanted.confirm and not interrupted else None
             certified = certify(decision, real, wanted.certificate, console) if wanted.certificate else ExitStatus.GOOD
+            for line in () if wanted.as_json else words.next_commands(decision, promised):
+                console.print(line, highlight=False, soft_wrap=True)
     if interrupted:
         return ExitStatus.INTERRUPTED
     return (status_of(decision, seen) or certified) if again is ExitStatus.GOOD else again
@@ -225,12 +227,12 @@ def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = 
 
 
 def report(console: Console, decision: Decision, shortest: Sequence[Shortest], wanted: Wanted) -> None:
-    """Print what was decided: the promises first."""
+    """Print what was searched, the story of a broken promise, and last what was decided, a line a claim."""
     if wanted.as_json:
         sys.stdout.write(_as_json(decision).decode())
         return
-    for line, style in words.verdict(decision):
-        console.print(line, style=style, highlight=False, soft_wrap=True)
+    for line in words.searched(decision):
+        console.print(line, style="dim", highlight=False, soft_wrap=True)
     promised = [one for one in shortest if one.claim in decision.stage.claims]
     asked = [one for one in shortest if wanted.show is one.claim or wanted.only is one.claim]
     if wanted.show is not None and not asked:
@@ -239,8 +241,8 @@ def report(console: Console, decision: Decision, shortest: Sequence[Shortest], w
         console.print(f"\n[bold]{one.claim.name}[/bold]", highlight=False)
         print_story(console, one.story)
         console.print(f"  {words.again(decision.stage, one.question, one.broken, wanted.out)}", style="dim", soft_wrap=True)
-    for line in words.closing(decision, promised):
-        console.print(line, style="dim", highlight=False, soft_wrap=True)
+    for line, style in words.verdict(decision):
+        console.print(line, style=style, highlight=False, soft_wrap=True)
 
 
 def keep(decision: Decision, shortest: Sequence[Shortest], redis: str, out: Path) -> None:

@@ -1,4 +1,6 @@
-"""What ``lab explore`` prints: the verdict first, one line a promise; then what can happen and was not promised."""
+"""What ``lab explore`` prints: what was searched; the verdict, a line a promise, and what can happen though it was not promised;
+what to type next. The story of a broken promise stands before the verdict: the screen ends with the verdict and the next command.
+"""
 
 from __future__ import annotations
 
@@ -196,20 +198,24 @@ def replay(named: str, question: Question, broken: Broken) -> str:
     return f"lab replay {named}:{short(broken.events)}{options}"
 
 
-def closing(decision: Decision, promised: Sequence[HasClaim]) -> Iterator[str]:
-    """Yield what was looked at and what was not, and what to type next."""
-    yield ""
-    stage = decision.stage
+def searched(decision: Decision) -> Iterator[str]:
+    """Yield what was looked at and what was not."""
+    yield from textwrap.wrap(_decided(decision), WIDTH)
+    yield from textwrap.wrap(_not_looked_at(decision), WIDTH)
+
+
+def next_commands(decision: Decision, promised: Sequence[HasClaim]) -> Iterator[str]:
+    """Yield what to type next, after an empty line; nothing where no claim breaks."""
+    stage, found = decision.stage, []
     for one in promised[:1]:
         mends = mended_by(stage, one.claim)
         if mends:
-            yield f"What mends it: {mends} keeps this promise in every order. lab diff {stage.lookup} {mends}"
-        yield f"Play it: lab play {stage.lookup}"
+            found.append(f"What mends it: {mends} keeps this promise in every order. lab diff {stage.lookup} {mends}")
+        found.append(f"Play it: lab play {stage.lookup}")
     others = [claim for claim in decision.broken() if claim not in {one.claim for one in promised}]
     if others and decision.only is None:
-        yield f"A schedule as a story: --show {others[0].name}"
-    yield from textwrap.wrap(_decided(decision), WIDTH)
-    yield from textwrap.wrap(_not_looked_at(decision), WIDTH)
+        found.append(f"A schedule as a story: the same command with --show {others[0].name}")
+    yield from ["", *found] if found else ()
 
 
 def _decided(decision: Decision) -> str:
@@ -218,8 +224,9 @@ def _decided(decision: Decision) -> str:
     cut = sum(one.found.witness.cut for one in done if one.found is not None)
     schedules = f", {thousands(found)} schedules" if decision.servers == 1 and found else ""
     ends = f"; {thousands(cut)} of them end at the horizon, with somebody still waiting" if cut and decision.servers == 1 else ""
-    searches = counted(len(decision.questions), "search", "searches")
-    return f"Decided: {len(done)} of {searches}{schedules}{ends}. Redis {decision.redis}."
+    searches = counted(len(decision.questions) + decision.moot, "search", "searches")
+    moot = f"; {counted(decision.moot, 'search', 'searches')} had nothing to ask" if decision.moot else ""
+    return f"Decided: {len(done)} of {searches}{schedules}{ends}{moot}. Redis {decision.redis}."
 
 
 def _not_looked_at(decision: Decision) -> str:

@@ -94,6 +94,8 @@ class Decision:
     drawn: dict[str, str] = field(default_factory=dict)
     # the claim that is asked about, promised or not; None for all promises
     only: Claim | None = None
+    # how many questions were dropped, with which nothing was asked
+    moot: int = 0
 
     def __post_init__(self) -> None:
         self.answers = self.answers or [SearchOutcome(undecided=Undecided.TIME) for _ in self.questions]
@@ -111,6 +113,7 @@ class Decision:
     def drop_moot(self) -> None:
         """Forget the questions with which nothing was asked."""
         kept = [place for place, answer in enumerate(self.answers) if not answer.is_moot]
+        self.moot += len(self.answers) - len(kept)
         self.questions = [self.questions[place] for place in kept]
         self.answers = [self.answers[place] for place in kept]
 

@@ -1,4 +1,4 @@
-"""``lab explore`` as its user sees it: the verdict first, a status that says it, and nothing left behind."""
+"""``lab explore`` as its user sees it: a verdict that is easy to find, a status that says it, and nothing left behind."""
 
 from __future__ import annotations
 
@@ -46,16 +46,36 @@ def broken_lock(folder):
     return path
 
 
-def test_verdict_first(tmp_path):
-    """The first line after the beginning is the verdict; each promise has a line of its own, and the whole is short."""
+def verdict_of(done):
+    """Return the lines from the verdict on, and the verdict without the name of the stage."""
+    name = done.out.partition(":")[0]
+    lines = done.out.splitlines()
+    place = next(place for place, line in enumerate(lines) if line.startswith((f"{name} ", "Nothing is decided of ")))
+    return lines[place:], lines[place].removeprefix(f"{name} ")
+
+
+def test_a_line_for_each_promise(tmp_path):
+    """Where all is kept there is no story: the verdict, a line for each promise, what to type next; and the whole is short."""
     done = lab("explore", "uuid", "--budget", "90", cwd=tmp_path)
 
-    begins, empty, verdict, *lines = done.out.splitlines()
+    lines, verdict = verdict_of(done)
     assert done.status == ExitStatus.GOOD
-    assert begins.startswith("uuid: ")
-    assert (empty, verdict.partition(" promises")[0]) == ("", "uuid keeps 12")
+    assert verdict.startswith("keeps 12 promises")
     assert sum(line.startswith("  holds ") for line in lines) == 12
+    assert lines[-1].endswith(" --show held_to_the_end")
     assert len(done.out.splitlines()) <= MOST_LINES
+
+
+def test_the_next_command_is_last(tmp_path):
+    """Of a broken promise: its story, then the table, then what real replicas say, and last what to type next."""
+    done = lab("explore", LOCKS / "broken" / "compares_in_two_steps.py", "--pauses", "1", cwd=tmp_path)
+
+    lines, verdict = verdict_of(done)
+    text = "\n".join(lines)
+    assert verdict == "breaks 1 promise"
+    assert done.out.index("A is paused") < done.out.index("again: lab replay") < done.out.index("  breaks ")
+    assert text.index("  breaks ") < text.index("  holds ") < text.index("Real replicas agree") < text.index("Play it: lab play ")
+    assert " --show " in lines[-1]
 
 
 def test_status_of_a_broken_promise(tmp_path):
@@ -63,8 +83,7 @@ def test_status_of_a_broken_promise(tmp_path):
     done = lab("explore", LOCKS / "broken" / "looks_and_then_sets.py", *SMALL, "--no-confirm", cwd=tmp_path)
 
     assert done.status == ExitStatus.BROKEN
-    verdict = done.out.splitlines()[2]
-    assert verdict.startswith("looks_and_then_sets breaks ")
+    assert verdict_of(done)[1].startswith("breaks ")
     command = next(line.partition("again: lab replay ")[2] for line in done.out.splitlines() if "again: lab replay" in line)
     assert lab("replay", command, cwd=tmp_path).status == ExitStatus.BROKEN
 
@@ -82,7 +101,7 @@ def test_lock_that_only_raises(tmp_path):
     done = lab("explore", ONLY_RAISES, cwd=tmp_path)
 
     assert done.status == ExitStatus.NOTHING_SHOWN
-    assert done.out.splitlines()[2].startswith("Nothing is decided of only_raises")
+    assert verdict_of(done)[1].startswith("Nothing is decided of only_raises")
     assert "NotImplementedError at only_raises.py:10" in " ".join(done.out.split())
     assert " holds" not in done.out
 
@@ -108,7 +127,7 @@ def test_one_claim(tmp_path):
     data = json.loads(lab("explore", "uuid", "--claim", "releases_atomically", "--pauses", "1", "--json", cwd=tmp_path).out)
 
     assert done.status == ExitStatus.GOOD
-    assert done.out.splitlines()[2] == "uuid breaks releases_atomically, which it does not promise"
+    assert verdict_of(done)[1] == "breaks releases_atomically, which it does not promise"
     assert data["promises"] == {"releases_atomically": "breaks"}
     (search,) = data["searches"]
     assert search["faults"] == {"pauses": 1}
@@ -175,7 +194,7 @@ def test_a_lock_that_loops(tmp_path):
 
     assert time.monotonic() - began_s < WITHIN_S  # what it has without a budget: nothing else ends this lock
     assert done.status == ExitStatus.NOTHING_SHOWN
-    assert done.out.splitlines()[2].startswith("Nothing is decided of loops")
+    assert verdict_of(done)[1].startswith("Nothing is decided of loops")
 
 
 def folders():
@@ -216,6 +235,6 @@ def test_interrupted(tmp_path):
     done = one.end()
 
     assert done.status == ExitStatus.INTERRUPTED
-    assert "cohort" in done.out.splitlines()[2]
+    assert verdict_of(done)
     assert "Decided: " in done.out
     assert "Traceback" not in done.err
