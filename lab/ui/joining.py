@@ -2,7 +2,7 @@
 
 Where only this machine reaches the pages there are no keys, and every visitor is the teacher. A key comes once, in an
 address (``?k=``). From then on a cookie stands for it. The cookie of a phone is a number that the server made and signed: a
-phone has one vote, and cannot make up a second one.
+phone has one prediction, and cannot make up a second one. It gets one where it loses the cookie and scans again.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from lab.judge.judgement import Judgement
 from lab.language import phrases
 from lab.language.choice import Language
 from lab.language.phrases import exactly
-from lab.paths import REFERENCE
+from lab.paths import HOME, REFERENCE
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.story import say
@@ -67,6 +67,12 @@ def test_places_of_texts_are_kept():
     places = {name: (set(PLACE.findall(TEXTS[name])), set(PLACE.findall(text))) for name, text in chinese.texts().items()}
 
     assert {name: pair for name, pair in places.items() if pair[0] != pair[1]} == {}
+
+
+@every("path", ["docs/zh/class.md", "README.zh.md", "lab/language/zh/class_page.toml"])
+def test_one_word_for_a_prediction(path):
+    """The class predicts (预测): no text of the class calls it a guess or a vote."""
+    assert re.findall(".{0,9}(?:猜|投票).{0,9}", (HOME / path).read_text(encoding="utf-8")) == []
 
 
 def test_page_has_both_languages():
