@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from itertools import count
+from itertools import count, pairwise
 
 from lab.language.choice import Language
 from lab.story import say, say_run
@@ -25,6 +25,7 @@ PLACES = {Line.A: 62, Line.LOCK: 196, Line.B: 330, Line.COUNTER: 450}
 WITHOUT_LOCK = {Line.A: 62, Line.B: 256, Line.COUNTER: 450}
 WITHOUT_COUNTER = {Line.A: 62, Line.LOCK: 256, Line.B: 450}
 SENTENCES = 530
+Span = tuple[Line, float, float, str]  # of a lifeline, from one height to another, in a colour
 BOX = 22  # half the width of the box with the counter's value
 TITLE_LETTERS, SENTENCE_LETTERS, NAME_LETTERS = 88, 42, 11  # of a line
 TITLE, LINE, ROW, HEAD, LEGEND = 22, 18, 28, 62, 34  # heights
@@ -99,24 +100,30 @@ class _Drawing:
             yield _path(f"M{x} {self.head}V{self.bottom}", PALE, 2)
 
     def bars(self) -> Iterator[str]:
-        """Draw how long A and B act as holders, and from when on A does so without the lock."""
-        if not self.found.has_counter:
-            yield from self.taken()
-            return
+        """Draw how long A and B act as holders, and from when on without the lock: in each step what of it is in that step."""
+        spans = list(self.acting() if self.found.has_counter else self.taken())
+        for number, room in enumerate(pairwise(self.tops), 1):
+            for place, (line, begin, end, colour) in enumerate(spans, 1):
+                drawn = "".join(_bar(self.places[line], max(begin, room[0]), min(end, room[1]), colour))
+                if drawn:
+                    yield f'<g id="step-{number}-bar-{place}">{drawn}</g>'
+
+    def acting(self) -> Iterator[Span]:
+        """Yield how long A and B act as holders, and from when on A does so without the lock."""
         lost = next((y for event, y in self.rows if event.loses_lock), None)
         for line in (Line.A, Line.B):
             own = [y for event, y in self.rows if event.actor is line]
             begin, end = min(own), max(own)
             alone = lost if line is Line.A and lost is not None else end
-            yield from _bar(self.places[line], begin, min(alone, end), BELIEF)
-            yield from _bar(self.places[line], alone, end, ALONE)
+            yield line, begin, min(alone, end), BELIEF
+            yield line, alone, end, ALONE
 
-    def taken(self) -> Iterator[str]:
-        """Draw until when A acts as the holder, and until when its key keeps the lock taken."""
+    def taken(self) -> Iterator[Span]:
+        """Yield until when A acts as the holder, and until when its key keeps the lock taken."""
         at = {event.what.kind: y for event, y in self.rows}
         got, over = at.get(Kind.GRANTED, self.head), at.get(Kind.LEASE_OVER, at.get(Kind.NEXT_GOT, self.bottom))
-        yield from _bar(self.places[Line.A], got, at[Kind.FAULT], BELIEF)
-        yield from _bar(self.places[Line.LOCK], got, over, ALONE)
+        yield Line.A, got, at[Kind.FAULT], BELIEF
+        yield Line.LOCK, got, over, ALONE
 
     def sentence(self, number: int, step: Step, clock: str) -> Iterator[str]:
         colour = RED if any(event.is_harm for event in step) else SOFT

@@ -37,6 +37,23 @@ def test_each_step_has_its_parts(name, language):
     assert all(say_run.of_a_step(step, language).replace(" ", "") in said for step in KEPT[name].steps)
 
 
+@every("name", KEPT)
+def test_no_bar_is_ahead_of_its_step(name):
+    """A bar ends with the step that shows it: a page that shows the steps one by one gives nothing away."""
+    svg = drawn(name, Language.ENGLISH)
+    ends, tops = {}, {}
+    for part in svg.iter(f"{SVG}g"):
+        number = int(part.get("id").split("-")[1])
+        if "-bar-" in part.get("id"):
+            (bar,) = part
+            ends[number] = max(ends.get(number, 0), float(bar.get("y")) + float(bar.get("height")))
+        elif part.find(f"{SVG}text") is not None:
+            tops.setdefault(number, float(part.find(f"{SVG}text").get("y")))
+
+    assert len(ends) > 1
+    assert [number for number, end in ends.items() if number + 1 in tops and end > tops[number + 1]] == []
+
+
 @every("language", Language)
 @every("name", KEPT)
 def test_no_text_covers_another(name, language):
