@@ -18,7 +18,7 @@ import pytest
 from lab.prerequisites import program
 
 SIZES = {"wide": (1280, 900), "phone": (390, 844), "projector": (1920, 1080)}
-AT_HOME = ("127.0.0.1", "localhost", "[::1]")
+AT_HOME = ("127.0.0.1", "127.0.0.2", "localhost", "[::1]")
 QUIET = [  # a browser that talks to nobody of its own accord
     "--disable-gpu",
     "--disable-background-networking",

@@ -13,6 +13,7 @@ from lab.ui.same_origin import LOOPBACK
 PAGE_PORT, LOCUST_PORT = 8090, 8089
 TRIED = 10  # how many ports are tried, from the usual one on, before the system chooses any
 VOTE = "/vote"  # the page as phones see it
+PROJECTOR = "/projector"  # the page as the class sees it on the wall, without buttons
 JOIN = "/join"  # where a phone types the word of the class
 NOWHERE = ("192.0.2.1", 9)  # an address that is reserved for documentation
 
@@ -87,6 +88,11 @@ def from_elsewhere(host: str) -> str:
             return ""
         found: str = probe.getsockname()[0]
         return found
+
+
+def joining(page: str) -> str:
+    """Return the address at which a visitor types the word of the class, to go on to a page."""
+    return f"{JOIN}?then={PROJECTOR}" if page == PROJECTOR else JOIN
 
 
 def qr_code(address: str) -> str:

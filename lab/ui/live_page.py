@@ -52,6 +52,7 @@ def text(
         "chinese": chinese.offered() | lesson.chinese(teacher),
         "lesson": lesson.offered(teacher),
         "language": language,
+        "teacher": teacher,
     }
     encoded = msgspec.json.encode(data).decode().replace("<", "\\u003c")  # a </script> in a text would end the element
     phones = {"invitation": invitation, "qr_code": qr_code(invitation.code) if invitation.code else "", "names": names}

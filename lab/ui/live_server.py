@@ -22,7 +22,7 @@ from lab.language.choice import of_environment
 from lab.paths import REPORTS
 from lab.scenario import reader as scenarios
 from lab.ui import join_page, live_page, questions
-from lab.ui.addresses import JOIN, VOTE, from_elsewhere, from_here
+from lab.ui.addresses import JOIN, PROJECTOR, VOTE, from_elsewhere, from_here, joining
 from lab.ui.event_stream import TooManyListeners, encoded
 from lab.ui.joining import NOT_JOINED, TEACHER_ONLY, Admission, Invitation, Keys, Role, as_teacher, cookies_in
 from lab.ui.ladder_panel import rungs
@@ -45,9 +45,8 @@ POLICY = (
     "frame-ancestors 'none'"
 )
 
-PROJECTOR = "projector"  # the view of the page without buttons
 HTML = "text/html; charset=utf-8"
-PAGES = ("/", "/live", VOTE)  # the lab's own page; at the last address as phones see it
+PAGES = {"/": Role.TEACHER, "/live": Role.TEACHER, VOTE: Role.VOTER, PROJECTOR: Role.ONLOOKER}  # each view, and who may see it
 
 
 class LiveServer(Site):
@@ -99,7 +98,7 @@ class LiveHandler(SiteHandler):
         address = urlsplit(self.path)
         asked = {name: values[-1] for name, values in parse_qs(address.query).items()}
         if address.path in PAGES:
-            return self._enter(address.path, asked["k"]) if "k" in asked else self._page(address.path, asked.get("view", ""))
+            return self._enter(address.path, asked["k"]) if "k" in asked else self._page(address.path)
         if address.path == JOIN:
             return self._join_page(Admission.OPEN)
         return self._forbid(NOT_JOINED) if self._role() is Role.STRANGER else self._content(address.path, asked)
@@ -175,20 +174,23 @@ class LiveHandler(SiteHandler):
         word = parse_qs(body.decode(errors="replace")).get("word", [""])[0]
         entry = self.server.keys.typed(word, self.client_address[0])
         return (
-            self._redirect(VOTE, self.server.keys.new_device(self._cookies()))
+            self._redirect(self._wanted(), self.server.keys.new_device(self._cookies()))
             if entry is Admission.OPEN
             else self._join_page(entry)
         )
 
     def _join_page(self, entry: Admission) -> BytesIO:
-        text = join_page.text(entry, of_environment(os.environ))
+        text = join_page.text(entry, of_environment(os.environ), joining(self._wanted()))
         return self._send(text.encode(), HTML, HTTPStatus.OK if entry is Admission.OPEN else HTTPStatus.FORBIDDEN)
 
-    def _page(self, path: str, view: str) -> BytesIO:
+    def _wanted(self) -> str:
+        """Return which page a visitor of the page of the word goes on to: the projector's, if it came from there."""
+        return PROJECTOR if parse_qs(urlsplit(self.path).query).get("then") == [PROJECTOR] else VOTE
+
+    def _page(self, path: str) -> BytesIO:
         server, role = self.server, self._role()
-        least = Role.ONLOOKER if view == PROJECTOR else Role.VOTER if path == VOTE else Role.TEACHER
-        if role < least:
-            return self._redirect(VOTE if role is Role.VOTER else JOIN)
+        if role < PAGES[path]:
+            return self._redirect(VOTE if role is Role.VOTER else joining(path))
         shown = (server.state.asked, server.invitation, server.locust_port, server.ways(), of_environment(os.environ))
         cookies = [] if role is Role.ONLOOKER else server.keys.new_device(self._cookies())
         return self._send(live_page.text(*shown, server.asks_names, role is Role.TEACHER).encode(), HTML, cookies=cookies)

@@ -31,7 +31,7 @@ from lab.servers.supervisor import Supervisor, SupervisorGone
 from lab.story.say import text
 from lab.story.verdict import why
 from lab.ui import addresses, lesson, questions
-from lab.ui.addresses import PAGE_PORT
+from lab.ui.addresses import PAGE_PORT, PROJECTOR
 from lab.ui.control_socket import ControlSocket, failure
 from lab.ui.joining import Invitation
 from lab.ui.live_server import LiveServer
@@ -116,6 +116,7 @@ def _welcome(place: PageSettings, invitation: Invitation) -> None:
         )
     if invitation.word:
         _print(f"phones: {invitation.code}  (the page shows it as a QR code; by hand: {invitation.address}, {invitation.word})")
+        _print(f"a projector of another computer: http://{invitation.address}{PROJECTOR}  (it asks for {invitation.word})")
 
 
 def _serve_runs(supervisor: Supervisor, control: ControlSocket, page: LocustProcess, state: LiveState) -> Conducted | None:

@@ -6,7 +6,7 @@ import http.client
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import pairwise
 from typing import Any
@@ -16,7 +16,6 @@ import pytest
 
 from app.locks import stages
 from lab.scenario import reader as scenarios
-from lab.ui.joining import Invitation
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from lab.ui.run_form import RunRequest
@@ -197,22 +196,6 @@ def test_a_class_on_one_page(browser, lab):
     phone.locator(".choice").first.wait_for()
 
 
-@pytest.fixture
-def pages(browser) -> Iterator[tuple[LiveState, Callable[[], Any]]]:
-    """The lab's own page without a lab behind it: its state, and how to open one more page."""
-    state = LiveState()
-    with closing(LiveServer(state, "127.0.0.1", 0, 8089, "")) as server:
-        server.invitation = Invitation("192.0.2.7:8090", "http://192.0.2.7:8090/vote?k=s3cretkey123", "otter 4")
-
-        def opened(path: str = "/", **how: Any) -> Any:
-            page = browser.open(f"http://127.0.0.1:{server.server_port}{path}", **how)
-            page.locator("#choices button").first.wait_for()
-            return page
-
-        yield state, opened
-        state.close()
-
-
 def about(stage: str, scenario: str, predicted: list[int], live: str = "gap") -> dict[str, Any]:
     words = {"stage": stage, "scenario": scenario, "title": "a title", "live": live, "store": "redis", "servers": 1}
     return words | {"requests": 600, "replicas": 3, "predicted": predicted}
@@ -282,7 +265,7 @@ def test_nothing_is_green_before_the_verdict(pages):
 def test_all_pages_are_asked_the_same(pages):
     """What is chosen on one page, all pages ask. What a phone predicts, no page shows before the run starts; then all do."""
     state, opened = pages
-    teacher, projector, phone = opened(), opened("/?view=projector"), opened("/vote", size="phone")
+    teacher, projector, phone = opened(), opened("/projector"), opened("/vote", size="phone")
     choose(teacher, "setnx", "holder_crash")
     for page in (projector, phone):
         page.locator("#asks").filter(has_text="Who gets in after the holder has died?").wait_for()
@@ -301,7 +284,7 @@ def test_all_pages_are_asked_the_same(pages):
         assert page.locator("#predicted .count").all_inner_texts() == ["", "", "1"]
 
 
-@pytest.mark.parametrize(("view", "width", "height"), [("/", 1024, 768), ("/?view=projector", 1920, 1080), ("/vote", 390, 844)])
+@pytest.mark.parametrize(("view", "width", "height"), [("/", 1024, 768), ("/projector", 1920, 1080), ("/vote", 390, 844)])
 def test_each_state_fills_the_screen(browser, pages, view, width, height):
     """Ask, run and verdict are each seen whole, without scrolling."""
     state, opened = pages
@@ -395,7 +378,7 @@ def look_at(browser, page, name: str) -> None:
 def test_phones_find_the_page(browser, pages):
     """The page has the address for phones as a QR code, which is dark on light in the dark as well."""
     _, opened = pages
-    live = opened("/?view=projector", size="projector", dark=True)
+    live = opened("/projector", size="projector", dark=True)
 
     code = live.get_by_role("img", name="QR code of the address 192.0.2.7:8090", exact=True).locator("svg")
     assert code.bounding_box()["width"] > 200
@@ -424,7 +407,7 @@ def test_a_phone_joins_by_hand(browser):
         phone.get_by_role("textbox").press("Enter")
         phone.wait_for_url(f"{home}/vote")
         phone.locator("#choices button").nth(1).tap()
-        phone.locator("#mine").filter(has_text="你猜的是").wait_for()
+        phone.locator("#mine").filter(has_text="你的预测是").wait_for()
 
         scanned = browser.open(f"{home}/vote?k={server.keys.vote}", size="phone", touch=True)
         assert scanned.url == f"{home}/vote"

@@ -1,7 +1,7 @@
 // The lab's own page: news by server-sent events; predictions, Start and the question by post. All content is set as text, never as markup.
 {
   const $ = (id) => document.getElementById(id);
-  const { titles, questions, unfit, texts: inAll, chinese, lesson: steps, language: byDefault } = JSON.parse($("data").textContent);
+  const { titles, questions, unfit, texts: inAll, chinese, lesson: steps, language: byDefault, teacher } = JSON.parse($("data").textContent);
   let language = "en", texts = inAll.en;
   const say = (key, values = {}) => texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const local = (text) => language === "zh" ? chinese[text] ?? text : text; // of what the server sends in English
@@ -12,11 +12,11 @@
   const asked = { stage: form.elements.stage.value, scenario: form.elements.scenario.value }; // what the class is asked
 
   // the views: all of it, what a projector shows, what a phone shows
-  const wanted = location.pathname === "/vote" ? "phone" : new URLSearchParams(location.search).get("view");
-  const view = ["phone", "projector"].includes(wanted) ? wanted : "whole";
+  const view = { "/vote": "phone", "/projector": "projector" }[location.pathname] ?? "whole";
   document.documentElement.dataset.view = view;
   $("to-locust").href = `${location.protocol}//${location.hostname}:${LOCUST_PORT}/`;
-  if (view !== "whole") $("to-other-view").href = "/", $("to-other-view").dataset.text = "control";
+  if (view !== "whole") Object.assign($("to-other-view"), { href: "/", target: "" }).dataset.text = "control";
+  $("to-other-view").hidden = $("to-locust").hidden = !teacher; // another visitor only follows
 
   if ($("name")) { // where the lab asks for names
     try { $("name").value = localStorage.getItem("lab-name"); } catch { /* no name is kept here */ }
@@ -303,7 +303,7 @@
     if (frames && changed && !still.matches) { $("scrub").value = 1000; play(true); } else draw();
   }
   const screens = new Screens({
-    view, post, shown, ready: () => ({ steps: drawing?.steps?.said.length ?? 0, picture: Boolean(drawing), replay: points.length > 1 || frames }),
+    view, teacher, post, shown, ready: () => ({ steps: drawing?.steps?.said.length ?? 0, picture: Boolean(drawing), replay: points.length > 1 || frames }),
   });
   async function drawn(message) {
     const home = `/runs/${encodeURIComponent(message.drawn.run)}`;

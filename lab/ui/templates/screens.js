@@ -1,9 +1,9 @@
 // The verdict as three screens: the verdict and the votes, the loss step by step, and the replay. Space, or an arrow, goes on.
-class Screens { // post: sends where the class is. shown: is called with a screen and its step. ready: returns which places there are
-  constructor({ view, post, shown, ready }) {
+class Screens { // teacher: whether this page leads, and does not only follow. post: sends where the class is. shown: is called with a screen and its step. ready: returns which places there are
+  constructor({ view, teacher, post, shown, ready }) {
     Object.assign(this, { view, post, shown, ready, screen: "verdict", step: 0 });
     for (const [id, by] of [["screen-back", -1], ["screen-on", 1]]) document.getElementById(id).addEventListener("click", () => this.go(by));
-    if (view === "phone") return;
+    if (view === "phone" || !teacher) return;
     document.addEventListener("keydown", (event) => {
       const by = { " ": 1, ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }[event.key];
       if (!by || document.querySelector("main").dataset.state !== "say" || event.altKey || event.ctrlKey || event.metaKey) return;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
@@ -20,6 +21,7 @@ from tests.every import every
 
 HERE, TEACHER = "127.0.0.1", "the-teacher"
 PHONE = "192.0.2.7:8090"  # how a phone names the lab; a program on the teacher's machine names loopback
+LEADING = "start", "stop", "subject", "lesson", "screen"  # what only the teacher may post
 VOTE = {"stage": "none", "scenario": "rush", "choice": 1}
 
 
@@ -91,7 +93,7 @@ def test_voting_key_only_votes(server):
     phone = Visitor(server)
     phone.scan()
 
-    for what in ("start", "stop", "subject"):
+    for what in LEADING:
         answer = phone.post(what)
         assert (answer.status, msgspec.json.decode(answer.text)) == (403, {"refused": TEACHER_ONLY})
     assert server.state.asked == ("none", "rush")
@@ -111,13 +113,19 @@ def test_teacher_key_opens_everything(server):
     assert teacher.post("prediction", VOTE).status == 200
 
 
-@every("path", ["/", "/vote", "/?view=projector"])
-def test_stranger_is_asked_for_the_word(path):
+@every("path, after", {"/": "/vote", "/vote": "/vote", "/projector": "/projector"}.items())
+def test_stranger_is_asked_for_the_word(path, after):
+    """The word leads to the page that was wanted, or else to that for phones, also after a wrong word."""
     with closing(LiveServer(LiveState(), HERE, 0, 8089, TEACHER)) as server:
-        answer = Visitor(server).ask("GET", path)
+        stranger = Visitor(server)
+        answer = stranger.ask("GET", path)
+        wrong = stranger.ask("POST", answer.headers["Location"], "word=no+word")
+        (form,) = re.findall(r'<form method="post" action="([^"]+)"', wrong.text)
+        right = stranger.ask("POST", form, f"word={server.keys.word}")
         server.state.close()
 
-    assert (answer.status, answer.headers["Location"], answer.cookies) == (303, "/join", {})
+    assert (answer.status, answer.headers["Location"].partition("?")[0], answer.cookies) == (303, "/join", {})
+    assert (right.status, right.headers["Location"]) == (303, after)
 
 
 def test_stranger_gets_nothing_else(server):
@@ -164,13 +172,14 @@ def test_this_machine_may_look(server):
     """The browser of the projector needs no key on the teacher's machine: it sees the page without buttons, and may not act."""
     projector = Visitor(server, Host=f"{HERE}:{server.server_port}")
 
-    assert projector.ask("GET", "/?view=projector").status == 200
+    assert projector.ask("GET", "/projector").status == 200
     assert projector.ask("GET", "/live/ladder?stage=none&scenario=rush").status == 200
     assert projector.ask("GET", "/").headers["Location"] == "/join"
-    assert [projector.post(what).status for what in ("start", "stop", "subject")] == [403] * 3
+    assert '"teacher":false' in projector.ask("GET", "/projector").text
+    assert [projector.post(what).status for what in LEADING] == [403] * len(LEADING)
     assert projector.post("prediction", VOTE).status == 403
     rebound = Visitor(server, Host="evil.example")  # a name of another site that was made to point here
-    assert rebound.ask("GET", "/?view=projector").headers["Location"] == "/join"
+    assert rebound.ask("GET", "/projector").headers["Location"].startswith("/join")
 
 
 def test_other_site_cannot_use_the_cookies(server):

@@ -1,0 +1,41 @@
+"""The lab's own page in a browser, without a lab behind it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.paths import REFERENCE
+from lab.ui.joining import Invitation
+from lab.ui.live_server import LiveServer
+from lab.ui.live_state import LiveState
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> Path:
+    """The reports of a lab without a run of its own, with the pages that the lab's own page leads to."""
+    for name in ("play/index.html", "matrix/index.html"):
+        (tmp_path / "reference" / name).parent.mkdir(parents=True)
+        shutil.copy(REFERENCE / name, tmp_path / "reference" / name)
+    return tmp_path
+
+
+@pytest.fixture
+def pages(browser: Any, reports: Path) -> Iterator[tuple[LiveState, Callable[..., Any]]]:
+    """The state of the page, and how to open one more page."""
+    state = LiveState()
+    with closing(LiveServer(state, "127.0.0.1", 0, 8089, reports=reports)) as server:
+        server.invitation = Invitation("192.0.2.7:8090", "http://192.0.2.7:8090/vote?k=s3cretkey123", "otter 4")
+
+        def opened(path: str = "/", **how: Any) -> Any:
+            page = browser.open(f"http://127.0.0.1:{server.server_port}{path}", **how)
+            page.locator("main[data-state]").wait_for()
+            return page
+
+        yield state, opened
+        state.close()
