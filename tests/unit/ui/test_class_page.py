@@ -250,7 +250,7 @@ def test_start_waits_for_pictures(locust, state, tmp_path):
 
 
 def post(address: str, content: object) -> dict[str, Any]:
-    connection = http.client.HTTPConnection(*address.split("/")[2].split(":"), timeout=10)
+    connection = http.client.HTTPConnection(*address.split("/")[2].split(":"), timeout=60)
     connection.request("POST", "/" + address.split("/", 3)[3], msgspec.json.encode(content))
     answer = msgspec.json.decode(connection.getresponse().read())
     connection.close()

@@ -47,7 +47,7 @@ class Visitor:
     def ask(self, method: str, path: str, content: object = None) -> Answer:
         kept = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
         body = content.encode() if isinstance(content, str) else msgspec.json.encode(content) if content else b""
-        with closing(http.client.HTTPConnection(HERE, self.server.server_port, timeout=10)) as line:
+        with closing(http.client.HTTPConnection(HERE, self.server.server_port, timeout=60)) as line:
             line.request(method, path, body, kept | self.headers)
             got = line.getresponse()
             answer = Answer(got.status, got.read().decode(), got.headers)
