@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,6 +82,10 @@ class CodeLine(NamedTuple):
 
     number: int
     text: str
+    # whether it sends a command in some state of the page, or names the function of such a line
+    matters: bool = False
+    # the commands that it sends, as one: of a line that is hard to read
+    brief: str = ""
 
 
 class Board:
@@ -240,7 +245,7 @@ def work_code(program: Program) -> list[CodeLine]:
     found: list[CodeLine] = []
     methods = [kind.read, kind.write]
     if work_lines(program)[False] >= inspect.getsourcelines(kind.parts)[1]:
-        methods.append(kind.parts)
+        methods.insert(1, kind.parts)  # the read is by it
     for method in methods:
         lines, first = inspect.getsourcelines(method)
         found += [CodeLine(first + number, text.rstrip("\n")[4:]) for number, text in enumerate(lines)]
@@ -259,6 +264,26 @@ def stage_code(path: Path) -> list[CodeLine]:
             found += [CodeLine(number, lines[number - 1]) for number in range(first, (node.end_lineno or first) + 1)]
             found.append(CodeLine(0, ""))
     return found[:-1]
+
+
+def with_marks(code: list[CodeLine], sending: Collection[int]) -> list[CodeLine]:
+    """Return the code with the lines marked that matter. sending: the numbers of the lines that send commands."""
+    matter, function = set(sending), 0
+    for line in code:
+        function = line.number if line.text.lstrip().startswith("def ") else function
+        if line.number in sending:
+            matter.add(function)
+    return [line._replace(matters=line.number in matter) for line in code]
+
+
+def in_brief(code: list[CodeLine], sent: Mapping[int, Collection[str]]) -> list[CodeLine]:
+    """Return the code of the work: a line that sends commands with what they have in common. sent: the commands by line."""
+    return [line._replace(matters=line.number in sent, brief=_common(sent.get(line.number, ()))) for line in code]
+
+
+def _common(commands: Collection[str]) -> str:
+    words = zip(*(one.split(" ") for one in commands), strict=False)
+    return " ".join(one[0] if len(set(one)) == 1 else "…" for one in words)
 
 
 def _is_script(node: ast.Assign) -> bool:

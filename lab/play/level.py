@@ -44,5 +44,7 @@ class Level:
     moves_of: str = ""
     # of a level that is made for a lock, its goal in Chinese; that of a kept level is in the catalogue
     goal_in_chinese: str = ""
+    # whether the page begins with the lines of code that matter, and the rest is folded
+    short_code: bool = False
     # what the level teaches, shown when it is over
     lesson: str = ""

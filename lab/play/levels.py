@@ -18,6 +18,7 @@ LEVELS = (
         LevelKind.BREAK,
         "Make one of the two increments disappear.",
         (Claim.exclusive,),
+        short_code=True,
         lesson="Both clients read the same number. The second write overwrote the first. No fault was needed.",
     ),
     Level(
@@ -26,6 +27,7 @@ LEVELS = (
         LevelKind.DECIDE,
         "Can an increment disappear, when reading and writing are one command?",
         LOST,
+        short_code=True,
         lesson="Nothing can happen inside one command. Work that is one command needs no lock.",
     ),
     Level(
@@ -35,6 +37,7 @@ LEVELS = (
         "Have B wait for ever.",
         FREED,
         CRASH,
+        short_code=True,
         lesson="Only the holder deletes the key. A holder that dies never does.",
     ),
     Level(
@@ -44,6 +47,7 @@ LEVELS = (
         "One reply is lost, and nobody dies. Have a client wait for ever.",
         (Claim.acquires_atomically, Claim.freed_after_a_failed_release),
         LOST_REPLY,
+        short_code=True,
         lesson="Redis has set the key, and its client does not know. The client raises an error, and nobody deletes the key.",
     ),
     Level(

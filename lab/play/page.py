@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +25,8 @@ from lab.explore.search.event import short
 from lab.explore.search.replay import confirm
 from lab.explore.search.search import random_schedules, search
 from lab.explore.store.real_redis import RealRedis
-from lab.play.board import CodeLine, stage_code, work_code
+from lab.paths import DOCS, HOME
+from lab.play.board import CodeLine, in_brief, stage_code, with_marks, work_code
 from lab.play.encoding import encoded
 from lab.play.graph import Graph
 from lab.play.level import CLIENTS, TTL_MS, Level, LevelKind
@@ -65,6 +67,8 @@ class Made:
     given: str
     # whether any key of the lock expires
     expires: bool
+    # whether the stage asks Redis for a lock
+    locks: bool
     code: list[CodeLine]
     work: list[CodeLine]
     resource: str
@@ -86,6 +90,8 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
         for events in [*([shortest] if shortest else []), *random_schedules(world, level.budget, until_ms, CHECKED, 1)]:
             confirm(world, events, until_ms)
         data, in_chinese = encoded(graph)
+        waits = [wait for pane in data["panes"] for wait in pane.threads]
+        sent = {line: {one.command for one in waits if one.work_line == line} for line in {one.work_line for one in waits} - {0}}
         program = world.program
         return Made(
             level=level,
@@ -101,8 +107,9 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
             redis=real.version,
             given=given,
             expires=any(key.ttl_ms for keys in data["locks"] for key in keys),
-            code=stage_code(Path(str(stage.path))),
-            work=work_code(program),
+            locks=len(data["locks"]) > 1,
+            code=with_marks(stage_code(Path(str(stage.path))), {one.line for one in waits if one.line}),
+            work=in_brief(work_code(program), sent),
             resource=stage.resource,
         )
 
@@ -129,7 +136,7 @@ def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -
             too_large.append(level.name)
     into.mkdir(parents=True, exist_ok=True)
     for before, one, after in zip([None, *made], made, [*made[1:], None], strict=False):
-        (into / f"{one.level.name}.html").write_text(level_page(one, before, after, made, language), encoding="utf-8")
+        (into / f"{one.level.name}.html").write_text(level_page(one, before, after, made, language, into), encoding="utf-8")
     write_list((one.level for one in made), into)
     index = into / "index.html"
     index.write_text(index_page(made, language), encoding="utf-8")
@@ -151,9 +158,17 @@ def index_page(made: Sequence[Made], language: str) -> str:
 
 
 def level_page(
-    one: Made, before: Made | None = None, after: Made | None = None, others: Sequence[Made] = (), language: str = ""
+    one: Made,
+    before: Made | None = None,
+    after: Made | None = None,
+    others: Sequence[Made] = (),
+    language: str = "",
+    into: Path | None = None,
 ) -> str:
-    """Return the page of a level. before, after, others: the levels to which it may lead. language: as in ``write``."""
+    """Return the page of a level. before, after, others: the levels to which it may lead. language: as in ``write``.
+
+    into: the folder of the page, from which it leads to the chapter of its stage.
+    """
     same = [other for other in others if other.level.moves_of == one.level.name]
     claims = [claim for claim in one.level.claims if _is_found(claim, one)]
     data = {
@@ -188,6 +203,7 @@ def level_page(
             before=before,
             after=after,
             claims=claims,
+            chapters=_chapters(one.stage.name, into) if into else {},
             data=text,
             title=title.english,
             zh=table((*texts_of(one), title.english), {**one.chinese, title.english: title.chinese}),
@@ -209,6 +225,14 @@ def texts_of(one: Made) -> Iterator[str]:
     yield from (mechanism for finding in one.data["findings"] for _, mechanism in finding)
     yield from (pane.truth for pane in one.data["panes"])
     yield from (claim.value for claim in Claim if _is_found(claim, one))
+
+
+def _chapters(stage: str, into: Path) -> dict[str, str]:
+    """Return the addresses of a stage's chapter by language, from a folder of the project; none from elsewhere."""
+    found = {"en": DOCS / "ladder" / f"{stage}.md", "zh": DOCS / "zh" / "ladder" / f"{stage}.md"}
+    if not into.resolve().is_relative_to(HOME):
+        return {}
+    return {name: os.path.relpath(path, into.resolve()) for name, path in found.items() if path.exists()}
 
 
 def _is_found(claim: Claim, one: Made) -> bool:

@@ -57,10 +57,28 @@ def test_level_for_everybody(browser):
 
     assert page.locator("#result").inner_text().startswith("You broke it in 10 events. There is no shorter way.")
     assert page.evaluate("document.activeElement.textContent").startswith("Send A’s next command")
+    assert page.locator("#happened").get_by_role("link", name="Next level").is_visible()
     browser.look(page, "play")
     page.get_by_role("link", name="The same moves on lua").click()
     assert page.locator(".chip.to-come").count() == 10
-    browser.look(browser.open(PLAY / "index.html"), "play-index", sizes=("phone",))
+    for language in ("en", "zh"):
+        index = browser.open(f"{(PLAY / 'index.html').as_uri()}?lang={language}")
+        browser.look(index, f"play-index-{language}", sizes=("phone",))
+
+
+def test_the_code_is_folded_at_first(browser):
+    """The first page shows the lines that matter; the button shows all, and the line of the moment stays in sight."""
+    page = browser.open(PLAY / "none.html", size="phone")
+    code = page.get_by_role("region", name="The code of client A")
+    folded, shown = code.locator("li.rest"), code.locator("li.matters")
+    assert (folded.filter(visible=True).count(), shown.filter(visible=True).count()) == (0, shown.count())
+
+    page.get_by_role("button", name="All of the code").click()
+
+    assert folded.filter(visible=True).count() == folded.count() > 0
+    assert page.get_by_role("button", name="All of the code").get_attribute("aria-pressed") == "true"
+    inside = "(one) => one.offsetTop - one.closest('.code').offsetTop - one.closest('.code').scrollTop"
+    assert 0 <= code.locator(".lit").evaluate(inside) < code.bounding_box()["height"]
 
 
 def test_language_is_remembered(browser):

@@ -102,7 +102,7 @@ for (const [client, letter] of LETTERS.entries()) {
   for (const [key, event, label, need] of FAULTS) if (D.budget[need]) button(into, label, `${key.toUpperCase()} ${letter}`, event + letter);
 }
 if (D.events.some((event) => event[0] === "t")) button($("time"), () => say("Let time pass"), "T", "t"); else { $("time").hidden = true; $("time-why").hidden = true; $("clock").hidden = true; }
-for (const letter of LETTERS) button($("quick"), () => say("Run {who}", { who: letter }), "", letter); // for a phone
+for (const letter of LETTERS) button($("quick"), () => say("Send {who}", { who: letter }), "", letter); // for a phone
 if (!$("time").hidden) button($("quick"), () => say("Time"), "", "t");
 $("quick").append(make("button", { type: "button", id: "quick-undo", onclick: undo }));
 if (D.budget.restarts) button($("time"), () => say("Restart without data"), "W", "w");
@@ -221,7 +221,7 @@ function showClient(state, client, letter) {
   get(".why").textContent = able || movesOf(state).some((move) => move.event.startsWith(`${letter}=`)) ? "" : whyNotRun(state, client);
   const others = one.threads.slice(1).filter((each) => each.kind === "command");
   if (others.length) get(".why").textContent = sentences([get(".why").textContent, say("Its other thread is next with {commands}.", { commands: commands(others) })]);
-  get(".truth").hidden = !one.truth;
+  get(".truth").hidden = !one.truth || D.locks.length < 2; // a stage without a lock believes nothing of one
   get(".truth").textContent = one.truth ? say("{who} believes that it holds the lock, and goes on {why}.", { who: letter, why: say(one.truth) }) : "";
   get(".answered").replaceChildren(...(one.answer ? [say("last reply: "), make("code", {}, words(one.answer))] : []));
   const lit = over || one.mode === "dead" ? [] : first.work ? [`[data-work="${first.work}"]`] : first.line ? [`[data-line="${first.line}"]`] : [];
@@ -269,6 +269,7 @@ function showHappened(possible) {
     const what = say("{what}.", { what: say(mechanism) });
     const compared = events === D.par ? say("There is no shorter way.") : say("The shortest way has {n}.", { n: D.par });
     if (events === trail.length && !note) parts.push(make("p", { className: "other" }, make("strong", {}, say("Broken.")), gap(), what));
+    if (events === trail.length && !note && D.after) parts.push(make("p", {}, make("a", { href: `${D.after}.html` }, say("Next level")))); // on a phone, the result is further below
     result.push(make("p", {}, make("strong", {}, shown ? say("This is the shortest schedule.") : sentences([say("You broke it in {events}.", { events: counted(events) }), compared])), gap(), what));
     result.push(make("p", {}, say("Broken is the claim "), make("code", {}, claim), sentences([say(": “{promise}”", { promise: say(promise) }), made ? say("The stage promises it.") : say("The stage does not promise it.")])));
     if (all) result.push(make("p", {}, answered === "yes" ? say("As you predicted: the same moves break it here too.") : say("Not as you predicted: the same moves break it here too.")));
@@ -300,7 +301,7 @@ function showLanes() {
   trail.forEach((move, i) => {
     const who = LETTERS.find((letter) => move.event.toUpperCase().replace(/^[PRKLDXF](?=[A-D])/, "").startsWith(letter) && move.event[0] !== "t") || "none";
     const chip = make("button", { type: "button", className: `chip of-${who}${/^[prkldxfw]/.test(move.event) ? " fault" : ""}${move.breaks.length ? " broke" : ""}` }, say(move.chip), make("span", { className: "back" }, move.answer ? `→ ${words(say(move.answer))}` : move.event[0] === "t" ? `${move.event.slice(1)} ms` : ""));
-    chip.setAttribute("aria-label", sentences([say("Event {n}: {what}", { n: i + 1, what: sentence(move) }), say("Go back to it.")]));
+    chip.title = sentences([say("Event {n}: {what}", { n: i + 1, what: sentence(move) }), say("Go back to it.")]); // its name is what is written in it
     chip.addEventListener("click", () => { back(i + 1); $("lanes").focus(); });
     put(make("span", { className: "no", ariaHidden: "true" }, String(i + 1)), i + 2, 1);
     put(chip, i + 2, who === "none" ? 3 : lines[who]);
@@ -347,8 +348,16 @@ $("undo").addEventListener("click", undo);
 $("again").addEventListener("click", again);
 $("hint").addEventListener("click", hint);
 $("show").addEventListener("click", showShortest);
+$("all-code").addEventListener("click", () => {
+  const { dataset } = document.querySelector("main"), all = dataset.code === "short";
+  dataset.code = all ? "all" : "short";
+  $("all-code").setAttribute("aria-pressed", String(all));
+  show(); // the line of the moment comes into sight
+});
 $("given")?.addEventListener("click", playGiven);
 for (const one of document.querySelectorAll("[data-answer]")) one.addEventListener("click", () => answer(one.dataset.answer));
+
+if (location.protocol !== "file:") for (const one of document.querySelectorAll('.chapter[href$=".md"]')) one.hidden = true; // a server of the pages has no documents
 
 function begin() {
   const text = decodeURIComponent(location.hash.slice(1)), planned = text.startsWith("play=");

@@ -13,7 +13,7 @@ from markupsafe import escape
 
 from app.locks import stage
 from lab.explore.search.event import parse, short
-from lab.paths import REFERENCE
+from lab.paths import HOME, REFERENCE
 from lab.play.board import stage_code
 from lab.play.encoding import merged
 from lab.play.level import LevelKind
@@ -162,8 +162,31 @@ def test_the_next_line_is_in_the_page(name):
         for _, kind, command, line, work_line, _ in threads:
             if kind == "command":
                 assert line or work_line, command
-                assert not line or f'data-line="{line}"' in text
-                assert not work_line or f'data-work="{work_line}"' in text
+                assert not line or f'<li class="matters" data-line="{line}"' in text
+                assert not work_line or f'<li class="matters" data-work="{work_line}"' in text
+
+
+def test_the_first_levels_fold_their_code():
+    """The first page shows each command with the name of its function, and nothing else, until the reader asks for all."""
+    short = [name for name in NAMES if '<main class="play" data-code="short">' in (PLAY / f"{name}.html").read_text("utf-8")]
+    lines = re.findall(r'<li class="matters"[^>]*>(.*?)</li>', (PLAY / "none.html").read_text(encoding="utf-8"))
+    own, of_work = ([one for one in lines[: len(lines) // 2] if ("brief" in one) == brief] for brief in (False, True))  # client A
+
+    assert short == NAMES[:4]
+    assert [line.strip().partition("(")[0] for line in own] == ["def run", "return work"]
+    assert re.findall("<code[^>]*>(.*?)</code>", "".join(of_work)) == ["GET n", "SET n … GET"]
+
+
+@every("level", LEVELS)
+def test_a_level_leads_to_its_chapter(level):
+    """Each page leads to the chapter of its stage, in both languages."""
+    text = (PLAY / f"{level.name}.html").read_text(encoding="utf-8")
+    found = re.findall(r'<a class="(?:en|zh) chapter" href="([^"]*)"', text)
+
+    assert [(PLAY / one).resolve() for one in found] == [
+        HOME / "docs" / "ladder" / f"{level.stage}.md",
+        HOME / "docs" / "zh" / "ladder" / f"{level.stage}.md",
+    ]
 
 
 @every("level", LEVELS)
