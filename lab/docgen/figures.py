@@ -28,6 +28,7 @@ from lab.report.run_data import Result
 from lab.report.run_data import load as load_result
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS, flags
+from lab.scenario.toml_types import entry_of
 from lab.story.steps import steps
 from lab.story.timeline import NEVER, Timeline, load
 
@@ -74,10 +75,7 @@ def illustrations() -> dict[str, Illustration]:
 
 
 def _checked(entry: dict[str, object]) -> Illustration:
-    try:
-        one = msgspec.convert(entry, Illustration)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"docs/pictures.toml: {entry}: {error}") from None
+    one = entry_of("docs/pictures.toml", entry, Illustration)
     where = f"docs/pictures.toml: {one.name}"
     choose_from("stage", one.stage, stages(), where)
     choose_from("scenario", one.scenario, reader.names(), where)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -33,6 +33,7 @@ SomeNodes = Annotated[
 ]
 Counts = Annotated[dict[str, Factor], Meta(description="a table of whole numbers, each at least 1")]
 Tables = Annotated[tuple[dict[str, Any], ...], Meta(description="a list of tables")]
+Record = TypeVar("Record", bound=msgspec.Struct)
 
 
 def converted(table: Mapping[str, Any], record: Any, where: str, **others: Any) -> dict[str, Any]:
@@ -49,3 +50,11 @@ def converted(table: Mapping[str, Any], record: Any, where: str, **others: Any) 
             words = next(meta.description for meta in types[key].__metadata__)
             raise BadInput(f"{where}: {key} must be {words}, not {shown(value)}") from None
     return made
+
+
+def entry_of(file: str, entry: Mapping[str, Any], record: type[Record]) -> Record:
+    """Return an entry of a list of the documents as its record. Raises BadInput with the file and the entry."""
+    try:
+        return msgspec.convert(entry, record)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{file}: {entry}: {error}") from None

@@ -23,6 +23,7 @@ from lab.scenario import reader
 from lab.scenario.options import OPTIONS
 from lab.scenario.overrides import override
 from lab.scenario.scenario import Scenario
+from lab.scenario.toml_types import entry_of
 from lab.ui import questions
 
 LIST = DOCS / "class.toml"
@@ -145,10 +146,7 @@ def run_of(number: int, place: int) -> LessonRun | None:
 
 
 def _checked(entry: dict[str, object]) -> LessonStep:
-    try:
-        found = msgspec.convert(entry, LessonStep)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"docs/class.toml: {entry}: {error}") from None
+    found = entry_of("docs/class.toml", entry, LessonStep)
     where = f"docs/class.toml: {found.title}"
     for action in found.actions:
         choose_from("action", action.kind, KINDS, where)
