@@ -85,6 +85,7 @@ TEXTS = {
     # the run
     "waiting": "Choose a stage and a scenario, predict, then press Start.",
     "waiting_phone": "Predict what will happen.",
+    "waiting_pages": "Play it: you decide what happens next.",
     "starting": "{stage} under {scenario}: the servers are being started.",
     "running": "{stage} under {scenario}: running, {requests} requests over {replicas}.",
     "judged": "{stage} under {scenario}: ended; its pictures are being drawn …",

@@ -11,21 +11,21 @@ function drawSituation(run, locked, say) { // run: null where two people are sch
   }
   const dead = run?.fault === "process_dies";
   const servers = run ? run.replicas : 2, wrong = run?.fault ? Math.ceil(servers / 2) : 0, middle = Math.max(46, 6 + 23 * servers), high = 2 * middle;
-  root.setAttribute("viewBox", `0 0 640 ${high}`);
+  root.setAttribute("viewBox", `0 0 540 ${high}`);
   root.setAttribute("aria-hidden", "true"); // the sentence says the same
   const y = (place) => middle + 46 * (place - (servers + 1) / 2), numbers = Array.from({ length: servers }, (_, place) => place + 1);
   for (const place of numbers) {
-    if (run) line(120, middle, 210, y(place));
-    line(run ? 390 : 120, y(place), 500, middle);
+    if (run) line(120, middle, 180, y(place));
+    line(run ? 360 : 120, y(place), 395, middle);
   }
   if (run) box(65, middle, 110, [say("users", { n: run.users })]);
   for (const place of numbers) {
     const words = run ? [say("server", { n: place }) + (run.mutex ? ` · ${say("mutex")}` : "")] : ["AB"[place - 1]];
     if (place === wrong) words[0] = `\u2715 ${words[0]} ${say(dead ? "killed" : "stopped")}`;
-    box(run ? 300 : 65, y(place), run ? 180 : 110, words, place === wrong ? "wrong" : "");
+    box(run ? 270 : 65, y(place), run ? 180 : 110, words, place === wrong ? "wrong" : "");
   }
   const lock = locked ? [run?.ttl_ms ? say("lock_ttl", { ttl: run.ttl_ms }) : say("lock")] : [];
-  box(560, middle, 140, ["Redis", ...lock, say("counter_n")]);
+  box(465, middle, 140, ["Redis", ...lock, say("counter_n")]);
   return root;
 }
 

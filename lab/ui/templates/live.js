@@ -155,7 +155,7 @@
     for (const one of document.querySelectorAll("#run > .seen, #run > .inside, #run > .under")) one.hidden = now === "starting";
     document.querySelector("#run > .inside").hidden = now !== "running" && !frames;
     $("stop").hidden = now !== "running"; $("now-title").hidden = state === "say";
-    $("phase").textContent = now === "waiting" ? (view === "whole" && !lesson.now ? say("waiting") : say("waiting_phone")) : now === "refused" ? say("refused", { why: local(why) })
+    $("phase").textContent = now === "waiting" ? (lesson.now && !lesson.now.runs.length ? say("waiting_pages") : view === "whole" && !lesson.now ? say("waiting") : say("waiting_phone")) : now === "refused" ? say("refused", { why: local(why) })
       : say(now, { ...named, requests: thin(about.requests), replicas: replicas(about.replicas) });
     if (about) $("now-title").textContent = say("titled", { subject: say("subject", named), title: local(about.title) });
     if (now === "refused") refusal();
