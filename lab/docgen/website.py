@@ -110,11 +110,14 @@ def _way(place: Path, name: str | Path) -> str:
 
 def _other(source: Path | None, language: Language) -> Path:
     """Return the same page in the other language, and otherwise the first page in it."""
-    for one in translations.pages():
-        pair = {ENGLISH: HOME / one.english, CHINESE: HOME / one.chinese}
-        if source == pair[language]:
-            return pair[CHINESE if language is ENGLISH else ENGLISH]
-    return FIRST[CHINESE if language is ENGLISH else ENGLISH]
+    return _pairs().get(source) or FIRST[CHINESE if language is ENGLISH else ENGLISH]
+
+
+@cache
+def _pairs() -> dict[Path | None, Path]:
+    """Return the page in the other language of each page that has one."""
+    pairs = [(HOME / one.english, HOME / one.chinese) for one in translations.pages()]
+    return {page: other for english, chinese in pairs for page, other in ((english, chinese), (chinese, english))}
 
 
 def _made(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,13 @@ def inline(pictures: Sequence[Path]) -> list[str]:
 
 def page(template: str, *more_templates: Path, **values: Any) -> str:
     """Return a page from a template. more_templates: folders of templates to look in after the report's own."""
+    text = _environment(*more_templates).get_template(template).render(**values)
+    return text.replace("\u2009", "\u202f")  # a number must not break at the end of a line
+
+
+@cache
+def _environment(*more_templates: Path) -> jinja2.Environment:
+    """Return what has compiled templates: one for all pages, since a template takes longer to compile than to fill."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([Path(__file__).with_name("templates"), *more_templates]),
         autoescape=True,
@@ -39,5 +47,4 @@ def page(template: str, *more_templates: Path, **values: Any) -> str:
     environment.filters["mechanism"] = say.mechanism
     environment.filters["headline"] = headline
     environment.filters["px"] = lambda number: f"{round(number, 1):g}"
-    text = environment.get_template(template).render(**values)
-    return text.replace("\u2009", "\u202f")  # a number must not break at the end of a line
+    return environment
