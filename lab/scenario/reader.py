@@ -6,6 +6,7 @@ import dataclasses
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,12 @@ def load(name: str) -> Scenario:
     if name.endswith(ENDING):
         return _load_file(Path(name))
     path = SCENARIOS / f"{choose_from('scenario', name, names())}.toml"
+    return _of_the_lab(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _of_the_lab(path: Path, _changed_ns: int) -> Scenario:
+    """Read a scenario of the lab, once for each moment at which its file was written: a matrix asks for it many times."""
     where = f"scenarios/{path.name}"
     return parse(path.stem, _table(path, where), where)
 

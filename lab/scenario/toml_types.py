@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import msgspec
@@ -36,12 +37,17 @@ Tables = Annotated[tuple[dict[str, Any], ...], Meta(description="a list of table
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 
+@cache
+def _types(record: Any) -> dict[str, Any]:
+    return get_type_hints(record, include_extras=True)
+
+
 def converted(table: Mapping[str, Any], record: Any, where: str, **others: Any) -> dict[str, Any]:
     """Return the keys of a table as the record's fields have them. Raises BadInput with the key, what it must be, and its value.
 
     others: the types of keys that are not written as the record has them.
     """
-    types = get_type_hints(record, include_extras=True) | others
+    types = _types(record) | others
     made = {}
     for key, value in table.items():
         try:
