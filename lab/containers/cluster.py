@@ -33,7 +33,7 @@ from lab.servers.cluster import Cluster, replica_settings
 from lab.servers.programs.gunicorn import health
 from lab.servers.programs.mariadb import TABLES, ask
 from lab.servers.server import LoadWorker
-from lab.servers.stores import stores
+from lab.servers.stores import store_servers
 from lab.servers.supervisor import Supervisor
 
 REPLICAS, WORKERS = "app", "locust-worker"  # the services that are scaled
@@ -73,7 +73,7 @@ def addresses(service: str) -> list[str]:
 
 def names(store: str, scenario: Scenario) -> list[str]:
     """Return the names of a store's containers: those of the servers that a local run starts."""
-    return [one.name for one in stores()[store].programs(dataclasses.replace(scenario, store_nodes=1))]
+    return [one.name for one in store_servers(store).programs(dataclasses.replace(scenario, store_nodes=1))]
 
 
 def place(stage: Stage) -> Place:
@@ -176,7 +176,7 @@ def cluster(
 
 def _url(store: str, servers: Sequence[ContainerServer]) -> str:
     secret = servers[0].secret
-    return (f"root:{secret}@" if secret else "") + stores()[store].url(servers)
+    return (f"root:{secret}@" if secret else "") + store_servers(store).url(servers)
 
 
 def _how_to_start(server: ContainerServer) -> str:

@@ -32,7 +32,7 @@ from lab.servers.programs.redis import RedisServer
 from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import LoadWorker, Server
 from lab.servers.store import EventRecorder
-from lab.servers.stores import stores
+from lab.servers.stores import store_servers
 from lab.servers.supervisor import Supervisor
 from lab.servers.synced_files import SyncedFiles, watched
 from lab.servers.tcp_proxy import TcpProxy
@@ -123,7 +123,9 @@ class Cluster:
 
     def event_recorders(self, path: Path) -> list[EventRecorder]:
         """Start the recorders of the lock store's key events."""
-        return stores()[self.stage.store].event_recorders(self.lock_store, path) if self.lock_store and self.stage.store else []
+        return (
+            store_servers(self.stage.store).event_recorders(self.lock_store, path) if self.lock_store and self.stage.store else []
+        )
 
     def parts(self) -> dict[str, int] | None:
         """Return the parts of the counter, read from where it is kept; None if that server does not answer."""
@@ -139,17 +141,17 @@ class Cluster:
         counts: dict[str, dict[str, int]] = {"lock": {}, "counter": {}}
         with contextlib.suppress(OSError):
             if self.stage.store and self.lock_store:
-                counts["lock"] = stores()[self.stage.store].commands(self.lock_store)
+                counts["lock"] = store_servers(self.stage.store).commands(self.lock_store)
         with contextlib.suppress(OSError):
             if self.counter_redis:
-                counts["counter"] = stores()["redis"].commands([self.counter_redis])
+                counts["counter"] = store_servers("redis").commands([self.counter_redis])
         return counts
 
     def clients(self) -> list[ClientFacts]:
         """Return who is connected to the lock's store now, where the store reports it."""
         with contextlib.suppress(OSError):
             if self.stage.store and self.lock_store:
-                ask: Callable[..., list[ClientFacts]] = getattr(stores()[self.stage.store], "clients", lambda _: [])
+                ask: Callable[..., list[ClientFacts]] = getattr(store_servers(self.stage.store), "clients", lambda _: [])
                 return ask(self.lock_store)
         return []
 
@@ -179,7 +181,7 @@ def cluster(
     external_stores.refuse(stage, scenario, elsewhere)
     needed = dict.fromkeys(one.store for one in (stage, *also) if one.store)
     external_stores.refuse_silence(needed, elsewhere)
-    wanted = {name: stores()[name].programs(scenario) for name in needed if name not in elsewhere}
+    wanted = {name: store_servers(name).programs(scenario) for name in needed if name not in elsewhere}
     kept_apart = any(not resources.kind(one.resource).in_lock_store for one in (stage, *also))
     counter = [RedisServer("counter-redis")] if kept_apart else []
     for name in dict.fromkeys(one.executable for one in (*counter, *chain(*wanted.values()), Gunicorn(""), Nginx((), run, 0))):
@@ -201,12 +203,12 @@ def cluster(
         running = iter(up(*counter, *chain(*wanted.values())))
         counter_redis = next(running) if counter else None
         found = {name: tuple(islice(running, len(programs))) for name, programs in wanted.items()}
-        links = tuple(chain(*(started.enter_context(stores()[name].joined(several)) for name, several in found.items())))
+        links = tuple(chain(*(started.enter_context(store_servers(name).joined(several)) for name, several in found.items())))
         if not any(Need.REPLICA in fault.needs for fault in scenario.faults):  # else a fault holds them later
             for link in links:
                 link.hold()
         settings = replica_settings(scenario, run, also or (stage,))
-        settings |= {f"{name}_url": stores()[name].url(several) for name, several in found.items()}
+        settings |= {f"{name}_url": store_servers(name).url(several) for name, several in found.items()}
         settings |= {"counter_url": counter_redis.address} if counter_redis else {}
         for name in needed & elsewhere.keys():
             settings[f"{name}_url"] = elsewhere[name]
@@ -233,7 +235,7 @@ def _own_settings(
 ) -> dict[str, str]:
     """Return the settings of one replica alone: its journal, and its own ways to the lock's store and to the counter."""
     settings = {"journal": str(journal / f"{name}.jsonl")}
-    settings |= {f"{store}_url": stores()[store].url(proxies)} if store and proxies else {}
+    settings |= {f"{store}_url": store_servers(store).url(proxies)} if store and proxies else {}
     return settings | (way.settings if way else {})
 
 

@@ -10,7 +10,7 @@ from app import resources
 from app.lock import Stage
 from lab.scenario.fault import Fault, Target
 from lab.servers.server import Server
-from lab.servers.stores import stores
+from lab.servers.stores import store_servers
 from lab.servers.tcp_proxy import DelayedWrite, TcpProxy
 
 # By these bytes the proxy knows a command to the counter. A holder that is about to write sends no other.
@@ -31,7 +31,9 @@ class CounterWay:
     def settings(self) -> dict[str, str]:
         """Return the setting of the replica that leads over the proxy."""
         return (
-            {f"{self.store}_url": stores()[self.store].url([self.proxy])} if self.store else {"counter_url": self.proxy.address}
+            {f"{self.store}_url": store_servers(self.store).url([self.proxy])}
+            if self.store
+            else {"counter_url": self.proxy.address}
         )
 
     def delay_write(self) -> None:

@@ -24,7 +24,7 @@ from lab.servers.programs.redis import contents
 from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Server
 from lab.servers.shifted_clock import jump_clock, slow_down_clock, speed_up_clock
-from lab.servers.stores import stores
+from lab.servers.stores import store_servers
 from lab.servers.synced_files import SyncedFiles
 from lab.servers.tcp_proxy import TcpProxy
 
@@ -135,10 +135,10 @@ class FaultTarget:
 
     def kill_lock_leader(self) -> None:
         """Kill the server that leads the lock's store, for good. Raises OSError when no server leads."""
-        stores()[self.store].leader(self.nodes).kill()
+        store_servers(self.store).leader(self.nodes).kill()
 
     def end_sessions(self, record: FaultRecord) -> int:
-        return stores()[self.store].end_session(self.nodes, record)
+        return store_servers(self.store).end_session(self.nodes, record)
 
     def _chosen(self, nodes: Sequence[int]) -> list[Server]:
         return [self.nodes[number - 1] for number in nodes if number <= len(self.nodes)]
@@ -155,9 +155,9 @@ def place(stage: Stage, scenario: Scenario) -> Place:
     if stage.store is None:
         return Place(closed=dict.fromkeys((Target.SESSION, Target.NETWORK, Target.STORE), f"{stage.name} has no store"))
     lacking = {}
-    if not hasattr(stores()[stage.store], "leader"):
+    if not hasattr(store_servers(stage.store), "leader"):
         lacking[Need.LEADER] = f"{stage.store} has none"
-    if not hasattr(stores()[stage.store], "end_session"):
+    if not hasattr(store_servers(stage.store), "end_session"):
         lacking[Need.SESSIONS] = f"{stage.store} has none"
     if stage.store not in VOLATILE:
         lacking[Need.DISK] = f"the lab does not know the files of {stage.store}"

@@ -8,6 +8,11 @@ from app import plugins
 from lab.servers.store import StoreServers
 
 
+def store_servers(name: str) -> StoreServers:
+    """Return the store of a name: a run loads no other. Raises KeyError for an unknown name."""
+    return cast(StoreServers, plugins.file(__name__, name))
+
+
 def stores() -> dict[str, StoreServers]:
     """Return the stores, by file name."""
     return {name: cast(StoreServers, file) for name, file in plugins.files(__name__).items()}
