@@ -7,6 +7,7 @@ import pytest
 from app.journal import GaveUp
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.loss import Mechanism
+from lab.judge.examples import Idle, Wait
 from lab.judge.findings import RunFacts
 from tests.builders import MS, found
 
@@ -20,9 +21,15 @@ def left(made, request: str, asked_ms: int, gave_up_ms: int, replica: str = "rep
 
 def test_longest_hold_in_ttls(made):
     """The longest hold is measured in whole TTLs."""
-    made.increment("a", 0, 0, at=(0, 1, 50, 51)).increment("b", 1, 1, at=(100, 101, 1670, 1680))
+    made.increment("a", 0, 0, at=(0, 1, 50, 51)).increment("b", 1, 1, at=(1000, 1001, 2570, 2580))
 
     assert made.analyse(final=2, ttl_ms=300, lease_ms=0).measures["outlasted_ttls"] == 5
+
+
+def test_length_of_an_example():
+    """A wait and a free lock are as long as from their beginning to their end, and never shorter than no time."""
+    assert Wait("r", "replica-1", asked_ns=2 * MS, until_ns=5 * MS, got=True).ms == 3
+    assert [Idle("a", "b", releasing_ms * MS, 5 * MS).ms for releasing_ms in (2, 7)] == [3, 0]
 
 
 @pytest.mark.parametrize(

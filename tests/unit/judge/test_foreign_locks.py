@@ -144,6 +144,22 @@ def test_work_that_goes_on_after_its_release(made):
     assert ("exclusive", Mechanism.RELEASED_EARLY) in found(made.analyse(final=2))
 
 
+@pytest.mark.parametrize(
+    ("late_ms", "expected"),
+    [(500, ("releases_only_its_own", Mechanism.DELETED_BY_ANOTHER)), (1500, ("exclusive", Mechanism.GRANTED_TO_TWO))],
+)
+def test_thread_that_releases_late(made, late_ms, expected):
+    """A deletion by the thread of a request that sent no release is its release, for a second: later it is nobody's."""
+    made.increment("a", 0, 0, at=(0, 1, 2, 3), release_commands=0).increment("d", 1, 1, at=(10, 11, 12, 13))
+    renewed(made, late_ms, late_ms + 1, command="DEL", script=False, prolonged=False, begun_by="a")
+    at = late_ms - 190, late_ms - 189, late_ms + 50, late_ms + 51
+    made.increment("b", 2, 2, at=at, replica="replica-2")
+    at = late_ms + 5, late_ms + 6, late_ms + 60, late_ms + 61
+    made.increment("c", 2, 3, at=at, replica="replica-3")
+
+    assert found(made.analyse(final=3, ttl_ms=300)) == [expected]
+
+
 @pytest.mark.parametrize("about", [{"command": "PEXPIRE", "script": False}, {}])
 def test_its_own_renewal_deleted_it(about, made):
     """A renewal with a TTL of zero deletes the key of its own holder, also where a script sets it."""
