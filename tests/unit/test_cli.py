@@ -67,6 +67,8 @@ INTO_A_FILE = [
         (("run", "rush", "--stage", "nowhere.py"), ["nowhere.py", "`lab stages`"]),
         (("run", "rush", "--stage", ""), ["no stage was named", "STAGE=lua"]),
         (("stages", "lau"), ["no stage 'lau'", "Did you mean 'lua'"]),
+        (("ui", "--port", "0", "--stage", "lau"), ["no stage 'lau'", "Did you mean 'lua'"]),
+        (("ui", "--port", "0", "--scenario", "rsh"), ["no scenario 'rsh'", "Did you mean 'rush'"]),
         (("scenarios", "rsh"), ["no scenario 'rsh'", "Did you mean 'rush'"]),
         (("diff", "ttl", "uid"), ["no stage 'uid'", "Did you mean 'uuid'"]),
         (("diff", "none"), ["follows no other stage"]),

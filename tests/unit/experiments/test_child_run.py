@@ -13,8 +13,15 @@ from lab.experiments.child_run import NoVerdict, WarmRuns, Worker
 from tests.command import lab
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
+    with closing(Worker()) as one:
+        yield one
+
+
+@pytest.fixture
+def ended() -> Iterator[Worker]:
+    """A worker that the test ends."""
     with closing(Worker()) as one:
         yield one
 
@@ -38,21 +45,21 @@ def test_end_of_a_stage_file_does_not_end_a_worker(worker, tmp_path):
     assert worker.execute(["stages"], tmp_path)[0] == 0
 
 
-def test_killed_worker(worker, tmp_path):
+def test_killed_worker(ended, tmp_path):
     """A worker that was killed gives no verdict, and the message has the command line."""
-    worker._process.kill()
+    ended._process.kill()
 
     with pytest.raises(NoVerdict, match="lab stages was ended: it took longer than 180 s, or its process was killed"):
-        worker.execute(["stages"], tmp_path)
+        ended.execute(["stages"], tmp_path)
 
 
-def test_slow_run_is_ended(worker, monkeypatch, tmp_path):
+def test_slow_run_is_ended(ended, monkeypatch, tmp_path):
     """A run that takes too long is ended with its worker."""
     monkeypatch.setattr(child_run, "SLOWEST_S", 0.01)
 
     with pytest.raises(NoVerdict, match="took longer"):
-        worker.execute(["stages"], tmp_path)
-    assert worker._process.wait() < 0
+        ended.execute(["stages"], tmp_path)
+    assert ended._process.wait() < 0
 
 
 def test_workers_are_used_again(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from functools import cache
 
 import pytest
 
@@ -31,10 +32,12 @@ KEPT = [path.parent for path in sorted(REFERENCE.glob("chapters/*/timeline.json"
 PLACE = re.compile(r"\{\w+\}")
 
 
+@cache
 def loaded() -> list[Scenario]:
     return [scenarios.load(name) for name in scenario_names()]
 
 
+@cache
 def offered() -> dict[str, set[str]]:
     """Return the texts of the page, by the part of the catalogue that has them."""
     asked = [questions.of(one.tests.name) for one in loaded()]

@@ -6,18 +6,8 @@ import pytest
 
 from lab.errors import BadInput
 from lab.ui.run_form import AT_ONCE, USERS, read
-from tests.command import lab
 from tests.every import every
 from tests.locust_page import EMPTY, FORM
-
-
-@pytest.mark.parametrize(("option", "wrong", "nearest"), [("--stage", "lau", "'lua'"), ("--scenario", "rsh", "'rush'")])
-def test_bad_preselection_is_refused(option, wrong, nearest, tmp_path):
-    """A wrong preselection of the form is refused before anything starts."""
-    done = lab("ui", "--port", "0", option, wrong, cwd=tmp_path)
-
-    assert done.status == 2
-    assert nearest in done.err
 
 
 def test_empty_fields_are_the_scenarios():
