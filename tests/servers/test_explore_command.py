@@ -79,21 +79,14 @@ def test_the_next_command_is_last(tmp_path):
 
 
 def test_status_of_a_broken_promise(tmp_path):
-    """A promise that some order breaks: status 1, and the shortest schedule with the command that shows it again."""
-    done = lab("explore", LOCKS / "broken" / "looks_and_then_sets.py", *SMALL, "--no-confirm", cwd=tmp_path)
-
-    assert done.status == ExitStatus.BROKEN
-    assert verdict_of(done)[1].startswith("breaks ")
-    command = next(line.partition("again: lab replay ")[2] for line in done.out.splitlines() if "again: lab replay" in line)
-    assert lab("replay", command, cwd=tmp_path).status == ExitStatus.BROKEN
-
-
-def test_real_replicas_confirm(tmp_path):
-    """The schedule of a broken promise is run on real replicas, and they agree."""
+    """A promise that some order breaks: status 1, the shortest schedule with its command, and real replicas that agree."""
     done = lab("explore", LOCKS / "broken" / "looks_and_then_sets.py", *SMALL, cwd=tmp_path)
 
     assert done.status == ExitStatus.BROKEN
     assert "Real replicas agree: " in done.out
+    assert verdict_of(done)[1].startswith("breaks ")
+    command = next(line.partition("again: lab replay ")[2] for line in done.out.splitlines() if "again: lab replay" in line)
+    assert lab("replay", command, cwd=tmp_path).status == ExitStatus.BROKEN
 
 
 def test_lock_that_only_raises(tmp_path):

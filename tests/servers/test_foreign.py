@@ -33,7 +33,8 @@ from tests.command import run
 
 FOREIGN = Path(__file__).with_name("foreign")
 SHELF = Path(__file__).parents[2] / "libraries"
-LOCKS = {path.stem: path for path in (*FOREIGN.glob("*.py"), SHELF / "pypi_psycopg.py")}
+OF_SHELF = ("pypi_etcd3gw", "pypi_kazoo_lock", "pypi_psycopg", "pypi_redis", "pypi_redis_asyncio")
+LOCKS = {path.stem: path for path in (*FOREIGN.glob("*.py"), *(SHELF / f"{name}.py" for name in OF_SHELF))}
 FILES = sorted(LOCKS)
 BY_LANE = ", by a lane"
 # a client of redis-py is seen on its way through a lane as well, and only once
@@ -42,16 +43,16 @@ NODES_BY_LANE = f"redlock_of_clients{BY_LANE}"
 SESSION = ("ping", "connect")  # what keeps a session of ZooKeeper alive, outside all requests
 # how many commands an acquire without waiting and a release send
 COMMANDS = {
-    "etcd3gw_lock": (2, 1),  # LeaseGrant, Txn; Txn
-    "kazoo_lock": (3, 1),  # exists for the folder, create, getChildren; delete
     "mysql_get_lock": (1, 1),
     "own_sockets": (1, 1),
+    "pypi_etcd3gw": (2, 1),  # LeaseGrant, Txn; Txn
+    "pypi_kazoo_lock": (3, 1),  # exists for the folder, create, getChildren; delete
     "pypi_psycopg": (1, 1),
-    "redis_asyncio_lock": (1, 1),
+    "pypi_redis": (1, 1),
+    "pypi_redis_asyncio": (1, 1),
     "redis_blpop": (2, 1),  # EVALSHA, BLPOP; RPUSH
     "redis_pipeline": (1, 5),  # SET; WATCH, GET, MULTI, DEL, EXEC
     "redis_pubsub": (2, 1),  # SUBSCRIBE, SET; EVALSHA
-    "redis_py_lock": (1, 1),
     "redis_watch": (5, 5),  # WATCH, GET, MULTI, PSETEX, EXEC; the same with DEL
     "redlock_of_clients": (5, 5),  # one for each node
 }
@@ -442,7 +443,7 @@ def test_names_of_statements(lab):
     assert seen == ["SELECT", "INSERT", "SELECT", "ROLLBACK"]
 
 
-@pytest.mark.parametrize("name", ["redis_blpop", "redis_watch", "mysql_get_lock", "own_sockets"])
+@pytest.mark.parametrize("name", ["redis_watch", "own_sockets"])
 def test_rush_keeps(tmp_path, name):
     """A sound lock of a library is kept under a small rush, and was counted."""
     done = run("rush", str(FOREIGN / f"{name}.py"), tmp_path, requests=700, users=20)
@@ -451,9 +452,9 @@ def test_rush_keeps(tmp_path, name):
     assert done.verdict["sent_per_increment"] >= 2
 
 
-@pytest.mark.parametrize("name", ["redis_pipeline", "kazoo_lock", "etcd3gw_lock", "own_sockets"])
+@pytest.mark.parametrize("name", ["redis_pipeline", "pypi_kazoo_lock"])
 def test_release_is_interrupted(tmp_path, name):
     """A fault that needs the last command of a release is injected into the release of a library."""
-    done = run("release_race", str(FOREIGN / f"{name}.py"), tmp_path, requests=15)
+    done = run("release_race", str(LOCKS[name]), tmp_path, requests=15)
 
     assert (done.status, done.verdict["verdict"]) == (0, "KEPT")

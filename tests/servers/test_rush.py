@@ -25,9 +25,13 @@ COHORTS = ("cohort", "redlock_cohort")  # one hand-over in seventeen is between 
 # but for lua, about three times as many hand-overs between replicas as the scenario demands
 REQUESTS = {name: 700 if stage.store == "redis" else 500 for name, stage in SHELF.items()} | {"lua": 5000}
 REQUESTS |= dict.fromkeys(IN_SHORT, 500) | dict.fromkeys(SELDOM_HANDED_OVER, 1000) | dict.fromkeys(COHORTS, 3000)
+# One of each store and of each way to wait. Of the others, `tests/servers/test_locks.py` tries each on its store, the explorer
+# has decided the code as it is, and the ladder has a run.
+LIVE = {"incr", "lua", "pubsub", "queued", "fair", "cohort", "watchdog", "reentrant", "fencing", "redlock"}
+LIVE |= {"mysql_insert", "mysql_version", "mysql_for_update", "zookeeper", "etcd"}
 
 
-@pytest.mark.parametrize("stage", REQUESTS)
+@pytest.mark.parametrize("stage", [pytest.param(one, marks=() if one in LIVE else pytest.mark.trial) for one in REQUESTS])
 def test_a_shared_lock_loses_nothing(stage, tmp_path):
     requests = REQUESTS[stage]
     # who polls may be overtaken for long; among many who split the votes, on a busy machine, for longer than any wait
@@ -55,9 +59,7 @@ def test_upsert_is_no_lock(tmp_path):
     assert_counts_agree(done.folder)
 
 
-@pytest.mark.parametrize(
-    ("requests", "processes"), [(requests, processes) for requests in (1, 2, 1000, 1001) for processes in (1, 2)]
-)
+@pytest.mark.parametrize(("requests", "processes"), [(1, 1), (1, 2), (2, 2), (1001, 2)])
 def test_exact_number_of_requests(requests, processes, tmp_path):
     """Exactly as many requests are sent as were asked for."""
     if processes > requests:

@@ -10,6 +10,7 @@ from lab.docgen.figures import illustrations
 from lab.evidence.history import History
 from lab.evidence.loss import Mechanism
 from lab.experiments.matrix import expectations
+from lab.report.matrix_layout import CORE_SCENARIOS
 from lab.report.pages import report_run
 from lab.scenario.fault import Need
 from lab.scenario.reader import load, names
@@ -103,9 +104,11 @@ def drawn() -> set[str]:
 
 
 def sample() -> set[tuple[str, str]]:
-    """Return few cells that show each kind of fault where it is held off and where it is not, and each scenario."""
+    """Return few cells that show each kind of fault where it is held off and where it is not, and each scenario of the core."""
     cells = [(name, stage) for name, few in CELLS.items() for stage in few]
-    shows = {cell: {cell[0], *((type(fault), expectations()[cell]) for fault in load(cell[0]).faults)} for cell in cells}
+    shows = {
+        cell: {*{cell[0]} & CORE, *((type(fault), expectations()[cell]) for fault in load(cell[0]).faults)} for cell in cells
+    }
     left, chosen = set().union(*shows.values()), set()
     while left:
         best = max(cells, key=lambda cell: len(shows[cell] & left))
@@ -114,7 +117,9 @@ def sample() -> set[tuple[str, str]]:
     return chosen
 
 
-DRAWN = drawn() | {"try_lock"}  # in which requests are turned away
+TURNED_AWAY = "try_lock"  # requests are refused at once: no scenario of the core has that
+CORE = {*CORE_SCENARIOS, TURNED_AWAY}
+DRAWN = drawn() | {TURNED_AWAY}
 SAMPLE = sample()
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage
 
 
 class Lock:
@@ -28,15 +28,5 @@ STAGE = Stage(
     lock=Lock,
     follows="mysql_insert",
     store="mysql",
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        held_to_the_end
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        freed_after_crash
-        prompt_handover
-    """),
+    gains="",
 )

@@ -4,7 +4,7 @@ import socket
 import time
 from uuid import uuid4
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage
 
 RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
 
@@ -70,17 +70,5 @@ STAGE = Stage(
     store="redis",
     by_lane=True,
     ttl_ms=3000,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_hang
-        breaks_deadlock
-        survives_persisted_restart
-    """),
+    gains="",
 )

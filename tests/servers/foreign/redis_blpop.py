@@ -1,6 +1,6 @@
 """A list with one token: BLPOP takes the token and waits for it, and RPUSH gives it back. A holder that dies keeps it."""
 
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 MAKE = """
 if redis.call('setnx', KEYS[1], 'made') == 1 then
@@ -29,11 +29,5 @@ STAGE = Stage(
     lock=Lock,
     follows="setnx",
     store="redis",
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        counts_once
-        prompt_handover
-        survives_persisted_restart
-    """),
+    gains="",
 )

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from redis import WatchError
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage, claims
+from app.lock import Grant, NotAcquired, NotOwner, Stage
 
 
 class Lock:
@@ -49,17 +49,5 @@ STAGE = Stage(
     follows="lua",
     store="redis",
     ttl_ms=3000,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        acquires_atomically
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        answers_a_try_at_once
-        freed_after_crash
-        freed_after_hang
-        breaks_deadlock
-        survives_persisted_restart
-    """),
+    gains="",
 )

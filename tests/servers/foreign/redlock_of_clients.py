@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import redis
 
-from app.lock import Grant, NotAcquired, Stage, claims
+from app.lock import Grant, NotAcquired, Stage
 
 RELEASE = """
 if redis.call('get', KEYS[1]) == ARGV[1] then
@@ -61,14 +61,5 @@ STAGE = Stage(
     follows="redlock",
     store="redis_nodes",
     ttl_ms=3000,
-    claims=claims("""
-        exclusive_in_process
-        exclusive
-        releases_only_its_own
-        releases_atomically
-        counts_once
-        freed_after_crash
-        freed_after_hang
-        survives_persisted_restart
-    """),
+    gains="",
 )
