@@ -107,15 +107,6 @@ def test_renewal_beyond_the_time_limit(store, key):
 
 
 @pytest.mark.parametrize("name", SUBSCRIBED)
-def test_key_of_a_stranger_without_ttl(name, store, key):
-    """A key without a TTL, which another program has set, keeps every request out."""
-    store.holds[key], store.ttls_ms[key] = {"stranger": 1}, PERSISTENT
-
-    with pytest.raises(NotAcquired):
-        lock(name, store, key, wait_ms=20).run(lambda grant: pytest.fail("entered the lock of a stranger"))
-
-
-@pytest.mark.parametrize("name", SUBSCRIBED)
 def test_wait_without_ttl(name, store, key):
     """A waiter at a key without a TTL waits for a message for as long as it is ready to wait, and does not poll."""
     store.holds[key], store.ttls_ms[key] = {"stranger": 1}, PERSISTENT
