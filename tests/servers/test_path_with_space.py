@@ -30,10 +30,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.parametrize(
     ("scenario", "stage", "drawn"),
     [  # failover needs a Sentinel
-        ("rush", "lua", True),
+        ("failover", "lua", True),
         ("rush", "mysql_for_update", False),
         ("rush", "zookeeper", False),
-        ("failover", "lua", False),
     ],
 )
 def test_run(project, scenario, stage, drawn):
