@@ -21,8 +21,9 @@ from lab.language.choice import Language
 from lab.report import timeline_reader
 from lab.report.run_words import RunWords, title
 from lab.story.verdict import why as reasons
+from tests.builders import MS
 from tests.every import every
-from tests.forgeries import MS, REPLICAS, REQUESTS, Change, Lines, edit, of_the_run, recorded
+from tests.forgeries import REPLICAS, REQUESTS, Change, Lines, edit, of_the_run, recorded
 
 
 def delete(name: str) -> Change:
