@@ -71,8 +71,8 @@ def test_each_kind_has_words():
     assert set(say.words(ENGLISH)["effect"]) - {IN_RELEASE, AFTER_CHECK} <= {effect.value for effect in Effect}
 
 
-@pytest.mark.parametrize("language", Language)
-@pytest.mark.parametrize("kind", Kind)
+@every("language", Language)
+@every("kind", Kind)
 def test_each_kind_is_said(kind, language):
     """Each form of each kind can be filled: a place that nothing fills is an error."""
     one = Happening(
