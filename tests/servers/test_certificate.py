@@ -81,10 +81,10 @@ def check(tmp_path, redis_port):
 @pytest.mark.parametrize("name", ["uuid", "lua"])
 def test_right(name, made, check):
     """All searches that the promises need are in a certificate; the checker agrees with each line, on a server of its own."""
-    status, said = check(
-        made(name, [one for one in by_default(find_stage(name), 3000) if one.needed and not one.task.ends]), port=None
-    )
+    lines = made(name, [one for one in by_default(find_stage(name), 3000) if one.needed and not one.task.ends])
+    status, said = check(lines, port=None)
 
+    assert lines[0][1]["stage"] == name
     assert said.endswith("The certificate is right.\n")
     assert status == 0
     assert "Promises that hold in all searches: exclusive_in_process, exclusive, " in said

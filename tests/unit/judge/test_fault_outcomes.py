@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 
 from app.journal import GaveUp, Released
+from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.history import History
 from lab.evidence.loss import Mechanism
+from lab.judge.entitlement import can_take_away
+from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.key_history import SET_OVER, KeyHistory
 from tests.builders import MS, found, outlived
+from tests.every import every
 
 
 @pytest.mark.parametrize(("commands", "has_votes", "seen"), [(5, True, 0), (1, True, 1), (5, False, 1)])
@@ -498,3 +502,38 @@ def test_granted_while_a_server_is_down(made, asked_ms, got_ms, expected):
     findings = made.analyse(final=1, ttl_ms=300, tests="available_with_a_node_down")
 
     assert [claim for claim, _ in found(findings)] == expected
+
+
+def stopped(began_ms: int, recovered_ms: int) -> FaultRecord:
+    """Return the record of a process that was stopped, in replica-1."""
+    times = {"at_ns": began_ms * MS, "recovered_ns": recovered_ms * MS, "recovering_ns": recovered_ms * MS}
+    return FaultRecord("freeze-1", "replica-1", 1, "r1", **times, effect=Effect.PROCESS_STOPS)
+
+
+@every(
+    "recovered_ms, replica, granted_ms, is_taken",
+    [
+        (1280, "replica-1", 900, True),
+        (1260, "replica-1", 900, False),  # renewals go on before the lease of 300 ms ends
+        (1280, "replica-2", 900, False),
+        (1280, "replica-1", 1280, False),
+    ],
+)
+def test_fault_that_takes_a_lock_away(recovered_ms, replica, granted_ms, is_taken):
+    """A process that is stopped loses the locks of its own replica, if it is stopped for as long as a lease."""
+    assert can_take_away(stopped(1000, recovered_ms), replica, granted_ms * MS, 300 * MS) is is_taken
+
+
+def test_who_asked_during_a_fault():
+    """Requests count that asked between the beginning of a fault and its end, in its replica and in the others."""
+    outcome = FaultOutcome(stopped(1000, 1300))
+    for replica, asked_ms in (
+        ("replica-1", 1001),
+        ("replica-2", 1002),
+        ("replica-2", 1299),
+        ("replica-2", 1300),
+        ("replica-1", 1000),
+    ):
+        outcome.asked(replica, asked_ms * MS)
+
+    assert (outcome.asked_here, outcome.asked_there) == (1, 2)
