@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -52,6 +53,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section(f"{len(again)} runs were made again")
         for test, why in again:
             terminalreporter.line(f"{test}: {why}")
+
+
+@pytest.fixture
+def key() -> str:
+    """The key of a lock that no other test has."""
+    return f"lab:test:{uuid4().hex}"
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,19 @@ from contextlib import closing
 
 import pytest
 
+from lab.explore.server import redis_server
+from lab.explore.store.real_redis import RealRedis
 from lab.judge.judgement import Judgement
 from lab.servers.supervisor import Supervisor
 from lab.story.verdict import why
 from tests.trial import MADE_AGAIN, Tried, is_evidence, trial, until_settled
+
+
+@pytest.fixture(scope="module")
+def real() -> Iterator[RealRedis]:
+    """A Redis server for the explorer alone."""
+    with redis_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

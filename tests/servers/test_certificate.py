@@ -20,7 +20,6 @@ from lab.explore.decision import Decision, Explorer
 from lab.explore.questions import by_default
 from lab.explore.search.budget import NONE, Budget
 from lab.explore.search.search import search
-from lab.explore.server import redis_server
 from lab.scenario.stages import find_stage
 from tests.command import lab
 from tests.servers.explored import question
@@ -28,13 +27,6 @@ from tests.servers.explored import question
 BROKEN = Path(__file__).parent / "locks" / "broken"
 MOST_S = 60.0
 Lines = list[Any]
-
-
-@pytest.fixture(scope="module")
-def real():
-    """A Redis server for the explorer alone."""
-    with redis_server() as server:
-        yield server
 
 
 @pytest.fixture(scope="module")

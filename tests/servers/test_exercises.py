@@ -15,20 +15,12 @@ from lab.docgen.lesson_parts import FOLDER, exercises
 from lab.explore.decision import Decision
 from lab.explore.questions import SearchOptions
 from lab.explore.search.budget import Budget
-from lab.explore.server import redis_server
 from lab.scenario.stages import find_stage
 from tests.command import run
 from tests.servers.explored import exploring
 
 STARTS = {path.stem: parts for path, parts in exercises().items()}
 TTL_MS, WITHIN_S = 3000, 60.0
-
-
-@pytest.fixture(scope="module")
-def real():
-    """A Redis server for the explorer alone."""
-    with redis_server() as server:
-        yield server
 
 
 def decided(path: Path, check: str, real) -> Decision:

@@ -21,7 +21,6 @@ from lab.explore.search.event import parse, short
 from lab.explore.search.harm import Harm
 from lab.explore.search.replay import Differs, NotPossible, confirm, walk, walk_live
 from lab.explore.search.search import MOST_STATES, random_schedules, search
-from lab.explore.server import redis_server
 from lab.explore.store.resp import Reply
 from lab.explore.store.table import Table
 from tests.servers.explored import LOCKS, TTL_MS, WITHIN_S, exploring, question, searched
@@ -30,13 +29,6 @@ BROKEN = LOCKS / "broken"
 UNTIL_MS = question().horizon_ms
 LONG = question(work_ms=5000, nap_ms=700)
 SINGLE_FAULTS = [question(), LONG, *(question(Budget(**{name: 1})) for name in Budget._fields)]
-
-
-@pytest.fixture(scope="module")
-def real():
-    """A Redis server for the explorer alone."""
-    with redis_server() as server:
-        yield server
 
 
 def decided(real, name, questions):

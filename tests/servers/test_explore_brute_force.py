@@ -6,7 +6,6 @@ import pytest
 
 from lab.explore.code.program import Program
 from lab.explore.search.budget import Budget
-from lab.explore.server import redis_server
 from tests.servers.brute_force import LOST_ONE, OF_RESTARTS, BruteForce
 from tests.servers.explored import exploring, loses, question, searched
 from tests.servers.random_locks import bounded, drawn, source
@@ -47,13 +46,6 @@ SAMPLE = [  # the questions with few schedules
     ("none", "1 pause"),
 ]
 RANDOM, SAMPLED_RANDOM = 200, 20
-
-
-@pytest.fixture(scope="module")
-def real():
-    """A Redis server for the explorer alone."""
-    with redis_server() as server:
-        yield server
 
 
 # clients, faults: schedules, as an earlier brute force has counted them, which had no code of a stage and no Redis

@@ -11,18 +11,10 @@ import pytest
 from app.lock import Claim
 from lab.explore.search.budget import Budget
 from lab.explore.search.event import short
-from lab.explore.server import redis_server
 from tests.servers.explored import LOCKS, exploring, question, searched, without_order
 
 WITHIN_S = 300.0
 HERE = Path(__file__).parent
-
-
-@pytest.fixture(scope="module")
-def real():
-    """A Redis server for the explorer alone."""
-    with redis_server() as server:
-        yield server
 
 
 def found_with(real, path, budget=None, *, servers=3, asks=1, switch=None):

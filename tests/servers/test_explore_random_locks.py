@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lab.explore.server import redis_server
 from tests.servers.explored import exploring, loses, question, searched
 from tests.servers.random_locks import LOST, STUCK, OneByOne, bounded, drawn, source
 
 PROGRAMS, EACH = 200, 4  # of all, in the ordinary run one of so many
-
-
-@pytest.fixture(scope="module")
-def real():
-    """A Redis server for the explorer alone."""
-    with redis_server() as server:
-        yield server
 
 
 PLANS = list(dict.fromkeys(bounded(drawn(number)) for number in range(10 * PROGRAMS)))[:PROGRAMS]

@@ -16,7 +16,6 @@ from lab.explore.model import NotExplored
 from lab.explore.questions import by_default
 from lab.explore.search.budget import Budget
 from lab.explore.search.world import Livelock
-from lab.explore.server import redis_server
 from lab.explore.store.others import why_not
 from lab.scenario.stages import find_stage
 from tests.servers.explored import (
@@ -48,13 +47,6 @@ FOLDED = {"symmetry": OF_ONE_SERVER["symmetry"]}
 SAMPLED_LOCKS = {"transactions", "handed_over_inside", "key_of_the_thread", "waiters_renew", "token_hashed", "bakery"}
 SAMPLED_RANDOM = 8
 SEVERAL = 3  # servers
-
-
-@pytest.fixture(scope="module")
-def real():
-    """A Redis server for the explorer alone."""
-    with redis_server() as server:
-        yield server
 
 
 def chosen(name, is_sampled):

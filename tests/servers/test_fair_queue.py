@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from uuid import uuid4
 
 import pytest
 
@@ -22,11 +21,6 @@ def stores(redis_port) -> Iterator[list[Redis]]:
     yield made
     for one in made:
         one.close()
-
-
-@pytest.fixture
-def key() -> str:
-    return f"lab:test:{uuid4().hex}"
 
 
 def lock(store: Redis, key: str, wait_ms: int = 10_000) -> fair.Lock:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
-from uuid import uuid4
 
 import pytest
 
@@ -47,11 +46,6 @@ def store(clients, request):
     """The store of the stage that a test is about; Redis where it is about none, or about one without a store."""
     name = getattr(request.node, "callspec", None) and request.node.callspec.params.get("name")
     return clients((name and ALL[name].store) or "redis")
-
-
-@pytest.fixture
-def key() -> str:
-    return f"lab:test:{uuid4().hex}"
 
 
 def lock(name, store, key, ttl_ms=3000, wait_ms=5000, retry_ms=5):

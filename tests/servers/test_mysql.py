@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from uuid import uuid4
 
 import pytest
 
@@ -35,11 +34,6 @@ def other(mysql_url):
     client = MySQL(Endpoint.parse(mysql_url), Journal(None))
     yield client
     client.pool.dispose()
-
-
-@pytest.fixture
-def key() -> str:
-    return f"lab:test:{uuid4().hex}"
 
 
 def lock(name, store, key, wait_ms=5000):

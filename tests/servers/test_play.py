@@ -16,20 +16,12 @@ from lab.explore.decision import Explorer
 from lab.explore.questions import Question
 from lab.explore.search.event import parse
 from lab.explore.search.replay import walk_live
-from lab.explore.server import redis_server
 from lab.paths import REFERENCE
 from lab.play.level import CLIENTS
 from lab.play.levels import LEVELS
 from tests.command import lab
 
 PLAYS = 200  # over all levels
-
-
-@pytest.fixture(scope="module")
-def real():
-    """A Redis server for the explorer alone."""
-    with redis_server() as server:
-        yield server
 
 
 def random_play(level, chance):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from uuid import uuid4
 
 import psutil
 import pytest
@@ -45,11 +44,6 @@ def connect(name, store_url, journal):
     yield client
     for one in made:
         one.close()
-
-
-@pytest.fixture
-def key() -> str:
-    return f"lab:test:{uuid4().hex}"
 
 
 def lock(name, store, key, wait_ms=5000):

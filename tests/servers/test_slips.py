@@ -15,7 +15,6 @@ from lab.commands.keep_decisions import commands, ttl_ms
 from lab.commands.replay import typed
 from lab.explore import kept
 from lab.explore.questions import by_default
-from lab.explore.server import redis_server
 from lab.scenario.stages import find_stage
 from lab.story.from_schedule import staged
 from lab.story.say import sentences
@@ -42,13 +41,6 @@ NOT_PROMISED = {"setnx_unlocked_twice"}  # its key has no owner
 FIRST = 2  # searches: without a fault, and with work that outlasts the TTL
 # one needs a request that gives up waiting, the other a third request
 MORE = {"returned_without_the_lock": 3, "closed_without_the_lock": 7}
-
-
-@pytest.fixture(scope="module")
-def real():
-    """A Redis server for the explorer alone."""
-    with redis_server() as server:
-        yield server
 
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=() if one in LIVE else pytest.mark.trial) for one in BROKEN])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from uuid import uuid4
 
 import pymysql
 import pytest
@@ -28,11 +27,6 @@ FIXED, GIVEN = ENTER.format(first=30), ENTER.format(first="ARGV[2]")
 def store(redis_port):
     with redis.Redis(port=redis_port, decode_responses=True) as client:
         yield client
-
-
-@pytest.fixture
-def key() -> str:
-    return f"lab:test:{uuid4().hex}"
 
 
 def test_first_entry_ignores_the_given_expiry(store, key):

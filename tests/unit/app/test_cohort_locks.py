@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -47,11 +46,6 @@ class FakeNodes:
             return [None] * 5
         self.token = words[1]
         return ["OK"] * 5
-
-
-@pytest.fixture
-def key() -> str:
-    return uuid4().hex
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from uuid import uuid4
 
 import pytest
 
@@ -19,11 +18,6 @@ SUBSCRIBED = ["pubsub", "queued", "fair", "cohort"]
 @pytest.fixture
 def store() -> FakeRedis:
     return FakeRedis()
-
-
-@pytest.fixture
-def key() -> str:
-    return uuid4().hex
 
 
 def lock(name, store, key, wait_ms=0, **lease):
