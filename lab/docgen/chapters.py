@@ -14,7 +14,7 @@ from app.locks import part, stages
 from lab.docgen import cells, figures
 from lab.docgen.figures import result, timeline
 from lab.errors import BadInput, choose_from
-from lab.language.choice import Language
+from lab.language.choice import NAMES, Language
 from lab.language.phrases import quoted
 from lab.paths import HOME
 from lab.play.levels import LEVELS
@@ -137,9 +137,9 @@ def _neighbours(name: str, *, language: Language = ENGLISH) -> str:
     place = order.index(choose_from("stage", name, order))
     before = [f"← [`{order[place - 1]}`]({order[place - 1]}.md)"] if place else []
     after = [f"[`{order[place + 1]}`]({order[place + 1]}.md) →"] if place + 1 < len(order) else []
-    contents, which, other = (text("chapter", word, language) for word in ("contents", "which_lock", "other_language"))
-    translated = f"../../ladder/{name}.md" if language is Language.CHINESE else f"../zh/ladder/{name}.md"
-    both = [f"[{other}]({translated})"] if (CHINESE / f"{name}.md").is_file() else []
+    contents, which = (text("chapter", word, language) for word in ("contents", "which_lock"))
+    other, up = (ENGLISH, "../../") if language is Language.CHINESE else (Language.CHINESE, "../zh/")
+    both = [f"[{NAMES[other].button}]({up}ladder/{name}.md)"] if (CHINESE / f"{name}.md").is_file() else []
     return " · ".join([*before, f"[{contents}](../README.md)", *after, f"[{which}](../which-lock.md)", *both]) + "\n"
 
 

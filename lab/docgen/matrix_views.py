@@ -15,6 +15,7 @@ from lab.paths import REFERENCE
 from lab.play.level import LevelKind
 from lab.play.levels import LEVELS
 from lab.report import matrix, matrix_page, matrix_picture, reference
+from lab.report.html import named
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import completed
 from lab.report.palette import PAPERS
@@ -44,11 +45,11 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
 
 
 def pages() -> dict[Path, Callable[[Path], object]]:
-    """Return the page: its path, and the function that writes it into a folder next to the reference's runs."""
-    return {FOLDER / "index.html": page}
+    """Return the pages: the path of each, and the function that writes both into a folder."""
+    return {named(FOLDER / "index.html", language): pages_into for language in Language}
 
 
-def page(folder: Path) -> Path:
+def pages_into(folder: Path) -> list[Path]:
     return matrix_page.write_page(cells(), folder, origin(), decided=decided(cells()), home=FOLDER, levels=_levels())
 
 

@@ -43,7 +43,7 @@ COMPARED = re.compile(r"<!-- compared with (?P<page>\S+): (?P<hash>not yet|[0-9a
 NOT_YET = "not yet"
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 # the link to the English page is made as it stands there
-LINK = re.compile(r"(?<!\[English)\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
+LINK = re.compile(r"(?<!\[English / 英文)\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
 A_NUMBER = re.compile(r"\d[\d.]*\d")  # of two digits at least: smaller ones are words in English
 
 

@@ -22,8 +22,8 @@ from lab.evidence.run_folder import replace
 from lab.language.choice import Language
 from lab.paths import HOME
 from lab.report import run_data
-from lab.report.html import page
-from lab.report.pages import PAGES, draw_run
+from lab.report.html import named, page
+from lab.report.pages import PAGE, draw_run
 from lab.run import environment
 from lab.story import say_run
 from lab.story.timeline import Timeline
@@ -160,8 +160,8 @@ def _draw(name: str, folder: Path) -> None:
     into = folder / RUNS / name
     shutil.copytree(figures.KEPT / name, into, dirs_exist_ok=True)
     draw_run(run_data.load(into), _picture(name))
-    for made in PAGES.values():
-        replace(into / made, framed((into / made).read_text(encoding="utf-8"), (into / made).relative_to(folder)).encode())
+    for made in (named(into / PAGE, language) for language in Language):
+        replace(made, framed(made.read_text(encoding="utf-8"), made.relative_to(folder)).encode())
 
 
 def _picture(name: str) -> Timeline:
@@ -175,6 +175,6 @@ def _list_of_runs(language: Language) -> str:
         [
             heading[language],
             "",
-            *(f"- [{title}]({RUNS}/{name}/{PAGES[language]})" for name, title in zip(WATCHED, titles, strict=True)),
+            *(f"- [{title}]({RUNS}/{name}/{named(Path(PAGE), language)})" for name, title in zip(WATCHED, titles, strict=True)),
         ]
     )

@@ -24,9 +24,11 @@ from lab.explore import kept
 from lab.explore.summary import of_claims
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
+from lab.language.choice import Language
 from lab.paths import EXPECTED, INSTALLED, REPORTS, need_clone, shown
 from lab.pipeline import publish_site
 from lab.report.matrix import Cell, Matrix, Origin, Round, in_short, load, markdown, never_admitted, read
+from lab.report.matrix_page import Decided
 from lab.report.matrix_picture import draw
 from lab.report.terminal import terminal
 from lab.run import environment
@@ -123,13 +125,16 @@ def write(
     return [*draw(cells, folder, origin, decided(cells)), folder / "matrix.md", folder / "matrix.json"]
 
 
-def decided(cells: Sequence[Cell]) -> dict[str, dict[str, str]]:
-    """Return what the kept searches of all orders decided, in words: by stage, then by claim."""
+def decided(cells: Sequence[Cell]) -> Decided:
+    """Return what the kept searches of all orders decided, in words: by language, stage and claim."""
     found = {name: kept.current(stage) for name, stage in stages().items() if name in {cell.stage for cell in cells}}
+    searches = {name: (search, of_claims(search)) for name, search in found.items() if search}
     return {
-        name: {claim.name: summary(one, search.ttl_ms) for claim, one in of_claims(search).items()}
-        for name, search in found.items()
-        if search
+        language: {
+            name: {claim.name: summary(one, search.ttl_ms, language) for claim, one in claims.items()}
+            for name, (search, claims) in searches.items()
+        }
+        for language in Language
     }
 
 

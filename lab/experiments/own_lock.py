@@ -97,7 +97,7 @@ def _about(cell: Cell, claim: str, promises: Collection[str]) -> Cell:
     if cell.verdict == "BROKEN" and claim in cell.broken:
         return replace(cell, claim=claim, verdict="BROKEN" if claim in promises else "ADMITTED")
     what = f"this run broke {', '.join(cell.broken)}: {cell.reason}" if cell.broken else cell.reason
-    return replace(cell, claim=claim, verdict="VOID", reason=what)
+    return replace(cell, claim=claim, verdict="VOID", reason=what, grounds=None)
 
 
 SEVERITY = ("KEPT", "ADMITTED", "UNSEEN", "VOID", "BROKEN")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Language(StrEnum):
@@ -17,6 +18,17 @@ class Language(StrEnum):
     ENGLISH = "en"
     CHINESE = "zh"
 
+
+class Names(NamedTuple):
+    """How pages name a language."""
+
+    # in the markup
+    tag: str
+    # on the button that leads to it: in that language and in the other, since its reader may know one of them only
+    button: str
+
+
+NAMES = {Language.ENGLISH: Names("en", "English / 英文"), Language.CHINESE: Names("zh-CN", "中文 / Chinese")}
 
 # the first that is set and not empty decides, as for every program
 VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
+from lab.evidence.run_folder import replace
+from lab.language.choice import NAMES, Language
 from lab.story import say
 from lab.story.verdict import headline
 from lab.text import thousands
@@ -27,6 +29,19 @@ def inline(pictures: Sequence[Path]) -> list[str]:
     return texts
 
 
+def named(path: Path, language: Language) -> Path:
+    """Return the path of a page in a language: ``index.html`` is ``index.zh.html`` in Chinese."""
+    return path if language is Language.ENGLISH else path.with_suffix(f".{language}{path.suffix}")
+
+
+def in_both(template: str, path: Path, values: Callable[[Language], Mapping[str, Any]]) -> list[Path]:
+    """Write a page in each language, each with a button to the other. Return the paths, the English one first."""
+    files = {one: named(path, one).name for one in Language}
+    for language, name in files.items():
+        replace(path.with_name(name), page(template, language=language, files=files, **values(language)).encode())
+    return [path.with_name(name) for name in files.values()]
+
+
 def page(template: str, *more_templates: Path, **values: Any) -> str:
     """Return a page from a template. more_templates: folders of templates to look in after the report's own."""
     text = _environment(*more_templates).get_template(template).render(**values)
@@ -43,6 +58,7 @@ def _environment(*more_templates: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.globals["languages"] = {one: names._asdict() for one, names in NAMES.items()}
     environment.filters["thousands"] = thousands
     environment.filters["mechanism"] = say.mechanism
     environment.filters["headline"] = headline

@@ -13,6 +13,7 @@ from lab.report.statistics import wilson
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.story.say import ENGLISH, text, words
+from lab.story.verdict import Grounds
 from lab.text import counted, table
 
 UNKNOWN = "unknown"
@@ -110,6 +111,7 @@ class Cell(msgspec.Struct, kw_only=True):
     claim: str
     verdict: str = ""  # empty where the scenario does not fit the stage
     reason: str = ""  # why the cell was not run, or the reason of the verdict
+    grounds: Grounds | None = None  # from which that reason is said; None where nothing was judged
     run: str = ""  # the name of the run's folder
     expected: str = ""  # the verdict in docs/expected.toml; empty: none
     lost: int = 0
@@ -230,14 +232,6 @@ def with_rounds(cell: Cell, in_words: str = "") -> str:
     if cell.tries > 1:
         said.append(f"{cell.seen} of {cell.tries}" + (f" ({in_percent(cell.seen, cell.tries)})" if cell.flaky else ""))
     return ", ".join(said)
-
-
-def in_full(cell: Cell) -> str:
-    """Return how often the cell's verdict came, as a sentence with the interval of its rate; empty where it was not run."""
-    if not cell.verdict:
-        return ""
-    rate = f"with 95 % confidence, {in_percent(cell.seen, cell.tries)} of such runs are."
-    return f"{cell.seen} of {counted(cell.tries, 'run')} {'was' if cell.seen == 1 else 'were'} {cell.verdict}; {rate}"
 
 
 def in_short(cell: Cell, language: Language = ENGLISH) -> str:

@@ -1,20 +1,33 @@
-"""Write the matrix as a page: every cell opens what was seen in it, the command to see it again, and links to its pictures."""
+"""Write the matrix as a page in each language: a cell opens what was seen in it, the command of such a run, and its pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from app.lock import Claim
+from app.lock import Claim, Stage
+from app.locks import stages
+from lab.language.choice import Language
+from lab.language.phrases import quoted
 from lab.paths import COMMAND
-from lab.report.html import page
-from lab.report.matrix import Cell, Origin, cell_requests, in_full, in_short, never_admitted
-from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, Marks, in_words, layout, mark, marks
-from lab.report.palette import HARMS, MEANINGS, NAMES, SIGNS, Mark
+from lab.report.html import in_both, named
+from lab.report.matrix import Cell, Origin, cell_requests, in_short, never_admitted
+from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, in_words, layout, mark, marks
+from lab.report.palette import HARMS, NAMES, SIGNS, Mark
+from lab.report.statistics import wilson
 from lab.scenario import reader as scenarios
-from lab.story.say import text
+from lab.scenario.requirements import NEEDS
+from lab.scenario.scenario import Scenario
+from lab.story import say
+from lab.story.say import ENGLISH
+from lab.story.verdict import why
+
+# what the searches of all orders decided, in words: by language, stage and claim
+Decided = Mapping[Language, Mapping[str, Mapping[str, str]]]
+NOTHING: Decided = {}
 
 
 class Opened(msgspec.Struct, frozen=True):
@@ -48,109 +61,176 @@ def write_page(
     cells: Sequence[Cell],
     folder: Path,
     origin: Origin,
-    decided: Mapping[str, Mapping[str, str]] | None = None,
+    decided: Decided = NOTHING,
     home: Path | None = None,
     levels: Mapping[tuple[str, str], str] | None = None,
-) -> Path:
-    """Write ``index.html``. Return its path. The other arguments are those of ``matrix_picture.draw``.
+) -> list[Path]:
+    """Write ``index.html`` and ``index.zh.html``. Return their paths. The other arguments are those of ``matrix_picture.draw``.
 
-    home: the folder of the matrix, where the page is written to another folder.
+    home: the folder of the matrix, where the pages are written to another folder.
     levels: by stage and claim, the page on which a reader breaks the claim.
     """
-    path, known = folder / "index.html", marks(cells)
-    plan = layout(known)
-    text = page("matrix.html", **_values(cells, home or folder, plan, known, decided or {}, levels or {}), origin=origin)
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def _values(
-    cells: Sequence[Cell],
-    folder: Path,
-    plan: Layout,
-    known: Marks,
-    decided: Mapping[str, Mapping[str, str]],
-    levels: Mapping[tuple[str, str], str],
-) -> dict[str, object]:
-    shown = [cell for cell in cells if mark(cell) is not Mark.IMPOSSIBLE or cell.reason]
-    found = [opened(cell, folder, decided, levels.get((cell.stage, cell.claim), "")) for cell in shown]
-    shelf = scenarios.names()
-    loaded = {name: scenarios.load(name) for name in plan.all_rows if name in shelf}
-    about = {name: [one.title, one.tests.name, Claim(one.tests).value] for name, one in loaded.items()}
-    texts = list(dict.fromkeys(each for one in found for each in one.texts))
-    places = {each: place for place, each in enumerate(texts)}
-    packed = [[*(places[each] for each in one.texts), one.counts, one.links] for one in found]
-    data: dict[str, object] = {"texts": texts, "cells": packed, "about": about}
-    data["words"] = {NAMES[one]: one.value for one in Mark}
-    for name, of in (("meanings", MEANINGS), ("signs", SIGNS)):
-        data[name] = {NAMES[one]: said for one, said in of.items()}
-    few = not any(scenario in CORE_SCENARIOS for scenario in plan.all_rows) or len(plan.all_rows) <= len(CORE_SCENARIOS)
-    return {
-        "plan": plan,
-        "known": known,
-        "untried": Mark.UNTRIED,
-        "names": NAMES,
-        "signs": SIGNS,
-        "meanings": MEANINGS,
-        "harms": HARMS,
-        "all_marks": [one for one in Mark if one in set(known.values())],
-        "words": in_words,
-        "say": text,
-        "short": SHORT,
-        "notes": {(cell.scenario, cell.stage): _note(cell) for cell in shown},
-        "broken": {(cell.scenario, cell.stage) for cell in cells if cell.verdict == "BROKEN"},
-        "surprises": [cell for cell in cells if cell.verdict and cell.expected and not cell.as_expected],
-        "core_rows": plan.all_rows if few else CORE_SCENARIOS,
-        "core_stages": [stage for column in plan.all_columns for stage in column] if few else CORE_STAGES,
-        "has_core": not few,
-        "never_admitted": never_admitted(cells),
-        "in_short": in_short,
-        "command": COMMAND,
-        "home": "../index.html" if (folder.parent / "index.html").exists() else "",
-        "data": msgspec.json.encode(data).decode().replace("<", "\\u003c"),
-    }
-
-
-def opened(cell: Cell, folder: Path, decided: Mapping[str, Mapping[str, str]], level: str = "") -> Opened:
-    """Return what the page shows of a cell. folder: that of the matrix; the runs are next to it. level: of lab play."""
-    ran = bool(cell.verdict)
-    orders = decided.get(cell.stage, {}).get(cell.claim, "") if ran else ""
-    why = cell.reason or ("" if ran else "This cell was not run.")
-    counts = (cell.lost, cell.duplicated, cell.failed, cell.unknown)
-    runs = mark(cell) is not Mark.IMPOSSIBLE
-    return Opened(
-        scenario=cell.scenario,
-        stage=cell.stage,
-        mark=NAMES[mark(cell)],
-        outcome=f"{cell.verdict}: {in_short(cell)}" if ran else mark(cell).value,
-        why=why,
-        rounds=in_full(cell),
-        orders=orders,
-        command=_command(cell) if runs and cell.scenario in scenarios.names() else "",
-        counts=counts,
-        links=tuple(_links(cell, folder, level)) if runs else (),
+    names = set(scenarios.names()) & {cell.scenario for cell in cells}
+    loaded, shelf = {name: scenarios.load(name) for name in names}, stages()
+    about = (cells, home or folder, levels or {}, loaded, shelf)
+    return in_both(
+        "matrix.html",
+        folder / "index.html",
+        lambda language: MatrixPage(*about, language, decided.get(language, {})).values(origin),
     )
 
 
-def _command(cell: Cell) -> str:
-    """Return what follows the scenario and the stage in the command that runs the cell again: as many requests as it had."""
-    one = scenarios.load(cell.scenario)
-    return f" --requests {cell_requests(one)}" if cell_requests(one) < one.requests else ""
+@dataclass(frozen=True)
+class MatrixPage:
+    """What the page shows in a language. folder: that of the matrix; the runs are next to it."""
 
+    cells: Sequence[Cell]
+    folder: Path
+    levels: Mapping[tuple[str, str], str]
+    # the scenarios and the stages that the lab has today
+    loaded: Mapping[str, Scenario]
+    shelf: Mapping[str, Stage]
+    language: Language
+    decided: Mapping[str, Mapping[str, str]]
 
-def _links(cell: Cell, folder: Path, level: str) -> list[tuple[str, str]]:
-    """Return the pages of the cell's run, of the book, and of its level, where they are at hand."""
-    found = []
-    if cell.run and (folder.parent / "runs" / cell.run / "report.html").exists():
-        found.append(("the run, with its timeline", f"../runs/{cell.run}/report.html"))
-    figure = f"chapters/{cell.stage}-{cell.scenario}/timeline.svg"
-    if (folder.parent / figure).exists():
-        found.append(("the timeline of such a run, in the book", f"../{figure}"))
-    return [*found, ("be the scheduler, and break it", level)] if level else found
+    def say(self, name: str, n: int = 1, **places: object) -> str:
+        """Return a text of the page."""
+        return say.text("matrix_page", name, self.language, n, **places)
 
+    def values(self, origin: Origin) -> dict[str, object]:
+        """Return the values of the template."""
+        known = marks(self.cells)
+        plan = layout(known)
+        shown = [cell for cell in self.cells if mark(cell) is not Mark.IMPOSSIBLE or cell.reason]
+        few = not any(scenario in CORE_SCENARIOS for scenario in plan.all_rows) or len(plan.all_rows) <= len(CORE_SCENARIOS)
+        mark_of = say.words(self.language)["mark"]
+        home = named(self.folder.parent / "index.html", self.language)
+        return {
+            "plan": plan,
+            "known": known,
+            "untried": Mark.UNTRIED,
+            "names": NAMES,
+            "signs": SIGNS,
+            "words_of": {one: say.text("cell_mark", NAMES[one], self.language) for one in Mark},
+            "meanings": say.words(self.language)["cell_meaning"],
+            "harms": HARMS,
+            "all_marks": [one for one in Mark if one in set(known.values())],
+            "words": {name: in_words(name, self.language) for name in plan.all_rows},
+            "families": say.words(self.language)["family"],
+            "say": self.say,
+            "groups": {group: quoted("part", SHORT.get(group, (group,))[0], self.language) for group in plan.columns},
+            "notes": {(cell.scenario, cell.stage): self._note(cell) for cell in shown},
+            "broken": {(cell.scenario, cell.stage) for cell in self.cells if cell.verdict == "BROKEN"},
+            "surprises": [self._surprise(cell) for cell in self.cells if cell.verdict and cell.expected and not cell.as_expected],
+            "core_rows": plan.all_rows if few else CORE_SCENARIOS,
+            "core_stages": [stage for column in plan.all_columns for stage in column] if few else CORE_STAGES,
+            "has_core": not few,
+            "never_admitted": never_admitted(self.cells),
+            "names_comma": mark_of["names_comma"],
+            "colon": mark_of["colon"],
+            "origin": origin.sentence(self.language),
+            "command": COMMAND,
+            "home": f"../{home.name}" if home.exists() else "",
+            "data": msgspec.json.encode(self._data(shown, plan.all_rows)).decode().replace("<", "\\u003c"),
+        }
 
-def _note(cell: Cell) -> str:
-    """Return the word next to the mark: a broken promise, or rounds that differ."""
-    if cell.verdict == "BROKEN":
-        return "broken"
-    return f"{cell.seen} of {cell.tries}" if cell.flaky else ""
+    def _data(self, shown: Sequence[Cell], rows: Sequence[str]) -> dict[str, object]:
+        """Return what the script needs."""
+        found = [self.opened(cell) for cell in shown]
+        texts = list(dict.fromkeys(each for one in found for each in one.texts))
+        mark_of = say.words(self.language)["mark"]
+        places = {each: place for place, each in enumerate(texts)}
+        return {
+            "texts": texts,
+            "cells": [[*(places[each] for each in one.texts), one.counts, one.links] for one in found],
+            "about": {
+                name: [
+                    quoted("title", one.title, self.language),
+                    one.tests.name,
+                    quoted("claim", Claim(one.tests).value, self.language),
+                ]
+                for name, one in self.loaded.items()
+            },
+            "scenarios": {name: in_words(name, self.language) for name in rows},
+            "words": {NAMES[one]: say.text("cell_mark", NAMES[one], self.language) for one in Mark},
+            "meanings": say.words(self.language)["cell_meaning"],
+            "signs": {NAMES[one]: sign for one, sign in SIGNS.items()},
+            "says": say.words(self.language)["matrix_page"],
+            "comma": mark_of["names_comma"],
+            "colon": mark_of["colon"],
+            "end": mark_of["end"],
+        }
+
+    def opened(self, cell: Cell) -> Opened:
+        """Return what the page shows of a cell."""
+        ran, runs = bool(cell.verdict), mark(cell) is not Mark.IMPOSSIBLE
+        shown = say.text("cell_mark", NAMES[mark(cell)], self.language)
+        return Opened(
+            scenario=cell.scenario,
+            stage=cell.stage,
+            mark=NAMES[mark(cell)],
+            outcome=self.say("outcome", verdict=cell.verdict, what=in_short(cell, self.language)) if ran else shown,
+            why=self._why(cell),
+            rounds=self._rate(cell),
+            orders=self.decided.get(cell.stage, {}).get(cell.claim, "") if ran else "",
+            command=self._command(cell) if runs and cell.scenario in self.loaded else "",
+            counts=(cell.lost, cell.duplicated, cell.failed, cell.unknown),
+            links=tuple(self._links(cell)) if runs else (),
+        )
+
+    def _why(self, cell: Cell) -> str:
+        """Return the reason of the verdict, or why the cell was not run."""
+        if cell.grounds is not None and self.language is not ENGLISH:
+            return say.ended(why(cell.grounds, self.language), self.language)
+        if cell.verdict:
+            return cell.reason
+        if cell.missing:
+            names = say.words(self.language)["mark"]["names_comma"].join(cell.missing)
+            return self.say("not_installed", names=names)
+        if cell.scenario in self.loaded and cell.stage in self.shelf:
+            needs = (NEEDS[need] for need in self.loaded[cell.scenario].needs)
+            lacks = [what for what, has in needs if not has(self.shelf[cell.stage])]
+            if lacks:
+                what = quoted("need", lacks[0], self.language)
+                return self.say("unfit", scenario=cell.scenario, stage=cell.stage, what=what)
+        return self.say("does_not_fit") if cell.reason else self.say("was_not_run")
+
+    def _rate(self, cell: Cell) -> str:
+        """Return how often the cell's verdict came, with the interval of its rate; empty where it was not run."""
+        if not cell.verdict:
+            return ""
+        low, high = (f"{100 * end:.0f}" for end in wilson(cell.seen, cell.tries))
+        return self.say("rate", cell.tries, seen=cell.seen, verdict=cell.verdict, low=low, high=high)
+
+    def _links(self, cell: Cell) -> list[tuple[str, str]]:
+        """Return the pages of the cell's run, of the book, and of its level, where they are at hand."""
+        found, reports = [], self.folder.parent
+        report, timeline = (named(Path(name), self.language).name for name in ("report.html", "timeline.svg"))
+        if cell.run and (reports / "runs" / cell.run / report).exists():
+            found.append((self.say("run"), f"../runs/{cell.run}/{report}"))
+        chapter = f"chapters/{cell.stage}-{cell.scenario}"
+        drawn = next((name for name in (timeline, "timeline.svg") if (reports / chapter / name).exists()), "")
+        if drawn:
+            found.append((self.say("figure"), f"../{chapter}/{drawn}"))
+        level = self.levels.get((cell.stage, cell.claim), "")
+        return [*found, (self.say("level"), f"{level}?lang={self.language}")] if level else found
+
+    def _note(self, cell: Cell) -> str:
+        """Return the word next to the mark: a broken promise, or rounds that differ."""
+        if cell.verdict == "BROKEN":
+            return self.say("broken")
+        return self.say("seen_of", seen=cell.seen, all=cell.tries) if cell.flaky else ""
+
+    def _surprise(self, cell: Cell) -> str:
+        return self.say(
+            "surprise",
+            stage=cell.stage,
+            scenario=cell.scenario if self.language is ENGLISH else in_words(cell.scenario, self.language),
+            seen=in_short(cell, self.language),
+            expected=cell.expected,
+        )
+
+    def _command(self, cell: Cell) -> str:
+        """Return what follows the scenario and the stage in the command that runs the cell again: as many requests as it had."""
+        one = self.loaded[cell.scenario]
+        return f" --requests {cell_requests(one)}" if cell_requests(one) < one.requests else ""

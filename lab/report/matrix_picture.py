@@ -16,7 +16,7 @@ from lab.language.phrases import quoted
 from lab.report.html import page
 from lab.report.matrix import Cell, Origin, lost_otherwise
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, Marks, in_words, layout, marks, part_of
-from lab.report.matrix_page import write_page
+from lab.report.matrix_page import NOTHING, Decided, write_page
 from lab.report.palette import HARMS, HELD, LIGHT, NAMES, PAPERS, SIGNS, Mark, Paper
 from lab.story.say import ENGLISH, text, words
 
@@ -115,15 +115,15 @@ class MatrixRow(NamedTuple):
     family: str
 
 
-def draw(cells: Sequence[Cell], folder: Path, origin: Origin, decided: dict[str, dict[str, str]] | None = None) -> list[Path]:
-    """Write ``index.html`` and ``matrix.svg``, and the core of a whole matrix. Return the paths, the page first.
+def draw(cells: Sequence[Cell], folder: Path, origin: Origin, decided: Decided = NOTHING) -> list[Path]:
+    """Write both pages and ``matrix.svg``, and the core of a whole matrix. Return the paths, the page first.
 
-    decided: what the search of all orders decided, in words: by stage, then by claim.
+    decided: what the search of all orders decided, in words.
     """
     pictures = [draw_whole(cells, folder, origin)]
     if has_core(cells):
         pictures += [draw_core(cells, folder, origin, name) for name in PAPERS]
-    return [write_page(cells, folder, origin, decided or {}), *pictures]
+    return [*write_page(cells, folder, origin, decided), *pictures]
 
 
 def draw_whole(cells: Sequence[Cell], folder: Path, origin: Origin) -> Path:

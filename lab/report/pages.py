@@ -16,7 +16,7 @@ from lab.language.choice import Language
 from lab.report import account, chart, repeats, run_data, timeline_reader
 from lab.report.chart import conditions
 from lab.report.charts import charts
-from lab.report.html import inline, page
+from lab.report.html import in_both, inline, page
 from lab.report.lanes import drawing
 from lab.report.run_data import NONE, Result, differing, parameter, with_labels
 from lab.report.run_page import RunPage, curves_of_run
@@ -31,8 +31,7 @@ from lab.text import table
 
 STEPS = {Language.ENGLISH: "five_steps.svg", Language.CHINESE: "five_steps.zh.svg"}
 TIMELINES = {Language.ENGLISH: "timeline.svg", Language.CHINESE: "timeline.zh.svg"}
-PAGES = {Language.ENGLISH: "report.html", Language.CHINESE: "report.zh.html"}
-TAGS = {Language.ENGLISH: ("en", "English"), Language.CHINESE: ("zh-CN", "中文")}
+PAGE = "report.html"  # of a run
 
 
 def draw_steps(result: Result, found: StepsOfLoss, folder: Path, language: Language) -> Path:
@@ -73,51 +72,42 @@ def draw_run(result: Result, picture: Timeline) -> list[Path]:
     """Draw a judged run into its folder. Return the paths, the English page first."""
     folder = result.folder
     found = steps_of_run(picture)
-    pages, drawn = [], []
-    for language in Language:
-        steps = [draw_steps(result, found, folder, language)] if found else []
-        # the page of the class shows the Chinese timeline where it has no steps
-        shows_time = picture.held and (language is ENGLISH or not found)
-        stills = [draw_timeline(result, picture, folder, language)] if shows_time else []
-        path = folder / PAGES[language]
-        replace(path, _page(result, picture, found, steps, language).encode())
-        pages.append(path)
-        drawn += [*stills, *steps]
-    return [*pages, *drawn]
+    steps = {language: [draw_steps(result, found, folder, language)] if found else [] for language in Language}
+    # the page of the class shows the Chinese timeline where it has no steps
+    timed = [language for language in Language if picture.held and (language is ENGLISH or not found)]
+    stills = [draw_timeline(result, picture, folder, language) for language in timed]
+    pages = in_both("run.html", folder / PAGE, lambda language: _values(result, picture, found, steps[language], language))
+    return [*pages, *stills, *(path for drawn in steps.values() for path in drawn)]
 
 
-def _page(result: Result, picture: Timeline, found: StepsOfLoss | None, steps: Sequence[Path], language: Language) -> str:
-    """Return the page of a run in a language."""
+def _values(
+    result: Result, picture: Timeline, found: StepsOfLoss | None, steps: Sequence[Path], language: Language
+) -> dict[str, object]:
+    """Return what the page of a run shows in a language."""
     grants = picture.grants if picture.is_locked else 0
     run = RunPage(result, grants, language)
-    (other,) = (one for one in Language if one is not language)
-    return page(
-        "run.html",
-        run=run,
-        result=result,
-        judgement=result.judgement,
-        account=account.account(result),
-        parts=list(run.parts()),
-        tested=list(run.tested()),
-        goes_on=list(run.goes_on()),
-        price=list(run.price()),
-        conditions=list(run.conditions()),
-        load=chart.conditions([result], language, named=False),
-        caption=say_run.caption(picture, language),
-        violations=[(one, seen(one, language)) for one in result.judgement.violations],
-        timeline=picture,
-        drawing=drawing.for_page(picture, language) if picture.held else None,
-        steps=say_run.page_of_steps(found, language) if found else None,
-        drawn_steps="".join(inline(steps)),
-        curves=curves_of_run(result, grants, language),
-        home="../../index.html" if result.folder.parent.name == "runs" else "",  # the site; it is written after each run
-        tag=TAGS[language][0],
-        other=f"{PAGES[other]}?lang={other}",
-        other_tag=TAGS[other][0],
-        other_name=TAGS[other][1],
-        says=lambda table, name, **places: say.text(table, name, language, **places),
-        unfilled=lambda table, name: say.words(language)[table][name],
-    )
+    return {
+        "run": run,
+        "result": result,
+        "judgement": result.judgement,
+        "account": account.account(result),
+        "parts": list(run.parts()),
+        "tested": list(run.tested()),
+        "goes_on": list(run.goes_on()),
+        "price": list(run.price()),
+        "conditions": list(run.conditions()),
+        "load": chart.conditions([result], language, named=False),
+        "caption": say_run.caption(picture, language),
+        "violations": [(one, seen(one, language)) for one in result.judgement.violations],
+        "timeline": picture,
+        "drawing": drawing.for_page(picture, language) if picture.held else None,
+        "steps": say_run.page_of_steps(found, language) if found else None,
+        "drawn_steps": "".join(inline(steps)),
+        "curves": curves_of_run(result, grants, language),
+        "home": "../../index.html" if result.folder.parent.name == "runs" else "",  # the site; it is written after each run
+        "says": lambda table, name, **places: say.text(table, name, language, **places),
+        "unfilled": lambda table, name: say.words(language)[table][name],
+    }
 
 
 def keep(folder: Path, judgement: Judgement, findings: Findings) -> None:

@@ -36,18 +36,6 @@ HARMS = (Mark.LOST, Mark.STUCK, Mark.LATE, Mark.HALF)
 HELD = (Mark.KEPT, Mark.OTHERWISE)
 NAMES = {one: one.name.lower() for one in Mark}  # the marks in the classes and ids of pages and pictures
 
-MEANINGS = {
-    Mark.KEPT: "the danger was real, and the promise held",
-    Mark.OTHERWISE: "the promise held, and increments were lost by another cause",
-    Mark.LOST: "increments are gone, or count twice",
-    Mark.STUCK: "nobody gets in, or requests are refused",
-    Mark.LATE: "overtaken, or nobody gets in for some time",
-    Mark.HALF: "half of the work is done",
-    Mark.NOTHING: "the run proves nothing",
-    Mark.UNTRIED: "the scenario fits the stage, and was not tried",
-    Mark.IMPOSSIBLE: "the scenario does not fit the stage",
-}
-
 SIGNS = {
     Mark.KEPT: "\u2713",
     Mark.OTHERWISE: "\u26a0",

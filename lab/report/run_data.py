@@ -16,8 +16,11 @@ from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import BIN_NS, Findings
 from lab.judge.judgement import Judgement
 from lab.judge.losses import net_losses
+from lab.language.choice import Language
 from lab.report.repeats import Repeat, of, spread
 from lab.scenario.options import OPTIONS, Label
+from lab.story import say
+from lab.story.say import ENGLISH
 
 POINTS = 200  # of a curve
 
@@ -102,8 +105,15 @@ class Result(msgspec.Struct, kw_only=True):
         """Return the given label, else the stage, with the number of replicas if it is not three."""
         if self.given_label:
             return self.given_label
-        replicas = self.record.scenario["replicas"]
-        return self.judgement.stage if replicas == 3 else f"{self.judgement.stage}, {replicas} replica{'s' * (replicas > 1)}"
+        return self.named()
+
+    def named(self, language: Language = ENGLISH) -> str:
+        """Return the stage, with the number of replicas if it is not three."""
+        stage, replicas = self.judgement.stage, self.record.scenario["replicas"]
+        if replicas == 3:
+            return stage
+        comma: str = say.words(language)["mark"]["comma"]
+        return f"{stage}{comma}{say.text('conditions', 'replicas', language, replicas, shown=replicas)}"
 
 
 def series(findings: Findings) -> Series:

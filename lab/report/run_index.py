@@ -17,12 +17,25 @@ from pathlib import Path
 import msgspec
 
 from lab.evidence.run_folder import replace
+from lab.language.choice import Language
 from lab.report.matrix import Cell, in_short
 from lab.report.run_data import Result, labels, load, parameter
 from lab.story.verdict import headline, why
 
 CURVES, VERDICT, PAGE, ROWS = "curves.js", "verdict.json", "report.html", "site.json"
-SCHEMA = 3  # of the rows and of the curves: others are made again
+SCHEMA = 4  # of the rows and of the curves: others are made again
+
+
+class Said(msgspec.Struct, array_like=True, frozen=True):
+    """What a line of the site says of a run, in one language."""
+
+    label: str
+    # the verdict with what was lost by another cause, as in ``lab/story/verdict.py``
+    headline: str
+    # the outcome in short, as in a cell of the matrix
+    outcome: str
+    # the reason of the verdict
+    why: str
 
 
 class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
@@ -37,13 +50,7 @@ class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
     # the claim under test
     claim: str
     verdict: str
-    # the verdict with what was lost by another cause, as in ``lab/story/verdict.py``
-    headline: str
-    # the outcome in short, as in a cell of the matrix
-    outcome: str
-    # the reason of the verdict
-    why: str
-    label: str
+    said: dict[Language, Said]
     acknowledged: int
     # the counter at the end; None if it could not be read
     final: int | None
@@ -65,6 +72,14 @@ class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
     page: bool
     # whether it has ``curves.js``
     curves: bool
+
+
+FIELDS = (*Said.__struct_fields__, *(name for name in Row.__struct_fields__ if name != "said"))  # of a line of the page
+
+
+def line(row: Row, language: Language) -> list[object]:
+    """Return a run as a line of the page in a language: a value for each of FIELDS."""
+    return [getattr(row.said[language] if name in Said.__struct_fields__ else row, name) for name in FIELDS]
 
 
 Stamp = tuple[tuple[int, int, int], ...]  # of each file: the time of its last change, its size, its inode
@@ -165,10 +180,9 @@ def _row(result: Result, page: bool, curves: bool) -> Row:
         scenario=judgement.scenario,
         claim=judgement.claim,
         verdict=judgement.verdict,
-        headline=headline(judgement),
-        outcome=in_short(cell),
-        why=why(judgement),
-        label=result.label,
+        said={
+            one: Said(result.named(one), headline(judgement, one), in_short(cell, one), why(judgement, one)) for one in Language
+        },
         acknowledged=judgement.acknowledged,
         final=judgement.final,
         lost=judgement.lost,

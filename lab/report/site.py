@@ -1,4 +1,4 @@
-"""Write the site of runs, ``reports/index.html``: all runs, the matrix and the ladder. Its reader can filter and compare runs.
+"""Write the site of runs, ``index.html`` and ``index.zh.html``: all runs, the matrix and the ladder, to filter and compare.
 
 The site has static files only: a page with a row of figures for each run, and a file with the curves of each run. The page
 loads the curves of a run when the reader compares it.
@@ -9,22 +9,26 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from app.locks import stages
-from lab.evidence.run_folder import replace
 from lab.judge.judgement import Judgement
+from lab.language.choice import Language
+from lab.language.phrases import quoted
 from lab.paths import REPORTS
 from lab.report.chart import FEW, LINES
-from lab.report.html import inline, page
+from lab.report.hero import STEMS
+from lab.report.html import in_both, inline, named
 from lab.report.matrix import Cell, in_short, load, lost_otherwise
 from lab.report.palette import PAPERS
 from lab.report.run_data import labels
-from lab.report.run_index import Row, rows
+from lab.report.run_index import FIELDS, PAGE, Row, line, rows
 from lab.story import say
+from lab.story.verdict import why
 
 INDEX = "index.html"
 REFERENCE = "reference"
@@ -62,46 +66,56 @@ def write(reports: Path = REPORTS) -> Path:
     try:
         fcntl.flock(alone, fcntl.LOCK_EX)
         found, left_out = rows(reports)
-        columns, lines = _matrix(found, reports)
-        data = {
-            "fields": Row.__struct_fields__,
+        about = {
             "rows": found,
-            "parameters": list(labels().values()),
-            "lines": LINES,
-            "few": FEW,
-            "words": say.words(say.ENGLISH)["curves"],
+            "newest": found[:NEWEST],
+            "left_out": left_out,
+            "ladder": _ladder(reports),
+            "play": next((name for name in PLAY if (reports / name / INDEX).exists()), ""),
         }
-        text = page(
-            "site.html",
-            rows=found,
-            newest=found[:NEWEST],
-            left_out=left_out,
-            columns=columns,
-            lines=lines,
-            ladder=_ladder(reports),
-            others=_others(reports),
-            heroes=_heroes(reports / REFERENCE / "pictures"),
-            play=next((name for name in PLAY if (reports / name / INDEX).exists()), ""),
-            data=msgspec.json.encode(data).decode().replace("<", "\\u003c"),
-        )
-        replace(reports / INDEX, text.encode())
+        path, _ = in_both("site.html", reports / INDEX, lambda language: about | _said(found, reports, language))
     finally:
         os.close(alone)
-    return reports / INDEX
+    return path
 
 
-def _heroes(folder: Path) -> list[str]:
+def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, Any]:
+    """Return what the page shows in a language."""
+    columns, lines = _matrix(found, reports, language)
+    data = {
+        "fields": FIELDS,
+        "rows": [line(row, language) for row in found],
+        "parameters": [[quoted("label", part, language) for part in label] for label in labels().values()],
+        "lines": LINES,
+        "few": FEW,
+        "report": named(Path(PAGE), language).name,
+        "words": say.words(language)["curves"],
+        "says": say.words(language)["runs_page"],
+        **{name: say.words(language)["mark"][name] for name in ("comma", "names_comma")},
+    }
+    return {
+        "say": partial(say.text, "runs_page", language=language),
+        "report": data["report"],
+        "columns": columns,
+        "lines": lines,
+        "others": _others(reports, language),
+        "heroes": _heroes(reports / REFERENCE / "pictures", language),
+        "data": msgspec.json.encode(data).decode().replace("<", "\\u003c"),
+    }
+
+
+def _heroes(folder: Path, language: Language) -> list[str]:
     """Return the first picture of the reference as text for the page, on light and on dark paper; none where it is missing."""
-    found = [folder / f"hero{name}.svg" for name in PAPERS]
+    found = [folder / f"{STEMS[language]}{name}.svg" for name in PAPERS]
     return inline(found) if all(path.exists() for path in found) else []
 
 
-def _matrix(found: Sequence[Row], reports: Path) -> tuple[list[str], dict[str, list[Square]]]:
+def _matrix(found: Sequence[Row], reports: Path, language: Language) -> tuple[list[str], dict[str, list[Square]]]:
     """Return the stages, and the cells of each scenario: the newest run, or without one the cell of the reference matrix."""
-    seen = {(cell.scenario, cell.stage): _seen(cell) for cell in _reference(reports)}
+    seen = {(cell.scenario, cell.stage): _seen(cell, language) for cell in _reference(reports)}
     names = [scenario for scenario, _ in seen]
     for row in reversed(found):
-        seen[row.scenario, row.stage] = _of_run(row)
+        seen[row.scenario, row.stage] = _of_run(row, language)
     shelf = list(stages())
     columns = sorted(
         {stage for _, stage in seen}, key=lambda name: (name not in shelf, shelf.index(name) if name in shelf else 0, name)
@@ -110,14 +124,16 @@ def _matrix(found: Sequence[Row], reports: Path) -> tuple[list[str], dict[str, l
     return columns, {name: [seen.get((name, column), Square("")) for column in columns] for name in order}
 
 
-def _of_run(row: Row) -> Square:
-    square = Square(row.outcome, row.verdict, row.why, row.run, has_run=True, page=row.page)
-    square.lost_otherwise = row.headline != row.verdict
+def _of_run(row: Row, language: Language) -> Square:
+    said = row.said[language]
+    square = Square(said.outcome, row.verdict, said.why, row.run, has_run=True, page=row.page)
+    square.lost_otherwise = said.headline != row.verdict
     return square
 
 
-def _seen(cell: Cell) -> Square:
-    return Square(in_short(cell), cell.verdict, cell.reason, lost_otherwise=lost_otherwise(cell))
+def _seen(cell: Cell, language: Language) -> Square:
+    reason = cell.reason if language is say.ENGLISH else why(cell.grounds, language) if cell.grounds else ""
+    return Square(in_short(cell, language), cell.verdict, reason, lost_otherwise=lost_otherwise(cell))
 
 
 def _reference(reports: Path) -> list[Cell]:
@@ -145,8 +161,8 @@ def _rung(folder: Path) -> Judgement | None:
         return None
 
 
-def _others(reports: Path) -> dict[str, list[str]]:
-    """Return the folders of other pages by kind, newest first. The folders of the reference are a kind of their own."""
+def _others(reports: Path, language: Language) -> dict[str, str]:
+    """Return the folders of other pages, the newest of a kind first, each with its page; then those of the reference."""
     others = {kind: sorted((path.parent.name for path in reports.glob(f"{kind}-*/{INDEX}")), reverse=True) for kind in KINDS}
     home = reports / REFERENCE
     others[REFERENCE] = sorted(
@@ -154,4 +170,5 @@ def _others(reports: Path) -> dict[str, list[str]]:
         for path in (*home.glob(INDEX), *home.glob(f"*/{INDEX}"))
         if path.parent.name != "play"
     )
-    return {kind: names for kind, names in others.items() if names}
+    pages = {name: named(reports / name / INDEX, language) for names in others.values() for name in names}
+    return {name: page.name if page.exists() else INDEX for name, page in pages.items()}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 
-from msgspec.structs import asdict
+import msgspec
+from msgspec.structs import asdict, replace
 
 from app.lock import Claim
 from lab.evidence.loss import Mechanism
@@ -19,6 +20,28 @@ from lab.story.say import ENGLISH, listed, mechanism, text, words
 
 NAMED = 3  # commands and clients in a sentence
 HEADS = (Code.DANGER_NOT_REACHED, Code.NOBODY_SERVED)  # what follows such a fact explains it
+
+
+class Grounds(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What the reasons of a verdict are said from: a part of its judgement, without examples."""
+
+    claim: str
+    verdict: Verdict
+    why: list[Fact] = []
+    requests: int
+    failed: int = 0
+    unknown: int = 0
+    lost_otherwise: int = 0
+    lost_by: dict[Mechanism, int] = {}
+    violations: list[Violation] = []
+    clocks: int = 1
+
+
+def grounds(judgement: Judgement) -> Grounds:
+    """Return what the reasons of a verdict are said from."""
+    said = [one for one in judgement.violations if one.breaks_promise or one.claim == judgement.claim]
+    names = set(Grounds.__struct_fields__) - {"violations"}
+    return Grounds(**{name: getattr(judgement, name) for name in names}, violations=[replace(one, evidence=[]) for one in said])
 
 
 def fact(one: Fact, language: Language = ENGLISH) -> str:
@@ -58,13 +81,13 @@ def seen(one: Violation, language: Language = ENGLISH) -> str:
     return _joined((fact(each, language) for each in one.seen), language)
 
 
-def why(judgement: Judgement, language: Language = ENGLISH) -> str:
+def why(judgement: Judgement | Grounds, language: Language = ENGLISH) -> str:
     """Return the reasons of a verdict, as a sentence without its end."""
     said = _joined(_reasons(judgement, language), language)
     return text("verdict", "by_values", language, judgement.clocks, why=said) if judgement.clocks > 1 else said
 
 
-def _reasons(judgement: Judgement, language: Language) -> Iterator[str]:
+def _reasons(judgement: Judgement | Grounds, language: Language) -> Iterator[str]:
     if judgement.verdict is Verdict.BROKEN:
         yield from (_broken(one, language) for one in judgement.violations if one.breaks_promise)
     elif judgement.verdict is Verdict.ADMITTED:
@@ -76,7 +99,7 @@ def _reasons(judgement: Judgement, language: Language) -> Iterator[str]:
     yield from _facts(judgement, language)
 
 
-def _facts(judgement: Judgement, language: Language) -> Iterator[str]:
+def _facts(judgement: Judgement | Grounds, language: Language) -> Iterator[str]:
     """Yield the facts of the reason. Damage is one reason; so is all doubt of what is broken, and a head with what follows."""
     is_broken = judgement.verdict is Verdict.BROKEN
     of_damage = "and_damaged" if is_broken else "damaged"
@@ -108,6 +131,8 @@ def because(one: Violation, language: Language = ENGLISH) -> str:
 
 
 def _as(form: str, one: Violation, language: Language) -> str:
+    if not one.seen:  # a cell of the matrix from before its facts were kept
+        return mechanism(one.mechanism, language)
     return text("verdict", form, language, seen=seen(one, language), mechanism=mechanism(one.mechanism, language))
 
 
@@ -123,7 +148,7 @@ def measure(name: str, language: Language) -> str:
     return quoted("measure", MEASURES.get(name, name), language)
 
 
-def _others(judgement: Judgement, language: Language) -> Iterator[str]:
+def _others(judgement: Judgement | Grounds, language: Language) -> Iterator[str]:
     """Yield what a reader must know of a run whose promise held: who was not served, and what was lost by other causes."""
     if unserved := judgement.failed + judgement.unknown:
         yield text("verdict", "not_served", language, unserved, of=judgement.requests)

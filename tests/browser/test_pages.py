@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.language.choice import NAMES, Language
 from lab.paths import REFERENCE
 from lab.report import run_data, site
 from lab.report.chart import LINES
@@ -51,6 +52,18 @@ def test_run_page_in_chinese(browser, lost):
     assert page.locator("h1").inner_text() == "none: two requests are inside at once"
 
 
+def in_both(browser, english: Path, name: str) -> None:
+    """Everybody can read the page in each language, and the button leads from one to the other."""
+    page = browser.open(english)
+    browser.look(page, name)
+    page.get_by_role("link", name=NAMES[Language.CHINESE].button, exact=True).click()
+    page.wait_for_url("**/*.zh.html?lang=zh")
+    assert re.search(r"[\u4e00-\u9fff]", page.locator("h1").inner_text())
+    browser.look(page, f"{name}-zh")
+    page.get_by_role("link", name=NAMES[Language.ENGLISH].button, exact=True).click()
+    page.wait_for_url("**/*.html?lang=en")
+
+
 def test_run_page_begins_with_its_claim(browser, lost):
     """The claim and the bar of all requests are in sight; the curves are drawn when a reader opens what is folded."""
     page = browser.open(lost)
@@ -70,7 +83,7 @@ def test_run_page_begins_with_its_claim(browser, lost):
 @pytest.mark.parametrize("name", ["", "matrix", "sweep-retry"])
 def test_comparison_page_is_accessible(browser, name):
     """Everybody can read a page of many runs."""
-    browser.look(browser.open(REFERENCE / name / "index.html"), name or "comparison")
+    in_both(browser, REFERENCE / name / "index.html", name or "comparison")
 
 
 def test_matrix_cell_opens(browser):
@@ -131,7 +144,7 @@ def names(page) -> list[str]:
 
 
 def test_the_site_can_be_read_by_everybody(browser, reports):
-    browser.look(browser.open(reports / "index.html"), "site")
+    in_both(browser, reports / "index.html", "site")
 
 
 def test_filters_are_kept_in_the_address(browser, reports):

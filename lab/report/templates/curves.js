@@ -14,8 +14,8 @@ function load(run) {
   if (!wanted.has(run)) wanted.set(run, new Promise((done, fail) => {
     const tag = document.createElement("script");
     tag.src = `runs/${encodeURIComponent(run)}/curves.js`;
-    tag.onload = () => loaded.has(run) ? done(loaded.get(run)) : fail(new Error(`the curves of ${run} are damaged`));
-    tag.onerror = () => { wanted.delete(run); fail(new Error(`the file with the curves of ${run} is missing`)); };
+    tag.onload = () => loaded.has(run) ? done(loaded.get(run)) : fail(new Error("file_damaged"));
+    tag.onerror = () => { wanted.delete(run); fail(new Error("file_missing")); };
     document.head.append(tag);
   }));
   return wanted.get(run);

@@ -1,6 +1,6 @@
 // The language of a page, "en" or "zh". Its address decides (?lang=zh), then what the reader chose at the switch of any page, which
 // this browser remembers; without a choice, the page's own language, and for a page that is a file that of the browser.
-const LANGUAGES = { en: { tag: "en", name: "English" }, zh: { tag: "zh-CN", name: "中文" } };
+const LANGUAGES = {{ languages|tojson }};
 
 function languageOf(byDefault) {
   let kept = null;
@@ -23,7 +23,7 @@ function languageSwitch(button, byDefault, show) {
   function put() {
     const other = LANGUAGES[language === "zh" ? "en" : "zh"];
     document.documentElement.lang = LANGUAGES[language].tag;
-    Object.assign(button, { textContent: other.name, lang: other.tag });
+    Object.assign(button, { textContent: other.button, lang: other.tag });
     show(language);
   }
   button.addEventListener("click", () => {

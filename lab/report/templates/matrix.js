@@ -3,13 +3,14 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const FIELDS = ["scenario", "stage", "mark", "outcome", "why", "rounds", "orders", "options", "counts", "links"], TEXTS = 8;
-const COUNTS = ["lost", "counted twice", "failed", "without a clear answer"];
+// A text by its name (lab/story/words, table matrix_page), with its places filled.
+const say = (name, places = {}) => data.says[name].replace(/\{(\w+)\}/g, (place, key) => places[key] ?? place);
 const cells = new Map(data.cells.map((row) => { const one = Object.fromEntries(FIELDS.map((field, i) => [field, i < TEXTS ? data.texts[row[i]] : row[i]])); return [`${one.scenario} ${one.stage}`, one]; }));
 const view = document.getElementById("view"), matrix = document.getElementById("matrix"), list = document.getElementById("list"), drawer = document.getElementById("drawer");
 const shown = document.getElementById("shown"), heads = [...matrix.querySelectorAll("th.name")], groups = [...matrix.querySelectorAll("th[data-group][colspan]")];
 const rows = [...matrix.querySelectorAll("tr[data-scenario]")], stagesOf = (head) => head.dataset.stages.split(" ");
 const make = (name, about = {}, ...inside) => { const one = Object.assign(document.createElement(name), about); one.append(...inside); return one; };
-const words = (name) => name.replaceAll("_", " ");
+const words = (name) => data.scenarios[name];
 const markOf = (scenario, stage) => (cells.get(`${scenario} ${stage}`) || { mark: "impossible" }).mark;
 
 // Rows and columns
@@ -30,7 +31,7 @@ function show() {
   });
   for (const body of matrix.querySelectorAll("tbody")) body.hidden = [...body.querySelectorAll("tr[data-scenario]")].every((row) => row.hidden);
   const number = wanted.filter(Boolean).length;
-  shown.textContent = two ? `${pair[0]} and ${pair[1]} differ in ${number} of ${rows.length} scenarios` : `${number} of ${rows.length} scenarios`;
+  shown.textContent = say(two ? "differ" : "shown", { one: pair[0], other: pair[1], n: number, all: rows.length });
   const buttons = [...matrix.querySelectorAll("td:not([hidden]) > button")].filter((one) => !one.closest("[hidden]"));
   for (const one of matrix.querySelectorAll("button[tabindex='0']")) one.tabIndex = -1;
   if (buttons.length) buttons[0].tabIndex = 0;
@@ -44,7 +45,7 @@ function showList() {
     if (!entries.length) continue;
     parts.push(make("h2", {}, body.querySelector(".family span").textContent));
     parts.push(make("ul", {}, ...entries.map((cell) => {
-      const button = make("button", { type: "button", className: "entry" }, make("span", { className: `mark ${cell.mark}` }, data.signs[cell.mark]), ` ${words(cell.scenario)}: ${data.words[cell.mark]}`);
+      const button = make("button", { type: "button", className: "entry" }, make("span", { className: `mark ${cell.mark}` }, data.signs[cell.mark]), ` ${words(cell.scenario)}${data.colon}${data.words[cell.mark]}`);
       button.addEventListener("click", () => open([cell], button));
       return make("li", {}, button);
     })));
@@ -56,10 +57,10 @@ function showList() {
 // The drawer
 function open(found, from) {
   const about = data.about[found[0].scenario] || ["", "", ""];
-  const close = make("button", { type: "button", className: "close", autofocus: true }, "Close");
+  const close = make("button", { type: "button", className: "close", autofocus: true }, say("close"));
   close.addEventListener("click", () => drawer.close());
-  drawer.replaceChildren(close, make("h2", { id: "drawer-title" }, `${found.map((cell) => cell.stage).join(", ")} under ${words(found[0].scenario)}`),
-    ...(about[0] ? [make("p", {}, `${about[0]}.`), make("p", { className: "soft" }, make("code", {}, about[1]), `: ${about[2]}`)] : []),
+  drawer.replaceChildren(close, make("h2", { id: "drawer-title" }, say("under", { stage: found.map((cell) => cell.stage).join(data.comma), scenario: words(found[0].scenario) })),
+    ...(about[0] ? [make("p", {}, `${about[0]}${data.end}`), make("p", { className: "soft" }, make("code", {}, about[1]), `${data.colon}${about[2]}`)] : []),
     ...found.flatMap((cell) => described(cell, found.length > 1)));
   drawer.showModal();
   drawer.onclose = () => from.focus();
@@ -67,18 +68,18 @@ function open(found, from) {
 function described(cell, several) {
   const parts = several ? [make("h3", {}, cell.stage)] : [];
   parts.push(make("p", {}, make("span", { className: `mark ${cell.mark}` }, data.signs[cell.mark]), " ", make("strong", {}, cell.outcome)));
-  if (data.meanings[cell.mark]) parts.push(make("p", { className: "soft" }, `That is: ${data.meanings[cell.mark]}.`));
+  if (data.meanings[cell.mark]) parts.push(make("p", { className: "soft" }, say("that_is", { what: data.meanings[cell.mark] })));
   parts.push(make("p", {}, cell.why));
   if (cell.rounds) {
-    const counts = COUNTS.map((name, i) => `${name} ${cell.counts[i]}`).join(", ");
-    parts.push(make("p", {}, `${counts[0].toUpperCase()}${counts.slice(1)}. ${cell.rounds}`));
+    const [lost, twice, failed, unknown] = cell.counts;
+    parts.push(make("p", {}, say("counts", { lost, twice, failed, unknown, rate: cell.rounds })));
   }
-  if (cell.orders) parts.push(make("p", {}, make("strong", {}, "In every order: "), `the claim ${cell.orders}.`));
+  if (cell.orders) parts.push(make("p", {}, make("strong", {}, say("every_order")), " ", say("of_orders", { what: cell.orders })));
   if (cell.mark !== "impossible") {
     const command = `{{ command }} run ${cell.scenario} --stage ${cell.stage}${cell.options}`;
-    const copy = make("button", { type: "button" }, "Copy"), code = make("code", {}, command);
+    const copy = make("button", { type: "button" }, say("copy")), code = make("code", {}, command);
     copy.addEventListener("click", async () => {
-      try { await navigator.clipboard.writeText(command); copy.textContent = "Copied"; } catch { getSelection().selectAllChildren(code); copy.textContent = "Selected"; }
+      try { await navigator.clipboard.writeText(command); copy.textContent = say("copied"); } catch { getSelection().selectAllChildren(code); copy.textContent = say("selected"); }
     });
     parts.push(make("p", { className: "command" }, code, " ", copy));
   }
@@ -86,7 +87,7 @@ function described(cell, several) {
   return parts;
 }
 const place = (button) => { const cell = button.parentElement, row = cell.parentElement; return [rows.indexOf(row), [...row.querySelectorAll("td")].indexOf(cell)]; };
-const blank = (scenario, stage) => ({ scenario, stage, mark: "impossible", outcome: "does not fit", why: "The scenario does not fit the stage.", rounds: "", counts: [], orders: "", options: "", links: [] });
+const blank = (scenario, stage) => ({ scenario, stage, mark: "impossible", outcome: data.words.impossible, why: say("does_not_fit"), rounds: "", counts: [], orders: "", options: "", links: [] });
 matrix.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;

@@ -3,6 +3,8 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const rows = data.rows.map((row) => Object.fromEntries(data.fields.map((field, i) => [field, row[i]])));
+// A text by its name (lab/story/words, table runs_page), with its places filled. n: how many.
+const say = (name, places = {}, n = 1) => (n !== 1 && data.says[`${name}_several`] || data.says[name]).replace(/\{(\w+)\}/g, (place, key) => ({ n: lab.thousands(n), ...places })[key] ?? place);
 const form = document.getElementById("filters");
 if (!form) return;
 const FILTERS = ["stage", "scenario", "verdict"], PAGE = 100, DASHES = ["", "9 4", "2 3"];
@@ -25,25 +27,27 @@ for (const name of FILTERS) {
 function found() { return rows.filter((row) => FILTERS.every((name) => !form.elements[name].value || row[name] === form.elements[name].value)); }
 function line(row) {
   const tick = make("input", { type: "checkbox", checked: chosen.has(row.run), value: row.run, disabled: !row.curves });
-  tick.setAttribute("aria-label", `compare ${row.label} under ${row.scenario}, ${when(row)}`);
-  const name = row.page ? make("a", { href: `runs/${encodeURIComponent(row.run)}/report.html` }, row.label) : make("span", { title: `not drawn: lab report ${row.run}` }, row.label);
+  tick.setAttribute("aria-label", say("compare_one", { ...row, when: when(row) }));
+  const name = row.page ? make("a", { href: `runs/${encodeURIComponent(row.run)}/${data.report}` }, row.label) : make("span", { title: say("not_drawn", row) }, row.label);
   const first = make("td", {}, make("span", { className: "run" }, tick, make("span", {}, name, make("br"), make("span", { className: "soft" }, when(row)))));
-  return make("tr", {}, first, cell(row.scenario), verdict(row), number(row.acknowledged), number(row.final), number(row.lost), number(row.duplicated),
-    number(row.failed), number(row.unknown), number(row.per_s), make("td", { className: "n" }, lab.amount(row.p99_ms)), make("td", { className: "why" }, row.why));
+  const seen = verdict(row);
+  seen.append(make("div", { className: "why" }, row.why));
+  return make("tr", {}, first, cell(row.scenario), seen, number(row.acknowledged), number(row.final), number(row.lost), number(row.duplicated),
+    number(row.failed), number(row.unknown), number(row.per_s), make("td", { className: "n" }, lab.amount(row.p99_ms)));
 }
 function show() {
   const wanted = found(), some = wanted.slice(0, room);
   body.replaceChildren(...some.map(line));
-  shown.textContent = wanted.length === rows.length ? `${lab.thousands(rows.length)} run${rows.length === 1 ? "" : "s"}` : `${lab.thousands(wanted.length)} of ${lab.thousands(rows.length)} runs`;
+  shown.textContent = wanted.length === rows.length ? say("number", {}, rows.length) : say("of_all", { all: lab.thousands(rows.length) }, wanted.length);
   more.hidden = some.length === wanted.length;
-  more.textContent = `Show ${lab.thousands(Math.min(10 * PAGE, wanted.length - some.length))} more of ${lab.thousands(wanted.length - some.length)}`;
+  more.textContent = say("more", { all: lab.thousands(wanted.length - some.length) }, Math.min(10 * PAGE, wanted.length - some.length));
   showTicked();
 }
 function showTicked() {
   const names = [...chosen].map((run) => byName.get(run).label);
   ticked.hidden = !names.length;
-  const list = names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${names.length - 4} more` : names.join(", ");
-  ticked.querySelector("span").textContent = `Ticked: ${list}${names.length === 1 ? ". Tick one more to compare them." : ""}`;
+  const some = names.slice(0, 4).join(data.names_comma), labels = names.length > 4 ? say("and_more", { labels: some }, names.length - 4) : some;
+  ticked.querySelector("span").textContent = say(names.length === 1 ? "chosen_one" : "chosen", { labels });
   ticked.querySelector("[data-do=compare]").disabled = names.length < 2;
 }
 
@@ -78,7 +82,7 @@ function apart(chosenRows) {
   const labels = new Map();
   for (const [label, group] of alike) {
     const differing = data.parameters.map((_, i) => i).filter((i) => new Set(group.map((row) => row.parameters[i])).size > 1);
-    const full = (row) => [label, ...differing.map((i) => labelText(data.parameters[i], row.parameters[i]))].join(", ");
+    const full = (row) => [label, ...differing.map((i) => labelText(data.parameters[i], row.parameters[i]))].join(data.comma);
     const names = group.map(group.length > 1 ? full : () => label);
     group.forEach((row, i) => labels.set(row.run, names.filter((name) => name === names[i]).length > 1 ? `${names[i]}, ${when(row)}` : names[i]));
   }
@@ -88,19 +92,19 @@ async function compare(names, missing = 0) {
   const few = names.slice(0, data.few), labels = apart(names.map((run) => byName.get(run)));
   compared = names;
   remember();
-  const title = make("h2", { id: "comparison-title", tabIndex: -1 }, `${names.length} runs compared`);
+  const title = make("h2", { id: "comparison-title", tabIndex: -1 }, say("compared", {}, names.length));
   const notes = [];
-  if (missing) notes.push(`${missing} of the runs in the address ${missing > 1 ? "are" : "is"} not in this folder (any more).`);
-  if (names.length > few.length) notes.push(`Only the curves of the first ${data.few} runs are drawn: more could not be distinguished.`);
-  if (names.length < 2) notes.push("A comparison needs two runs or more.");
+  if (missing) notes.push(say("missing", {}, missing));
+  if (names.length > few.length) notes.push(say("only_few", {}, data.few));
+  if (names.length < 2) notes.push(say("needs_two"));
   const settled = await Promise.allSettled(names.length < 2 ? [] : few.map(lab.load));
   const drawn = [];
   settled.forEach((one, i) => {
     const row = byName.get(few[i]);
-    if (one.status === "rejected") notes.push(`${labels.get(row.run)}: ${one.reason.message}.`);
+    if (one.status === "rejected") notes.push(say(one.reason.message, { label: labels.get(row.run) }));
     else drawn.push({ ...one.value, label: labels.get(row.run), lost: row.lost, final: row.final, acknowledged_of: row.acknowledged, per_s: row.per_s, p99_ms: row.p99_ms, colour: data.lines[i % data.lines.length].toLowerCase(), dashes: DASHES[i % DASHES.length] });
   });
-  const away = make("button", { type: "button" }, "Close the comparison");
+  const away = make("button", { type: "button" }, say("close"));
   away.addEventListener("click", () => { close(); remember(); });
   comparison.replaceChildren(title, ...notes.map((note) => make("p", { className: "note" }, note)), ...(drawn.length ? [figures(names, labels), make("div", { className: "pictures" }, ...lab.draw(drawn, data.words))] : []),
     make("p", {}, away));
@@ -109,18 +113,18 @@ async function compare(names, missing = 0) {
   title.scrollIntoView();
 }
 function figures(names, labels) {
-  const head = ["run", "scenario", "verdict", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "kept a second", "wait p50, ms", "wait p99, ms", "commands per increment"];
+  const head = ["run", "scenario", "verdict", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "per_s", "p50", "p99", "commands"];
   const lines = names.map((run, i) => {
     const row = byName.get(run), few = i < data.few;
     const mark = few ? [lab.swatch(data.lines[i % data.lines.length].toLowerCase()), " "] : [];
-    const name = row.page ? make("a", { href: `runs/${encodeURIComponent(run)}/report.html` }, labels.get(run)) : labels.get(run);
+    const name = row.page ? make("a", { href: `runs/${encodeURIComponent(run)}/${data.report}` }, labels.get(run)) : labels.get(run);
     return make("tr", {}, make("td", { className: "chart" }, ...mark, name), cell(row.scenario), verdict(row),
       ...[row.acknowledged, row.final, row.lost, row.duplicated, row.failed, row.unknown, row.per_s].map(number), ...[row.p50_ms, row.p99_ms, row.commands].map((value) => make("td", { className: "n" }, lab.amount(value))));
   });
-  const table = make("table", { className: "steady" }, make("thead", {}, make("tr", {}, ...head.map((word, i) => make("th", { scope: "col", className: i > 2 ? "n" : "" }, word)))), make("tbody", {}, ...lines));
+  const table = make("table", { className: "steady" }, make("thead", {}, make("tr", {}, ...head.map((word, i) => make("th", { scope: "col", className: i > 2 ? "n" : "" }, say(word))))), make("tbody", {}, ...lines));
   const scroll = make("div", { className: "scroll", tabIndex: 0 }, table);
   scroll.setAttribute("role", "region");
-  scroll.setAttribute("aria-label", "The compared runs");
+  scroll.setAttribute("aria-label", say("table"));
   return scroll;
 }
 function close() { compared = []; comparison.hidden = true; comparison.replaceChildren(); }

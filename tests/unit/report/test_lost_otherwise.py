@@ -82,7 +82,7 @@ def test_matrix_page_marks_it(tmp_path):
     (tmp_path / "runs" / "one" / "report.html").touch()
     (tmp_path / "matrix").mkdir()
 
-    page = matrix_page.write_page(CELLS, tmp_path / "matrix", Origin())
+    page, _ = matrix_page.write_page(CELLS, tmp_path / "matrix", Origin())
 
     text = page.read_text(encoding="utf-8")
     assert '<button class="mark otherwise" aria-label="kept, but lost otherwise">' in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.report import matrix_page, matrix_picture
-from lab.report.matrix import Cell, Origin, in_full, in_percent
+from lab.report.matrix import Cell, Origin, in_percent
 from lab.report.statistics import wilson
 from tests.every import every
 from tests.pages import cells_of
@@ -36,8 +36,6 @@ def test_interval_is_wilsons(seen, rounds, interval):
 
 def test_interval_in_words():
     assert in_percent(5, 5) == "57 to 100 %"
-    assert in_full(CELLS[0]) == "3 of 5 runs were KEPT; with 95 % confidence, 23 to 88 % of such runs are."
-    assert in_full(CELLS[2]) == ""
 
 
 def test_picture_has_origin_and_rounds():
@@ -55,11 +53,11 @@ def test_title_counts_every_verdict():
 
 def test_page_has_origin_and_rounds(tmp_path):
     """A cell that is opened has how often its verdict came; the origin stands below the page."""
-    page = matrix_page.write_page(CELLS, tmp_path, ORIGIN)
+    page, _ = matrix_page.write_page(CELLS, tmp_path, ORIGIN)
 
     found = {one["stage"]: one for one in cells_of(page)}
     assert found["lua"]["rounds"] == "3 of 5 runs were KEPT; with 95 % confidence, 23 to 88 % of such runs are."
-    assert (found["local"]["outcome"], found["local"]["why"]) == ("does not fit", "does not fit")
+    assert (found["local"]["outcome"], found["local"]["why"]) == ("does not fit", "The scenario does not fit the stage.")
     text = page.read_text(encoding="utf-8")
     assert '✓<span class="order">3 of 5</span>' in text
     assert '− lost<span class="order">broken</span>' in text

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from app.locks import stages
 from lab.docgen import matrix_views
 from lab.docgen.drift import SVG
+from lab.language.choice import Language
 from lab.paths import REFERENCE
 from lab.report import matrix_page, matrix_picture, site
 from lab.report.html import page as html_page
@@ -142,7 +145,7 @@ def test_matrix_of_few_stages_has_no_core(about, tmp_path):
     """A matrix of one stage outside the core is drawn without one, also where nothing fits the stage."""
     written = matrix_picture.draw([cell(stage="mysql_insert", **about)], tmp_path, Origin())
 
-    assert [path.name for path in written] == ["index.html", "matrix.svg"]
+    assert [path.name for path in written] == ["index.html", "index.zh.html", "matrix.svg"]
     assert matrix_picture.has_core(matrix_views.cells())
 
 
@@ -157,15 +160,15 @@ def test_opened_cell(tmp_path):
     (tmp_path / "matrix").mkdir()
     one = cell(lost=3, failed=2, unknown=1, run="a-run", reason="the reason")
 
-    decided = {"lua": {"exclusive": "breaks with 1 pause"}}
+    decided = {Language.ENGLISH: {"lua": {"exclusive": "breaks with 1 pause"}}}
     levels = {("lua", "exclusive"): "../play/a-level.html"}
-    page = matrix_page.write_page([one], tmp_path / "matrix", Origin(), decided=decided, levels=levels)
+    page, _ = matrix_page.write_page([one], tmp_path / "matrix", Origin(), decided=decided, levels=levels)
 
     assert_self_contained(page)
     (found,) = cells_of(page)
     assert (found["outcome"], found["why"], found["counts"]) == ("ADMITTED: lost 3", "the reason", [3, 0, 2, 1])
     assert (found["orders"], found["options"]) == ("breaks with 1 pause", " --requests 1000")
-    pages = ["../runs/a-run/report.html", "../chapters/lua-rush/timeline.svg", "../play/a-level.html"]
+    pages = ["../runs/a-run/report.html", "../chapters/lua-rush/timeline.svg", "../play/a-level.html?lang=en"]
     assert [href for _, href in found["links"]] == pages
 
 
@@ -182,5 +185,31 @@ def test_page_and_pictures_have_the_same_colours():
 
 def test_site_leads_with_the_first_picture(tmp_path):
     """The site shows the first picture of the reference, light and dark; without it, nothing."""
-    assert site._heroes(tmp_path) == []
-    assert len(site._heroes(REFERENCE / "pictures")) == 2
+    assert site._heroes(tmp_path, Language.ENGLISH) == []
+    assert all(len(site._heroes(REFERENCE / "pictures", language)) == 2 for language in Language)
+
+
+def test_reasons_are_kept_as_facts():
+    """The cells of the reference have the grounds of their verdicts, from which their reasons are said in both languages."""
+    judged = [one for one in matrix_views.cells() if one.verdict]
+
+    assert [(one.scenario, one.stage) for one in judged if one.grounds is None] == []
+    assert {one.grounds.verdict for one in judged} == {one.verdict for one in judged}
+
+
+ENGLISH_LEFT = re.compile(r"[A-Za-z]{3,} [a-z]{2,} [a-z]{2,}")  # three words in a row
+
+
+def test_cells_are_said_in_chinese(tmp_path):
+    """What a reader sees of a cell is Chinese: its scenario, its reason, what all orders decide, and where he goes on."""
+    (tmp_path / "matrix").mkdir()
+    _, page = matrix_views.pages_into(tmp_path / "matrix")
+
+    found = cells_of(page)
+    errors = [one["why"] for one in found if "logs/" in one["why"]]  # what a request answered stays as it is
+    texts = {each for one in found for each in (one["outcome"], one["why"], one["rounds"], one["orders"]) if each not in errors}
+    texts |= {words for one in found for words, _ in one["links"]}
+    assert sorted(text for text in texts if ENGLISH_LEFT.search(text)) == []
+    assert len(errors) <= 1
+    shown = re.sub(r"(?s)<script.*?</script>|<style.*?</style>|<[^>]+>", " ", page.read_text(encoding="utf-8"))
+    assert ENGLISH_LEFT.findall(shown) == []

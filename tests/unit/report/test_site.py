@@ -146,7 +146,7 @@ def test_unfinished_runs_and_links(reports):
 
     index = site.write(reports)
     assert len(rows_of(index)) == len(KNOWN)
-    assert "left out" not in index.read_text(encoding="utf-8")
+    assert "<summary>" not in index.read_text(encoding="utf-8")
 
 
 def test_foreign_names_are_escaped(reports):
@@ -177,7 +177,9 @@ def test_runs_that_end_at_once(tmp_path):
 
     assert [process.wait(60) for process in ending] == [0] * len(KNOWN)
     assert len(rows_of(tmp_path / site.INDEX)) == len(KNOWN)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "runs", "site.json"]  # nothing half-written is left
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("index.html", "index.zh.html", "runs", "site.json")
+    ]  # nothing half-written is left
 
 
 def test_matrix_shows_the_newest_run(reports):
@@ -201,7 +203,7 @@ def test_newest_ladder_is_shown(reports):
 
     for day in ("20990101T000000Z", "20990102T000000Z"):
         shutil.copytree(REFERENCE / "runs", reports / f"ladder-{day}" / "runs")
-    assert "<code>ladder-20990102T000000Z</code>" in site.write(reports).read_text(encoding="utf-8")
+    assert "ladder-20990102T000000Z." in site.write(reports).read_text(encoding="utf-8")
 
 
 def test_page_names_nothing_outside(reports):
@@ -232,8 +234,8 @@ def test_unwritable_site_is_reported(tmp_path, capsys):
 
 def test_link_to_the_pages_of_lab_play(reports):
     """The site leads to the pages on which the reader is the scheduler: those of this machine first, else the kept ones."""
-    link = '<a href="{}/index.html">Be the scheduler</a>'
-    assert "Be the scheduler" not in site.write(reports).read_text(encoding="utf-8")
+    link = '<a href="{}/index.html?lang=en">Be the scheduler</a>'
+    assert "Be the scheduler</a>" not in site.write(reports).read_text(encoding="utf-8")
 
     for folder in ("reference/play", "play"):
         (reports / folder).mkdir(parents=True)
