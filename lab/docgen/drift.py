@@ -148,7 +148,7 @@ def is_drawn_so(path: Path, draw: Callable[[Path], object]) -> bool:
 def _ladder(folder: Path) -> list[Path]:
     if (rounds := REFERENCE / repeats.REPEATS).exists():
         shutil.copy(rounds, folder)
-    return pages.report_many(pages.runs_in(REFERENCE), folder)
+    return pages.report_many(pages.runs_in(REFERENCE), folder, home=REFERENCE)
 
 
 def _swept(kept: Path, folder: Path) -> list[Path]:

@@ -122,10 +122,10 @@ def _image(story: Story, up: str, language: Language = ENGLISH) -> str:
     return f"![{say.title(story, language)}]({source})\n\n*{say.sentences(story, language)}*\n\n"
 
 
-def _drawn(name: str) -> str:
+def _drawn(name: str, *, language: Language = ENGLISH) -> str:
     """Return the picture of a stage's chapter for a document of docs/; nothing where none is drawn."""
     story = story_of(stages()[choose_from("stage", name, stages())])
-    return _image(story, "../").rstrip("\n") + "\n" if story is not None else ""
+    return _image(story, "../", language).rstrip("\n") + "\n" if story is not None else ""
 
 
 def _all_hold(found: KeptDecision, stage: Stage, answers: Mapping[Claim, Summary], language: Language) -> str:
@@ -166,7 +166,7 @@ def _in_runs(stage: str, claim: Claim) -> str:
     return ", ".join(f"`{one.scenario}`: {matrix.in_short(one)}" for one in cells.of(stage, claim=claim.name)) or "not tried"
 
 
-def _searches() -> str:
+def _searches(*, language: Language = ENGLISH) -> str:
     """Return what is searched by default of a lock on one server that may be taken again, and what each search decides."""
     asked = by_default(stages()[REENTERS], TTL_MS)
     pairs = sum(sum(one.budget) == FAULTS_OF_A_PAIR for one in asked)
@@ -175,10 +175,11 @@ def _searches() -> str:
     for one in asked:
         if sum(one.budget) < FAULTS_OF_A_PAIR and one not in of_three:
             claims = ", ".join(f"`{claim.name}`" for claim in one.tests() if claim not in ALWAYS)
-            rows.append([conditions(one, TTL_MS), "yes" if one.needed else "", claims])
-    below = f"| three clients, one of {len(of_three)} faults | | those of the fault |\n"
-    below += f"| {pairs} pairs of faults | | those of both faults |\n"
-    return table(["search", "always", "claims, besides `exclusive` and `counts_once`"], rows) + below
+            rows.append([conditions(one, TTL_MS, language), text("heads", "yes", language) if one.needed else "", claims])
+    said = partial(text, "heads", language=language)
+    rows.append([said("of_three", n=len(of_three)), "", said("of_the_fault")])
+    rows.append([said("pairs", n=pairs), "", said("of_both")])
+    return table([said("search"), said("always"), said("search_claims")], rows)
 
 
 PARTS: dict[str, Callable[..., str]] = {

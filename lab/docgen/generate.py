@@ -37,6 +37,7 @@ from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.paths import HOME, REFERENCE
 from lab.report import hero, matrix, pages
+from lab.report.html import named
 from lab.report.pages import STEPS, TIMELINES
 from lab.report.palette import PAPERS
 from lab.report.reference import ladder, of_stage
@@ -149,12 +150,13 @@ def _rungs(*names: str, language: Language = Language.ENGLISH) -> str:
     return table(head, rows)
 
 
-def _stages() -> str:
+def _stages(*, language: Language = Language.ENGLISH) -> str:
     rows = []
     for name, stage in stages().items():
         follows = f"`{stage.follows}`" if stage.follows else ""
-        rows.append([f"[`{name}`](ladder/{name}.md)", follows, stage.story.idea, stage.story.still[0]])
-    return table(["stage", "follows", "the idea", "what is still wrong"], rows)
+        idea, still = quoted("idea", stage.story.idea, language), quoted("still", stage.story.still[0], language)
+        rows.append([f"[`{name}`](ladder/{name}.md)", follows, idea, still])
+    return table(_heads("stage", "follows", "idea", "still", language=language), rows)
 
 
 def _stage_files() -> str:
@@ -167,41 +169,50 @@ def _stage_files() -> str:
     return "\n".join(lines[1:]) + "\n"
 
 
-def _claims() -> str:
+def _claims(*, language: Language = Language.ENGLISH) -> str:
     """Return every claim, the scenarios that test it, and the stages that make it."""
     shelf = [reader.load(name) for name in reader.names()]
     rows = []
     for claim in Claim:
         tested = ", ".join(f"`{one.name}`" for one in shelf if one.tests is claim)
         made = ", ".join(f"`{name}`" for name, stage in stages().items() if claim in stage.claims)
-        rows.append([f"`{claim.name}`", claim.value, tested, made or "no stage"])
-    return table(["claim", "what it states", "tested by", "made by"], rows)
+        rows.append(
+            [f"`{claim.name}`", quoted("claim", claim.value, language), tested, made or say("heads", "no_stage", language)]
+        )
+    return table(_heads("claim", "states", "tested_by", "made_by", language=language), rows)
 
 
-def _scenarios() -> str:
+def _scenarios(*, language: Language = Language.ENGLISH) -> str:
     rows = []
     for name in reader.names():
         one = reader.load(name)
         danger = ", ".join(f"`{measure}` ≥ {least}" for measure, least in one.danger.items())
-        rows.append([f"`{name}`", one.title, f"`{one.tests.name}`", danger])
-    return table(["scenario", "the situation", "the claim it tests", "the danger"], rows)
+        rows.append([f"`{name}`", quoted("title", one.title, language), f"`{one.tests.name}`", danger])
+    return table(_heads("scenario", "situation", "tests", "danger", language=language), rows)
 
 
-def _measures() -> str:
-    return table(["measure", "what it counts"], [[f"`{name}`", what] for name, what in MEASURES.items()])
+def _measures(*, language: Language = Language.ENGLISH) -> str:
+    rows = [[f"`{name}`", quoted("measure", what, language)] for name, what in MEASURES.items()]
+    return table(_heads("measure", "counts", language=language), rows)
 
 
-def _options() -> str:
+def _options(*, language: Language = Language.ENGLISH) -> str:
     """Return every scenario option, with its make variable."""
     rows = []
     for option in OPTIONS.values():
-        limits = f"{option.limits} {option.unit}".strip()
-        rows.append([f"`{option.flag}`", f"`{option.name.upper()}`", option.help, limits])
-    return table(["option", "make variable", "meaning", "limits"], rows)
+        limits = quoted("limits", f"{option.limits} {option.unit}".strip(), language)
+        rows.append([f"`{option.flag}`", f"`{option.name.upper()}`", quoted("option", option.help, language), limits])
+    return table(_heads("option", "make_variable", "meaning", "limits", language=language), rows)
 
 
-def _statuses() -> str:
-    return table(["status", "meaning"], [[f"{status:d}", meaning] for status, meaning in MEANINGS.items()])
+def _statuses(*, language: Language = Language.ENGLISH) -> str:
+    rows = [[f"{status:d}", quoted("status", meaning, language)] for status, meaning in MEANINGS.items()]
+    return table(_heads("status", "meaning", language=language), rows)
+
+
+def _heads(*names: str, language: Language) -> list[str]:
+    """Return the heads of a table's columns."""
+    return [say("heads", name, language) for name in names]
 
 
 def _machine(*, language: Language = Language.ENGLISH) -> str:
@@ -223,13 +234,18 @@ def _machine(*, language: Language = Language.ENGLISH) -> str:
     return made + "\n"
 
 
-def _sweeps() -> str:
-    lines = []
+def _sweeps(*, language: Language = Language.ENGLISH) -> str:
+    lines, gap = [], words(language)["mark"]["gap"]
     for name in sweeps.names():
         sweep, kept = sweeps.load(name), sweep_result.load(REFERENCE / f"sweep-{name}")
-        found = sweep.finding(sweep_result.curves(kept))
-        lines.append(f"- {sweep.title} [{found}](../reports/reference/sweep-{name}/{name}.svg).\n")
+        found, end = sweep.finding(sweep_result.curves(kept), language), words(language)["mark"]["end"]
+        title = quoted("sweep", sweep.title, language)
+        lines.append(f"- {title}{gap}[{found}]({_picture_of(name, language)}){end}\n")
     return "".join(lines)
+
+
+def _picture_of(sweep: str, language: Language) -> str:
+    return f"../reports/reference/sweep-{sweep}/{named(Path(f'{sweep}.svg'), language)}"
 
 
 def _swept(name: str, *, language: Language = Language.ENGLISH) -> str:
@@ -237,9 +253,13 @@ def _swept(name: str, *, language: Language = Language.ENGLISH) -> str:
     sweep = sweeps.load(choose_from("sweep", name, sweeps.names()))
     kept = sweep_result.load(REFERENCE / f"sweep-{name}")
     title, finding = quoted("sweep", sweep.title, language), sweep.finding(sweep_result.curves(kept), language)
-    picture = f"![{title}](../reports/reference/sweep-{name}/{name}.svg)"
+    picture = f"![{title}]({_picture_of(name, language)})"
     command = kept.command.partition(" --out ")[0]
     return f"{picture}\n\n*{finding}{words(language)['mark']['end']}*\n\n```sh\n.venv/bin/{command}\n```\n"
+
+
+def _matrix_origin(*, language: Language = Language.ENGLISH) -> str:
+    return f"{matrix.read(REFERENCE / 'matrix').origin.sentence(language)}\n"
 
 
 PARTS: dict[str, Callable[..., str]] = {
@@ -253,7 +273,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "options": _options,
     "statuses": _statuses,
     "machine": _machine,
-    "matrix_origin": lambda: f"{matrix.read(REFERENCE / 'matrix').origin.sentence()}\n",
+    "matrix_origin": _matrix_origin,
     "sweeps": _sweeps,
     "swept": _swept,
     **architecture.PARTS,

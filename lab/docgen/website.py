@@ -110,6 +110,10 @@ def _way(place: Path, name: str | Path) -> str:
 
 def _other(source: Path | None, language: Language) -> Path:
     """Return the same page in the other language, and otherwise the first page in it."""
+    if source is not None and source.suffix == ".html":
+        stem = source.with_name(source.name.replace(".zh.html", ".html"))
+        if (found := named(stem, CHINESE if language is ENGLISH else ENGLISH)).exists():
+            return found
     return _pairs().get(source) or FIRST[CHINESE if language is ENGLISH else ENGLISH]
 
 

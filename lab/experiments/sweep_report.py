@@ -3,42 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from lab.evidence.run_folder import replace
 from lab.experiments import sweep_chart, sweep_result, sweeps
 from lab.experiments.sweep import Sweep
 from lab.experiments.sweep_result import SHARES, Curve, Spot, SweepResult
-from lab.report.html import inline, page
+from lab.language.choice import Language
+from lab.language.phrases import quoted
+from lab.report.html import in_both, inline, named
 from lab.report.statistics import Interval
+from lab.story import say
+from lab.story.say import ENGLISH
 from lab.text import table
-
-METHOD = (
-    "A figure is the mean of the sound repeats, with the interval in which the mean lies with 95 % confidence: by Student's t "
-    "(Biometrika 6, 1908), for speeds, waits and commands of their logarithms; for shares that are the same in every repeat "
-    "by Wilson's score (J. Am. Stat. Assoc. 22, 1927) over all increments or runs, as if each came out on its own. "
-    "Each value was measured once, in shuffled order, before any was measured again."
-)
 
 
 def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
-    """Write ``index.html``, ``sweep.md``, ``<name>.svg`` and ``.png``. Return the paths, the page first."""
+    """Write a page in each language, ``sweep.md``, the pictures and ``<name>.png``. Return the paths, the English page first."""
     curves = sweep_result.curves(result)
-    pictures = sweep_chart.save(sweep, result, curves, into / result.sweep)
+    pictures = {
+        language: sweep_chart.save(sweep, result, curves, named(into / f"{result.sweep}.svg", language).with_suffix(""), language)
+        for language in Language
+    }
     text = into / "sweep.md"
     replace(text, markdown(sweep, result, curves).encode())
-    values = {
-        "heading": sweep_chart.heading(sweep, result, curves),
-        "sweep": sweep,
-        "result": result,
-        "head": head(sweep),
-        "rows": rows(sweep, curves),
-        "picture": inline(pictures[:1])[0],
-        "method": METHOD,
-    }
-    path = into / "index.html"
-    replace(path, page("sweep.html", **values).encode())
-    return [path, text, *pictures]
+    pages = in_both(
+        "sweep.html",
+        into / "index.html",
+        lambda language: {
+            "say": partial(say.text, "sweep_page", language=language),
+            "title": quoted("sweep", sweep.title, language),
+            "varied": quoted("sweep", sweep.varied, language),
+            "heading": sweep_chart.heading(sweep, result, curves, language) + say.words(language)["mark"]["end"],
+            "result": result,
+            "head": head(sweep, language),
+            "rows": rows(sweep, curves, language),
+            "picture": inline(pictures[language][:1])[0],
+            "home": named(Path("index.html"), language).name,
+        },
+    )
+    return [*pages, text, *(path for drawn in pictures.values() for path in drawn)]
 
 
 def write_again(folder: Path) -> list[Path]:
@@ -50,31 +55,34 @@ def write_again(folder: Path) -> list[Path]:
 def markdown(sweep: Sweep, result: SweepResult, curves: Sequence[Curve]) -> str:
     """Return the finding, whether all of it was measured, a row for each stage and value, and the method."""
     partial = f"**Partial**, {result.partial}.\n\n" if result.partial else ""
-    return f"{sweep.finding(curves)}.\n\n{partial}{table(head(sweep), rows(sweep, curves))}\n{METHOD}\n"
+    return f"{sweep.finding(curves)}.\n\n{partial}{table(head(sweep), rows(sweep, curves))}\n{say.text('sweep_page', 'method')}\n"
 
 
-def head(sweep: Sweep) -> list[str]:
+def head(sweep: Sweep, language: Language = ENGLISH) -> list[str]:
     """Return the table's headings."""
-    return ["stage", sweep.varied, "sound runs", *sweep.figures.values(), "not averaged"]
+    stage, sound, left_out = (say.text("sweep_page", name, language) for name in ("stage", "sound", "not_averaged"))
+    varied, *figures = (quoted("sweep", one, language) for one in (sweep.varied, *sweep.figures.values()))
+    return [stage, varied, sound, *figures, left_out]
 
 
-def rows(sweep: Sweep, curves: Sequence[Curve]) -> list[list[str]]:
+def rows(sweep: Sweep, curves: Sequence[Curve], language: Language = ENGLISH) -> list[list[str]]:
     """Return the table's rows, stage by stage."""
-    return [_row(sweep, curve.stage, spot) for curve in curves for spot in curve.spots]
+    return [_row(sweep, curve.stage, spot, language) for curve in curves for spot in curve.spots]
 
 
-def _row(sweep: Sweep, stage: str, spot: Spot) -> list[str]:
-    figures = [_figure(name, spot.figures.get(name)) for name in sweep.figures]
+def _row(sweep: Sweep, stage: str, spot: Spot, language: Language) -> list[str]:
+    figures = [_figure(name, spot.figures.get(name), language) for name in sweep.figures]
     left_out = "; ".join(f"{point.verdict}: {_one_line(point.reason)}" for point in spot.unsound)
     return [f"`{stage}`", f"{spot.value:g}", str(spot.sound), *figures, left_out]
 
 
-def _figure(name: str, one: Interval | None) -> str:
+def _figure(name: str, one: Interval | None, language: Language) -> str:
     if one is None:
         return "–"
-    text = _percent if name in SHARES else _amount
-    ends = "" if one.low is None or one.high is None else f" ({text(one.low)} to {text(one.high)})"
-    return text(one.value) + ends
+    number = _percent if name in SHARES else _amount
+    if one.low is None or one.high is None:
+        return number(one.value)
+    return number(one.value) + say.text("sweep_page", "between", language, low=number(one.low), high=number(one.high))
 
 
 def _amount(value: float) -> str:

@@ -19,7 +19,7 @@ class Language(StrEnum):
     CHINESE = "zh"
 
 
-class Names(NamedTuple):
+class LanguageName(NamedTuple):
     """How pages name a language."""
 
     # in the markup
@@ -28,7 +28,7 @@ class Names(NamedTuple):
     button: str
 
 
-NAMES = {Language.ENGLISH: Names("en", "English / 英文"), Language.CHINESE: Names("zh-CN", "中文 / Chinese")}
+NAMES = {Language.ENGLISH: LanguageName("en", "English / 英文"), Language.CHINESE: LanguageName("zh-CN", "中文 / Chinese")}
 
 # the first that is set and not empty decides, as for every program
 VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")

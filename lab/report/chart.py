@@ -7,7 +7,7 @@ Colours mean the same everywhere and are safe for the colour-blind (Okabe and It
 
 from __future__ import annotations
 
-import textwrap
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -17,6 +17,7 @@ from lab.evidence.run_folder import replace
 from lab.language.choice import Language
 from lab.report.run_data import Result
 from lab.story import say
+from lab.story.lanes import wrapped
 from lab.story.say import ENGLISH
 from lab.text import thousands
 
@@ -46,23 +47,24 @@ class Chart(Protocol):
     def fits(self, results: Sequence[Result]) -> bool:
         """Return whether the chart makes sense for these results."""
 
-    def draw(self, axes: Axes, results: Sequence[Result]) -> None:
+    def draw(self, axes: Axes, results: Sequence[Result], language: Language = ENGLISH) -> None:
         """Draw on the axes, with title, units and labels. Change no setting outside the axes."""
 
 
-def save(chart: Chart, results: Sequence[Result], stem: Path, kinds: Sequence[str] = ("svg",)) -> list[Path]:
-    """Draw a chart into one file of each kind, such as ``stem.svg``. Return the paths."""
+def save(chart: Chart, results: Sequence[Result], path: Path, language: Language = ENGLISH) -> Path:
+    """Draw a chart into an SVG file, with its words in a language. Return its path."""
     from matplotlib.figure import Figure  # here, because it takes half a second to load, and many commands draw nothing
 
     def drawn() -> Figure:
         figure = Figure(figsize=(9.6, chart.height(results)), layout="constrained")
         axes = figure.add_subplot()
-        chart.draw(axes, results)
+        chart.draw(axes, results, language)
         separate_thousands(axes)
         figure.set_label(axes.get_title(loc="left").replace("\n", " "))
         return figure
 
-    return write(drawn, stem, kinds)
+    (written,) = write(drawn, path.with_suffix(""))
+    return written
 
 
 def write(
@@ -76,7 +78,8 @@ def write(
     from matplotlib import style
 
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
-    with style.context([STYLE, dict(settings or {})]):
+    with style.context([STYLE, dict(settings or {})]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser draws the letters of an SVG, in fonts of its own
         figure = draw()
         about = {"Date": None} | ({"Title": figure.get_label()} if figure.get_label() else {})
         for path, kind in zip(paths, kinds, strict=True):
@@ -99,14 +102,15 @@ def separate_thousands(axes: Axes) -> None:
             axis.set_major_formatter(Formatter())
 
 
-def legend_below(axes: Axes, columns: int) -> None:
-    """Put the legend below the axes; the layout keeps room for it."""
+def legend_below(axes: Axes, language: Language) -> None:
+    """Put the legend below the axes; the layout keeps room for it. How wide Chinese words are, it does not know."""
+    columns = 2 if language is ENGLISH else 1
     axes.figure.get_figure(root=True).legend(loc="outside lower center", ncols=columns)
 
 
 def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:
     """Set the finding as the title, in lines of ``width`` letters, and write the conditions below it."""
-    axes.set_title(textwrap.fill(finding, width))
+    axes.set_title("\n".join(wrapped(finding, width)))
     height_in = axes.figure.get_figure(root=True).get_figheight()
     above = 1 + 0.092 / height_in  # the same distance in inches for every height
     axes.text(0, above, conditions, transform=axes.transAxes, va="bottom", ha="left", color="#555555", fontsize=10)

@@ -11,12 +11,14 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 
 from app.locks import part, stages
+from lab.language.choice import Language
+from lab.language.phrases import quoted
 from lab.report import chart
 from lab.report.chart import BLUE, RED
 from lab.report.repeats import Spread
 from lab.report.run_data import Result
+from lab.story.say import ENGLISH, text
 
-OWN = "Your own locks"
 INCHES = 0.23  # of a row
 
 
@@ -30,13 +32,14 @@ class Dot(NamedTuple):
     lost: bool
 
 
-def families(results: Sequence[Result]) -> dict[str, list[Result]]:
+def families(results: Sequence[Result], language: Language = ENGLISH) -> dict[str, list[Result]]:
     """Return the results by the part of the ladder that their stage belongs to, in the order of the ladder."""
     shelf = list(stages())
     found: dict[str, list[Result]] = {}
     for result in sorted(results, key=lambda one: _place(one.judgement.stage, shelf)):
         name = result.judgement.stage
-        found.setdefault(part(name) if name in shelf else OWN, []).append(result)
+        family = quoted("part", part(name), language) if name in shelf else text("chart", "own", language)
+        found.setdefault(family, []).append(result)
     return found
 
 
@@ -44,9 +47,9 @@ def _place(name: str, shelf: Sequence[str]) -> int:
     return shelf.index(name) if name in shelf else len(shelf)
 
 
-def title_width(results: Sequence[Result]) -> int:
+def title_width(results: Sequence[Result], language: Language = ENGLISH) -> int:
     """Return how many letters fit in a line of the title: the names of the families stand at the left."""
-    return chart.title_width([*(result.label for result in results), *families(results)])
+    return chart.title_width([*(result.label for result in results), *families(results, language)])
 
 
 def height(results: Sequence[Result]) -> float:
@@ -54,15 +57,23 @@ def height(results: Sequence[Result]) -> float:
     return 1.7 + INCHES * (len(results) + len(families(results)))
 
 
-def draw(axes: Axes, results: Sequence[Result], value: Callable[[Result], Spread | None], words: Callable[[float], str]) -> None:
+def draw(
+    axes: Axes,
+    results: Sequence[Result],
+    language: Language,
+    value: Callable[[Result], Spread | None],
+    words: Callable[[float], str],
+) -> None:
     """Draw a row for each result under the name of its family. words: how a value is written next to its dot."""
     labels: list[str] = []
-    for family, members in families(results).items():
+    named = families(results, language)
+    none = text("chart", "none", language)
+    for family, members in named.items():
         labels.append(family)
         for result in members:
-            _dot(axes, len(labels), Dot(result.label, value(result), result.judgement.lost > 0), words)
+            _dot(axes, len(labels), Dot(result.label, value(result), result.judgement.lost > 0), words, none)
             labels.append(result.label)
-    heads = {place for place, label in enumerate(labels) if label in families(results)}
+    heads = {place for place, label in enumerate(labels) if label in named}
     axes.set_xscale("log")
     axes.set_yticks(range(len(labels)), labels)
     for place, tick in enumerate(axes.get_yticklabels()):
@@ -76,10 +87,10 @@ def draw(axes: Axes, results: Sequence[Result], value: Callable[[Result], Spread
     axes.xaxis.set_major_formatter(lambda number, _: words(number))
 
 
-def _dot(axes: Axes, row: int, dot: Dot, words: Callable[[float], str]) -> None:
+def _dot(axes: Axes, row: int, dot: Dot, words: Callable[[float], str], none: str) -> None:
     if dot.value is None or dot.value.value <= 0:
         left = axes.get_yaxis_transform()
-        axes.text(0.008, row, "none", transform=left, va="center", fontsize=9.5, color="#666666")
+        axes.text(0.008, row, none, transform=left, va="center", fontsize=9.5, color="#666666")
         return
     colour = RED if dot.lost else BLUE
     value, low, high, runs = dot.value

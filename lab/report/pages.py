@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -13,13 +14,14 @@ from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
 from lab.language.choice import Language
+from lab.paths import REFERENCE
 from lab.report import account, chart, repeats, run_data, timeline_reader
 from lab.report.chart import conditions
 from lab.report.charts import charts
-from lab.report.html import in_both, inline, page
+from lab.report.html import in_both, inline, named
 from lab.report.lanes import drawing
 from lab.report.run_data import NONE, Result, differing, parameter, with_labels
-from lab.report.run_page import RunPage, curves_of_run
+from lab.report.run_page import RunPage, Way, curves_of_run
 from lab.scenario.requirements import servers
 from lab.story import say, say_run, steps_drawing
 from lab.story.say import ENGLISH
@@ -32,6 +34,7 @@ from lab.text import table
 STEPS = {Language.ENGLISH: "five_steps.svg", Language.CHINESE: "five_steps.zh.svg"}
 TIMELINES = {Language.ENGLISH: "timeline.svg", Language.CHINESE: "timeline.zh.svg"}
 PAGE = "report.html"  # of a run
+README = {Language.ENGLISH: "README.md", Language.CHINESE: "README.zh.md"}
 
 
 def draw_steps(result: Result, found: StepsOfLoss, folder: Path, language: Language) -> Path:
@@ -116,14 +119,15 @@ def keep(folder: Path, judgement: Judgement, findings: Findings) -> None:
     save(folder / "series.json", run_data.series(findings))
 
 
-def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
-    """Compare the runs of a ladder: write each chart, ``table.md`` and ``index.html``. Return the paths, the page first.
+def report_many(folders: Sequence[Path], into: Path, home: Path | None = None) -> list[Path]:
+    """Compare the runs of a ladder: write each chart, ``table.md`` and a page in each language. Return the paths, pages first.
 
     The record, verdict and series of each run are copied too, so that the comparison can be made again from ``into`` alone.
+    home: the folder of the comparison, where it is written to another folder.
     """
-    results = with_labels(run_data.with_rounds([_result(folder) for folder in folders], repeats.read(into)))
+    runs = run_data.with_rounds([_result(folder) for folder in folders], repeats.read(into))
     into.mkdir(parents=True, exist_ok=True)
-    for result in results:
+    for result in runs:
         facts = into / "runs" / result.record.run
         if any(path.is_symlink() for path in (facts, facts.parent)):
             raise BadInput(f"{facts} is a link, or in one: the lab does not write through it")
@@ -131,16 +135,44 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
             facts.mkdir(parents=True, exist_ok=True)
             for name in ("run.json", "verdict.json", "series.json"):
                 replace(facts / name, (result.folder / name).read_bytes())
-    fitting = {name: one for name, one in charts().items() if one.fits(results)}
-    drawn = [path for name, one in fitting.items() for path in chart.save(one, results, into / name)]
+    fitting = {name: one for name, one in charts().items() if one.fits(runs)}
+    labelled = {language: with_labels(runs, language) for language in Language}
+    drawn = {
+        language: [chart.save(one, results, named(into / f"{name}.svg", language), language) for name, one in fitting.items()]
+        for language, results in labelled.items()
+    }
     table = into / "table.md"
-    replace(table, f"{markdown(results)}\n{differences(results)}".encode())
-    pictures = inline(drawn)
-    path = into / "index.html"
-    differences_of = {"differing": differing(results), "parameter": parameter}
-    text = page("many.html", results=results, pictures=pictures, documented=documented, **differences_of)
-    replace(path, text.encode())
-    return [path, table, *drawn]
+    replace(table, f"{markdown(labelled[ENGLISH])}\n{differences(labelled[ENGLISH])}".encode())
+    pages = in_both(
+        "many.html",
+        into / "index.html",
+        lambda language: {
+            "say": partial(say.text, "many", language=language),
+            "words": say.words(language)["runs_page"],
+            "results": labelled[language],
+            "pictures": inline(drawn[language]),
+            "documented": documented,
+            "differing": differing(runs),
+            "parameter": parameter,
+            "ways": list(_ways(home or into, language)),
+        },
+    )
+    return [*pages, table, *(path for paths in drawn.values() for path in paths)]
+
+
+def _ways(folder: Path, language: Language) -> Iterator[Way]:
+    """Yield where a reader of a comparison goes on: to the list of all runs, and from the reference to its other pages."""
+    if folder.resolve() != REFERENCE:
+        yield Way(say.text("many", "all_runs", language), f"../{named(Path('index.html'), language)}")
+        return
+    yield Way(say.text("many", "home", language), f"../../{README[language]}", outside=True)
+    for name in ("matrix", "libraries", "play"):
+        page = named(folder / name / "index.html", language)
+        address = f"{name}/{page.name}" if page.exists() else f"{name}/index.html?lang={language}"
+        yield Way(say.text("many", name, language), address)
+    for path in sorted(folder.glob("sweep-*")):
+        which = path.name.removeprefix("sweep-")
+        yield Way(say.text("many", "sweep", language, which=which), f"{path.name}/{named(Path('index.html'), language)}")
 
 
 def runs_in(folder: Path) -> list[Path]:

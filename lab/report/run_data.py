@@ -17,6 +17,7 @@ from lab.judge.findings import BIN_NS, Findings
 from lab.judge.judgement import Judgement
 from lab.judge.losses import net_losses
 from lab.language.choice import Language
+from lab.language.phrases import quoted
 from lab.report.repeats import Repeat, of, spread
 from lab.scenario.options import OPTIONS, Label
 from lab.story import say
@@ -207,7 +208,7 @@ def differing(results: Sequence[Result]) -> list[str]:
     return [name for name in labels() if len({parameter(one, name) for one in results}) > 1]
 
 
-def with_labels(results: Sequence[Result]) -> list[Result]:
+def with_labels(results: Sequence[Result], language: Language = ENGLISH) -> list[Result]:
     """Return the same results, in the same order, each with a label of its own.
 
     The label is the stage. Runs with the same stage also get the parameters in which they differ. Runs that do not differ get the
@@ -215,22 +216,27 @@ def with_labels(results: Sequence[Result]) -> list[Result]:
     """
     groups: dict[str, list[Result]] = defaultdict(list)
     for result in results:
-        groups[result.label].append(result)
-    named = {result.record.run: label for alike in groups.values() for result, label in zip(alike, _labels(alike), strict=True)}
+        groups[result.named()].append(result)
+    named = {
+        result.record.run: label
+        for alike in groups.values()
+        for result, label in zip(alike, _labels(alike, language), strict=True)
+    }
     return [msgspec.structs.replace(result, given_label=named[result.record.run]) for result in results]
 
 
-def _labels(alike: Sequence[Result]) -> list[str]:
+def _labels(alike: Sequence[Result], language: Language) -> list[str]:
     if len(alike) == 1:
-        return [alike[0].label]
+        return [alike[0].named(language)]
     names = differing(alike)
-    words = labels()
-    found = [", ".join([one.label, *(words[name].text(parameter(one, name)) for name in names)]) for one in alike]
+    comma: str = say.words(language)["mark"]["comma"]
+    words = {name: Label(*(quoted("label", part, language) for part in label)) for name, label in labels().items()}
+    found = [comma.join([one.named(language), *(words[name].text(parameter(one, name)) for name in names)]) for one in alike]
     if len(set(found)) == len(found):
         return found
     twice = Counter(found)
     moment = _moment(alike)
-    return [f"{label}, {moment(one)}" if twice[label] > 1 else label for label, one in zip(found, alike, strict=True)]
+    return [f"{label}{comma}{moment(one)}" if twice[label] > 1 else label for label, one in zip(found, alike, strict=True)]
 
 
 def _moment(alike: Sequence[Result]) -> Callable[[Result], str]:

@@ -26,7 +26,7 @@ CURVES, VERDICT, PAGE, ROWS = "curves.js", "verdict.json", "report.html", "site.
 SCHEMA = 4  # of the rows and of the curves: others are made again
 
 
-class Said(msgspec.Struct, array_like=True, frozen=True):
+class RowWords(msgspec.Struct, array_like=True, frozen=True):
     """What a line of the site says of a run, in one language."""
 
     label: str
@@ -50,7 +50,7 @@ class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
     # the claim under test
     claim: str
     verdict: str
-    said: dict[Language, Said]
+    said: dict[Language, RowWords]
     acknowledged: int
     # the counter at the end; None if it could not be read
     final: int | None
@@ -74,12 +74,12 @@ class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
     curves: bool
 
 
-FIELDS = (*Said.__struct_fields__, *(name for name in Row.__struct_fields__ if name != "said"))  # of a line of the page
+FIELDS = (*RowWords.__struct_fields__, *(name for name in Row.__struct_fields__ if name != "said"))  # of a line of the page
 
 
 def line(row: Row, language: Language) -> list[object]:
     """Return a run as a line of the page in a language: a value for each of FIELDS."""
-    return [getattr(row.said[language] if name in Said.__struct_fields__ else row, name) for name in FIELDS]
+    return [getattr(row.said[language] if name in RowWords.__struct_fields__ else row, name) for name in FIELDS]
 
 
 Stamp = tuple[tuple[int, int, int], ...]  # of each file: the time of its last change, its size, its inode
@@ -181,7 +181,8 @@ def _row(result: Result, page: bool, curves: bool) -> Row:
         claim=judgement.claim,
         verdict=judgement.verdict,
         said={
-            one: Said(result.named(one), headline(judgement, one), in_short(cell, one), why(judgement, one)) for one in Language
+            one: RowWords(result.named(one), headline(judgement, one), in_short(cell, one), why(judgement, one))
+            for one in Language
         },
         acknowledged=judgement.acknowledged,
         final=judgement.final,

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
+from lab.language.choice import Language
 from lab.report import family_dots
 from lab.report.chart import FEW, conditions, title
 from lab.report.repeats import Spread, spread
 from lab.report.run_data import Result
+from lab.story.say import ENGLISH, text
 from lab.text import thousands
 
 
@@ -28,15 +30,15 @@ def commands(result: Result) -> Spread | None:
     return spread(numbers) if min(numbers) > 0 else None
 
 
-def draw(axes: Axes, results: Sequence[Result]) -> None:
-    family_dots.draw(axes, results, commands, lambda number: thousands(number) if number >= 10 else f"{number:.2g}")
-    axes.set_xlabel("commands per increment at the lock's store (logarithmic; red: it lost some)")
-    title(axes, _finding(results), conditions(results), family_dots.title_width(results))
+def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) -> None:
+    family_dots.draw(axes, results, language, commands, lambda number: thousands(number) if number >= 10 else f"{number:.2g}")
+    axes.set_xlabel(text("chart", "asks", language))
+    title(axes, _finding(results, language), conditions(results, language), family_dots.title_width(results, language))
 
 
-def _finding(results: Sequence[Result]) -> str:
+def _finding(results: Sequence[Result], language: Language) -> str:
     found = [(asked.value, result) for result in results if (asked := commands(result))]
     if not found:
-        return f"None of the {len(results)} runs used a store for its lock"
+        return text("chart", "asks_none", language, len(results))
     most, dearest = max(found, key=lambda one: one[0])
-    return f"{dearest.label} needs the most commands for its lock: {thousands(most)} per increment"
+    return text("chart", "asks_most", language, stage=dearest.label, most=thousands(most))

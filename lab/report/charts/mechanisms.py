@@ -9,9 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from lab.evidence.loss import Mechanism
+from lab.language.choice import Language
 from lab.report.chart import FEW, RED, conditions, legend_below, title, title_width
 from lab.report.run_data import Result
 from lab.story import say
+from lab.story.say import ENGLISH, text
 from lab.text import thousands
 
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "++", "oo")
@@ -34,7 +36,7 @@ def _drawn(results: Sequence[Result]) -> Sequence[Result]:
     return results if len(results) <= FEW else [result for result in results if result.net]
 
 
-def draw(axes: Axes, results: Sequence[Result]) -> None:
+def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) -> None:
     results = _drawn(results)
     labels = [result.label for result in results]
     left = [0] * len(results)
@@ -49,19 +51,19 @@ def draw(axes: Axes, results: Sequence[Result]) -> None:
             facecolor=(RED, tint),
             hatch=hatch,
             edgecolor="white",
-            label=say.mechanism(mechanism),
+            label=say.mechanism(mechanism, language),
         )
         left = [before + size for before, size in zip(left, sizes, strict=True)]
     for row, total in enumerate(left):
-        words = thousands(total) if total else "none"
+        words = thousands(total) if total else text("chart", "none", language)
         axes.annotate(words, (total, row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=10)
     axes.set_xlim(0, max(left) * 1.14)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("lost increments")
-    legend_below(axes, 2)
-    title(axes, _finding(results), conditions(results), title_width([result.label for result in results]))
+    axes.set_xlabel(text("chart", "lost", language))
+    legend_below(axes, language)
+    title(axes, _finding(results, language), conditions(results, language), title_width([result.label for result in results]))
 
 
 def _total(results: Sequence[Result]) -> list[Mechanism]:
@@ -72,8 +74,10 @@ def _total(results: Sequence[Result]) -> list[Mechanism]:
     return [mechanism for mechanism, _ in total.most_common()]
 
 
-def _finding(results: Sequence[Result]) -> str:
+def _finding(results: Sequence[Result], language: Language) -> str:
     worst = max((result for result in results if result.net), key=lambda result: result.judgement.lost)
     lost, (mechanism, number) = worst.judgement.lost, next(iter(worst.net.items()))
-    share = "" if number == lost else f" of {100 * number / lost:.0f}\u2009%"
-    return f"{worst.label} lost the most increments, {thousands(lost)}; cause{share}: {say.mechanism(mechanism)}"
+    places = {"stage": worst.label, "lost": thousands(lost), "cause": say.mechanism(mechanism, language)}
+    if number == lost:
+        return text("chart", "lost_most", language, 1, **places)
+    return text("chart", "lost_most_part", language, 1, share=f"{100 * number / lost:.0f}\u2009%", **places)

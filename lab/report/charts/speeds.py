@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
+from lab.language.choice import Language
 from lab.report import family_dots
 from lab.report.chart import FEW, conditions, title
 from lab.report.repeats import Spread, speed_ratios, spread_of_ratios
 from lab.report.run_data import Result
+from lab.story.say import ENGLISH, text
 
 CEILING = "incr"  # one command of the store: no lock can be faster
 
@@ -23,11 +25,11 @@ def height(results: Sequence[Result]) -> float:
     return family_dots.height(results)
 
 
-def draw(axes: Axes, results: Sequence[Result]) -> None:
+def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) -> None:
     base = _base(results)
-    family_dots.draw(axes, results, lambda result: ratio(result, base), _percent)
-    axes.set_xlabel(f"increments kept a second, as a share of {base.label}'s (logarithmic; red: it lost some)")
-    title(axes, _finding(results, base), conditions(results), family_dots.title_width(results))
+    family_dots.draw(axes, results, language, lambda result: ratio(result, base), _percent)
+    axes.set_xlabel(text("chart", "speeds", language, base=base.label))
+    title(axes, _finding(results, base, language), conditions(results, language), family_dots.title_width(results, language))
 
 
 def _base(results: Sequence[Result]) -> Result:
@@ -46,11 +48,12 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f}\u2009%" if share >= 0.01 else f"{100 * share:.1g}\u2009%"
 
 
-def _finding(results: Sequence[Result], base: Result) -> str:
+def _finding(results: Sequence[Result], base: Result, language: Language) -> str:
     alike = [result for result in results if result.judgement.replicas == base.judgement.replicas and result is not base]
     sound = [result for result in alike if result.judgement.lost <= 0]
     if not sound:
-        return f"All {len(results)} runs but that of {base.label} lost increments"
+        return text("chart", "speeds_none", language, len(results), base=base.label)
     speeds = sorted(((found.value, result.label) for result in sound if (found := ratio(result, base))), reverse=True)
     best, worst = speeds[0], speeds[-1]
-    return f"{best[1]} keeps {_percent(best[0])} of {base.label}'s speed without loss, {worst[1]} keeps {_percent(worst[0])}"
+    places = {"best": best[1], "most": _percent(best[0]), "worst": worst[1], "least": _percent(worst[0])}
+    return text("chart", "speeds_sound", language, 1, base=base.label, **places)

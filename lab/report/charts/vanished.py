@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
+from lab.language.choice import Language
 from lab.report.chart import COLOURS, FEW, conditions, legend_below, title, title_width
 from lab.report.run_data import Result
+from lab.story.say import ENGLISH, text
 
 
 def fits(results: Sequence[Result]) -> bool:
@@ -24,21 +26,29 @@ def height(results: Sequence[Result]) -> float:
     return 2.3 + 0.34 * len(losers(results))
 
 
-def draw(axes: Axes, results: Sequence[Result]) -> None:
+def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) -> None:
     drawn = losers(results) or list(results)
     labels = [result.label for result in drawn]
     shares = [share(result) for result in drawn]
-    axes.barh(labels, shares, color=COLOURS["counted"], height=0.7, label="in the counter")
-    axes.barh(labels, [100 - one for one in shares], left=shares, color=COLOURS["lost"], height=0.7, label="vanished")
+    axes.barh(labels, shares, color=COLOURS["counted"], height=0.7, label=text("chart", "in_counter", language))
+    axes.barh(
+        labels,
+        [100 - one for one in shares],
+        left=shares,
+        color=COLOURS["lost"],
+        height=0.7,
+        label=text("chart", "vanished", language),
+    )
     for row, one in enumerate(shares):
-        axes.annotate(f"{one:.0f}\u2009% stay", (100, row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=10)
+        stays = text("chart", "stay", language, share=f"{one:.0f}\u2009%")
+        axes.annotate(stays, (100, row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=10)
     axes.set_xlim(0, 116)
     axes.set_xticks(range(0, 101, 20))
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel(f"of the acknowledged increments, % (the other {len(results) - len(drawn)} runs lost none)")
-    legend_below(axes, 2)
-    title(axes, _finding(results), conditions(results), title_width(labels))
+    axes.set_xlabel(text("chart", "of_acknowledged", language, len(results) - len(drawn)))
+    legend_below(axes, language)
+    title(axes, _finding(results, language), conditions(results, language), title_width(labels))
 
 
 def share(result: Result) -> float:
@@ -46,9 +56,10 @@ def share(result: Result) -> float:
     return 100 * result.judgement.kept / max(1, result.judgement.acknowledged)
 
 
-def _finding(results: Sequence[Result]) -> str:
+def _finding(results: Sequence[Result], language: Language) -> str:
     found = losers(results)
     if not found:
-        return f"None of {len(results)} runs lost an increment"
+        return text("chart", "nobody_lost", language, len(results))
     worst = min(found, key=share)
-    return f"{len(found)} of {len(results)} runs lost increments; {worst.label} kept only {share(worst):.0f}\u2009%"
+    kept = f"{share(worst):.0f}\u2009%"
+    return text("chart", "some_lost", language, len(found), all=len(results), worst=worst.label, share=kept)

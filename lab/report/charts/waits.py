@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
+from lab.language.choice import Language
 from lab.report import family_dots
 from lab.report.chart import FEW, conditions, title
 from lab.report.repeats import Spread, spread
 from lab.report.run_data import Result
+from lab.story.say import ENGLISH, text
 from lab.text import thousands
 
 
@@ -28,15 +30,15 @@ def p99(result: Result) -> Spread | None:
     return spread(waits) if result.series.wait_ms and min(waits) > 0 else None
 
 
-def draw(axes: Axes, results: Sequence[Result]) -> None:
-    family_dots.draw(axes, results, p99, lambda ms: thousands(ms) if ms >= 1 else f"{ms:.1g}")
-    axes.set_xlabel("ms that 1 in 100 grants waited longer than (logarithmic; red: it lost some)")
-    title(axes, _finding(results), conditions(results), family_dots.title_width(results))
+def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) -> None:
+    family_dots.draw(axes, results, language, p99, lambda ms: thousands(ms) if ms >= 1 else f"{ms:.1g}")
+    axes.set_xlabel(text("chart", "waits", language))
+    title(axes, _finding(results, language), conditions(results, language), family_dots.title_width(results, language))
 
 
-def _finding(results: Sequence[Result]) -> str:
+def _finding(results: Sequence[Result], language: Language) -> str:
     found = [(wait.value, result) for result in results if (wait := p99(result))]
     if not found:
-        return f"None of the {len(results)} runs waited for a lock"
+        return text("chart", "waits_none", language, len(results))
     ms, longest = max(found, key=lambda one: one[0])
-    return f"{longest.label} has the longest waits: 1 in 100 grants waited over {thousands(ms)} ms"
+    return text("chart", "waits_longest", language, stage=longest.label, ms=thousands(ms))

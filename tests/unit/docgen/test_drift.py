@@ -29,7 +29,7 @@ def book(tmp_path, monkeypatch):
     monkeypatch.setattr(generate, "pictures", lambda: {drawn: lambda folder: written(folder / "one.svg", "<svg/>")})
     monkeypatch.setattr(generate, "kept_pages", dict)
     monkeypatch.setattr(sweeps, "names", list)
-    monkeypatch.setattr(pages, "report_many", lambda runs, folder: [written(folder / "table.md", "1 lost")])
+    monkeypatch.setattr(pages, "report_many", lambda runs, folder, home: [written(folder / "table.md", "1 lost")])
     written(tmp_path / "page.md", generate.fill(PAGE.format("")))
     drawn.parent.mkdir()
     written(drawn, "<svg/>")

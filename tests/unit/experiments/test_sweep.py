@@ -246,7 +246,7 @@ def test_sweep_is_written_from_its_file(name, tmp_path):
 
     page, table, *pictures = write_again(tmp_path)
 
-    assert [path.name for path in pictures] == [f"{name}.svg", f"{name}.png"]
+    assert [path.name for path in pictures] == [f"{name}.svg", f"{name}.png", f"{name}.zh.svg"]
     assert_self_contained(page)
     assert finding(made(name, *points)) in table.read_text(encoding="utf-8")
 
@@ -264,7 +264,7 @@ def test_sweep_without_a_sound_run(name, tmp_path):
     """A sweep in which no run could begin is drawn and states so."""
     void = Point(stage="lua", value=1, repeat=0, verdict="VOID", reason="it could not begin")
 
-    page, table, *pictures = write(sweeps.load(name), made(name, void), tmp_path)
+    page, _, table, *pictures = write(sweeps.load(name), made(name, void), tmp_path)
 
     assert "Nothing was soundly measured" in page.read_text(encoding="utf-8")
     assert "VOID: it could not begin" in table.read_text(encoding="utf-8")
@@ -280,7 +280,7 @@ def test_interrupted_sweep_is_marked(tmp_path):
 
     said = "interrupted: 1 of 9 points were measured"
     assert said in sweep_chart.heading(sweeps.load("ttl"), result, sweep_result.curves(result))
-    assert all(said in path.read_text(encoding="utf-8") for path in paths[:2])
+    assert all(said in path.read_text(encoding="utf-8") for path in paths[:3])
 
 
 @every("name", sweeps.names)

@@ -81,9 +81,9 @@ def test_ladder_has_all_its_parts(runs, tmp_path):
     """The comparison of a ladder is a page, the charts that fit, and a table of what differs."""
     folders = [made(runs, 1, ttl_ms=300), made(runs, 2, ttl_ms=900)]
 
-    page, table, *pictures = report_many(folders, tmp_path / "out")
+    page, _, table, *pictures = report_many(folders, tmp_path / "out")
 
-    assert [path.name for path in pictures] == ["mechanisms.svg"]  # the others are of many runs
+    assert [path.name for path in pictures] == ["mechanisms.svg", "mechanisms.zh.svg"]  # the others are of many runs
     assert_self_contained(page)
     assert "| mine, TTL 900 ms | 900 | `20260102T000000.000Z-rush-mine-2` |" in table.read_text(encoding="utf-8")
 

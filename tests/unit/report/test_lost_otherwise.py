@@ -116,7 +116,7 @@ def test_site_marks_it(reports):
 
 
 def test_comparison_marks_it(reports, undrawn):
-    page, table, *_ = pages.report_many([reports / "runs" / RUN.name, min(RUN.parent.iterdir())], reports)
+    page, _, table, *_ = pages.report_many([reports / "runs" / RUN.name, min(RUN.parent.iterdir())], reports)
 
     assert '<td class="KEPT otherwise">KEPT, 3 lost otherwise</td>' in page.read_text(encoding="utf-8")
     assert "KEPT, 3 lost otherwise" in table.read_text(encoding="utf-8")

@@ -14,9 +14,12 @@ from lab.docgen import figures
 from lab.evidence import run_folder
 from lab.evidence.ending import Ending
 from lab.judge.verdict import judge
+from lab.language.choice import Language
+from lab.paths import REFERENCE
 from lab.report import pages, reference
 from lab.report.chart import FEW
 from lab.report.charts import charts
+from lab.report.html import named
 from lab.report.run_data import with_labels
 from lab.story.say_run import title as finding
 from lab.story.timeline import load
@@ -85,7 +88,7 @@ def test_comparison_can_be_made_again(one, tmp_path, undrawn):
     other = made_run(tmp_path / "reports" / "runs" / "20260101T000001.000Z-rush-other-1", stage="other")
     into = tmp_path / "compared"
 
-    _, table, *_ = pages.report_many([one, other], into)
+    _, _, table, *_ = pages.report_many([one, other], into)
 
     assert "| `mine` | 3 | 1 | 3 | 2 | 1 | 0 | 0 | 0 |" in table.read_text(encoding="utf-8")
     before = {path.name: path.read_bytes() for path in into.iterdir() if path.is_file()}
@@ -113,6 +116,30 @@ def test_reference_holds_the_ladder():
     assert len(results) == len(stages()) + 2
     assert all(result.record.ended is Ending.COMPLETE and result.judgement.exit_status == 0 for result in results)
     assert all(result.judgement.requests == 5000 for result in results)
+
+
+KEPT_CHARTS = [*REFERENCE.glob("*.zh.svg"), *REFERENCE.glob("sweep-*/*.zh.svg")]
+
+
+@every("path", KEPT_CHARTS)
+def test_chinese_charts_have_no_english(path):
+    """No words of English are left in a Chinese chart: its title, its axes, its legend."""
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8"))
+
+    assert any(re.search(r"[\u4e00-\u9fff]", text) for text in texts)
+    assert [text for text in texts if re.search(r"[a-z]{2,} [a-z]{2,}", text)] == []
+
+
+def test_comparisons_have_ways_home():
+    """The page of the reference leads to its other pages and to the lab; those of its sweeps lead to it, in each language."""
+    for language in Language:
+        page = named(REFERENCE / "index.html", language)
+        ways = re.findall(r'<a href="([^"]+)"', page.read_text(encoding="utf-8").partition("<h1>")[0])
+        assert [way for way in ways if not (REFERENCE / way.partition("?")[0]).is_file()] == []
+        assert {way.partition("/")[0] for way in ways} >= {"..", "matrix", "libraries", "play", "sweep-retry"}
+        for sweep in REFERENCE.glob("sweep-*"):
+            text = named(sweep / "index.html", language).read_text(encoding="utf-8")
+            assert f'<a href="../{page.name}">' in text
 
 
 @every("name", lambda: list(charts()))
