@@ -244,7 +244,7 @@ def test_sweep_is_written_from_its_file(name, tmp_path):
     }[name]
     sweep_result.save(made(name, *points), tmp_path)
 
-    page, table, *pictures = write_again(tmp_path)
+    page, _, table, *pictures = write_again(tmp_path)
 
     assert [path.name for path in pictures] == [f"{name}.svg", f"{name}.png", f"{name}.zh.svg"]
     assert_self_contained(page)
