@@ -28,7 +28,7 @@ function found() { return rows.filter((row) => FILTERS.every((name) => !form.ele
 function line(row) {
   const tick = make("input", { type: "checkbox", checked: chosen.has(row.run), value: row.run, disabled: !row.curves });
   tick.setAttribute("aria-label", say("compare_one", { ...row, when: when(row) }));
-  const name = row.page ? make("a", { href: `runs/${encodeURIComponent(row.run)}/${data.report}` }, row.label) : make("span", { title: say("not_drawn", row) }, row.label);
+  const name = row.page ? make("a", { href: `runs/${encodeURIComponent(row.run)}/${data.report}` }, row.label) : make("span", { title: `${say("not_drawn")} lab report ${row.run}` }, row.label);
   const first = make("td", {}, make("span", { className: "run" }, tick, make("span", {}, name, make("br"), make("span", { className: "soft" }, when(row)))));
   const seen = verdict(row);
   seen.append(make("div", { className: "why" }, row.why));

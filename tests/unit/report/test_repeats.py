@@ -10,7 +10,7 @@ import pytest
 from lab.paths import REFERENCE
 from lab.report import pages, reference, repeats, run_data
 from lab.report.charts import asks, speeds, vanished, waits
-from lab.report.family_dots import OWN, families
+from lab.report.family_dots import families
 from lab.report.repeats import of, spread, spread_of_ratios
 from tests.every import every
 
@@ -102,7 +102,7 @@ def test_families_are_those_of_the_ladder():
 
     assert next(iter(found)) == "Do you need a lock?"
     assert [one.judgement.stage for one in found["Do you need a lock?"]] == ["none", "none", "local", "local", "incr"]
-    assert list(found)[-1] == OWN
+    assert list(found)[-1] == "Your own locks"
     assert sum(map(len, found.values())) == len(results) + 1
 
 
