@@ -16,6 +16,7 @@ from lab.judge.fact import Code, Fact
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import Judgement, Verdict, Violation
+from lab.judge.onlookers import Onlookers, Want
 from lab.judge.promises import PROMISES
 from lab.ui import question_families as ask
 from lab.ui import questions
@@ -61,6 +62,7 @@ def under(claim: str, **facts: object) -> Findings:
     findings.outcomes[Outcome.ACKNOWLEDGED] = 40
     for name, value in facts.items():
         setattr(findings, name, value)
+    findings.onlookers = [Onlookers(fault, [Want(0, 9000 * MS, got=False)]) for fault in findings.faults]
     return findings
 
 
