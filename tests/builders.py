@@ -90,7 +90,8 @@ class Made:
                 journal, Released(**about, **times, result=result, commands=release_commands, answer=answer, command=command)
             )
         if outcome is not None:
-            self.answer(request, outcome, replica, asked_ns, releasing, read + 1 if answered == WHAT_IT_WROTE else answered)
+            sent_ns = got if asked is None else asked_ns
+            self.answer(request, outcome, replica, sent_ns, releasing, read + 1 if answered == WHAT_IT_WROTE else answered)
         return self
 
     def sold_out(self, request: str, read: int | None, at: tuple[int, int, int], replica: str = "replica-1") -> Made:

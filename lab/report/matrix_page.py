@@ -149,7 +149,7 @@ class MatrixPage:
                     one.tests.name,
                     quoted("claim", Claim(one.tests).value, self.language),
                 ]
-                for name, one in self.loaded.items()
+                for name, one in sorted(self.loaded.items())
             },
             "scenarios": {name: in_words(name, self.language) for name in rows},
             "words": {NAMES[one]: say.text("cell_mark", NAMES[one], self.language) for one in Mark},
