@@ -90,8 +90,7 @@ class Made:
                 journal, Released(**about, **times, result=result, commands=release_commands, answer=answer, command=command)
             )
         if outcome is not None:
-            sent_ns = got if asked is None else asked_ns
-            self.answer(request, outcome, replica, sent_ns, releasing, read + 1 if answered == WHAT_IT_WROTE else answered)
+            self.answer(request, outcome, replica, got, releasing, read + 1 if answered == WHAT_IT_WROTE else answered)
         return self
 
     def sold_out(self, request: str, read: int | None, at: tuple[int, int, int], replica: str = "replica-1") -> Made:
