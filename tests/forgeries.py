@@ -136,6 +136,7 @@ FORGERIES: dict[str, Change] = {
     "faults added": lambda folder: (folder / "faults.jsonl").write_text("{}\n") and None,
     "journal is a folder": in_place(FIRST, Path.mkdir),
     # run.json
+    "run.json with 0xff": whole("run.json", lambda text: text.replace(b"exclusive", b"exclusiv\xff")),
     "run.json is a folder": in_place("run.json", Path.mkdir),
     "run.json cut": whole("run.json", lambda text: text[:100]),
     "run.json names another place": of_the_run(run="../../../escaped"),
@@ -154,5 +155,6 @@ FORGERIES: dict[str, Change] = {
     "verdict.json of another verdict": of_the_verdict(verdict="UNSEEN", lost=7),
     "verdict.json without a seal": of_the_verdict(seal=None),
     "verdict.json with another hash": of_the_verdict(seal={"run_sha256": "0", "figures": {}}),
+    "verdict.json with 0xff": whole("verdict.json", lambda text: text.replace(b"exclusive", b"exclusiv\xff")),
     "verdict.json is a folder": in_place("verdict.json", Path.mkdir),
 }

@@ -276,7 +276,7 @@ def load(folder: Path) -> RunRecord:
         raise BadInput(f"{folder} is not a run: it has no run.json") from None
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}") from None
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read: {error}") from None
     if record.schema != SCHEMA:
         raise BadInput(f"{path} has the schema {record.schema}; this lab reads schema {SCHEMA}")

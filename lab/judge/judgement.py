@@ -235,7 +235,10 @@ class Judgement(msgspec.Struct, kw_only=True):
     @staticmethod
     def decode(text: bytes | str) -> Judgement:
         """Return the judgement in a ``verdict.json``. Raises msgspec's errors."""
-        content = msgspec.json.decode(text)
+        try:
+            content = msgspec.json.decode(text)
+        except UnicodeDecodeError as error:
+            raise msgspec.DecodeError(str(error)) from None
         schema = content.get("schema", SCHEMA) if isinstance(content, dict) else SCHEMA
         if schema != SCHEMA:
             raise msgspec.ValidationError(f"it has the schema {schema}; this lab reads schema {SCHEMA}")

@@ -67,7 +67,7 @@ def judge_again(folder: Path) -> tuple[Judgement, Findings]:
         damage.append(Damage(VERDICT, DamageKind.MISSING))
     except OSError as error:
         damage.append(Damage(VERDICT, DamageKind.UNREADABLE, detail=error.strerror or str(error)))
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         damage.append(Damage(VERDICT, DamageKind.UNREADABLE, detail=str(error)))
     return _judge(folder, record, damage, kept)
 
