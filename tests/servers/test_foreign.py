@@ -452,9 +452,12 @@ def test_rush_keeps(tmp_path, name):
     assert done.verdict["sent_per_increment"] >= 2
 
 
-@pytest.mark.parametrize("name", ["redis_pipeline", "pypi_kazoo_lock"])
-def test_release_is_interrupted(tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [("redis_pipeline", "KEPT"), ("pypi_kazoo_lock", "UNSEEN")],  # kazoo's documentation does not promise it
+)
+def test_release_is_interrupted(tmp_path, name, verdict):
     """A fault that needs the last command of a release is injected into the release of a library."""
     done = run("release_race", str(LOCKS[name]), tmp_path, requests=15)
 
-    assert (done.status, done.verdict["verdict"]) == (0, "KEPT")
+    assert done.verdict["verdict"] == verdict, done.verdict["why"]

@@ -72,7 +72,7 @@ def test_shape_of_a_lock(shape, scenario, claim, others, tmp_path):
 
     done = lab("run", scenario, "--stage", stage, "--json", "--no-draw", cwd=tmp_path)
 
-    assert done.verdict["verdict"] == "KEPT", done.err
+    assert done.verdict["verdict"] == "KEPT", done.verdict["why"]
 
 
 def test_worker_dies_with_its_replica(tmp_path):
