@@ -69,20 +69,22 @@ def _stuck_after(
             yield promise.violation([_after(fault, Code.FREE_LATER, later.ms)], [fault, later], why)
 
 
+def is_late(fault: FaultOutcome, bound_ms: float) -> bool:
+    """Return whether no other request got the lock within the bound after a fault."""
+    return fault.idle_ms is None or fault.idle_ms > bound_ms
+
+
 def is_missed(fault: FaultOutcome, findings: Findings, bound_ms: float) -> bool:
-    """Return whether no other request got the lock within the bound, although one wanted it: else it shows nothing."""
-    is_late = fault.idle_ms is None or fault.idle_ms > bound_ms
-    return is_late and any(one.show_taken(bound_ms) for one in findings.onlookers if one.fault is fault)
+    """Return whether the lock came late, although a request wanted it: where none wants it, a late lock shows nothing."""
+    wanted = (one.show_taken(bound_ms) for one in findings.onlookers if one.fault is fault)
+    return is_late(fault, bound_ms) and any(wanted)
 
 
 def nobody_asked(promise: Promise, findings: Findings) -> Fact | None:
-    """Return that after each fault nobody got the lock in time, and nobody wanted it; None where it is not so."""
-    bound_ms = promise.bound_ms(findings)
-    is_so = bool(findings.faults) and all(
-        (fault.idle_ms is None or fault.idle_ms > bound_ms) and not is_missed(fault, findings, bound_ms)
-        for fault in promise.faults(findings)
-    )
-    return Fact(Code.NOBODY_ASKED) if is_so else None
+    """Return that after each fault of this promise the lock came late, and no request wanted it; None where it is not so."""
+    bound_ms, faults = promise.bound_ms(findings), list(promise.faults(findings))
+    unwanted = [is_late(fault, bound_ms) and not is_missed(fault, findings, bound_ms) for fault in faults]
+    return Fact(Code.NOBODY_ASKED) if unwanted and all(unwanted) else None
 
 
 def overloaded(_: Promise, findings: Findings) -> Fact | None:

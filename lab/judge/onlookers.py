@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lab.judge.fault_outcome import FaultOutcome
-
-FOREVER_NS = 1 << 62
+from lab.judge.key_history import FOREVER_NS
 
 
 class Want(NamedTuple):

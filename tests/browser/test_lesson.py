@@ -195,7 +195,7 @@ def test_the_verdict_is_three_screens(browser, judged, language):
     assert unfit(phone) == []
 
 
-ELSEWHERE = "127.0.0.2"  # an address of this machine that the lab takes for one of the network: who comes to it needs a key
+ELSEWHERE = "127.0.0.2"  # a loopback address; the lab asks a browser for a key there, as it does on a network
 
 
 def scanned(page: Any) -> str:

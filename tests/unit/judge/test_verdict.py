@@ -143,6 +143,15 @@ def test_fault_that_nobody_looked_after_voids_the_run(got_ms, claims, verdict):
     assert [one.code for one in judgement.why] == [Code.NOBODY_ASKED] * (verdict == "VOID")
 
 
+def test_fault_of_another_promise_voids_nothing():
+    """A fault that the promise does not look at is no fault that nobody looked after."""
+    record = record_of_ten(["freed_after_crash"])
+    record.scenario["tests"] = "freed_after_crash"
+    stopped = FaultRecord("freeze-1", "replica-1", 1, "r0", MS, effect=Effect.PROCESS_STOPS, failpoint="read.after")
+
+    assert weigh(record, findings_of_ten(faults=[FaultOutcome(stopped)])).verdict == "KEPT"
+
+
 def test_exit_status_of_a_verdict():
     """The exit status is 0, 1 or 3: as promised, broken, or nothing shown."""
     assert {verdict.name: verdict.exit_status for verdict in Verdict} == {
