@@ -89,6 +89,8 @@ class Injection:
     lab_first: bool = False
     # whether the request's write comes late, and so waits until no other request is between its read and its write
     writes_late: bool = False
+    # whether the request stays until another request has begun to read, within reason
+    awaits_grant: bool = False
 
 
 class Failpoints:
@@ -101,6 +103,7 @@ class Failpoints:
         late = any(injection.writes_late for injection in self.pending.values())
         self.gate = Gate(folder / "late_write.gate") if late else None
         self.late: set[str] = set()  # the requests whose write comes late
+        self.awaited = [injection.name for injection in self.pending.values() if injection.awaits_grant]
         self.grants = 0
         self.keys = LockKeys()
         self.usual_commands: dict[str, int] = {}  # phase → how many commands of the lock the last request sent in it
@@ -122,6 +125,8 @@ class Failpoints:
         if phase == READ and moment == BEFORE:
             with self._mutex:
                 self.grants += 1
+            for name in self.awaited:
+                fault_files.tell_granted(self.folder, name)
         while (injection := self._take(f"{phase}.{moment}")) is not None:
             if fault_files.take(self.folder, injection.name, self.replica, request, command, keys):
                 self.before_injecting()
@@ -130,6 +135,8 @@ class Failpoints:
                 if injection.writes_late:
                     self.late.add(request)
                 ACTIONS[injection.action](injection)
+                if injection.awaits_grant:
+                    fault_files.wait_for_grant(self.folder, injection.name)
         if self.gate is not None:
             self._pass(self.gate, phase, moment, request)
 

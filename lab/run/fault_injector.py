@@ -17,7 +17,7 @@ from time import monotonic_ns
 
 import msgspec
 
-from app.fault_files import ANSWERED_WITHIN_S, NOTE, answer
+from app.fault_files import ANSWERED_WITHIN_S, GRANTED_WITHIN_S, NOTE, answer, is_granted
 from lab.errors import RunFailed
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.run_folder import described
@@ -87,8 +87,13 @@ class _Injector(threading.Thread):
                 self.inject(fault, msgspec.json.decode(note.read_bytes(), type=FaultRecord))
         now_ns = monotonic_ns()
         for fault, record in list(self.active):
-            if now_ns >= self.over_ns[record.name]:
+            if self.is_over(fault, record.name, now_ns - self.over_ns[record.name]):
                 self.recover(fault, record)
+
+    def is_over(self, fault: Fault, name: str, past_ns: int) -> bool:
+        """Return whether a fault is to be recovered, so long after its ``for_ms``."""
+        awaits = fault.awaits_grant and past_ns < GRANTED_WITHIN_S * 1e9 and not is_granted(self.folder, name)
+        return past_ns >= 0 and not awaits
 
     def inject(self, fault: Fault, record: FaultRecord) -> None:
         """Do the lab's part, and let the request at the failpoint go on; it waits for ``for_ms`` from then on."""

@@ -134,6 +134,8 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     stays: ClassVar[bool] = True
     # whether the request's write is late after it; ``app/late_write.py`` says what it waits for
     writes_late: ClassVar[bool] = False
+    # whether the request stays longer than ``for_ms``, until another request has the lock; ``app/fault_files.py`` has the limit
+    awaits_grant: ClassVar[bool] = False
 
     # how long the fault lasts, until the recovery: from the failpoint, or with ``lab_first`` from the lab's part
     for_ms: Duration
@@ -150,7 +152,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     def injection(self, name: str) -> Injection:
         """Return what the replica does at the failpoint."""
         for_ms = self.for_ms if self.stays else 0
-        return Injection(name, self.at, self.action, for_ms, self.skip, self.lab_first, self.writes_late)
+        return Injection(name, self.at, self.action, for_ms, self.skip, self.lab_first, self.writes_late, self.awaits_grant)
 
     def inject(self, system: System, record: FaultRecord) -> None:
         """Do the lab's part, if there is one. The injector calls it once, as soon as it sees the replica's note."""

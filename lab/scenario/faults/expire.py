@@ -1,4 +1,4 @@
-"""A request waits at a failpoint until its lock has expired: for_ms is longer than the TTL."""
+"""A request waits at a failpoint until its lock has expired, and another request has it: for_ms is longer than the TTL."""
 
 from lab.evidence.fault_record import Effect
 from lab.scenario import fault
@@ -9,5 +9,6 @@ from lab.scenario.toml_types import Text
 class Fault(fault.Fault, frozen=True):
     target = Target.REPLICA
     effect = Effect.REQUEST_WAITS
+    awaits_grant = True
 
     at: Text = "release.before_last"

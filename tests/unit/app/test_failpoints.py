@@ -105,6 +105,21 @@ def test_late_write_lets_nobody_bring_it_back(tmp_path):
     assert not any(reader.is_alive() for reader in readers)
 
 
+def test_request_waits_for_the_next_holder(tmp_path):
+    """With ``awaits_grant``, a request stays until another has begun to read, in any replica; a read before it does not count."""
+    prepare(tmp_path, "fault-1", failpoint="release.before", action="wait", awaits_grant=True)
+    one, other = Failpoints(tmp_path, "replica-1"), Failpoints(tmp_path, "replica-2")
+    other.reach(READ, BEFORE, "early")
+    waiting = threading.Thread(target=one.reach, args=(RELEASE, BEFORE, "r1"))
+    waiting.start()
+    waiting.join(0.1)
+    assert waiting.is_alive()
+
+    other.reach(READ, BEFORE, "next")
+    waiting.join(1)
+    assert not waiting.is_alive()
+
+
 def test_raise_leaves_other_faults(tmp_path):
     """A fault that raises leaves the other faults of its failpoint pending."""
     prepare(tmp_path, "one", failpoint="read.before", action="raise")
