@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
-import pkgutil
 import sys
+from pathlib import Path
 from types import ModuleType
 
 
@@ -14,8 +14,9 @@ def names(package: str) -> list[str]:
     """Return the names of a package's files, sorted. The package is given by its module name."""
     loaded = sys.modules.get(package)  # otherwise only looked for: importing some packages needs a store's library
     spec = None if loaded else importlib.util.find_spec(package)
-    folders = loaded.__path__ if loaded else spec and spec.submodule_search_locations
-    return sorted(module.name for module in pkgutil.iter_modules(folders or []))
+    folders = loaded.__path__ if loaded else (spec and spec.submodule_search_locations) or []
+    stems = {path.stem for folder in folders for path in Path(folder).glob("*.py")}
+    return sorted(stems - {"__init__"})
 
 
 def file(package: str, name: str) -> ModuleType:

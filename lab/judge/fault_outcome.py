@@ -31,9 +31,12 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     renewals: int = 0
     # grants to requests that asked, or asked again, only when the fault was in force, before its recovery began
     granted_meanwhile: int = 0
-    # when the first of them got it; requests that asked after that and before the recovery, and those of them that got it
+    # when the first and the last of them got it; requests that asked after the first and before the recovery; those of them that
+    # waited in vain for all of their time, as behind a busy lock; and those that got it
     served_again_ns: int = 0
+    served_last_ns: int = 0
     asked_again: int = 0
+    waited_again: int = 0
     granted_again: int = 0
     # successful renewals by other replicas, before another request got the lock
     foreign_renewals: int = 0
@@ -58,12 +61,24 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
         """Return whether the recovery came later than this."""
         return self.record.recovered_ns - self.record.began_ns > ns
 
-    def asked(self, replica: str, asked_ns: int) -> None:
-        """Take note of a request that has got the lock, or has given up."""
+    def serves(self, share: float) -> bool:
+        """Return whether this share of those who asked got the lock, once one had it again.
+
+        On a busy machine more may wait than can be served. So those who waited in vain for all of their time do not count, as long
+        as others were served: in the second half of the fault as well.
+        """
+        to_the_end = 2 * self.served_last_ns > self.record.began_ns + self.record.recovering_ns
+        counted = self.asked_again - self.waited_again * to_the_end
+        return bool(self.granted_meanwhile) and self.granted_again >= share * counted
+
+    def asked(self, replica: str, asked_ns: int, waited_to_the_end: bool = False) -> None:
+        """Take note of a request that has got the lock, or has given up, perhaps because its time was over."""
         if self.record.began_ns < asked_ns < self.record.recovering_ns:
             self.asked_here += replica == self.record.replica
             self.asked_there += replica != self.record.replica
-            self.asked_again += 0 < self.served_again_ns < asked_ns
+            again = 0 < self.served_again_ns < asked_ns
+            self.asked_again += again
+            self.waited_again += again and waited_to_the_end
 
     def got(self, request: str, replica: str, got_ns: int) -> None:
         """Take note of a grant, before its work."""
@@ -82,6 +97,7 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
             self.granted_meanwhile += 1
             self.granted_again += 0 < self.served_again_ns < asked_ns
             self.served_again_ns = self.served_again_ns or got_ns
+            self.served_last_ns = got_ns
         if request == self.record.request or not shows_free:
             return
         is_first = not self.next_got_ns or got_ns < self.next_got_ns

@@ -12,6 +12,7 @@ from lab.judge.findings import Findings
 from lab.judge.grant import Grant
 from lab.judge.key_history import KeyHistory
 from lab.judge.onlookers import Onlookers, Want
+from lab.judge.promise import PATIENT
 
 OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these faults reach one command, and so one server
 MAJORITY = 3  # of five servers
@@ -26,6 +27,7 @@ class Faults:
         self.keys: set[str] = set()  # that were granted
         self.outcomes = [FaultOutcome(record) for record in sorted(records, key=lambda record: record.at_ns)]
         self.ttl_ns = findings.run.ttl_ms * 1_000_000
+        self.patient_ns = PATIENT * findings.run.wait_ms * 1_000_000
         self.measures = findings.measures
         self.findings = findings
         self.has_votes = findings.run.has_votes
@@ -68,8 +70,9 @@ class Faults:
 
     def gave_up(self, replica: str, event: GaveUp) -> None:
         self._look(event.request, Want(event.asked_ns, event.gave_up_ns, got=False))
+        waited_to_the_end = 0 < self.patient_ns < event.gave_up_ns - event.asked_ns
         for outcome in self.outcomes:
-            outcome.asked(replica, event.asked_ns)
+            outcome.asked(replica, event.asked_ns, waited_to_the_end)
 
     def _look(self, request: str, want: Want) -> None:
         for one in self.findings.onlookers:

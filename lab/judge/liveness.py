@@ -17,13 +17,12 @@ from lab.judge.fact import Code, Fact
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Evidence, Violation
-from lab.judge.promise import FEW, Promise
+from lab.judge.promise import FEW, PATIENT, Promise
 from lab.judge.safety import harm
 
 STARVED = 5  # times the number of users: no machine holds up one request for so long
 STAYS_MS = 250  # at least: a waiter may sleep that long between two looks
 FAIR_SAMPLE = 10  # times at which the lock was free, from which on they say how long it usually is
-PATIENT = 0.9  # of its readiness to wait: who was refused later than that has waited to the end
 PATIENT_MS = 5000  # a request that waits for less may find the lock held
 
 
@@ -120,7 +119,7 @@ def nobody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation
     """
     for onlookers in findings.onlookers:
         fault, is_wanted = onlookers.fault, onlookers.wanted_meanwhile
-        if is_wanted and (not fault.granted_meanwhile or fault.granted_again < promise.bound.share * fault.asked_again):
+        if is_wanted and not fault.serves(promise.bound.share):
             asked = fault.asked_here + fault.asked_there
             seen = [Fact(Code.NOBODY_MEANWHILE, fault.granted_meanwhile, of=asked, failpoint=fault.record.failpoint)]
             mechanism = Mechanism.ONE_STORE_GONE if findings.run.has_votes else Mechanism.ONLY_STORE_GONE

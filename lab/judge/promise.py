@@ -14,6 +14,7 @@ from lab.judge.findings import Findings
 from lab.judge.judgement import Evidence, Violation
 
 FEW = 0.1  # of the requests: on a busy machine so many may be late, or overtaken
+PATIENT = 0.9  # of its readiness to wait: a request that was refused later than that has waited to the end
 
 
 @dataclass(frozen=True, kw_only=True)

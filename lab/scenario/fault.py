@@ -134,9 +134,6 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     stays: ClassVar[bool] = True
     # whether the request's write is late after it; ``app/late_write.py`` says what it waits for
     writes_late: ClassVar[bool] = False
-    # whether the request stays longer than ``for_ms``, until another request has the lock; ``app/fault_files.py`` has the limit
-    awaits_grant: ClassVar[bool] = False
-
     # how long the fault lasts, until the recovery: from the failpoint, or with ``lab_first`` from the lab's part
     for_ms: Duration
     # the failpoint, ``phase.moment``
@@ -148,6 +145,11 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     def lab_first(self) -> bool:
         """Return whether the request waits for the lab's part before it stays, or continues."""
         return self.target is not Target.REPLICA
+
+    @property
+    def awaits_grant(self) -> bool:
+        """Return whether it stays longer than ``for_ms``, until another request has the lock, or one second more."""
+        return False
 
     def injection(self, name: str) -> Injection:
         """Return what the replica does at the failpoint."""

@@ -9,6 +9,9 @@ from lab.scenario.toml_types import Text
 class Fault(fault.Fault, frozen=True):
     target = Target.REPLICA
     effect = Effect.REQUEST_WAITS
-    awaits_grant = True
 
     at: Text = "release.before_last"
+
+    @property
+    def awaits_grant(self) -> bool:
+        return True

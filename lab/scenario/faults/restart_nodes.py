@@ -22,6 +22,11 @@ class Fault(fault.Fault, frozen=True):
         """Return whether the holder stays inside from when the servers run again: late servers come back after its time."""
         return not self.delay_ms
 
+    @property
+    def awaits_grant(self) -> bool:
+        """Return whether another request may get the lock: a server that comes back without its data has a vote to give."""
+        return not self.delay_ms
+
     def inject(self, system: System, record: FaultRecord) -> None:
         system.kill_nodes(self.nodes)
         record.injected_ns = monotonic_ns()  # the servers are down from here on

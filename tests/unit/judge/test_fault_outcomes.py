@@ -537,3 +537,25 @@ def test_who_asked_during_a_fault():
         outcome.asked(replica, asked_ms * MS)
 
     assert (outcome.asked_here, outcome.asked_there) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("granted_ms", "waited_ms", "refused_ms", "serves"),
+    [
+        ([1300, 2000, 3000], [], [3100, 3200], True),
+        ([1300, 2000, 3000], [], [3100, 3200, 3300], False),
+        ([1300, 2000, 3000], [2100, 2200, 2300], [3100], True),  # a busy lock: who waits to the end is no witness against it
+        ([1300, 1400, 1500], [2100, 2200, 2300], [3100], False),  # unless nobody is served any more
+        ([], [2100], [], False),
+    ],
+)
+def test_who_is_served_during_a_fault(granted_ms, waited_ms, refused_ms, serves):
+    """A lock is available if it serves half of those who ask, without those who waited in vain for as long as they could."""
+    outcome = FaultOutcome(stopped(1000, 4000))
+    for asked_ms in granted_ms:
+        outcome.granted(f"r{asked_ms}", asked_ms * MS, asked_ms * MS + MS)
+        outcome.asked("replica-2", asked_ms * MS)
+    for asked_ms in (*waited_ms, *refused_ms):
+        outcome.asked("replica-2", asked_ms * MS, waited_to_the_end=asked_ms in waited_ms)
+
+    assert outcome.serves(0.5) is serves
