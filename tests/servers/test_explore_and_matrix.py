@@ -17,6 +17,7 @@ from lab.explore.server import redis_server
 from lab.explore.store.others import why_not
 from lab.report import reference
 from lab.scenario import reader
+from tests.sampled import sampled
 from tests.servers.explored import exploring
 
 TTL_MS = 3000
@@ -34,7 +35,7 @@ FEW = {
     "redlock_cohort": 9,
 }
 EXPLORED = [name for name, one in stages().items() if not why_not(one)]
-LIVE = {"lua", "setnx_expire"}  # one keeps what it promises, and one breaks most claims
+LIVE = {"setnx_expire"}  # it breaks most claims
 
 
 # lab explore --clients 1 --requests 3: too long for a default search
@@ -88,7 +89,7 @@ def test_agree(name):
     hold(name, known)
 
 
-@pytest.mark.parametrize("name", [pytest.param(one, marks=() if one in LIVE else pytest.mark.trial) for one in EXPLORED])
+@pytest.mark.parametrize("name", sampled(EXPLORED, LIVE))
 def test_agree_anew(name):
     """So it is where the stage is decided again."""
     hold(name, anew)

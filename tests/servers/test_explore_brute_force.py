@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from lab.explore.code.program import Program
 from lab.explore.search.budget import Budget
+from tests.sampled import sampled
 from tests.servers.brute_force import LOST_ONE, OF_RESTARTS, BruteForce
 from tests.servers.explored import exploring, loses, question, searched
 from tests.servers.random_locks import bounded, drawn, source
@@ -45,7 +48,7 @@ SAMPLE = [  # the questions with few schedules
     *((name, "1 failure of the work") for name in ("setnx", "lua")),
     ("none", "1 pause"),
 ]
-RANDOM, SAMPLED_RANDOM = 200, 20
+RANDOM, SAMPLED_RANDOM = 200, 6
 
 
 # clients, faults: schedules, as an earlier brute force has counted them, which had no code of a stage and no Redis
@@ -65,7 +68,9 @@ TOTALS = {
 }
 
 
-@pytest.mark.parametrize(("name", "clients", "fault"), TOTALS)
+@pytest.mark.parametrize(
+    ("name", "clients", "fault"), sampled(TOTALS, [one for one, number in TOTALS.items() if number < 100_000])
+)
 def test_number_of_schedules(name, clients, fault, real):
     """The number of schedules is that of an interpreter of three locks, which shares no line with the explorer."""
     with exploring(real, name) as explorer:
@@ -84,12 +89,7 @@ def both(real, explorer, asked):
     return found, alone, claims, mine
 
 
-CASES = [
-    pytest.param(name, what, marks=() if (name, what) in SAMPLE else pytest.mark.trial) for name in STAGES for what in QUESTIONS
-]
-
-
-@pytest.mark.parametrize(("name", "what"), CASES)
+@pytest.mark.parametrize(("name", "what"), sampled(product(STAGES, QUESTIONS), SAMPLE))
 def test_as_many_one_by_one(name, what, real):
     """Each schedule run by itself, by another loop: as many of them, as many cut at the horizon, as many break each claim."""
     with exploring(real, name) as explorer:
@@ -105,13 +105,7 @@ def test_as_many_one_by_one(name, what, real):
 PLANS = list(dict.fromkeys(bounded(drawn(number)) for number in range(20 * RANDOM)))[:RANDOM]
 
 
-RANDOM_CASES = [
-    pytest.param(number, marks=() if number % (RANDOM // SAMPLED_RANDOM) == 0 else pytest.mark.trial)
-    for number in range(len(PLANS))
-]
-
-
-@pytest.mark.parametrize("number", RANDOM_CASES)
+@pytest.mark.parametrize("number", sampled(range(len(PLANS)), range(0, RANDOM, RANDOM // SAMPLED_RANDOM)))
 def test_a_random_lock_one_by_one(number, real, tmp_path):
     """A small random lock, most often wrong: as many schedules, as many in which an increment is lost, as many cut."""
     own = tmp_path / "random_lock.py"

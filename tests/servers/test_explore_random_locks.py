@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.sampled import sampled
 from tests.servers.explored import exploring, loses, question, searched
 from tests.servers.random_locks import LOST, STUCK, OneByOne, bounded, drawn, source
 
@@ -11,7 +12,7 @@ PROGRAMS, EACH = 200, 4  # of all, in the ordinary run one of so many
 
 
 PLANS = list(dict.fromkeys(bounded(drawn(number)) for number in range(10 * PROGRAMS)))[:PROGRAMS]
-PARTS = [pytest.param(part, marks=() if not part else pytest.mark.trial) for part in range(EACH)]
+PARTS = sampled(range(EACH), [0])
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -18,6 +17,7 @@ from lab.explore.search.budget import Budget
 from lab.explore.search.world import Livelock
 from lab.explore.store.others import why_not
 from lab.scenario.stages import find_stage
+from tests.sampled import sampled
 from tests.servers.explored import (
     ALL_ORDERS,
     LOCKS,
@@ -41,18 +41,12 @@ RANDOM = 200
 STAGES = [name for name, one in stages().items() if not why_not(one) and servers_of(one) == 1]
 SHELF = sorted(LOCKS.glob("*/*.py")) + sorted(LOCKS.glob("trial/*/*.py"))
 # the ordinary run: stages that poll, wait for messages, enter again, and count; and locks with threads of their own
-SAMPLE = {"none", "uuid", "pubsub", "reentrant"}
-EACH = {"uuid", "pubsub"}  # each reduction by itself; in the ordinary run, the others have only the largest and all
+SAMPLE = {"uuid", "pubsub", "reentrant"}
+EACH = {"uuid"}  # each reduction by itself; in the ordinary run, the others have only the largest and all
 FOLDED = {"symmetry": OF_ONE_SERVER["symmetry"]}
-SAMPLED_LOCKS = {"transactions", "handed_over_inside", "key_of_the_thread", "waiters_renew", "token_hashed", "bakery"}
-SAMPLED_RANDOM = 8
+SAMPLED_LOCKS = {"transactions", "key_of_the_thread", "token_hashed"}
+SAMPLED_RANDOM = 4
 SEVERAL = 3  # servers
-
-
-def chosen(name, is_sampled):
-    return pytest.param(
-        name, marks=() if is_sampled else pytest.mark.trial, id=name.stem if isinstance(name, Path) else str(name)
-    )
 
 
 def compare(explorer, asked, most, switches):
@@ -95,7 +89,7 @@ def test_each_reduction_on_a_stage(name, most, switches, real):
 LARGE = {"bakery"}  # of which each search has more states than are compared here
 
 
-@pytest.mark.parametrize("path", [chosen(one, one.stem in SAMPLED_LOCKS) for one in SHELF])
+@pytest.mark.parametrize("path", sampled(SHELF, [one for one in SHELF if one.stem in SAMPLED_LOCKS]), ids=lambda path: path.stem)
 def test_all_reductions_on_a_lock(path, real):
     """The locks that try the judge, of one Redis server: without any reduction, the same is found."""
     stage = find_stage(str(path))
@@ -114,7 +108,7 @@ PLANS = list(dict.fromkeys(bounded(drawn(number)) for number in range(20 * RANDO
 FAULTS = [Budget(), *(Budget(**{name: 1}) for name in Budget._fields)]
 
 
-@pytest.mark.parametrize("number", [chosen(one, one % (RANDOM // SAMPLED_RANDOM) == 0) for one in range(len(PLANS))])
+@pytest.mark.parametrize("number", sampled(range(len(PLANS)), range(0, RANDOM, RANDOM // SAMPLED_RANDOM)))
 def test_all_reductions_on_a_random_lock(number, real, tmp_path):
     """A small random lock, most often wrong, with one fault of each kind, with two clients and three: the same is found."""
     own = tmp_path / "random_lock.py"
@@ -141,9 +135,7 @@ OF_SEVERAL = {
 }
 
 
-@pytest.mark.parametrize(
-    "budget", [Budget(), Budget(crashes=1), pytest.param(Budget(restarts=1), marks=pytest.mark.trial)], ids=str
-)
+@pytest.mark.parametrize("budget", sampled([Budget(), Budget(crashes=1), Budget(restarts=1)], [Budget()]), ids=str)
 def test_reductions_of_several_servers(budget, real):
     """Where servers are folded and orders left out that nobody notices: the same claims, as short; folded, as many schedules."""
     with exploring(real, "redlock", SEVERAL) as explorer:

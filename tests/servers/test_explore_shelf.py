@@ -15,6 +15,7 @@ from lab.explore.server import servers
 from lab.explore.store.others import why_not
 from lab.explore.workers import decide
 from lab.scenario.stages import find_stage
+from tests.sampled import sampled
 
 LOCKS = Path(__file__).with_name("locks")
 BUDGET_S = 60.0  # three test workers share two cores
@@ -24,18 +25,14 @@ TRIAL = tomllib.loads((LOCKS / "trial" / "expected.toml").read_text(encoding="ut
 SAMPLE = {
     "broken/adds_in_one_command",
     "broken/fails_after_the_work",
-    "broken/handed_over_with_an_old_lease",
     "broken/mutex_of_the_process",
-    "broken/never_counts_down",
-    "broken/waits_although_it_should_not",
     "sound/redis_py",
 }
 
 
 def all_of(shelf: str, names: object) -> list[object]:
     """Return a parameter for each lock of a shelf."""
-    paths = [f"{shelf}/{name}" for name in names]  # type: ignore[attr-defined] # a table
-    return [pytest.param(path, marks=() if path in SAMPLE else pytest.mark.trial) for path in paths]
+    return sampled((f"{shelf}/{name}" for name in names), SAMPLE)  # type: ignore[attr-defined] # a table
 
 
 def explored(path: str) -> tuple[int, set[str], set[str]]:

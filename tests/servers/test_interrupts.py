@@ -15,6 +15,7 @@ import pytest
 
 from lab.paths import HOME
 from tests.command import Started, gone, lab, wait_for
+from tests.sampled import sampled
 
 
 @pytest.fixture
@@ -111,7 +112,10 @@ def test_kill_of_lab_and_supervisor(started):
 
 @pytest.mark.parametrize(
     ("name", "started"),
-    [("lock-redis", "lua"), ("nginx", "lua"), ("replica-2", "lua"), ("mariadb", "mysql_for_update")],
+    sampled(
+        [("lock-redis", "lua"), ("nginx", "lua"), ("replica-2", "lua"), ("mariadb", "mysql_for_update")],
+        ["lock-redis", "replica-2"],
+    ),
     indirect=["started"],
 )
 def test_dead_server_ends_the_run(started, name):

@@ -83,6 +83,7 @@ def test_broken(run):
     done.stdout.no_fnmatch_line("*Traceback*")
 
 
+@pytest.mark.trial
 def test_raises(run):
     """A lock that raises an error without a fault fails the test, with the error and its line."""
     done = run(RAISES, "def test_it(explore):\n    explore('my_lock.py', clients=2, pauses=0, allow_undecided=True)")
@@ -93,17 +94,10 @@ def test_raises(run):
     )
 
 
-def test_undecided(run):
-    """What there was no time for fails the test with that reason, unless the test allows it."""
-    done = run(SOUND, OPEN)
+def test_undecided_and_bad_input(run):
+    """A test fails that has no time, unless it allows this; and one with a wrong option, claim or file, with what there is."""
+    done = run(SOUND, OPEN + WRONG)
 
-    done.assert_outcomes(passed=1, failed=1)
+    done.assert_outcomes(passed=1, failed=4)
     done.stdout.fnmatch_lines(["*Nothing is decided of my_lock: the time was over: * states*"])
-
-
-def test_bad_input(run):
-    """A wrong option, claim or file is named, with what there is."""
-    done = run(SOUND, WRONG)
-
-    done.assert_outcomes(failed=3)
     done.stdout.fnmatch_lines(["*no option 'pause'*'pauses'*", "*no claim 'exclusiv'*'exclusive'*", "*no file 'no_lock.py'*"])

@@ -15,6 +15,7 @@ from app.locks import stages
 from lab.evidence.history import History
 from lab.evidence.loss import Mechanism
 from tests.command import assert_counts_agree, run
+from tests.sampled import sampled
 
 SHELF = {  # the waiters of some may sleep on: then it is chance how many are served
     name: stage for name, stage in stages().items() if Claim.exclusive in stage.claims and not stage.waiters_may_sleep_on
@@ -25,13 +26,12 @@ COHORTS = ("cohort", "redlock_cohort")  # one hand-over in seventeen is between 
 # but for lua, about three times as many hand-overs between replicas as the scenario demands
 REQUESTS = {name: 700 if stage.store == "redis" else 500 for name, stage in SHELF.items()} | {"lua": 5000}
 REQUESTS |= dict.fromkeys(IN_SHORT, 500) | dict.fromkeys(SELDOM_HANDED_OVER, 1000) | dict.fromkeys(COHORTS, 3000)
-# One of each store and of each way to wait. Of the others, `tests/servers/test_locks.py` tries each on its store, the explorer
+# One of each way to wait. Of the others, `tests/servers/test_locks.py` tries each on its store, the explorer
 # has decided the code as it is, and the ladder has a run.
-LIVE = {"incr", "lua", "pubsub", "queued", "fair", "cohort", "watchdog", "reentrant", "fencing", "redlock"}
-LIVE |= {"mysql_insert", "mysql_version", "mysql_for_update", "zookeeper", "etcd"}
+LIVE = {"lua", "queued", "redlock", "mysql_for_update", "zookeeper"}
 
 
-@pytest.mark.parametrize("stage", [pytest.param(one, marks=() if one in LIVE else pytest.mark.trial) for one in REQUESTS])
+@pytest.mark.parametrize("stage", sampled(REQUESTS, LIVE))
 def test_a_shared_lock_loses_nothing(stage, tmp_path):
     requests = REQUESTS[stage]
     # who polls may be overtaken for long; among many who split the votes, on a busy machine, for longer than any wait

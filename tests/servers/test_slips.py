@@ -18,6 +18,7 @@ from lab.explore.questions import by_default
 from lab.scenario.stages import find_stage
 from lab.story.from_schedule import staged
 from lab.story.say import sentences
+from tests.sampled import sampled
 from tests.servers.explored import exploring
 
 WITHIN_S = 120.0
@@ -43,7 +44,7 @@ FIRST = 2  # searches: without a fault, and with work that outlasts the TTL
 MORE = {"returned_without_the_lock": 3, "closed_without_the_lock": 7}
 
 
-@pytest.mark.parametrize("name", [pytest.param(one, marks=() if one in LIVE else pytest.mark.trial) for one in BROKEN])
+@pytest.mark.parametrize("name", sampled(BROKEN, LIVE))
 def test_slip_decided_again(name, real):
     """Decided again, the slip breaks the promise that its page names, or none."""
     slip = find_stage(str(kept.slips()[name]))

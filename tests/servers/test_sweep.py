@@ -14,6 +14,7 @@ from lab.experiments.sweep_result import LOST_SHARE
 from tests.command import Started, gone, lab, run, wait_for
 
 
+@pytest.mark.trial
 def test_small_retry_sweep(tmp_path):
     """A small retry sweep counts the commands of polling."""
     done = lab("sweep", "retry", "--values", "5,100", "--repeats", "1", "--requests", "400", "--out", "out", cwd=tmp_path)

@@ -50,6 +50,7 @@ def record_of(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "run.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.trial
 def test_processes_send_the_number_asked(tmp_path):
     """Several processes together send the number of requests that was asked for, run after run."""
     several = Ui(tmp_path, "--processes", "2")

@@ -1,0 +1,17 @@
+"""A table of which an ordinary run takes few rows, and ``make trial`` takes all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import pytest
+
+
+def sampled(rows: Iterable[object], now: Collection[object]) -> list[object]:
+    """Return the rows for ``parametrize``. In an ordinary run are those that are in ``now``, or whose first value is."""
+
+    def row(values: tuple[object, ...]) -> object:
+        is_now = values[0] in now or (values in now if len(values) > 1 else False)
+        return pytest.param(*values, marks=() if is_now else pytest.mark.trial)
+
+    return [row(values if type(values) is tuple else (values,)) for values in rows]  # a named tuple is one value
