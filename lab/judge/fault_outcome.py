@@ -64,8 +64,8 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     def serves(self, share: float) -> bool:
         """Return whether this share of those who asked got the lock, once one had it again.
 
-        On a busy machine more may wait than can be served. So those who waited in vain for all of their time do not count, as long
-        as others were served: in the second half of the fault as well.
+        On a busy machine more may wait than can be served. So those who waited in vain for all of their time do not count, as
+        long as others were served: in the second half of the fault as well.
         """
         to_the_end = 2 * self.served_last_ns > self.record.began_ns + self.record.recovering_ns
         counted = self.asked_again - self.waited_again * to_the_end
