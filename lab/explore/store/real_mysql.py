@@ -90,6 +90,13 @@ class RealMariaDB:
         rows = {int(found[1]) for block in blocks if "LOCK WAIT" in block and (found := LOCK_WAIT.search(block))}
         return rows | {number for (number,) in self.rows(USER_LOCK)}
 
+    def has_named_lock(self, one: _Connection) -> bool:
+        """Return whether a statement that seems to wait for a lock by name has it: its thread may wake up late."""
+        if one.waits is None or not NAMED_LOCK.search(one.waits.template):
+            return False
+        names = [value for value in one.waits.values if isinstance(value, str)]
+        return any(self.rows("SELECT IS_USED_LOCK(%s)", name)[0][0] == one.number for name in names)
+
     def close(self) -> None:
         """Close all connections."""
         for one in (*self._free, self._committed, self._uncommitted):
@@ -170,8 +177,9 @@ class MariaDBPlace:
                 if one.has_answer(LOOKS_EVERY_S):
                     one.read(self.prefix)
                     seen = 0
-            left = {one.number for one in self._connections.values() if one.waits is not None}
-            seen = seen + 1 if left and left <= self.real.waiting() else 0
+            left = [one for one in self._connections.values() if one.waits is not None]
+            stays = left and {one.number for one in left} <= self.real.waiting() and not any(map(self.real.has_named_lock, left))
+            seen = seen + 1 if stays else 0
             if seen == 2:  # a deadlock is found after a wait has begun
                 return
             if time.monotonic() > until_s:
