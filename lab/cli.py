@@ -74,9 +74,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print only t
 @click.option("--stage", required=True, help="Name of a stage, or path of a file like those in app/locks.")
 @scenario_options()
 @json_option
-@click.option(
-    "--no-draw", is_flag=True, help="Draw nothing, and leave the list of runs as it is; `lab report RUN` does both later."
-)
+@click.option("--no-draw", is_flag=True, help="Draw no pictures now; `lab report RUN` draws them later.")
 @shown("--engine", default="local", help="Where the servers run: local or docker (see docs/containers.md).")
 def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **given: Any) -> int:
     """Run one stage under a scenario, judge it, and write a report.

@@ -96,7 +96,7 @@ def conduct_with_progress(supervisor: Supervisor, stage: Stage, scenario: Scenar
 
 
 def finish(done: Conducted, draw: bool = True) -> Path:
-    """Draw a run and write the site, or only keep what pictures are made from; publish its folder. Return what to look at.
+    """Draw a run, or only keep what pictures are made from; publish its folder, and write the site. Return what to look at.
 
     The folder is published even when drawing fails or is interrupted: the evidence and the verdict are complete before.
     Nothing is drawn of a run whose evidence could not be written, and a disk that is full now is only reported.
@@ -106,8 +106,7 @@ def finish(done: Conducted, draw: bool = True) -> Path:
             _draw(done, draw)
     finally:
         done.folder.publish()
-        if draw:
-            publish_site(done.folder.path.parents[1])
+        publish_site(done.folder.path.parents[1])
         if done.unwritten:
             sys.stderr.write(f"error: a part of the run could not be written: {done.unwritten}\n")
     found = [path for name in ("report.html", "verdict.json") if (path := done.folder.path / name).exists()]
