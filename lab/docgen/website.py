@@ -33,8 +33,12 @@ FIRST = {ENGLISH: HOME / "README.md", CHINESE: HOME / "README.zh.md"}
 LISTS = {HOME / "runs.md": ENGLISH, HOME / "runs.zh.md": CHINESE}  # pages that only the website has
 WATCHED = ("none-rush", "setnx-holder_crash", "ttl-slow_holder", "watchdog-frozen_holder", "redlock-amnesia")
 RUNS = "watch"  # their folder
+FEET = {"en": "The lock lab, commit", "zh-CN": "分布式锁实验室，提交"}
+SWITCH = 'id="language"'  # a page that has it changes its language itself
 PICTURES = (".svg", ".png")
 LINK = re.compile(r'(?P<before>\b(?:href|src|srcset)="|"(?=\.\./))(?P<to>[^"#?\\$:]+)(?P<part>[?#][^"\\]*)?"')
+OWN_WAYS = re.compile(r'(?<=<nav class="ways")[^\n]*')
+LEADS = re.compile(r'<a href="([^"?]+)[^>]*>[^<]*</a>')
 HEADING = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
 COLOURS = {"+": '<ins class="good">{}</ins>', "-": '<del class="bad">{}</del>'}
 
@@ -96,11 +100,16 @@ def _coloured(code: str, language: str, _: str) -> str:
 
 
 def framed(text: str, place: Path, source: Path | None = None) -> str:
-    """Return a page with the ways to all others, and with the commit. place: where it is on the website."""
-    language = CHINESE if ".zh." in place.name or place.is_relative_to("docs/zh") else ENGLISH
+    """Return a page with the ways to all others, and with the commit. place: where it is on the website.
+
+    Its own ways that are the same are left out.
+    """
     to = partial(_way, place)
-    ways = page("website_ways.html", to=to, other=to(_other(source, language)), chinese=language is CHINESE)
-    foot = f'<footer class="soft" style="padding: 0 1rem 1rem">The lock lab, commit {environment.commit() or "unknown"}</footer>'
+    ways = page("website_ways.html", to=to, other=None if SWITCH in text else to(_other(source)))
+    known = set(LEADS.findall(ways))
+    text = OWN_WAYS.sub(lambda own: LEADS.sub(lambda way: "" if way[1] in known else way[0], own[0]), text)
+    commit = environment.commit() or "unknown"
+    foot = "\n".join(f'<footer class="site soft" lang="{tag}">{name} {commit}</footer>' for tag, name in FEET.items())
     return text.replace("<body>\n", f"<body>\n{ways}", 1).replace("</body>", f"{foot}\n</body>")
 
 
@@ -108,19 +117,15 @@ def _way(place: Path, name: str | Path) -> str:
     return os.path.relpath(address(HOME / name), place.parent)
 
 
-def _other(source: Path | None, language: Language) -> Path:
-    """Return the same page in the other language, and otherwise the first page in it."""
-    if source is not None and source.suffix == ".html":
-        stem = source.with_name(source.name.replace(".zh.html", ".html"))
-        if (found := named(stem, CHINESE if language is ENGLISH else ENGLISH)).exists():
-            return found
-    return _pairs().get(source) or FIRST[CHINESE if language is ENGLISH else ENGLISH]
+def _other(source: Path | None) -> Path:
+    """Return the same page in the other language, and otherwise the first Chinese page."""
+    return _pairs().get(source) or FIRST[CHINESE]
 
 
 @cache
 def _pairs() -> dict[Path | None, Path]:
-    """Return the page in the other language of each page that has one."""
-    pairs = [(HOME / one.english, HOME / one.chinese) for one in translations.pages()]
+    """Return the page in the other language of each document that has one."""
+    pairs = [tuple(LISTS), *((HOME / one.english, HOME / one.chinese) for one in translations.pages())]
     return {page: other for english, chinese in pairs for page, other in ((english, chinese), (chinese, english))}
 
 
@@ -136,6 +141,8 @@ def _made(path: Path) -> str:
         )
     elif path.suffix == ".md":
         text = as_html(path.read_text(encoding="utf-8"))
+        if path in FIRST.values():  # its first links are for GitHub: here they stand above
+            text = re.sub(r"<p><a .*</p>\n", "", text, count=1)
     else:
         text = f"<h1><code>{path.name}</code></h1>\n<pre><code>{html.escape(path.read_text(encoding='utf-8'))}</code></pre>"
     heading = HEADING.search(text)

@@ -51,6 +51,9 @@ def test_run_page_in_chinese(browser, lost):
     page.get_by_role("link", name="English").click()
     assert page.locator("h1").inner_text() == "none: two requests are inside at once"
 
+    page.goto(lost.with_name("report.zh.html").as_uri())  # a link of a Chinese page, whatever was chosen
+    assert page.locator("h1").inner_text() == "none：两个请求同时进了临界区"
+
 
 def in_both(browser, english: Path, name: str) -> None:
     """Everybody can read the page in each language, and the button leads from one to the other."""

@@ -9,11 +9,11 @@ function languageOf(byDefault) {
   return [asked, kept, byDefault || browser].find((one) => Object.hasOwn(LANGUAGES, one ?? ""));
 }
 
-// For a page that has a file for each language: goes to the file of the reader's language, and remembers a choice.
-// own: the language of this file. files: the names of all, by their language.
+// For a page that has a file for each language: remembers a choice; the English file goes to that of the reader's language. The
+// Chinese file stays, as only Chinese pages lead to it. own: the language of this file. files: the names of all, by their language.
 function languageOfFile(own, files) {
   const language = languageOf();
-  if (language !== own) location.replace(`${files[language]}?lang=${language}${location.hash}`);
+  if (language !== own && own === "en") location.replace(`${files[language]}?lang=${language}${location.hash}`);
   else if (location.search) try { localStorage.setItem("lab-language", own); } catch { /* the choice holds for this page */ }
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -90,6 +91,17 @@ def test_every_page_has_its_ways(pages):
 
     assert lost == []
     assert [path for path in pages if f"commit {environment.commit() or 'unknown'}" not in path.read_text(encoding="utf-8")] == []
+
+
+def test_no_way_is_said_twice(pages):
+    """Where the ways of the website are, a page does not have the same ways as its own, and one switch of the language."""
+    texts = {path: path.read_text(encoding="utf-8") for path in pages}
+    ladder = texts[top(pages) / "reports" / "reference" / "index.html"]
+
+    assert re.findall(r'href="([^"]+)">Sweep', ladder) != []
+    two = [path for path, text in texts.items() if website.SWITCH in text and "hreflang" in text.partition("<main")[0]]
+    assert two == []
+    assert ladder.count('<a href="matrix/index.html">') == 1
 
 
 def test_all_pages_are_reached(pages):
