@@ -20,8 +20,8 @@ from lab.story.say import ENGLISH
 
 WIDTH, EDGE = 850, 10
 NUMBER, LANE, LOCK, COUNTER = 26, 44, 92, 52  # the widths of the columns on the left; the rest is text
-LETTER, BOLD_LETTER, TITLE_LETTERS, SENTENCE_LETTERS = 7.25, 8, 84, 112  # the width of a letter; how many are in a line
-ROW, SHORT_ROW, BROKEN, LINE = 42, 30, 20, 20  # heights
+LETTER, BOLD_LETTER, TITLE_LETTERS = 7.25, 8, 84  # the width of a letter; how many are in a line of the title
+ROW, SHORT_ROW, BROKEN = 42, 30, 20  # heights
 NODE = 10
 SERVER = 22  # the width of the lane of one of several servers
 GREYS = 2  # the votes of two clients have different greys
@@ -37,7 +37,7 @@ svg{--page:#161616;--text:#ececec;--soft:#b4b4b4;--line:#6a6a6a;--grid:#2b2b2b;-
 --work:#1f5f88;--late:#8a6512;--lock:#3a3a38;--other:#5a5a56;--node:#86caf7;--on:#161616;--hatch:#a0a0a0}}
 text{fill:var(--text);font:13px system-ui,"DejaVu Sans",Arial,sans-serif}
 .code{font:12px "DejaVu Sans Mono",Menlo,Consolas,monospace;white-space:pre}
-.title{font-size:16px;font-weight:bold}.story{font-size:14px}.small{font-size:12px}.what,.head{font-weight:bold}
+.title{font-size:16px;font-weight:bold}.small{font-size:12px}.what,.head{font-weight:bold}
 .soft{fill:var(--soft)}.bad{fill:var(--bad);font-weight:bold}.on{fill:var(--on);font-weight:bold}
 .page{fill:var(--page)}.red{fill:var(--red)}.grid{stroke:var(--grid)}.lane{stroke:var(--line);stroke-width:2}
 .entitled{fill:var(--work)}.late{fill:var(--late)}.lock{fill:var(--lock);stroke:var(--line)}
@@ -57,7 +57,6 @@ class _Picture:
     def __init__(self, story: Story, language: Language) -> None:
         self.story, self.language = story, language
         self.title = wrapped(say.title(story, language), TITLE_LETTERS)
-        self.sentences = wrapped(say.sentences(story, language), SENTENCE_LETTERS)
         self.clients = len(story.start)
         self.lock_x = EDGE + NUMBER + LANE * self.clients
         self.servers = _Servers(story, self.lock_x) if story.servers > 1 and story.has_lock else None
@@ -74,7 +73,7 @@ class _Picture:
         # the moments between which a state lasts: from an event to the next
         self.moments = [self.head_y + 4, *self.rows, self.tops[-1]]
         self.states = [story.start, *(scene.clients for scene in story.scenes)]
-        self.height = self.tops[-1] + 34 + LINE * len(self.sentences) + EDGE
+        self.height = self.tops[-1] + 34 + EDGE
 
     def parts(self) -> Iterator[str]:
         yield (
@@ -101,8 +100,6 @@ class _Picture:
         for place, scene in enumerate(self.story.scenes):
             yield from self._event(place, scene)
         yield from self._legend()
-        for number, line in enumerate(self.sentences):
-            yield label(EDGE, self.tops[-1] + 52 + LINE * number, line, "story")
         yield "</svg>"
 
     def _grid(self) -> Iterator[str]:

@@ -99,7 +99,7 @@ def test_picture_in_chinese():
     shown = [one.text or "" for one in root.iter(f"{SVG}text") if "code" not in one.get("class", "")]
 
     assert not re.search(r"[A-Za-z]+ [a-z]+", "".join(shown).replace(LOST.stage, ""))
-    assert max(len(line) for line in shown) <= lanes.SENTENCE_LETTERS // 2 + 20
+    assert max(len(line) for line in shown) <= lanes.TITLE_LETTERS // 2 + 20
 
 
 def test_chinese_line_cuts_no_number():
