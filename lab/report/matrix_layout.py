@@ -95,8 +95,8 @@ SHORT = {  # the parts of the ladder as the head of few narrow columns, the long
     "One key in Redis": ("One key", "key"),
     "A holder with a name": ("A named holder", "named"),
     "Waiting well": ("Waiting", "wait"),
-    "Several Redis servers": ("Five servers", "5 nodes"),
-    "The database that you already have": ("Database", "SQL"),
+    "Several Redis servers": ("5 nodes",),
+    "The database that you already have": ("SQL",),
     "Consensus": ("Consensus", "quorum"),
 }
 

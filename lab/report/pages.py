@@ -51,8 +51,9 @@ def draw_timeline(result: Result, picture: Timeline, folder: Path, language: Lan
     return path
 
 
+NOT_STATED = "none"  # the stage for which the documents do not state how many replicas
 DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, by stage and replicas
-    ("none", 3): "114 (replicas not stated)",
+    ("none", 3): "114",
     ("local", 1): "5000",
     ("local", 3): "2360",
 }
@@ -245,9 +246,11 @@ def lock_servers(result: Result) -> int:
     return servers(record.stage["store"], record.scenario.get("store_nodes", 1), record.scenario.get("store_replica", False))
 
 
-def documented(result: Result) -> str:
+def documented(result: Result, language: Language = ENGLISH) -> str:
     """Return the counter that the documents report for this stage and number of replicas; empty if they report none."""
-    return DOCUMENTED.get((result.judgement.stage, result.record.scenario["replicas"]), "")
+    stage = result.judgement.stage
+    figure = DOCUMENTED.get((stage, result.record.scenario["replicas"]), "")
+    return say.text("many", "not_stated", language, figure=figure) if figure and stage == NOT_STATED else figure
 
 
 def _result(folder: Path) -> Result:

@@ -132,7 +132,8 @@ class RunPage(RunWords):
         if (stage := mender(judgement)) is not None:
             again = f"{COMMAND} run {judgement.scenario} --stage {stage}"
             yield Way(self.say("mended_by", stage=stage), chapter(reports, stage, self.language), True, again)
-        yield Way(self.say("run_again"), None, command=f"{COMMAND} {self.result.record.command.removeprefix('lab ')}")
+        command = self.result.record.command.removeprefix("lab ").removesuffix(" --json")
+        yield Way(self.say("run_again"), None, command=f"{COMMAND} {command}")
 
 
 def curves_of_run(result: Result, grants: int, language: Language) -> str:

@@ -15,14 +15,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from app.lock import Stage
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
-from lab.language.choice import of_environment
+from lab.language.choice import Language, of_environment
+from lab.language.phrases import quoted
 from lab.paths import COMMAND, shown
 from lab.report.going_on import mender
 from lab.report.run_words import RunWords
 from lab.scenario.scenario import Scenario
 from lab.story import say
 from lab.story.verdict import headline
-from lab.text import counted, thousands
+from lab.text import thousands
 
 STYLES = {
     "KEPT": "bold green",
@@ -40,17 +41,20 @@ def terminal(**options: Any) -> Console:
     return console
 
 
-def load_in_words(scenario: Scenario) -> str:
+def load_in_words(scenario: Scenario, language: Language = Language.ENGLISH) -> str:
     """Return how many requests are sent, how, and to how many replicas."""
-    how = f"at {scenario.rate:g} a second" if scenario.rate else f"from {counted(scenario.users, 'user')}"
-    how += f" over {counted(scenario.connections, 'connection')}" if scenario.connections else ""
-    return f"{counted(scenario.requests, 'request')} {how}, {counted(scenario.replicas, 'replica')}"
+    names = ("requests", *(("rate", "connections") if scenario.rate else ("users",)), "replicas")
+    given = [(name, number) for name in names if (number := getattr(scenario, name))]
+    words = [say.text("conditions", name, language, n=int(number), shown=f"{number:.10g}") for name, number in given]
+    return say.words(language)["mark"]["comma"].join(words)
 
 
 def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
     """Print what is about to happen."""
-    console.print(f"[bold]{escape(stage.name)}[/]: {escape(stage.story.title)}")
-    console.print(f"{escape(scenario.title)}: {load_in_words(scenario)}.", style="dim")
+    language = of_environment(os.environ)
+    mark, title = say.words(language)["mark"], quoted("title", scenario.title, language)
+    console.print(f"[bold]{escape(stage.name)}[/]{mark['colon']}{escape(quoted('stage', stage.story.title, language))}")
+    console.print(f"{escape(title)}{mark['colon']}{load_in_words(scenario, language)}{mark['end']}", style="dim")
     for note in scenario.notes:
         console.print(f"Note: {escape(note)}.", style="yellow")
 
@@ -97,4 +101,5 @@ def drawing(console: Console) -> None:
 
 def where_to_look(console: Console, path: Path) -> None:
     """Print the one path at which a reader goes on."""
-    console.print(f"Look at {escape(str(shown(path)))}", soft_wrap=True)
+    look = say.text("page", "look_at", of_environment(os.environ), path=shown(path))
+    console.print(escape(look), soft_wrap=True)
