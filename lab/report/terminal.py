@@ -46,7 +46,8 @@ def load_in_words(scenario: Scenario, language: Language = Language.ENGLISH) -> 
     names = ("requests", *(("rate", "connections") if scenario.rate else ("users",)), "replicas")
     given = [(name, number) for name in names if (number := getattr(scenario, name))]
     words = [say.text("conditions", name, language, n=int(number), shown=f"{number:.10g}") for name, number in given]
-    return say.words(language)["mark"]["comma"].join(words)
+    comma: str = say.words(language)["mark"]["comma"]
+    return comma.join(words)
 
 
 def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
