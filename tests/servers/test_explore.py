@@ -23,6 +23,7 @@ from lab.explore.search.replay import Differs, NotPossible, confirm, walk, walk_
 from lab.explore.search.search import MOST_STATES, random_schedules, search
 from lab.explore.store.resp import Reply
 from lab.explore.store.table import Table
+from tests.sampled import sampled
 from tests.servers.explored import LOCKS, TTL_MS, WITHIN_S, exploring, question, searched
 
 BROKEN = LOCKS / "broken"
@@ -87,13 +88,10 @@ NEVER = {
 LONG_TO_DECIDE = {"watchdog_abort", "fencing"}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(one, marks=pytest.mark.trial if one in LONG_TO_DECIDE else ())
-        for one in sorted({name for name, _ in [*SHORTEST, *NEVER]})
-    ],
-)
+DECIDED = {name for name, _ in [*SHORTEST, *NEVER]}
+
+
+@pytest.mark.parametrize("name", sampled(sorted(DECIDED), DECIDED - LONG_TO_DECIDE))
 def test_what_is_decided_of_a_stage(name, real):
     """One fault at a time: what breaks, in how many events at least, and what holds in all schedules. No promise breaks."""
     decision = decided(real, name, SINGLE_FAULTS)
@@ -322,7 +320,7 @@ BY_WATCH = {
 }
 
 
-@pytest.mark.parametrize("how", BY_WATCH)
+@pytest.mark.parametrize("how", sampled(BY_WATCH, ["as it is", "forgets it"]))
 def test_a_lock_by_watch(how, real, tmp_path):
     """A lock by WATCH, MULTI and EXEC is as good as a script; one that does not watch its key while it looks is no lock."""
     text = (LOCKS / "sound" / "transactions.py").read_text(encoding="utf-8")

@@ -255,6 +255,7 @@ def test_function_is_acquitted(here):
     assert (own["orders"], own["cells"][0]["verdict"]) == ("holds", "KEPT")
 
 
+@pytest.mark.trial
 def test_lock_with_its_own_key_and_ttl(here):
     """A lock that takes no key and no TTL is judged by those that it sets: it is free again within its own TTL."""
     words = ("--claims", "exclusive,freed_after_crash", "--scenario", "holder_crash", "--budget", "5", "--out", "out")
