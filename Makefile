@@ -131,7 +131,7 @@ unit: # the tests that need no server
 
 test: check ## check, documents, and tests with servers and a browser
 	@$(LAB) docs --check
-	@.venv/bin/pytest -q -n 4 --dist worksteal tests/servers # most of them wait: for a TTL, for a server
+	@.venv/bin/pytest -q -n 3 --dist worksteal tests/servers # the explorer takes both cores: more at a time take longer
 	@.venv/bin/pytest -q -n 3 --dist worksteal tests/browser # a Chromium that idles between tests of servers did not live
 
 trial: setup-dev # the whole of what the tests have a sample of: some hours

@@ -52,6 +52,7 @@ def test_plays_of_a_page_happen(level, real):
             assert found[-1] <= broken[-1]  # with the last event, the page reports what the end of a schedule breaks as well
 
 
+@pytest.mark.trial  # a minute of both cores
 def test_own_file(tmp_path):
     """A file of one's own gets levels: for each claim that a fault breaks, and for faults that break nothing."""
     (tmp_path / "my_lock.py").write_text(stage("setnx").path.read_text(encoding="utf-8"), encoding="utf-8")
