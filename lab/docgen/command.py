@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lab.errors import ExitStatus
-from lab.paths import need_clone, new_folder, shown
+from lab.paths import HOME, need_clone, new_folder, shown
 
 
 @click.command()
@@ -37,7 +37,7 @@ def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None, websit
     need_clone()
     if check:
         return _check()
-    from lab.docgen import chapters, translations
+    from lab.docgen import chapters, explored, translations
     from lab.docgen.figures import rerun as run_again
     from lab.docgen.generate import write
 
@@ -50,11 +50,11 @@ def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None, websit
         click.echo(f"recorded in {translations.record_comparison(compared)}")
         return ExitStatus.GOOD
     if begin:
-        click.echo(f"wrote {chapters.begin(begin).name}")
+        click.echo(f"wrote {chapters.begin(begin).relative_to(HOME)}")
     run_again(rerun, click.echo)
     for path in write():
-        click.echo(f"wrote {path.name}")
-    for line in (*translations.to_do(), *translations.new_stages()):
+        click.echo(f"wrote {path.relative_to(HOME)}")
+    for line in (*explored.to_do(), *translations.to_do(), *translations.new_stages()):
         click.echo(line)
     return ExitStatus.GOOD
 
@@ -62,7 +62,6 @@ def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None, websit
 def _check() -> ExitStatus:
     """List what has drifted, as it is found."""
     from lab.docgen.drift import drifted
-    from lab.paths import HOME
 
     status = ExitStatus.GOOD
     for path in drifted():

@@ -11,6 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from app.lock import Claim, Stage
+from app.locks import stage as stage_of
 from app.locks import stages
 from lab.docgen import cells
 from lab.docgen.figures import LIST
@@ -18,6 +19,7 @@ from lab.errors import choose_from
 from lab.explore import kept
 from lab.explore.kept import KeptDecision
 from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
+from lab.explore.store.others import why_not
 from lab.explore.summary import Summary, of_claims
 from lab.language.choice import Language
 from lab.paths import HOME
@@ -49,6 +51,16 @@ def story_of(stage: Stage) -> Story | None:
     """Return the schedule that the stage's chapter draws; None where its present code was not decided, or keeps that claim."""
     found, claim = kept.current(stage), shown().get(stage.name, "")
     return kept_stories(found).get(claim) if found is not None else None
+
+
+def to_do() -> list[str]:
+    """Return a sentence for each stage and slip whose present code was not decided: the documents quote nothing of it."""
+    locks = {name: stage for name, stage in stages().items() if not why_not(stage)}
+    slips = [stage_of(str(path)) for path in kept.slips().values()]
+    locks |= {
+        one.path.relative_to(HOME).as_posix(): one for one in slips if kept.read(one.name, kept.folder_of(one)) and one.path
+    }
+    return [f"to do: `{AGAIN.format(name)}`" for name, stage in locks.items() if kept.current(stage) is None]
 
 
 def pictures() -> dict[Path, Callable[[Path], object]]:

@@ -65,6 +65,17 @@ def test_chapter_of_changed_code(monkeypatch):
     assert "`uuid`" in explored.PARTS["evidence"]().partition("Not explored: ")[2]
 
 
+def test_changed_code_is_to_be_decided(monkeypatch):
+    """`lab docs` reminds of each stage and slip whose kept decision is of other code."""
+    current = kept.current
+    monkeypatch.setattr(kept, "current", lambda one: None if one.name in ("uuid", "steps_apart") else current(one))
+
+    assert explored.to_do() == [
+        "to do: `.venv/bin/lab explore uuid --keep`",
+        "to do: `.venv/bin/lab explore docs/slips/steps_apart.py --keep`",
+    ]
+
+
 def test_chapter_in_which_nothing_breaks(monkeypatch):
     """Where no schedule is drawn, the chapter states how many were decided, and what breaks that was not promised."""
     monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID)
