@@ -89,6 +89,15 @@ def _stage(name: str) -> Stage:
     return stages()[choose_from("stage", name, stages())]
 
 
+def before(stage: Stage) -> list[Stage]:
+    """Return the stage that a stage follows, the one that this follows, and so on."""
+    found = []
+    while stage.follows:
+        stage = _stage(stage.follows)
+        found.append(stage)
+    return found
+
+
 def _problem(name: str, *, language: Language = ENGLISH) -> str:
     story = _stage(name).story
     problem, idea, source = (quoted("idea", one, language) for one in (story.problem, story.idea, story.source))
@@ -100,7 +109,7 @@ def _still(name: str, *, language: Language = ENGLISH) -> str:
     story = _stage(name).story
     answers: dict[str, list[str]] = {}
     for other in stages().values():
-        if other.follows == name:
+        if next((one.name for one in before(other) if other.story.problem in one.story.still), "") == name:
             answers.setdefault(other.story.problem, []).append(f"[`{other.name}`]({other.name}.md)")
     gap, comma = (say.words(language)["mark"][name] for name in ("gap", "names_comma"))
     lines = [

@@ -12,7 +12,7 @@ import sys
 from app.lock import Claim
 from app.locks import PARTS, part, stages
 from lab.cli import lab
-from lab.docgen import generate
+from lab.docgen import chapters, generate
 from lab.judge.mechanisms import EXPLANATIONS
 from lab.judge.promises import PROMISES, ROWS
 from lab.paths import HOME
@@ -51,9 +51,13 @@ def test_story_has_four_parts(name):
 
 
 @every("name", lambda: [name for name, stage in STAGES.items() if stage.follows])
-def test_problem_is_in_the_stage_before(name):
-    """The problem of a stage is, word for word, in the **Still** of the stage that it follows."""
-    assert STAGES[name].story.problem in STAGES[STAGES[name].follows].story.still
+def test_problem_is_in_a_stage_before(name):
+    """The problem of a stage is, word for word, in the **Still** of the stage that it follows, or of one before that."""
+    before = chapters.before(STAGES[name])
+    lines = dict.fromkeys(line for one in before for line in one.story.still)
+    wrong = f"Problem of {name} is no line of the Still of {before[0].name} or a stage before it; the lines:\n- "
+
+    assert STAGES[name].story.problem in lines, wrong + "\n- ".join(lines)
 
 
 def test_claims_are_written_as_what_changes():
