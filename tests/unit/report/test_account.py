@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
@@ -42,7 +42,6 @@ def test_account_of_losses(none):
     ]
 
 
-@settings(deadline=None)  # a busy machine is not what is tested
 @given(st.integers(0, 5000), GROSS)
 def test_sums_are_what_is_lost(tmp_path_factory, lost, gross):
     """Whatever the writes did: the exact account adds up to what is lost."""
