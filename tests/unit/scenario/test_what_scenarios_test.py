@@ -10,6 +10,7 @@ from lab.experiments.matrix import expectations, promised
 from lab.judge.promises import PATIENCE_MS, PROMISES
 from lab.scenario import reader
 from tests.builders import MS, found
+from tests.cells import CELLS
 from tests.every import every
 
 
@@ -33,6 +34,14 @@ def test_no_lock_is_not_reentrant(name):
 def test_stages_that_ask_fit(name):
     """Also a lock that is wrong, or of one process only, is asked for."""
     assert reader.load("nested").misfit(stages()[name]) is None
+
+
+def test_every_scenario_is_run():
+    """Each scenario is run on real servers, on a stage at least."""
+    unknown, lacking = sorted(CELLS.keys() - {*reader.names()}), [name for name in reader.names() if not CELLS.get(name)]
+
+    assert unknown == [], f"tests/cells.py: CELLS has a row for no scenario: {', '.join(unknown)}"
+    assert lacking == [], f"tests/cells.py: CELLS lacks a row, with a stage at least, for {', '.join(lacking)}"
 
 
 def test_long_work_looks_like_a_hang():
