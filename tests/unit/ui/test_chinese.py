@@ -39,12 +39,13 @@ def loaded() -> list[Scenario]:
 
 @cache
 def offered() -> dict[str, set[str]]:
-    """Return the texts of the page, by the part of the catalogue that has them."""
+    """Return the texts of the page, and the names in the matrix, by the part of the catalogue that has them."""
     asked = [questions.of(one.tests.name) for one in loaded()]
     return {
         "page": set(TEXTS.values()),
         "stage": {stage.story.title for stage in stages().values()},
         "title": {one.title for one in loaded()},
+        "scenario": {name.replace("_", " ") for name in scenarios.names()},
         "question": {text for one in asked for text in (one.text, *one.choices)},
     }
 
@@ -60,7 +61,7 @@ def test_each_text_has_a_phrase(part):
     assert sorted(texts - set(exactly(part, texts))) == []
 
 
-@pytest.mark.parametrize("part", ["page", "stage", "question"])
+@pytest.mark.parametrize("part", ["page", "stage", "question", "scenario"])
 def test_no_phrase_of_the_page_is_out_of_date(part):
     assert sorted({one.english for one in phrases.phrases() if part in one.parts} - offered()[part]) == []
 
