@@ -131,7 +131,7 @@ def drawers() -> list[Path]:
 @every("path", drawers)
 def test_one_picture_of_each_drawer(path):
     """Drawn again from the facts that are kept, a picture of the book shows the same."""
-    assert is_drawn_so(path, generate.pictures()[path])
+    assert is_drawn_so(path, generate.pictures()[path]), f"{name_of(path)} is not as it would be drawn: run `lab docs`"
 
 
 def test_picture_folders():

@@ -66,8 +66,10 @@ def test_chinese_page_is_like_the_english_page(page):
 @every("page", translations.pages)
 def test_pages_were_compared(page):
     """The English page is as it was when a person compared the two. `lab docs` lists what to compare again."""
-    assert not translations.is_stale(page)
-    assert page.compared_with != NOT_YET
+    again = f"compare {page.chinese} with {page.english}, then run `lab docs --compared {page.chinese}`"
+
+    assert page.compared_with != NOT_YET, f"never compared: {again}"
+    assert not translations.is_stale(page), f"{page.english} has changed: {again}"
 
 
 def test_missing_page_is_refused(home, monkeypatch):

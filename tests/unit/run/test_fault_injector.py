@@ -128,12 +128,18 @@ def folder(tmp_path) -> Path:
 
 
 def test_the_table_of_calls_has_known_faults():
-    assert CALLS.keys() <= faults().keys()
+    unknown = CALLS.keys() - faults().keys()
+
+    assert not unknown, f"remove {', '.join(sorted(unknown))} from CALLS"
 
 
 def test_every_method_has_a_target():
     """Every method of a system is allowed to some target."""
-    assert set().union(*ALLOWED.values()) == METHODS.keys()
+    allowed = set().union(*ALLOWED.values())
+    lacking, unknown = METHODS.keys() - allowed, allowed - METHODS.keys()
+
+    assert not lacking, f"add {', '.join(sorted(lacking))} to ALLOWED of its target"
+    assert not unknown, f"remove {', '.join(sorted(unknown))} from ALLOWED: no System has it"
 
 
 @every("kind", faults)
@@ -150,9 +156,9 @@ def test_fault_has_one_failpoint(kind, tmp_path):
 @every("kind", faults)
 def test_calls_of_a_fault(kind):
     """Every fault makes its calls at its injection and at its recovery."""
-    at_injection, at_recovery = calls(made(kind))
+    called = calls(made(kind))
 
-    assert (at_injection, at_recovery) == CALLS.get(kind, NOTHING)
+    assert called == CALLS.get(kind, NOTHING), f'CALLS of {kind}; it makes these calls: "{kind}": {called}'
 
 
 @every("kind", faults)
@@ -160,10 +166,12 @@ def test_fault_acts_on_its_target(kind):
     """Every fault acts on its target alone and undoes all that it did."""
     one = made(kind)
     called = [name for name, *_ in chain(*calls(one))]
+    others = set(called) - ALLOWED[one.target]
 
-    assert set(called) <= ALLOWED[one.target]
+    assert not others, f"add {', '.join(sorted(others))} to ALLOWED of its target, {one.target}"
     for place, name in enumerate(called):
-        assert name not in UNDONE_BY or UNDONE_BY[name] in called[place + 1 :]
+        undone_by = UNDONE_BY.get(name)
+        assert undone_by is None or undone_by in called[place + 1 :], f"its {name} needs a later {undone_by}"
 
 
 def test_unknown_method_fails_a_fault():
@@ -186,7 +194,7 @@ def test_fault_is_injected_and_recovered(kind, folder):
             time.sleep(0.002)
 
     (record,) = History(folder.parent).faults()
-    assert system.calls == list(chain(*CALLS.get(kind, NOTHING)))
+    assert system.calls == list(chain(*CALLS.get(kind, NOTHING))), f"add what {kind} calls to CALLS"
     assert record.recovered_ns - record.at_ns >= one.for_ms * 1_000_000
     assert (record.kind, record.request, record.failpoint, record.effect) == (kind, "r1", one.at, one.effect)
 
