@@ -107,7 +107,7 @@ def test_picture_has_bars_and_marks(name, tmp_path, of_none):
     assert float(bars[1].get("x")) == pytest.approx(float(bars[0].get("x")) + widths[0])
     assert used(root)[: len(HARMS)] == used(root, "key")[: len(HARMS)] == list(HARMS)
     for mark in HARMS:
-        assert [one.text for one in looks_of(root)[mark].iter(f"{SVG}text")] == [SIGNS[mark], mark.value]
+        assert [one.text for one in looks_of(root)[mark].iter(f"{SVG}text")] == [SIGNS[mark], say.text("cell_mark", NAMES[mark])]
         assert [one.text for one in looks_of(root, "key")[mark].iter(f"{SVG}text")] == [SIGNS[mark]]
 
 

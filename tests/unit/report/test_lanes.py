@@ -18,7 +18,8 @@ from lab.report.lanes.grants import cast, named
 from lab.report.lanes.pen import LETTERS, Pen, width
 from lab.report.lanes.rows import WIDTH, Axis, axis_of
 from lab.report.lanes.run_parts import waiting_steps
-from lab.story import say
+from lab.story import from_run, say
+from lab.story.happening import Kind
 from lab.story.say_run import LONGEST
 from lab.story.say_run import title as finding
 from lab.story.timeline import Timeline, load
@@ -120,7 +121,7 @@ def test_page_has_what_lies_outside_the_view(made):
 
     shown, later = (text.count("data-held") for text in (page.lanes, page.facts))
     assert (shown + later, page.lanes.count("<g data-span"), json.loads(page.facts)["tiles"][0]) == (600, 6, [])
-    assert 'data-says="r0 at replica-1\n' in page.lanes
+    assert f'data-says="{say.text("tip", "grant", request="r0", place="replica-1")}\n' in page.lanes
     assert len(still(picture, "").encode()) < 0.2 * len(page.lanes + page.facts)
 
 
@@ -129,16 +130,23 @@ def test_letters_can_be_read():
     assert (LETTERS, WIDTH) == (12, 850)
 
 
-@every("folder", lambda: [folder for folder in KEPT if finding(load(folder / "timeline.json")).count("fence")])
+def refused_by_fence() -> list[Path]:
+    """Return the pictures whose title gives the fence for which the resource refused a write."""
+    kinds = {Kind.FENCE_OLDER, Kind.FENCE_OF_ANOTHER}
+    return [folder for folder in KEPT if kinds & {one.kind for one in from_run.title(kept(folder)[0])}]
+
+
+@every("folder", refused_by_fence)
 def test_refused_write_is_in_view(folder):
     """The write that the resource refused is drawn, with its fence."""
     picture, _, pen = kept(folder)
 
     refused = next(held for held in picture.held if held.is_refused)
+    own, seen = refused.fences
     assert axis_of(picture).has(refused.refused_moment)
     assert "refused_write" in pen.marks
-    assert [text for text in pen.texts if text.startswith("refused")]
-    assert any(f"fence {refused.fences[0]}" in text for text in pen.texts)
+    assert (pen.say("older", own=own, seen=seen) if own < seen else pen.say("refused")) in pen.texts
+    assert pen.say("fenced", request=refused.request, fence=own) in pen.texts
 
 
 def test_for_ever_is_drawn(stuck):
@@ -149,7 +157,7 @@ def test_for_ever_is_drawn(stuck):
 
     pen = drawn(picture)
 
-    assert {say.text("lane", "for_ever"), "2 requests gave up"} <= set(pen.texts)
+    assert {pen.say("for_ever"), pen.say("gave_up", 2)} <= set(pen.texts)
     assert "gives_up" in pen.marks
     assert pen.axis.bend < 100_000
     assert pen.axis.until >= picture.end
@@ -165,7 +173,7 @@ def test_a_lease_with_a_time_is_not_for_ever(made):
 
     pen = drawn(picture_of(made, final=1, ttl_ms=300, tests="freed_after_crash"))
 
-    assert say.text("lane", "for_ever") not in pen.texts
+    assert pen.say("for_ever") not in pen.texts
     assert pen.axis.denser_by == 1
 
 
@@ -194,7 +202,8 @@ def test_fence_of_the_newer_holder_is_named(made):
     assert [held.fence for held in picture.held] == [1, 2]
     assert picture.held[0].refused_at == 94_000
     assert {held.request for held in cast(picture)} == {"r0", "r1"}
-    assert {"r0, fence 1", "r1, fence 2", "refused: 1 < 2"} <= set(pen.texts)
+    fenced = {pen.say("fenced", request=request, fence=fence) for request, fence in (("r0", 1), ("r1", 2))}
+    assert fenced | {pen.say("older", own=1, seen=2)} <= set(pen.texts)
 
 
 def test_renewals_are_told_from_other_commands(made):
@@ -234,4 +243,4 @@ def test_theft_is_a_message(made):
     pen = drawn(picture_of(made, final=2, ttl_ms=30, tests="releases_only_its_own"))
 
     assert "theft" in pen.marks
-    assert "r0 deletes the lock of r1" in pen.texts
+    assert pen.say("deletes", thief="r0", holder="r1") in pen.texts

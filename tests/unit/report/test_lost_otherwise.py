@@ -85,7 +85,7 @@ def test_matrix_page_marks_it(tmp_path):
     page, _ = matrix_page.write_page(CELLS, tmp_path / "matrix", Origin())
 
     text = page.read_text(encoding="utf-8")
-    assert '<button class="mark otherwise" aria-label="kept, but lost otherwise">' in text
+    assert f'<button class="mark otherwise" aria-label="{say.text("cell_mark", "otherwise")}">' in text
     assert text.count('class="mark otherwise"') == 2  # the cell and the legend
     (cell,) = [one for one in cells_of(page) if one["stage"] == "uuid"]
     assert (cell["outcome"], cell["why"]) == ("KEPT: kept, 3 lost otherwise", "why")

@@ -7,6 +7,7 @@ import pytest
 from lab.report import matrix_page, matrix_picture
 from lab.report.matrix import Cell, Origin, in_percent
 from lab.report.statistics import wilson
+from lab.story.say import text
 from tests.every import every
 from tests.pages import cells_of
 
@@ -56,12 +57,15 @@ def test_page_has_origin_and_rounds(tmp_path):
     page, _ = matrix_page.write_page(CELLS, tmp_path, ORIGIN)
 
     found = {one["stage"]: one for one in cells_of(page)}
-    assert found["lua"]["rounds"] == "3 of 5 runs were KEPT; with 95 % confidence, 23 to 88 % of such runs are."
-    assert (found["local"]["outcome"], found["local"]["why"]) == ("does not fit", "The scenario does not fit the stage.")
-    text = page.read_text(encoding="utf-8")
-    assert '✓<span class="order">3 of 5</span>' in text
-    assert '− lost<span class="order">broken</span>' in text
-    assert SENTENCE in text
+    assert found["lua"]["rounds"] == text("matrix_page", "rate", n=5, seen=3, verdict="KEPT", low=23, high=88)
+    assert (found["local"]["outcome"], found["local"]["why"]) == (
+        text("cell_mark", "impossible"),
+        text("matrix_page", "does_not_fit"),
+    )
+    html = page.read_text(encoding="utf-8")
+    assert f'✓<span class="order">{text("matrix_page", "seen_of", seen=3, all=5)}</span>' in html
+    assert f'− {text("cell_mark", "lost")}<span class="order">{text("matrix_page", "broken")}</span>' in html
+    assert SENTENCE in html
 
 
 def test_scenarios_measured_again_are_named():

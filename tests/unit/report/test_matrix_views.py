@@ -15,8 +15,9 @@ from lab.report import matrix_page, matrix_picture, site
 from lab.report.html import page as html_page
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, FAMILIES, OTHERS, completed, layout, mark, marks, part_of
-from lab.report.palette import DARK, HARMS, LIGHT, PAPERS, Mark
+from lab.report.palette import DARK, HARMS, LIGHT, NAMES, PAPERS, Mark
 from lab.scenario import reader
+from lab.story.say import text
 from tests.every import every
 from tests.marks import looks_of, smallest, svg, used
 from tests.pages import assert_self_contained, cells_of
@@ -115,7 +116,7 @@ def test_picture_has_the_marks(tmp_path):
 
     assert used(root)[:6] == [*HARMS, Mark.UNTRIED, Mark.IMPOSSIBLE]
     assert [looks[one].find(f"{SVG}rect").get("fill") for one in HARMS] == [LIGHT.ground[one] for one in HARMS]
-    assert [looks[one].findtext(f"{SVG}text") for one in HARMS] == [one.value for one in HARMS]
+    assert [looks[one].findtext(f"{SVG}text") for one in HARMS] == [text("cell_mark", NAMES[one]) for one in HARMS]
     assert [one for one, look in looks.items() if look.find(f"{SVG}rect[@stroke-dasharray]") is not None] == [Mark.UNTRIED]
     assert [one for one, look in looks.items() if look.find(f"{SVG}circle") is not None] == [Mark.IMPOSSIBLE]
 

@@ -9,6 +9,7 @@ import pytest
 
 from app.journal import Renewed, Started
 from lab.report.lanes.drawing import still
+from lab.story.say import text
 from tests.builders import MS, Made, outlived, picture_of
 
 
@@ -18,9 +19,14 @@ def drawn(made):
 
     def draw(final: int, **about: object) -> list[str]:
         svg = still(picture_of(made, final, **about), "conditions")  # type: ignore[arg-type] # what picture_of takes
-        return [unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
+        return [unescape(one) for one in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
 
     return draw
+
+
+def marked(*meanings: str) -> set[str]:
+    """Return what the legend says of marks."""
+    return {text("mark_of_lane", one) for one in meanings}
 
 
 def killed_for_good(made: Made) -> None:
@@ -38,8 +44,8 @@ def test_stuck_lock_is_held_for_ever(made, drawn):
 
     texts = drawn(final=0, tests="freed_after_crash")
 
-    assert any("for ever" in text for text in texts)
-    assert {"the replica's process is not running", "requests that wait for the lock", "a fault begins"} <= set(texts)
+    assert text("lane", "for_ever") in texts
+    assert marked("process_gone", "waiters", "fault_begins") <= set(texts)
 
 
 def test_legend_explains_what_is_drawn(made, drawn):
@@ -47,8 +53,8 @@ def test_legend_explains_what_is_drawn(made, drawn):
 
     texts = drawn(final=1, ttl_ms=300, tests="held_to_the_end")
 
-    assert {"lease: the key exists", "belief without a lease", "both are inside at once", "the counter"} <= set(texts)
-    assert "renewal" not in texts
+    assert marked("lease", "alone", "both") | {text("lane_name", "counter")} <= set(texts)
+    assert not marked("renewal") & set(texts)
 
 
 def test_renewals_are_drawn(made, drawn):
@@ -56,7 +62,7 @@ def test_renewals_are_drawn(made, drawn):
     made.increment("a", 0, 0, at=(1, 2, 100, 101))
     made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", renewed_ns=50 * MS, answer="1"))
 
-    assert "renewal" in drawn(final=1, ttl_ms=100)
+    assert marked("renewal") <= set(drawn(final=1, ttl_ms=100))
 
 
 def test_empty_lanes_are_left_out(made, drawn):
@@ -65,12 +71,12 @@ def test_empty_lanes_are_left_out(made, drawn):
 
     texts = drawn(final=1, store=None)
 
-    assert not {"the lock's store", "faults", "waiting"} & set(texts)
-    assert "the request is in the work" in texts
-    assert not [text for text in texts if "holder" in text]
+    assert not {text("lane_name", name) for name in ("store", "faults", "waiting")} & set(texts)
+    assert marked("in_work") <= set(texts)
+    assert not marked("believes", "lease") & set(texts)
 
 
 def test_evidence_without_an_order_is_marked(made, drawn):
     made.increment("a", 0, 0, at=(1, 2, 3, 4)).increment("b", 7, 7, at=(11, 12, 13, 14))
 
-    assert "the counter held a number that no write in the picture had left" in drawn(final=8)
+    assert marked("gap") <= set(drawn(final=8))

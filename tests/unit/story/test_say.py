@@ -125,9 +125,17 @@ def test_title_that_has_no_room():
     assert len(title) <= say_run.LONGEST < len(with_cost)
 
 
+def titled(name, events, **about):
+    """Return the title of a schedule of uuid with one pause."""
+    conditions = say.text("faults", "pauses", n=1)
+    return say.text(
+        "story", f"{name}_conditions", stage="uuid", events=say.text("story", "events", n=events), conditions=conditions, **about
+    )
+
+
 def test_sentences_of_a_schedule():
     """The sentences name who did what, in order, and end with what broke."""
-    assert say.title(LOST) == "uuid: one increment is lost, after 10 events with 1 pause"
+    assert say.title(LOST) == titled("title", 10, what=say.breaking(LOST.scenes[-1].breaks[-1]))
     assert say.sentences(LOST) == (
         "A gets the lock and reads 0. B waits for the lock. A is paused. At 3\u00a0s, A’s lock expires. B gets the lock, reads 0 "
         "and writes 1. A is resumed and writes 1 over B’s 1. One increment is lost: A worked after a pause between its last look "
@@ -148,7 +156,7 @@ def test_schedule_in_which_nothing_breaks():
     """A schedule without a finding has a title that says so."""
     sound = replace(LOST, scenes=LOST.scenes[:3], claim="")
 
-    assert say.title(sound) == "uuid: nothing breaks in 3 events with 1 pause"
+    assert say.title(sound) == titled("nothing", 3)
     assert say.sentences(sound) == "A gets the lock and reads 0. B waits for the lock."
 
 
