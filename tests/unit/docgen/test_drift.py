@@ -22,7 +22,7 @@ PAGE = "<!-- generated: measures -->{}<!-- end -->"
 @pytest.fixture
 def book(tmp_path, monkeypatch):
     """A book with one page and one picture, a ladder with one table, and no sweep; the table and the picture are as made."""
-    monkeypatch.setattr("lab.paths.HOME", tmp_path)
+    monkeypatch.setattr("lab.docgen.command.HOME", tmp_path)
     monkeypatch.setattr(drift, "REFERENCE", tmp_path)
     monkeypatch.setattr(generate, "documents", lambda: [tmp_path / "page.md"])
     drawn = tmp_path / "drawn" / "one.svg"
