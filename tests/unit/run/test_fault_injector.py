@@ -158,7 +158,7 @@ def test_calls_of_a_fault(kind):
     """Every fault makes its calls at its injection and at its recovery."""
     called = calls(made(kind))
 
-    assert called == CALLS.get(kind, NOTHING), f'CALLS of {kind}; it makes these calls: "{kind}": {called}'
+    assert called == CALLS.get(kind, NOTHING), f'CALLS needs the row "{kind}": {called}'
 
 
 @every("kind", faults)
