@@ -29,6 +29,7 @@ from lab.explore.store.table import Table
 
 CHECKED, CHECKED_OF_OTHERS = 4, 1  # random schedules of each search, which are run again; of one that no promise needs
 OF_SEARCH = 0.75  # of the time of a question; the rest is for running again what was found
+TRIES = 3  # of a search on a machine that stalls
 SEED = 1
 
 
@@ -224,14 +225,19 @@ class Explorer:
         self, question: Question, until_s: float, on_broken: Callable[[Broken], None] = lambda broken: None
     ) -> SearchOutcome:
         """Search a question, and run what it finds again. until_s: on the monotonic clock. Raises nothing of the stage's."""
+        for _ in range(TRIES):
+            answer = self._tried(question, until_s, on_broken)
+            if answer.undecided is not Undecided.STALLED or time.monotonic() > until_s:
+                break
+        return answer
+
+    def _tried(self, question: Question, until_s: float, on_broken: Callable[[Broken], None]) -> SearchOutcome:
         answer = SearchOutcome()
         try:
             self._answer(question, until_s, on_broken, answer)
         except NotExplored as error:
             answer.undecided, answer.about = Undecided.REFUSED, str(error)
-        except NeverWaits as error:
-            answer.undecided, answer.about = Undecided.STUCK, str(error)
-        except Livelock as error:
+        except (NeverWaits, Livelock) as error:
             answer.undecided, answer.about = Undecided.STUCK, str(error)
         except MachineStalled as error:
             answer.undecided, answer.about = Undecided.STALLED, str(error)

@@ -1,4 +1,7 @@
-"""The clocks of some of the lock's servers jump ahead while a holder is inside. They go back at the recovery."""
+"""The clocks of some of the lock's servers jump ahead while a holder is inside, until another request has the lock.
+
+They go back at the recovery.
+"""
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
@@ -13,6 +16,10 @@ class Fault(fault.Fault, frozen=True):
 
     nodes: SomeNodes = (1,)  # the servers of the lock's store, counted from 1
     by_ms: Duration = 60_000  # how far the clocks jump ahead
+
+    @property
+    def awaits_grant(self) -> bool:
+        return True
 
     def inject(self, system: System, record: FaultRecord) -> None:
         record.votes = system.votes()
