@@ -84,8 +84,8 @@ NEVER = {
 }
 
 
-# an ordinary run decides one that keeps most, one that keeps little, and one that renews; it has the kept decisions of the others
-@pytest.mark.parametrize("name", sampled(sorted({name for name, _ in [*SHORTEST, *NEVER]}), ["lua", "ttl", "watchdog"]))
+# an ordinary run decides one that keeps most and one that keeps little; it has the kept decisions of the others
+@pytest.mark.parametrize("name", sampled(sorted({name for name, _ in [*SHORTEST, *NEVER]}), ["lua", "ttl"]))
 def test_what_is_decided_of_a_stage(name, real):
     """One fault at a time: what breaks, in how many events at least, and what holds in all schedules. No promise breaks."""
     decision = decided(real, name, SINGLE_FAULTS)
@@ -314,7 +314,7 @@ BY_WATCH = {
 }
 
 
-@pytest.mark.parametrize("how", sampled(BY_WATCH, ["as it is", "forgets it"]))
+@pytest.mark.parametrize("how", sampled(BY_WATCH, ["forgets it"]))
 def test_a_lock_by_watch(how, real, tmp_path):
     """A lock by WATCH, MULTI and EXEC is as good as a script; one that does not watch its key while it looks is no lock."""
     text = (LOCKS / "sound" / "transactions.py").read_text(encoding="utf-8")

@@ -128,6 +128,7 @@ def test_one_claim(tmp_path):
     assert search["breaks"]["releases_atomically"]["events"] == 10
 
 
+@pytest.mark.trial
 def test_a_lock_taken_twice(tmp_path):
     """With ``--nested`` each request takes the lock twice: `reentrant` is decided, and its schedule is run again."""
     done = lab("explore", "uuid", "--nested", *SMALL, "--out", "kept", cwd=tmp_path)
@@ -159,6 +160,7 @@ def test_schedules_are_kept(tmp_path):
     assert (none.status, "the schedule cannot happen any more: event" in none.err) == (ExitStatus.NOTHING_SHOWN, True)
 
 
+@pytest.mark.trial
 def test_failing_schedules_are_run_first(tmp_path):
     """A schedule that broke a promise is kept, and run before anything else the next time; a mended lock says so."""
     own = tmp_path / "my_lock.py"

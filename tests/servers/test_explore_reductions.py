@@ -40,8 +40,8 @@ FEW_STATES = 80  # in the ordinary run, and of the locks that are not stages
 RANDOM = 200
 STAGES = [name for name, one in stages().items() if not why_not(one) and servers_of(one) == 1]
 SHELF = sorted(LOCKS.glob("*/*.py")) + sorted(LOCKS.glob("trial/*/*.py"))
-# the ordinary run: stages that poll, wait for messages, enter again, and count; and locks with threads of their own
-SAMPLE = {"uuid", "pubsub", "reentrant"}
+# the ordinary run: stages that poll, and that enter again and count; and locks with threads of their own
+SAMPLE = {"uuid", "reentrant"}
 EACH = {"uuid"}  # each reduction by itself; in the ordinary run, the others have only the largest and all
 FOLDED = {"symmetry": OF_ONE_SERVER["symmetry"]}
 SAMPLED_LOCKS = {"transactions", "key_of_the_thread", "token_hashed"}
@@ -135,7 +135,8 @@ OF_SEVERAL = {
 }
 
 
-@pytest.mark.parametrize("budget", sampled([Budget(), Budget(crashes=1), Budget(restarts=1)], [Budget()]), ids=str)
+@pytest.mark.trial
+@pytest.mark.parametrize("budget", [Budget(), Budget(crashes=1), Budget(restarts=1)], ids=str)
 def test_reductions_of_several_servers(budget, real):
     """Where servers are folded and orders left out that nobody notices: the same claims, as short; folded, as many schedules."""
     with exploring(real, "redlock", SEVERAL) as explorer:

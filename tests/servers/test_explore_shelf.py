@@ -25,7 +25,6 @@ TRIAL = tomllib.loads((LOCKS / "trial" / "expected.toml").read_text(encoding="ut
 SAMPLE = {
     "broken/adds_in_one_command",
     "broken/fails_after_the_work",
-    "broken/mutex_of_the_process",
     "sound/redis_py",
 }
 

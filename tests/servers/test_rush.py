@@ -1,4 +1,4 @@
-"""The main job on the real servers, for every stage: 100 users, three replicas; and 5000 requests for one of them.
+"""The main job on the real servers, for every stage: 100 users, three replicas.
 
 `lab ladder` runs all stages with 5000 requests; its result is kept in reports/reference.
 """
@@ -24,7 +24,7 @@ IN_SHORT = ("setnx_finally", "idempotent", "watchdog_once", "watchdog_cancelled"
 SELDOM_HANDED_OVER = ("incr", "bucketed", "mysql_version")
 COHORTS = ("cohort", "redlock_cohort")  # one hand-over in seventeen is between replicas
 # but for lua, about three times as many hand-overs between replicas as the scenario demands
-REQUESTS = {name: 700 if stage.store == "redis" else 500 for name, stage in SHELF.items()} | {"lua": 5000}
+REQUESTS = {name: 700 if stage.store == "redis" else 500 for name, stage in SHELF.items()} | {"lua": 1500}
 REQUESTS |= dict.fromkeys(IN_SHORT, 500) | dict.fromkeys(SELDOM_HANDED_OVER, 1000) | dict.fromkeys(COHORTS, 3000)
 # A poll, a message, a row. Of the others, `tests/servers/test_locks.py` tries each on its store, the explorer
 # has decided the code as it is, and the ladder has a run.
