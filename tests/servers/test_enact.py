@@ -98,6 +98,7 @@ def test_random_numbers(tmp_path):
     assert (done.status, "event 1, A=1: a real replica draws its own random numbers" in done.err) == (2, True)
 
 
+@pytest.mark.trial
 def test_as_scenario(tmp_path, monkeypatch):
     """A schedule is written as a scenario that loads, and that shows the same loss under load. The others are named."""
     monkeypatch.chdir(tmp_path)

@@ -95,6 +95,7 @@ def test_raises(run):
     )
 
 
+@pytest.mark.trial
 def test_undecided_and_bad_input(run):
     """A test fails that has no time, unless it allows this; and one with a wrong option, claim or file, with what there is."""
     done = run(SOUND, OPEN + WRONG)
