@@ -21,6 +21,7 @@ from lab.paths import HOME
 from lab.scenario.options import flags
 from lab.servers.process import free_port
 from tests.command import LAB, Done, lab, wait_for
+from tests.sampled import sampled
 
 SOMEBODY = 1234  # not who runs the tests
 STACK = "lab-test"
@@ -58,7 +59,7 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*.js*") if path.is_file()}
 
 
-@pytest.mark.parametrize(("stage", "requests"), [("none", 1000), ("lua", 700)])
+@pytest.mark.parametrize(("stage", "requests"), sampled([("none", 1000), ("lua", 700)], ["none"]))
 def test_container_run_is_like_a_local_run(stage, requests, tmp_path):
     """A run in containers has the same files and the same verdict as a local run."""
     here, there = tmp_path / "here", tmp_path / "there"
@@ -97,7 +98,7 @@ def test_paused_holder_overwrites(tmp_path):
     assert record["recovered_ns"] > record["at_ns"]
 
 
-@pytest.mark.parametrize(("stage", "verdict"), [("watchdog", "ADMITTED"), ("fencing", "KEPT")])
+@pytest.mark.parametrize(("stage", "verdict"), sampled([("watchdog", "ADMITTED"), ("fencing", "KEPT")], ["fencing"]))
 def test_cut_off_replica_needs_a_fence(stage, verdict, tmp_path):
     """A replica that is cut off from the lock's store goes on; only a fence stops its writes."""
     done = contained("cut_off", stage, tmp_path)
