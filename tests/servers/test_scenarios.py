@@ -18,6 +18,7 @@ from lab.servers.synced_files import can_see
 from lab.story.verdict import why as reasons
 from tests.cells import CELLS
 from tests.command import assert_counts_agree, lab, run
+from tests.sampled import sampled
 
 # Where the danger needs no more. Waiters behind a stuck lock give up one after the other, and each takes its whole time.
 FEWER = dict.fromkeys(("holder_crash", "crash_while_acquiring", "error_while_acquiring", "failed_release"), 20)
@@ -57,11 +58,7 @@ SAMPLE = sample()
 
 @pytest.mark.parametrize(
     ("scenario", "stage"),
-    [
-        pytest.param(scenario, stage, marks=() if (scenario, stage) in SAMPLE else pytest.mark.trial)
-        for scenario, few in CELLS.items()
-        for stage in few
-    ],
+    sampled([(scenario, stage) for scenario, few in CELLS.items() for stage in few], SAMPLE),
 )
 def test_cell(scenario, stage, try_lock, tmp_path):
     """A stage under a scenario comes to the verdict that is written down, and both ways of counting agree."""

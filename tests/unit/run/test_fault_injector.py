@@ -262,6 +262,25 @@ def test_lab_that_comes_too_late(folder, monkeypatch):
         is_answered()
 
 
+@pytest.mark.parametrize(
+    ("kind", "is_granted", "past_s", "is_over"),
+    [
+        ("expire", False, 0, False),
+        ("expire", True, 0, True),
+        ("expire", True, -0.001, False),  # for_ms is not over
+        ("expire", False, fault_files.GRANTED_WITHIN_S, True),  # a lock that is renewed is granted to nobody
+        ("freeze", False, 0, True),
+    ],
+)
+def test_fault_that_awaits_a_grant(folder, kind, is_granted, past_s, is_over):
+    """A fault that awaits the grant of another request lasts until then, but not for ever."""
+    injector = fault_injector._Injector([made(kind)], folder, FakeSystem(), folder.parent / "faults.jsonl")
+    if is_granted:
+        (folder / f"{kind}-1.granted").touch()
+
+    assert injector.is_over(made(kind), f"{kind}-1", int(past_s * 1e9)) is is_over
+
+
 def test_interrupted_run_recovers(folder):
     """A fault that lasts is recovered when the run is interrupted."""
     one, system = made("freeze", for_ms=300), FakeSystem()
