@@ -35,6 +35,7 @@ class Done:
 
     @property
     def verdict(self) -> dict[str, Any]:
+        assert (self.folder / "verdict.json").exists(), f"no verdict; status {self.status}:\n{self.err}"
         return json.loads((self.folder / "verdict.json").read_text(encoding="utf-8"))
 
 
