@@ -10,7 +10,8 @@ from lab.explore.code.program import Program
 from lab.explore.search.event import letter_of
 
 ORDINALS = ("", "second ", "third ", "fourth ", "fifth ")
-LEAST = 6  # letters of a slice of a token
+# a slice from the front or from the back of a token
+SLICE = re.compile(r"(?<![0-9a-f])[0-9a-f]{6,}(?![0-9a-f])")
 
 
 # makes the name of a token: of the letter of its replica, and its number, counted from 1
@@ -35,11 +36,12 @@ def _replaced(text: str, token: bytes, name: str) -> str:
         if form in text:
             return text.replace(form, name)
     hexed = token.hex()
-    for size in range(len(hexed), LEAST - 1, -1):  # a slice from the front, or from the back
-        for part in (hexed[:size], hexed[-size:]):
-            if re.search(rf"(?<![0-9a-f]){part}(?![0-9a-f])", text):
-                return re.sub(rf"(?<![0-9a-f]){part}(?![0-9a-f])", name, text)
-    return text
+
+    def named(part: re.Match[str]) -> str:
+        is_slice = hexed.startswith(part[0]) or hexed.endswith(part[0])
+        return name if is_slice else part[0]
+
+    return SLICE.sub(named, text)
 
 
 @lru_cache(maxsize=1000)
