@@ -8,6 +8,7 @@ the whole lock where only the resource changes.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib.util
 import re
 import sys
@@ -94,6 +95,7 @@ def stage(name: str) -> Stage:
     return _checked(record)
 
 
+@functools.cache  # a file is read once, and its story taken apart once
 def _stage(module: ModuleType, name: str, lookup: str = "") -> Stage:
     record = getattr(module, "STAGE", None)
     if record is None:

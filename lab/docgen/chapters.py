@@ -86,7 +86,8 @@ def begin(stage: str) -> Path:
 
 
 def _stage(name: str) -> Stage:
-    return stages()[choose_from("stage", name, stages())]
+    found = stages()
+    return found[choose_from("stage", name, found)]
 
 
 def before(stage: Stage) -> list[Stage]:
