@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import os
 import sys
-from pathlib import Path
 from types import ModuleType
 
 
@@ -15,7 +15,7 @@ def names(package: str) -> list[str]:
     loaded = sys.modules.get(package)  # otherwise only looked for: importing some packages needs a store's library
     spec = None if loaded else importlib.util.find_spec(package)
     folders = loaded.__path__ if loaded else (spec and spec.submodule_search_locations) or []
-    stems = {path.stem for folder in folders for path in Path(folder).glob("*.py")}
+    stems = {file.removesuffix(".py") for folder in folders for file in os.listdir(folder) if file.endswith(".py")}
     return sorted(stems - {"__init__"})
 
 

@@ -92,9 +92,9 @@ def _stage(name: str) -> Stage:
 
 def before(stage: Stage) -> list[Stage]:
     """Return the stage that a stage follows, the one that this follows, and so on."""
-    found = []
+    found, by_name = [], stages()
     while stage.follows:
-        stage = _stage(stage.follows)
+        stage = by_name[stage.follows]
         found.append(stage)
     return found
 
