@@ -55,7 +55,7 @@ def jump_clock(running: Running, by_ms: int) -> bool:
     """Set the clock of a server ahead of real time, or behind it. Return whether its own time moved by at least half of that."""
     program = cast(Shifted, running.program)
     before_ms = program.clock_ms(running.port)
-    _set(running, f"{by_ms / 1000:+}")
+    _set(running, f"{by_ms / 1000:+} x1")
     return abs(program.clock_ms(running.port) - before_ms) > abs(by_ms) / 2
 
 
@@ -78,11 +78,11 @@ def slow_down_clock(running: Running) -> None:
     """
     program = cast(Shifted, running.program)
     ahead_ms = program.clock_ms(running.port) - time.time() * 1000
-    _set(running, f"{(ahead_ms + AHEAD_MS) / 1000:+.3f} x1")  # without x1, the library keeps the rate
+    _set(running, f"{(ahead_ms + AHEAD_MS) / 1000:+.3f} x1")
 
 
 def _set(running: Running, setting: str) -> None:
-    """Replace the content of a server's clock file atomically."""
+    """Replace the content of a server's clock file atomically. A setting without a rate keeps the rate of before."""
     clock = running.log.parent / CLOCK
     fresh = clock.with_suffix(".new")
     fresh.write_text(f"{setting}\n", encoding="utf-8")
