@@ -32,7 +32,7 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     # grants to requests that asked, or asked again, only when the fault was in force, before its recovery began
     granted_meanwhile: int = 0
     # when the first and the last of them got it; requests that asked after the first and before the recovery; those of them that
-    # waited in vain for all of their time, as behind a busy lock; and those that got it
+    # were still waiting at the recovery, or waited in vain for all of their time, as behind a busy lock; and those that got it
     served_again_ns: int = 0
     served_last_ns: int = 0
     asked_again: int = 0
@@ -64,15 +64,18 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     def serves(self, share: float) -> bool:
         """Return whether this share of those who asked got the lock, once one had it again.
 
-        On a busy machine more may wait than can be served. So those who waited in vain for all of their time do not count, as
-        long as others were served: in the second half of the fault as well.
+        On a busy machine more may wait than can be served. So those who waited for all of their time, or until the recovery, do
+        not count, as long as others were served: in the second half of the fault as well.
         """
         to_the_end = 2 * self.served_last_ns > self.record.began_ns + self.record.recovering_ns
         counted = self.asked_again - self.waited_again * to_the_end
         return bool(self.granted_meanwhile) and self.granted_again >= share * counted
 
     def asked(self, replica: str, asked_ns: int, waited_to_the_end: bool = False) -> None:
-        """Take note of a request that has got the lock, or has given up, perhaps because its time was over."""
+        """Take note of a request that has got the lock, or has given up.
+
+        waited_to_the_end: until its time was over, or, within its time, until the recovery.
+        """
         if self.record.began_ns < asked_ns < self.record.recovering_ns:
             self.asked_here += replica == self.record.replica
             self.asked_there += replica != self.record.replica

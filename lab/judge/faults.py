@@ -40,11 +40,15 @@ class Faults:
         self._look(grant.request, Want(grant.asked_ns, grant.got_ns, got=True))
         self.keys |= {grant.key, grant.outer_key} - {""}
         for outcome in self.outcomes:
-            outcome.asked(grant.replica, grant.asked_ns)
+            outcome.asked(grant.replica, grant.asked_ns, self._waits_at_the_recovery(outcome, grant))
             if grant.reentered:  # such a grant does not show that the lock was free
                 outcome.reentered += grant.replica == outcome.record.replica and grant.got_ns > outcome.record.began_ns
             else:
                 outcome.got(grant.request, grant.replica, grant.got_ns)
+
+    def _waits_at_the_recovery(self, outcome: FaultOutcome, grant: Grant) -> bool:
+        """Return whether a request was still within its time when the recovery began, and got the lock after it."""
+        return grant.asked_ns < outcome.record.recovering_ns < min(grant.got_ns, grant.asked_ns + self.patient_ns)
 
     def _shows_free(self, outcome: FaultOutcome, grant: Grant) -> bool:
         """Return whether a grant shows that the lock was free after the fault.

@@ -85,7 +85,7 @@ NEVER = {
 
 
 # an ordinary run decides one that keeps most and one that keeps little; it has the kept decisions of the others
-@pytest.mark.parametrize("name", sampled(sorted({name for name, _ in [*SHORTEST, *NEVER]}), ["lua", "ttl"]))
+@pytest.mark.parametrize("name", sampled(sorted({name for name, _ in [*SHORTEST, *NEVER]}), ["lua"]))
 def test_what_is_decided_of_a_stage(name, real):
     """One fault at a time: what breaks, in how many events at least, and what holds in all schedules. No promise breaks."""
     decision = decided(real, name, SINGLE_FAULTS)

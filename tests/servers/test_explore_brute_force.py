@@ -48,7 +48,7 @@ SAMPLE = [  # the questions with few schedules
     *((name, "1 failure of the work") for name in ("setnx", "lua")),
     ("none", "1 pause"),
 ]
-RANDOM, SAMPLED_RANDOM = 200, 6
+RANDOM, SAMPLED_RANDOM = 200, 2
 
 
 # clients, faults: schedules, as an earlier brute force has counted them, which had no code of a stage and no Redis

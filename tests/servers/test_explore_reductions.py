@@ -40,12 +40,12 @@ FEW_STATES = 80  # in the ordinary run, and of the locks that are not stages
 RANDOM = 200
 STAGES = [name for name, one in stages().items() if not why_not(one) and servers_of(one) == 1]
 SHELF = sorted(LOCKS.glob("*/*.py")) + sorted(LOCKS.glob("trial/*/*.py"))
-# the ordinary run: stages that poll, and that enter again and count; and locks with threads of their own
-SAMPLE = {"uuid", "reentrant"}
-EACH = {"uuid"}  # each reduction by itself; in the ordinary run, the others have only the largest and all
+# the ordinary run: a stage that enters again and counts, a lock with a thread of its own, and some locks of chance
+SAMPLE = {"reentrant"}
+EACH = {"reentrant"}  # each reduction by itself; in the ordinary run, the others have only the largest and all
 FOLDED = {"symmetry": OF_ONE_SERVER["symmetry"]}
-SAMPLED_LOCKS = {"transactions", "key_of_the_thread", "token_hashed"}
-SAMPLED_RANDOM = 4
+SAMPLED_LOCKS = {"key_of_the_thread"}
+SAMPLED_RANDOM = 2
 SEVERAL = 3  # servers
 
 

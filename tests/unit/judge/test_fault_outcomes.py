@@ -504,6 +504,25 @@ def test_granted_while_a_server_is_down(made, asked_ms, got_ms, expected):
     assert [claim for claim, _ in found(findings)] == expected
 
 
+@pytest.mark.parametrize(
+    ("wait_ms", "expected"),
+    [
+        (1500, []),  # the server was back before their time was over
+        (900, ["available_with_a_node_down"]),  # they were served only then, long after their time
+    ],
+)
+def test_waiting_while_a_server_comes_back(made, wait_ms, expected):
+    """A request that still waits when the server comes back shows nothing, as long as others were served to the end."""
+    made.fault("kill_nodes", "reached", 10, 3000, "acquire.before")
+    for number, (asked, got) in enumerate([(1000, 1100), (1900, 2000), *((1990, at) for at in (3100, 3200, 3300, 3400))]):
+        at = (got, got + 1, got + 2, got + 3)
+        made.increment(f"r{number}", number, number, at=at, asked=asked, replica="replica-2")
+
+    findings = made.analyse(final=6, ttl_ms=300, wait_ms=wait_ms, tests="available_with_a_node_down")
+
+    assert [claim for claim, _ in found(findings)] == expected
+
+
 def stopped(began_ms: int, recovered_ms: int) -> FaultRecord:
     """Return the record of a process that was stopped, in replica-1."""
     times = {"at_ns": began_ms * MS, "recovered_ns": recovered_ms * MS, "recovering_ns": recovered_ms * MS}
