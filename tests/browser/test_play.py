@@ -88,7 +88,7 @@ def test_language_is_remembered(browser):
     page.keyboard.press("Enter")
     result = page.locator("#result")
     assert result.inner_text().startswith("你用 4 个事件破坏了它。没有更短的走法。丢失一次 +1：B 没有加锁就执行了业务。")
-    browser.look(page, "play-chinese")
+    browser.look(page, "play-chinese", sizes=("phone",), is_contrast_known=True)
 
     result.get_by_role("link", name="下一关").click()
     page.wait_for_url(re.compile(r"/incr\.html\?lang=zh$"))

@@ -56,13 +56,13 @@ def verdict_of(done):
 
 def test_a_line_for_each_promise(tmp_path):
     """Where all is kept there is no story: the verdict, a line for each promise, what to type next; and the whole is short."""
-    done = lab("explore", "uuid", "--budget", "90", cwd=tmp_path)
+    done = lab("explore", "local", "--budget", "90", cwd=tmp_path)
 
     lines, verdict = verdict_of(done)
     assert done.status == ExitStatus.GOOD
-    assert verdict.startswith("keeps 12 promises")
-    assert sum(line.startswith("  holds ") for line in lines) == 12
-    assert lines[-1].endswith(" --show held_to_the_end")
+    assert verdict.startswith("keeps 5 promises")
+    assert sum(line.startswith("  holds ") for line in lines) == 5
+    assert lines[-1].endswith(" --show exclusive")
     assert len(done.out.splitlines()) <= MOST_LINES
 
 
@@ -204,8 +204,8 @@ def started(cwd):
 
 
 def test_killed_explorations_leave_nothing(tmp_path):
-    """Two are killed, two are asked to end: none leaves a process, and after the next exploration no folder is left."""
-    some = [started(tmp_path) for _ in range(4)]
+    """One is killed, one is asked to end: neither leaves a process, and after the next exploration no folder is left."""
+    some = [started(tmp_path) for _ in range(2)]
     below = [process for one in some for process in one.descendants()]
     for place, one in enumerate(some):
         os.kill(one.process.pid, (signal.SIGTERM, signal.SIGKILL)[place % 2])

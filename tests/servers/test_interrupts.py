@@ -20,10 +20,10 @@ from tests.sampled import sampled
 
 @pytest.fixture
 def started(request, tmp_path) -> Iterator[Started]:
-    """A long run under load; of the stage that the test names, if it names one. It is not drawn: `test_endings.py` draws."""
+    """A long run; of the stage that the test names, if it names one. `test_endings.py` ends runs under load, and draws them."""
     stage = getattr(request, "param", "lua")
-    one = Started(tmp_path, "run", "rush", "--stage", stage, "--requests", "100000", "--no-draw")
-    wait_for(lambda: one.requests_done() > 100)
+    one = Started(tmp_path, "run", "rush", "--stage", stage, "--requests", "100000", "--rate", "50", "--no-draw")
+    wait_for(lambda: one.requests_done() > 50)
     yield one
     with contextlib.suppress(ProcessLookupError):
         os.killpg(one.process.pid, signal.SIGKILL)
@@ -42,7 +42,7 @@ def test_interrupt_keeps_the_partial_run(started):
     assert gone(family)
     assert done.verdict["verdict"] == "VOID"
     assert json.loads((done.folder / "run.json").read_text(encoding="utf-8"))["ended"] == "interrupted"
-    assert done.verdict["requests"] > 100
+    assert done.verdict["requests"] > 50
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -135,12 +135,12 @@ def test_two_runs_at_once_do_not_meet(tmp_path):
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
-    words = ("--requests", "700", "--wait-ms", "60000", "--no-draw")  # who polls may be overtaken for long
+    words = ("--requests", "200", "--wait-ms", "60000", "--no-draw")  # who polls may be overtaken for long
     pair = [Started(folder, "run", "rush", "--stage", "lua", *words) for folder in folders]
 
     for one in pair:
         done = one.end()
-        assert (done.status, done.verdict["final"], done.verdict["lost"]) == (0, 700, 0)
+        assert (done.status, done.verdict["final"], done.verdict["lost"]) == (0, 200, 0)
 
 
 def test_run_in_progress(started):

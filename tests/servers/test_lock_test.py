@@ -283,7 +283,7 @@ def test_lock_with_its_own_key_and_ttl(here):
 )
 def test_lock_as_many_write_it(name, written, here):
     """A lock that tries once, answers None for no, or has a TTL in another unit, is served and acquitted."""
-    words = ("--claims", "exclusive serves_most_requests", "--scenario", "rush", "--requests", "300", "--budget", "1")
+    words = ("--claims", "exclusive serves_most_requests", "--scenario", "rush", "--requests", "100", "--budget", "1")
     done = lab("test", f"locks_of_mine:{name}", *words, "--out", "out", cwd=here)
 
     exclusive, served = json.loads((here / "out" / "test.json").read_text(encoding="utf-8"))["claims"]

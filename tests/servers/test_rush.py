@@ -26,9 +26,9 @@ COHORTS = ("cohort", "redlock_cohort")  # one hand-over in seventeen is between 
 # but for lua, about three times as many hand-overs between replicas as the scenario demands
 REQUESTS = {name: 700 if stage.store == "redis" else 500 for name, stage in SHELF.items()} | {"lua": 1500}
 REQUESTS |= dict.fromkeys(IN_SHORT, 500) | dict.fromkeys(SELDOM_HANDED_OVER, 1000) | dict.fromkeys(COHORTS, 3000)
-# A poll, a message, a row. Of the others, `tests/servers/test_locks.py` tries each on its store, the explorer
-# has decided the code as it is, and the ladder has a run.
-LIVE = {"lua", "queued", "mysql_for_update"}
+# A message, a row; `test_interrupts.py` has one that polls. Of the others, `tests/servers/test_locks.py` tries each on its
+# store, the explorer has decided the code as it is, and the ladder has a run.
+LIVE = {"queued", "mysql_for_update"}
 
 
 @pytest.mark.parametrize("stage", sampled(REQUESTS, LIVE))
