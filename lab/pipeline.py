@@ -14,6 +14,7 @@ from app.lock import Stage
 from lab.containers.backend import cluster, engine, load_workers
 from lab.errors import ExitStatus, in_short, of_the_place
 from lab.evidence.run_folder import RunFolder, RunRecord, kept_on_failure, save
+from lab.interrupts import signals_held
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge
@@ -73,19 +74,27 @@ def conduct(
     bring_up: ClusterFactory | None = None,
     drive_injects: bool = False,
 ) -> Conducted:
-    """Make one run and judge it. Its folder is not yet published. Raises as ``lab.run.runner.run`` does.
+    """Make one run and judge it. Its folder is published only if an interrupt came while it was judged.
+
+    Raises as ``lab.run.runner.run`` does.
 
     bring_up: starts servers on this machine; without it, they run where the engine is.
     """
     where = (bring_up, "local") if bring_up else (cluster(), engine())
     folder, record = run(supervisor, stage, scenario, drive, command, *where, reports, on_up, drive_injects)
-    with kept_on_failure(folder):
-        judgement, findings = judge(folder.path)
-    done = Conducted(folder, record, judgement, findings, findings.losses_unwritten or record.unwritten)
     try:
-        save(folder.path / "verdict.json", judgement)
-    except OSError as error:
-        done.unwritten = done.unwritten or in_short(error)
+        with signals_held() as release:  # an interrupt now would leave a whole run without its verdict and its name
+            with kept_on_failure(folder):
+                judgement, findings = judge(folder.path)
+            done = Conducted(folder, record, judgement, findings, findings.losses_unwritten or record.unwritten)
+            try:
+                save(folder.path / "verdict.json", judgement)
+            except OSError as error:
+                done.unwritten = done.unwritten or in_short(error)
+            release()
+    except KeyboardInterrupt:
+        folder.publish()
+        raise
     return done
 
 

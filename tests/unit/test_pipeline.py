@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import signal
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -13,6 +15,8 @@ from lab import pipeline
 from lab.errors import ExitStatus, RunFailed
 from lab.evidence import run_folder
 from lab.evidence.run_folder import RunFolder
+from lab.interrupts import Interrupted, interruptible
+from lab.judge.judgement import Judgement
 from lab.scenario import reader as scenarios
 from tests.builders import made_run
 
@@ -45,6 +49,19 @@ def test_judge_that_fails(conducted, tmp_path, monkeypatch):
     assert kept.suffix == ".failed"
     assert run_folder.load(kept).final == 2
     assert "Traceback" in (kept / "failure.txt").read_text(encoding="utf-8")
+
+
+def test_interrupt_while_it_is_judged(conducted, tmp_path, monkeypatch):
+    """An interrupt that comes while a run is judged ends the lab, and the run has its verdict and its name."""
+    judge = pipeline.judge
+    monkeypatch.setattr(pipeline, "judge", lambda folder: (os.kill(os.getpid(), signal.SIGINT), judge(folder))[1])
+
+    with interruptible(), pytest.raises(Interrupted):
+        conducted()
+
+    kept = (tmp_path / "runs" / "latest").resolve()
+    assert {path.name for path in (tmp_path / "runs").iterdir()} == {"latest", kept.name}
+    assert Judgement.load(kept).final == 2
 
 
 @pytest.mark.parametrize("step", ["save", "report_run"])
