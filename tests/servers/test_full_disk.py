@@ -31,7 +31,7 @@ def test_files_that_take_no_more(tmp_path):
 
     A limit on the size of files stands for a full disk: a test may not fill one.
     """
-    done = shell(f"ulimit -f 100; {RUN} 5000 --wait-ms 2000 --no-draw", tmp_path)
+    done = shell(f"ulimit -f 50; {RUN} 5000 --wait-ms 2000 --no-draw", tmp_path)
 
     assert done.status == ExitStatus.CANNOT_WRITE, done.err
     assert done.verdict["verdict"] == "VOID"

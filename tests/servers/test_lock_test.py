@@ -220,16 +220,8 @@ def test_client_of_its_own(here):
 
 def test_class_is_condemned(here):
     """A class that compares and deletes in two steps breaks its promise, in some order and on the page; its key is found."""
-    words = (
-        "--claims",
-        "releases_only_its_own releases_atomically",
-        "--scenario",
-        "slow_holder",
-        "--budget",
-        "60",
-        "--out",
-        "out",
-    )
+    claims = "releases_only_its_own releases_atomically"
+    words = ("--claims", claims, "--scenario", "slow_holder", "--budget", "60", "--out", "out")
     done = lab("test", "locks_of_mine:Token", *words, "--junit", "j.xml", "--badge", "b.svg", cwd=here)
 
     tested = json.loads((here / "out" / "test.json").read_text(encoding="utf-8"))

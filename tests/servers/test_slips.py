@@ -6,11 +6,11 @@ from time import monotonic, sleep
 from uuid import uuid4
 
 import pytest
-import redis
 
 from app.lock import Claim, NotOwner
 from app.locks import stage
 from app.locks.watchdog import RENEWER
+from app.stores.redis import Redis
 from lab.commands.keep_decisions import commands, ttl_ms
 from lab.commands.replay import typed
 from lab.explore import kept
@@ -94,7 +94,7 @@ def test_second_acquire_is_told_as_waiting(real):
 
 @pytest.fixture
 def store(redis_port):
-    with redis.Redis(port=redis_port, decode_responses=True) as client:
+    with Redis(port=redis_port, decode_responses=True) as client:
         yield client
 
 
