@@ -9,13 +9,12 @@ import pytest
 
 from app.locks import PARTS, stages
 from lab.docgen import chapters, cost_of_locking, figures, generate, translations
-from lab.docgen.drift import is_drawn_so
 from lab.docgen.figures import Illustration, illustrations
 from lab.errors import BadInput
 from lab.evidence.ending import Ending
 from lab.judge.verdict import judge
 from lab.language.choice import Language
-from lab.paths import HOME, REFERENCE
+from lab.paths import HOME
 from lab.report import reference
 from lab.report.pages import report_run
 from lab.scenario import reader
@@ -119,19 +118,6 @@ def test_picture_shows_its_run(one):
     assert (kept.judgement.stage, kept.judgement.scenario, kept.judgement.verdict) == (one.stage, one.scenario, one.shows)
     assert {key: kept.record.scenario[key] for key in one.options} == one.options
     assert kept.record.ended is Ending.COMPLETE
-
-
-def drawers() -> list[Path]:
-    """Return one picture of each function that draws some; `lab docs --check` compares all pictures."""
-    made = REFERENCE / "explore" / "uuid.svg", figures.KEPT / cost_of_locking.PRICE
-    shown = (illustrations()[name].shown() for name in ("lua-nested", "local-late_writes"))
-    return [*shown, *made, REFERENCE / "omission" / "omission.svg", REFERENCE / "matrix" / "core-dark.svg"]
-
-
-@every("path", drawers)
-def test_one_picture_of_each_drawer(path):
-    """Drawn again from the facts that are kept, a picture of the book shows the same."""
-    assert is_drawn_so(path, generate.pictures()[path]), f"{name_of(path)} is not as it would be drawn: run `lab docs`"
 
 
 def test_picture_folders():
