@@ -46,7 +46,7 @@ def test_every_shortest_schedule_is_played(browser):
         assert page.url.endswith(f"#{schedule}") or not events
         page.evaluate(PRESS, ["z"] * len(events))
         assert page.locator(".board").inner_text() == start
-        if solved > 1:  # it has heard of one; on a busy machine, Chromium may tell the other page nothing
+        if solved > 1:  # it has heard of one; on a busy machine, Chromium may not report to the other page
             index.reload()
         wait_for(lambda: index.evaluate(f"{marks}.length") == solved)  # noqa: B023 - before the next page: Chromium keeps it only then
 
