@@ -80,6 +80,7 @@ def test_container_run_is_like_a_local_run(stage, requests, tmp_path):
         assert shape(one) == shape(other)
 
 
+@pytest.mark.trial
 def test_tickets_with_six_replicas(tmp_path):
     """Two workers send each ticket once to six replicas, and all of them take part."""
     done = contained("rush", "lua", tmp_path, replicas=6, processes=2, requests=801)
