@@ -41,6 +41,7 @@ def test_losses_need_no_clock(skewed):
     found = analysis_without_clock.analyse(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
 
     assert (found.account.lost, found.account.disagreement) == (1, None)
+    assert list(found.waits_ns) == [0, 1, 1]  # each by the clock of its own host
     assert list(found.losses) == [Mechanism.WROTE_OVER_UNREAD]
     (loss,) = found.losses[Mechanism.WROTE_OVER_UNREAD].examples
     assert (loss.culprit.request, loss.victim.request) == ("r1", "r0")
