@@ -270,6 +270,8 @@ def new_file(path: Path) -> BinaryIO:
 def load(folder: Path) -> RunRecord:
     """Return the record of a run folder. Raises BadInput if the folder has none that this lab can read."""
     path = folder / RUN
+    if path.exists() and not path.is_file():  # who reads a pipe waits for somebody who writes
+        raise BadInput(f"{path} cannot be read: it is not a file")
     try:
         record = msgspec.json.decode(path.read_bytes(), type=RunRecord)
     except FileNotFoundError:

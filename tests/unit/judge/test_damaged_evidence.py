@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -298,6 +299,14 @@ def test_damaged_record_is_bad_input(tmp_path, name, value):
     with contextlib.suppress(BadInput):
         judgement, _ = judge(folder)
         assert judgement.verdict in ("BROKEN", "VOID", "ADMITTED")
+
+
+def test_record_that_is_a_pipe(tmp_path):
+    """A run.json that is no file is refused: the lab does not wait for somebody who writes it."""
+    os.mkfifo(tmp_path / "run.json")
+
+    with pytest.raises(BadInput, match="it is not a file"):
+        load(tmp_path)
 
 
 def test_unknown_claim_in_words(tmp_path):
