@@ -1,6 +1,6 @@
 """Runs in containers: as local ones in shape and verdict, at any scale, with a fault or without, and nothing left behind.
 
-They need a Docker engine: ``pytest -m engine``. LAB_COMPOSE names the command for docker compose.
+They need a Docker engine: ``pytest tests/containers``. LAB_COMPOSE names the command for docker compose.
 """
 
 from __future__ import annotations
