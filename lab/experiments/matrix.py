@@ -41,7 +41,7 @@ from lab.story.searches import summary
 from lab.text import counted
 
 NOBODY_KNOWS = Origin()
-WORDS = {"K": "KEPT", "A": "ADMITTED", "U": "UNSEEN", "V": "VOID", "-": ""}
+WORDS = {"K": "KEPT", "A": "ADMITTED", "-": ""}
 
 
 def expectations() -> dict[tuple[str, str], str]:
