@@ -90,6 +90,7 @@ def test_tickets_with_six_replicas(tmp_path):
     assert (done.verdict["replicas"], done.verdict["clocks"], done.verdict["verdict"]) == (6, 1, "KEPT")
 
 
+@pytest.mark.trial
 def test_paused_holder_overwrites(tmp_path):
     """A holder that is paused longer than its TTL overwrites what was written meanwhile."""
     done = contained("frozen_holder", "lua", tmp_path)

@@ -55,7 +55,7 @@ BREAKS: dict[str, dict[str, set[Claim]]] = {
 NOW = {
     *(("etcd", fault) for fault in ("none", "resends")),
     *(("zookeeper", fault) for fault in ("none", "failures")),
-    *(("mysql_for_update", fault) for fault in ("crashes", "lost_replies", "pauses")),
+    *(("mysql_for_update", fault) for fault in ("crashes", "lost_replies")),
     ("mysql_insert", "none"),
     ("zookeeper_no_recheck", "none"),
 }

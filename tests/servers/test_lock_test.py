@@ -304,7 +304,6 @@ def test_lock_as_many_write_it(name, written, here):
         ],
         [
             ["locks_of_mine:Tokn"],
-            ["locks_of_mine:Odd"],
             ["locks_of_mine:NoKey"],
             ["locks_of_mine:AnswersInTwo"],
             ["--worker", "nodee x.mjs"],

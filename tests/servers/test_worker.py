@@ -6,6 +6,7 @@ import json
 
 import msgspec
 import psutil
+import pytest
 
 from lab.experiments.child_run import child_run, warm_runs
 from lab.judge.judgement import Verdict
@@ -20,6 +21,7 @@ def record(folder) -> dict:
     return {name: value for name, value in known.items() if name not in OF_A_RUN}
 
 
+@pytest.mark.trial
 def test_worker_records_what_a_process_records(tmp_path):
     """The second run of a worker has the record of a run in a process of its own, and leaves the same files."""
     before = set(psutil.Process().children(recursive=True))  # of other tests
