@@ -95,7 +95,7 @@ def stage(name: str) -> Stage:
     return _checked(record)
 
 
-@functools.cache  # a file is read once, and its story taken apart once
+@functools.lru_cache(maxsize=100)  # a story is taken apart once; a page that is open for days keeps no file of before
 def _stage(module: ModuleType, name: str, lookup: str = "") -> Stage:
     record = getattr(module, "STAGE", None)
     if record is None:

@@ -81,7 +81,7 @@ def test_run_page_begins_with_its_claim(browser, lost):
     page.locator("details.more > summary").click()
     page.locator("#curves svg[role=img]").last.wait_for()
     assert page.locator("#curves svg[role=img]").count() == 2  # a stage without a lock has no waits
-    browser.look(page, "run-open", within="#curves")
+    browser.look(page, "run-open", within="details.more")
 
 
 @pytest.mark.parametrize("name", sampled(["", "matrix", "sweep-retry"], ["matrix"]))
