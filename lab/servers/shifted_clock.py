@@ -55,7 +55,7 @@ def jump_clock(running: Running, by_ms: int) -> bool:
     """Set the clock of a server ahead of real time, or behind it. Return whether its own time moved by at least half of that."""
     program = cast(Shifted, running.program)
     before_ms = program.clock_ms(running.port)
-    _set(running, f"{by_ms / 1000:+} x1")
+    _set(running, by_ms / 1000)
     return abs(program.clock_ms(running.port) - before_ms) > abs(by_ms) / 2
 
 
@@ -65,7 +65,7 @@ def speed_up_clock(running: Running, times: int) -> bool:
     libfaketime multiplies the time since the server's start. What that adds at once is taken away, so the clock does not jump.
     """
     program = cast(Shifted, running.program)
-    _set(running, f"{-(times - 1) * _age_s(running.pid):+.3f} x{times}")
+    _set(running, -(times - 1) * _age_s(running.pid), times)
     before_ms = program.clock_ms(running.port)
     time.sleep(LOOK_FOR_S)
     return program.clock_ms(running.port) - before_ms > times * LOOK_FOR_S * 1000 / 2
@@ -78,14 +78,14 @@ def slow_down_clock(running: Running) -> None:
     """
     program = cast(Shifted, running.program)
     ahead_ms = program.clock_ms(running.port) - time.time() * 1000
-    _set(running, f"{(ahead_ms + AHEAD_MS) / 1000:+.3f} x1")
+    _set(running, (ahead_ms + AHEAD_MS) / 1000)
 
 
-def _set(running: Running, setting: str) -> None:
-    """Replace the content of a server's clock file atomically. A setting without a rate keeps the rate of before."""
+def _set(running: Running, ahead_s: float, times: int = 1) -> None:
+    """Replace the content of a server's clock file atomically. The rate is always in it: without one, that of before is kept."""
     clock = running.log.parent / CLOCK
     fresh = clock.with_suffix(".new")
-    fresh.write_text(f"{setting}\n", encoding="utf-8")
+    fresh.write_text(f"{ahead_s:+.3f} x{times}\n", encoding="utf-8")
     fresh.replace(clock)
 
 
