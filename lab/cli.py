@@ -13,7 +13,7 @@ import click
 from lab.commands.exit_status import status_of
 from lab.commands.explore_commands import explore, play, replay
 from lab.commands.lock_commands import failures, libraries, new, scorecard, test
-from lab.commands.measurement_names import measurements, sweeps
+from lab.commands.measurement_names import lines_of
 from lab.commands.scenario_options import out_option, scenario_options, server_options
 from lab.commands.worker import WORKER, execute_lines
 from lab.docgen.command import docs
@@ -127,7 +127,7 @@ def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], out: P
     return run_matrix(only_stages, only_scenarios, out=out, **how)
 
 
-@lab.command(epilog=sweeps())
+@lab.command(epilog=lines_of("sweeps"))
 @click.argument("name")
 @click.option("--stage", "stages", multiple=True, help="Stage to measure. Can be repeated.  [default: the sweep's own]")
 @click.option("--values", help="Values of the parameter, as in 1,2,5.  [default: the sweep's own]")
@@ -281,7 +281,7 @@ def doctor(install: str | None) -> int:
     return list_programs() if install is None else install_servers(install)
 
 
-@lab.command(epilog=measurements())
+@lab.command(epilog=lines_of("benchmarks"))
 @click.argument("names", nargs=-1)
 @shown("--pairs", type=click.IntRange(3), default=12, help="Number of pairs to measure.")
 def bench(names: tuple[str, ...], pairs: int) -> int:
@@ -290,7 +290,7 @@ def bench(names: tuple[str, ...], pairs: int) -> int:
     NAMES are measurements, by default all. A pair measures two things, one directly after the other, and takes their
     ratio: a change in the machine's speed affects both alike.
     """
-    from lab.experiments.benchmark_runner import measure
+    from lab.experiments.benchmark import measure
 
     return measure(names, pairs)
 

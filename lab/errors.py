@@ -107,6 +107,12 @@ class CannotWrite(LabError):  # noqa: N818 - names what happened
     exit_status = ExitStatus.CANNOT_WRITE
 
 
+class NothingShown(LabError):  # noqa: N818 - states what happened
+    """A run ended without a verdict, or a measured command failed: its figures mean nothing. The message says why."""
+
+    exit_status = ExitStatus.NOTHING_SHOWN
+
+
 class LabFailed(LabError):  # noqa: N818 - names what happened
     """The lab failed for a reason that it did not foresee."""
 

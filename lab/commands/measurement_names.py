@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
-OF_THE_LAB = {
-    "explorer": "lab explore: its time and its memory",
-    "lesson": "runs of the lesson that end alike; the pairs are runs of each",
-    "wire": "redis-py's lock in a worker, compared with it in the replicas",
-}
-OF_THE_LOCKS = {
-    "locks": "all stages without replicas; lua compared with redis-py's lock",
-    "fences": "the price of a fence, and of a fence with an owner",
-    "asking": "Redlock asked in turn, compared with all at once",
-    "votes": "Redlock's random pause, compared with a fixed one",
-    "syncs": "the price of Redis's syncs, and what they save",
-    "waits": "each way of waiting, compared with another",
-    "omission": "the waits that a closed loop hides while a holder is frozen",
-}
+EXPERIMENTS = Path(__file__).parents[1] / "experiments"
 
 
-def measurements() -> str:
-    """Return the help text; click keeps the lines of a paragraph that begins with a backspace."""
-    parts = (("Costs of the lab:", OF_THE_LAB), ("Costs of the locks:", OF_THE_LOCKS))
-    return "\n\n".join(
-        "\n".join(("\b", title, *(f"  {name:<10}{what}" for name, what in lines.items()))) for title, lines in parts
-    )
+def lines_of(shelf: str) -> str:
+    """Return the help text of a shelf, a line for each file. A backspace at its beginning lets click keep the lines."""
+    files = sorted((EXPERIMENTS / shelf).glob("[!_]*.py"))
+    return "\n".join(("\b", f"{shelf.capitalize()}:", *(f"  {path.stem:<10}{_first_line(path)}" for path in files)))
 
 
-SHELF = Path(__file__).parents[1] / "experiments" / "sweeps"
-
-
-def sweeps() -> str:
-    """Return the help text; click keeps the lines of a paragraph that begins with a backspace."""
-    return "\n".join(("\b", "Sweeps:", *(f"  {path.stem:<10}{_title(path)}" for path in sorted(SHELF.glob("[!_]*.py")))))
-
-
-def _title(path: Path) -> str:
-    """Return the title in ``SWEEP = Sweep(title="…")``."""
-    words = (node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.keyword) and node.arg == "title")
-    return str(ast.literal_eval(next(words).value))
+def _first_line(path: Path) -> str:
+    return path.read_text(encoding="utf-8").partition("\n")[0].strip('".')

@@ -17,10 +17,10 @@ import msgspec
 from msgspec.structs import replace
 from rich.console import Console
 
-from lab.errors import BadInput, ExitStatus, in_short
+from lab.errors import BadInput, ExitStatus, NothingShown, in_short
 from lab.evidence.run_folder import as_json
 from lab.evidence.run_folder import replace as write
-from lab.experiments.child_run import NoVerdict, child_command
+from lab.experiments.child_run import child_command
 from lab.interrupts import Interrupted, interruptible
 from lab.paths import COMMAND, HOME, REPORTS, need_clone, shown
 from lab.report import scorecard
@@ -45,10 +45,6 @@ class ToMeasure(NamedTuple):
     resume: bool = False
     scenarios: Sequence[str] = ()
     out: Path | None = None
-
-
-class NotMeasured(Exception):  # noqa: N818 - states what happened
-    """A library could not be tested. The message says why."""
 
 
 def measure(asked: ToMeasure) -> int:
@@ -82,7 +78,7 @@ def measure(asked: ToMeasure) -> int:
                     f"Interrupted. What is done is kept; --resume measures the {len(ready) - number + 1} that are left."
                 )
                 raise
-            except NotMeasured as why:
+            except NothingShown as why:
                 left_out.append(lock.name)
                 console.print(f"{lock.name}: left out: {why}", style="bold red", soft_wrap=True, highlight=False, markup=False)
                 continue
@@ -126,7 +122,7 @@ def _is_kept(lock: LibraryLock, found: TestedLock | None, rounds: int) -> bool:
 
 
 def _measured(lock: LibraryLock, asked: ToMeasure, folder: Path) -> TestedLock:
-    """Test one lock, and keep what was found. Raises NotMeasured."""
+    """Test one lock, and keep what was found. Raises NothingShown."""
     began_s = time.monotonic()
     home = (REPORTS / "scorecard" / lock.name).resolve()  # its runs stay there, with a page of their own
     shutil.rmtree(home, ignore_errors=True)
@@ -139,14 +135,14 @@ def _measured(lock: LibraryLock, asked: ToMeasure, folder: Path) -> TestedLock:
         status, _, errors = child_command(words, home, within_s=WITHIN_S)
         text = (home / "test" / "test.json").read_text(encoding="utf-8")
         tested = msgspec.json.decode(text.replace(f"{HOME}/", "").replace(f"{home}/", ""), type=TestedLock)
-    except NoVerdict as error:
-        raise NotMeasured(str(error).replace(f"{HOME}/", "")) from None
+    except NothingShown as error:
+        raise NothingShown(str(error).replace(f"{HOME}/", "")) from None
     except (OSError, msgspec.MsgspecError) as error:
-        raise NotMeasured(errors.strip()[-ENDING:] or in_short(error)) from None
+        raise NothingShown(errors.strip()[-ENDING:] or in_short(error)) from None
     if status == ExitStatus.INTERRUPTED:
         raise Interrupted
     if status not in (ExitStatus.GOOD, ExitStatus.BROKEN, ExitStatus.NOTHING_SHOWN) or not tested.claims:
-        raise NotMeasured(errors.strip()[-ENDING:] or f"lab test ended with status {status}")
+        raise NothingShown(errors.strip()[-ENDING:] or f"lab test ended with status {status}")
     return _kept(lock.name, replace(tested, fingerprint=before, took_s=time.monotonic() - began_s), asked, folder, home / "test")
 
 

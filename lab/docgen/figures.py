@@ -18,7 +18,7 @@ import msgspec
 from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.evidence.run_folder import load as load_record
-from lab.experiments.child_run import NoVerdict, child_run
+from lab.experiments.child_run import child_run
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import judge_again
 from lab.language.choice import Language
@@ -245,12 +245,4 @@ def rerun(names: Sequence[str], report: Callable[[str], None]) -> None:
     for one in shelf.values():
         if "all" in names or one.name in names:
             report(f"{one.name}: {' '.join(one.command)}")
-            keep(one, _run(one))
-
-
-def _run(one: Illustration) -> Path:
-    try:
-        judgement = child_run(one.command[2:], HOME)
-    except NoVerdict as failure:
-        raise BadInput(str(failure)) from None
-    return HOME / REPORTS / "runs" / judgement.run
+            keep(one, HOME / REPORTS / "runs" / child_run(one.command[2:], HOME).run)

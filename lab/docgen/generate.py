@@ -26,13 +26,20 @@ from lab.docgen import (
     libraries,
     matrix_views,
     slips,
-    speed_tables,
     translations,
     verdicts,
 )
 from lab.docgen.translations import PART
 from lab.errors import MEANINGS, BadInput, choose_from
-from lab.experiments import growth_report, known_failure_report, sweep_result, sweeps
+from lab.experiments import (
+    benchmark,
+    growth_report,
+    known_failure_report,
+    lock_benchmark_report,
+    omission_report,
+    sweep_result,
+    sweeps,
+)
 from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.paths import HOME, REFERENCE
@@ -100,7 +107,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         | explored.pictures()
         | heroes
         | matrix_views.pictures()
-        | speed_tables.omission_pictures()
+        | omission_report.pictures()
         | {figures.KEPT / cost_of_locking.PRICE: cost_of_locking.draw_price}
     )
 
@@ -281,11 +288,13 @@ PARTS: dict[str, Callable[..., str]] = {
     **verdicts.PARTS,
     **conditions.PARTS,
     **cost_of_locking.PARTS,
-    **speed_tables.PARTS,
     **explored.PARTS,
     **slips.PARTS,
     **lesson_parts.PARTS,
     **libraries.PARTS,
+    **benchmark.DOCUMENT_PARTS,
+    **lock_benchmark_report.DOCUMENT_PARTS,
+    **omission_report.DOCUMENT_PARTS,
     **growth_report.DOCUMENT_PARTS,
     **known_failure_report.DOCUMENT_PARTS,
 }

@@ -89,12 +89,12 @@ def _alike(language: str = "en") -> str:
     choose_from("language", language, LANGUAGES)
     kept, spoken = measurement.load(ALIKE, BenchFile), Language(language)
     rows = []
-    for one in kept.figures:
+    for one in kept.points:
         _, number, command = one.name.split(" ", 2)
         cause = [say.mechanism(Mechanism(one.seen["cause"]), spoken)] if one.seen["cause"] else []
         ended = say.words(spoken)["mark"]["comma"].join([one.seen["verdict"], *cause])
         rows.append([number, f"`lab {command}`", ended, f"{round(sum(one.samples))} / {len(one.samples)}"])
-    low, high = (kept.figures[0].seen[name] for name in ("least_load", "most_load"))
+    low, high = (kept.points[0].seen[name] for name in ("least_load", "most_load"))
     about = MEASURED[language].format(day=kept.day, cores=kept.machine["cores"], low=low, high=high)
     return f"{table(ALIKE_HEAD[language], rows)}\n{about}\n"
 

@@ -13,7 +13,7 @@ from typing import IO, cast
 
 import msgspec
 
-from lab.errors import ExitStatus
+from lab.errors import ExitStatus, NothingShown
 from lab.judge.judgement import Judgement
 from lab.paths import INSTALLED
 
@@ -21,10 +21,6 @@ SLOWEST_S = 180
 RUNS_OF_A_WORKER = 50  # then another worker takes over: what a long process collects must not matter
 # -P: a folder `app` or `lab` in the user's folder is not ours; a clone may be found by the folder alone
 LAB = [sys.executable, *(["-P"] if INSTALLED else []), "-m", "lab.cli"]
-
-
-class NoVerdict(Exception):  # noqa: N818 - states what happened
-    """The run ended without a verdict; the message quotes its errors."""
 
 
 class Worker:
@@ -37,7 +33,7 @@ class Worker:
         )
 
     def execute(self, words: Sequence[str], cwd: Path) -> tuple[int, str, str]:
-        """Execute a command line of the lab in a folder. Return its exit status, its output and its errors. Raises NoVerdict."""
+        """Execute a command line of the lab in a folder. Return its exit status, output and errors. Raises NothingShown."""
         self.left -= 1
         late = threading.Timer(SLOWEST_S, self._process.kill)
         late.start()
@@ -47,7 +43,7 @@ class Worker:
             lines.flush()
             answer = json.loads(answers.readline())
         except (OSError, ValueError):
-            raise NoVerdict(
+            raise NothingShown(
                 f"lab {' '.join(words)} was ended: it took longer than {SLOWEST_S} s, or its process was killed"
             ) from None
         finally:
@@ -70,7 +66,7 @@ class WarmRuns:
         self._one_at_a_time = threading.Lock()
 
     def execute(self, words: Sequence[str], cwd: Path) -> tuple[int, str, str]:
-        """Execute a command line of the lab in a folder. Return its exit status, its output and its errors. Raises NoVerdict."""
+        """Execute a command line of the lab in a folder. Return its exit status, output and errors. Raises NothingShown."""
         worker = self._take()
         try:
             done = worker.execute(words, cwd)
@@ -110,18 +106,18 @@ def warm_runs() -> Iterator[None]:
 def child_run(words: Sequence[str], cwd: Path | None = None) -> Judgement:
     """Make a run with these arguments of ``lab run``, and return its verdict.
 
-    cwd: the folder that holds ``reports``; the current one by default. Raises NoVerdict.
+    cwd: the folder that holds ``reports``; the current one by default. Raises NothingShown.
     """
     status, out, err = child_command(["run", *words, "--json"], cwd)
     if not out.startswith("{"):
-        raise NoVerdict(f"lab run {' '.join(words)} ended with status {status}: {err.strip()[-500:]}")
+        raise NothingShown(f"lab run {' '.join(words)} ended with status {status}: {err.strip()[-500:]}")
     return msgspec.json.decode(out, type=Judgement)
 
 
 def child_command(words: Sequence[str], cwd: Path | None = None, within_s: float | None = None) -> tuple[int, str, str]:
     """Execute a command line of the lab, by a worker where workers make the runs. Return its exit status, output and errors.
 
-    within_s: how long a process of its own may take; a run's time by default. Raises NoVerdict where it takes too long.
+    within_s: how long a process of its own may take; a run's time by default. Raises NothingShown where it takes too long.
     """
     limit_s = within_s or SLOWEST_S
     if _warm:
@@ -129,5 +125,5 @@ def child_command(words: Sequence[str], cwd: Path | None = None, within_s: float
     try:
         done = subprocess.run([*LAB, *words], cwd=cwd, capture_output=True, text=True, timeout=limit_s, check=False)
     except subprocess.TimeoutExpired:
-        raise NoVerdict(f"lab {' '.join(words)} was ended after {limit_s} s: it was not over by then") from None
+        raise NothingShown(f"lab {' '.join(words)} was ended after {limit_s} s: it was not over by then") from None
     return done.returncode, done.stdout, done.stderr

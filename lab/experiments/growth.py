@@ -15,7 +15,6 @@ import tempfile
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 from typing import IO
@@ -24,9 +23,8 @@ import msgspec
 import psutil
 
 from app.locks import stages
-from lab.errors import BadInput, ExitStatus
-from lab.experiments.benchmark import Unmeasured
-from lab.experiments.measurement import Measurement, made_now, save
+from lab.errors import BadInput, ExitStatus, NothingShown
+from lab.experiments.measurement import Measurement, made_now, new_place, record
 from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.prerequisites import program
@@ -83,21 +81,15 @@ class GrowthPoint(msgspec.Struct, kw_only=True):
         )
 
 
-class Growth(Measurement, kw_only=True):
-    """``growth.json``."""
-
-    command: str
-    points: list[GrowthPoint]
+Growth = Measurement[GrowthPoint]  # growth.json
+FILE = "growth.json"
 
 
 def measure(planned: Iterable[Planned], command: str, into: Path | None, report: Callable[[GrowthPoint], None]) -> int:
-    """Run ``lab growth``: make the planned runs one after the other. Return 0. Raises MissingProgram, Unmeasured."""
-    points = []
-    for varied, value, stage, options in planned:
-        points.append(_point(varied, value, stage, options))
-        report(points[-1])
-    into = into or REPORTS / f"growth-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    save(made_now(Growth, command=command, points=points), into / "growth.json")
+    """Run ``lab growth``: make the planned runs one after the other. Return 0. Raises MissingProgram, NothingShown."""
+    runs = list(planned)
+    found: Growth = made_now(Growth, command=command, planned=len(runs))
+    record(found, (_point(*one) for one in runs), (into or new_place("growth")) / FILE, report)
     return ExitStatus.GOOD
 
 
@@ -122,7 +114,7 @@ def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> G
     with tempfile.TemporaryDirectory(prefix="lab-growth-") as name:
         done = _run(["run", "rush", "--stage", stage, "--json", "--no-draw", "--wait-ms", "60000", *flags(options)], name)
         if not done.out.startswith("{"):
-            raise Unmeasured(f"{stage} with {varied} {value} ended with {done.status}: {done.err.strip()[-300:]}")
+            raise NothingShown(f"{stage} with {varied} {value} ended with {done.status}: {done.err.strip()[-300:]}")
         judgement = Judgement.decode(done.out)
         folder = Path(name) / REPORTS / "runs" / judgement.run
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

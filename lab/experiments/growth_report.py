@@ -7,7 +7,7 @@ from functools import cache
 
 from lab.errors import choose_from
 from lab.experiments import measurement
-from lab.experiments.growth import MIB, PARTS, Growth, GrowthPoint
+from lab.experiments.growth import FILE, MIB, PARTS, Growth, GrowthPoint
 from lab.paths import REFERENCE
 from lab.text import table, table_rows
 
@@ -17,7 +17,7 @@ KEPT = REFERENCE / "growth"
 @cache
 def kept() -> Growth:
     """Return the reference measurement."""
-    return measurement.load(KEPT / "growth.json", Growth)
+    return measurement.load(KEPT / FILE, Growth)
 
 
 def points(varied: str) -> list[GrowthPoint]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from lab.errors import BadInput, MissingPackage, NotReady
+from lab.errors import BadInput, MissingPackage
 from lab.evidence.run_folder import as_json
-from lab.experiments.child_run import NoVerdict, child_run
+from lab.experiments.child_run import child_run
 from lab.judge.fact import Fact
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.paths import COMMAND, HOME, REFERENCE
@@ -57,17 +57,17 @@ def command(known: KnownFailure, stage: Path | None = None) -> list[str]:
 
 
 def replay(known: KnownFailure) -> Replayed:
-    """Make the run of a failure on real servers. Raises BadInput where it has none, MissingPackage, NotReady."""
+    """Make the run of a failure on real servers. Raises BadInput where it has none, MissingPackage, NothingShown."""
     failure, stage = known.failure, known.stage
     if stage is None:
         raise BadInput(f"{known.name} cannot be replayed: {failure.not_run}")
     if stage.environment and not environments.is_made(stage.environment):
         again = f"{COMMAND} libraries --install {stage.environment}"
         raise MissingPackage(f"{known.name}: {failure.name} is not installed as its lock file says. Run: {again}")
-    judgement = _judged(command(known))
+    judgement = child_run(command(known), HOME)
     compared = None
     if failure.compared:
-        other = _judged(command(known, libraries.load(failure.compared.library).path))
+        other = child_run(command(known, libraries.load(failure.compared.library).path), HOME)
         compared = other.commands_per_increment if other.verdict in PROOF else None
     return Replayed(
         fingerprint=known.fingerprint,
@@ -81,13 +81,6 @@ def replay(known: KnownFailure) -> Replayed:
         violation=_expected(known, judgement),
         commands_compared=compared,
     )
-
-
-def _judged(words: list[str]) -> Judgement:
-    try:
-        return child_run(words, cwd=HOME)
-    except NoVerdict as error:
-        raise NotReady(str(error)) from None
 
 
 def _expected(known: KnownFailure, judgement: Judgement) -> Violation | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,9 +12,10 @@ from app.locks import stages
 from lab.experiments import measurement
 from lab.experiments.lock_benchmark import LockMeasurement
 from lab.experiments.measurement import Measurement, made_now
+from lab.paths import REFERENCE
 from lab.report.chart import BLUE, ORANGE, PURPLE, title, title_width
 from lab.report.chart import write as write_chart
-from lab.text import table
+from lab.text import table, thousands
 
 
 class ClaimedSpeed(msgspec.Struct, frozen=True):
@@ -29,6 +30,8 @@ class ClaimedSpeed(msgspec.Struct, frozen=True):
         return f"{self.per_s:,}".replace(",", " ") + f" a second, {self.latency}"
 
 
+KEPT = REFERENCE / "locks"
+TYPICAL = {"redis": "lua", "redis_nodes": "redlock", "zookeeper": "zookeeper", "etcd": "etcd"}  # the locks that document 4 means
 CLAIMED = {
     "redis": ClaimedSpeed(100_000, "under 1 ms"),
     "redis_nodes": ClaimedSpeed(10_000, "5 to 10 ms"),
@@ -52,21 +55,20 @@ COLUMNS = (
 )
 
 
-class LockBenchmark(Measurement, kw_only=True):
-    """``locks.json``: the measurements, and the machine and versions."""
+class LockBenchmark(Measurement[LockMeasurement], kw_only=True):
+    """``locks.json``: the medians of the measurements so far, and the machine and versions."""
 
     for_s: float  # how long each measurement lasted
-    measurements: list[LockMeasurement]
 
 
 def write(found: Sequence[LockMeasurement], for_s: float, into: Path) -> list[Path]:
     """Write ``locks.json``, ``locks.md``, ``locks.svg`` and ``locks.png``. Return the paths."""
-    all_of_them = made_now(LockBenchmark, for_s=for_s, measurements=list(found))
+    all_of_them = made_now(LockBenchmark, for_s=for_s, points=list(found))
     return [*measurement.save(all_of_them, into / "locks.json", markdown(all_of_them)), *draw(found, into)]
 
 
-def load(folder: Path) -> LockBenchmark:
-    """Return the benchmark in a folder."""
+def load(folder: Path = KEPT) -> LockBenchmark:
+    """Return the benchmark in a folder; by default that of the reference."""
     return measurement.load(folder / "locks.json", LockBenchmark)
 
 
@@ -91,7 +93,7 @@ def _version(output: str) -> str:
 def markdown(about: LockBenchmark) -> str:
     """Return the conditions, and a line for each measurement."""
     rows: list[Sequence[str]] = []
-    for one in about.measurements:
+    for one in about.points:
         claimed = str(CLAIMED.get(one.store or "", "")) if one.clients == 1 and one.stage in stages() else ""
         key = "one" if one.one_key else "its own"
         figures = (one.per_s, one.p50_ms, one.p99_ms, one.longest_wait_ms, one.overtaken, one.commands)
@@ -138,3 +140,19 @@ def _finding(alone: dict[str, LockMeasurement]) -> str:
     locks = {name: one.per_s for name, one in alone.items() if name in stages()}
     fastest, slowest = max(locks, key=lambda name: locks[name]), min(locks, key=lambda name: locks[name])
     return f"One client alone: {fastest} is {locks[fastest] / locks[slowest]:.0f} times as fast as {slowest}"
+
+
+def _claimed() -> str:
+    """Return document 4's table of speeds, with the cycles a second and the p50 that were measured next to it."""
+    situations = {(1, False): "one client", (16, False): "16 clients, a key each", (16, True): "16 clients, one key"}
+    rows = []
+    found = {(one.stage, one.clients, one.one_key): one for one in load().points if not one.work_ms}
+    for store, claim in CLAIMED.items():
+        stage = TYPICAL[store]
+        here = [found[stage, *situation] for situation in situations]
+        cells = [f"{thousands(round(one.per_s))} a second, p50 {one.p50_ms:.3g} ms" for one in here]
+        rows.append([f"[`{stage}`](ladder/{stage}.md)", str(claim), *cells])
+    return table(["lock", "document 4", *situations.values()], rows)
+
+
+DOCUMENT_PARTS: dict[str, Callable[..., str]] = {"claimed": _claimed, "locks": lambda: markdown(load())}

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from lab.experiments.child_run import NoVerdict, child_command, child_run
+from lab.errors import NothingShown
+from lab.experiments.child_run import child_command, child_run
 from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.report.matrix import Cell, Round, cell_requests, lost_otherwise
@@ -68,7 +69,7 @@ def judgement_of(cell: Cell, words: Sequence[str], reports: Path = REPORTS) -> J
     began_s = time.monotonic()
     try:
         judgement = child_run(words, reports.parent)
-    except NoVerdict as failure:
+    except NothingShown as failure:
         cell.verdict, cell.reason = "VOID", str(failure)
         return None
     cell.took_s = time.monotonic() - began_s
@@ -88,6 +89,6 @@ def _conducted(cell: Cell, reports: Path, draw: bool) -> Cell:
     run = Cell(stage=cell.stage, scenario=cell.scenario, claim=cell.claim, expected=cell.expected)
     run = judged(run, [*words, *([] if draw else ["--no-draw"])], reports)
     if run.run and not draw and not run.as_expected:
-        with contextlib.suppress(NoVerdict):  # the verdict is known, and `lab report` can draw the run later
+        with contextlib.suppress(NothingShown):  # the verdict is known, and `lab report` can draw the run later
             child_command(["report", run.run], reports.parent)
     return run

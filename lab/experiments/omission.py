@@ -9,14 +9,17 @@ counts each wait from the moment when the request was due. ``requests.jsonl`` ha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
+from lab.errors import NothingShown
 from lab.evidence.history import History
-from lab.experiments.child_run import NoVerdict, child_run
+from lab.experiments.child_run import child_run
+from lab.experiments.measurement import Measurement
 from lab.judge.judgement import Judgement, Verdict
 from lab.paths import REPORTS
 from lab.story.verdict import why
@@ -26,6 +29,7 @@ REQUESTS = 240  # six seconds of load: the freeze of 0.9 s is a part of it, and 
 USERS = 4  # of the closed loop: at this rate, one of them is busy on average
 WORK_MS, TTL_MS = 10, 300  # the work keeps the lock busy; the TTL is that of frozen_second
 RETRY_MS = 5  # a waiter asks soon again, so that after the freeze the lock is soon free of those that waited
+ROUNDS = 5
 QUANTILES = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p98": 0.98, "p99": 0.99, "longest": 1.0}
 
 
@@ -106,6 +110,36 @@ class TimedRun(msgspec.Struct, kw_only=True):
         return [answered - sent for answered, sent in zip(self.answered_ms, self.sent_ms, strict=True)]
 
 
+class View(NamedTuple):
+    """Waits of one loop, counted from one moment."""
+
+    words: str
+    loop: Loop
+    waits_ms: Callable[[TimedRun], list[float]]
+
+
+OPEN = View("open loop, since it was due", Loop.OPEN, lambda run: run.since_due_ms)
+CLOSED = View("closed loop, since it was sent", Loop.CLOSED, lambda run: run.since_sent_ms)
+CORRECTED = View("closed loop, since it was due", Loop.CLOSED, lambda run: run.since_due_ms)
+
+
+class OmissionBenchmark(Measurement[TimedRun], kw_only=True):
+    """``omission.json``: the times of all requests, and the machine and versions."""
+
+    # of the machine in the minute before
+    load_average: float
+
+
+def of(runs: Iterable[TimedRun], situation: Situation, loop: Loop) -> list[TimedRun]:
+    """Return the runs of one situation by one loop, in the order of their rounds."""
+    return sorted((one for one in runs if one.situation == situation and one.loop is loop), key=lambda one: one.round)
+
+
+def ends(runs: Iterable[TimedRun], situation: Situation, view: View, name: str = "p95") -> list[float]:
+    """Return a quantile of a view's waits in ms, by round."""
+    return [quantile(view.waits_ms(run), QUANTILES[name]) for run in of(runs, situation, view.loop)]
+
+
 def quantile(waits_ms: Iterable[float], share: float) -> float:
     """Return the wait that this share of the requests did not exceed: the smallest such wait. share: above 0, at most 1."""
     ordered = sorted(waits_ms)
@@ -115,6 +149,23 @@ def quantile(waits_ms: Iterable[float], share: float) -> float:
 def longer_than(waits_ms: Iterable[float], limit_ms: float) -> int:
     """Return how many requests waited longer."""
     return sum(wait > limit_ms for wait in waits_ms)
+
+
+def rounds(number: int) -> Iterator[TimedRun]:
+    """Make rounds of all situations, each by both loops. The order of the loops alternates. Raises NothingShown."""
+    for place in range(1, number + 1):
+        for situation in SITUATIONS:
+            for loop in (Loop.OPEN, Loop.CLOSED) if place % 2 else (Loop.CLOSED, Loop.OPEN):
+                yield _run(situation, loop, place)
+
+
+def _run(situation: Situation, loop: Loop, number: int) -> TimedRun:
+    """Make one run and return its times. Raises NothingShown where the waits mean nothing. number: also used as the seed."""
+    words = situation.words(loop, seed=number)
+    judgement = child_run([*words, "--no-draw"])
+    if why := trusted(judgement, situation):
+        raise NothingShown(f"lab run {' '.join(words)}: {why}")
+    return timed(REPORTS / "runs" / judgement.run, judgement.verdict, situation, loop, number)
 
 
 def timed(run: Path, verdict: str, situation: Situation, loop: Loop, number: int) -> TimedRun:
@@ -146,17 +197,3 @@ def trusted(judgement: Judgement, situation: Situation) -> str:
     if situation.frozen and judgement.verdict is Verdict.VOID:  # without a fault, a run may lack the danger of its scenario
         return why(judgement)
     return ""
-
-
-def measure(situation: Situation, loop: Loop, number: int) -> TimedRun:
-    """Make one run and return its times. Raises NoVerdict if the run is void. number: the round, also used as the seed."""
-    words = situation.words(loop, seed=number)
-    judgement = child_run([*words, "--no-draw"])
-    if why := trusted(judgement, situation):
-        raise NoVerdict(f"lab run {' '.join(words)}: {why}")
-    return timed(REPORTS / "runs" / judgement.run, judgement.verdict, situation, loop, number)
-
-
-def of(runs: Iterable[TimedRun], situation: Situation, loop: Loop) -> list[TimedRun]:
-    """Return the runs of one situation by one loop, in the order of their rounds."""
-    return sorted((one for one in runs if one.situation == situation and one.loop is loop), key=lambda one: one.round)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from lab.experiments import measurement
-from lab.experiments.measurement import Measurement, made_now
 from lab.experiments.omission import (
+    CLOSED,
+    CORRECTED,
     LUA,
+    OPEN,
     QUANTILES,
     RATE_PER_S,
     REQUESTS,
@@ -22,82 +23,44 @@ from lab.experiments.omission import (
     UNFROZEN,
     USERS,
     Loop,
+    OmissionBenchmark,
     Situation,
     TimedRun,
+    View,
+    ends,
     longer_than,
     of,
-    quantile,
 )
-from lab.report.chart import FONTS
+from lab.paths import REFERENCE
+from lab.report.chart import FONTS, headed
 from lab.report.chart import write as write_chart
 from lab.report.palette import LIGHT, PAPERS, Paper
 from lab.report.statistics import Interval, mean_of_ratios, of_amounts
 from lab.text import counted, table, thousands
 
-STEM = "omission"
+KEPT = REFERENCE / "omission"
+FILE, STEM = "omission.json", "omission"
 SLOW_MS = 200  # hardly any request waits so long where nothing is frozen
-SIZE_IN = (9.6, 4.6)
-HEAD_IN = 0.72  # for the title and the conditions
+HEIGHT_IN = 3.9
 BEFORE_MS, AFTER_MS = 400, 1200  # what the dots show before the freeze, and after it began
-TITLE_WIDTH = 88  # characters in a line of the title
-
-
-class SteadyLayout(ConstrainedLayoutEngine):
-    """The same places in every drawing. The last digits of the solver vary, and the ids in an SVG are made from all digits."""
-
-    def execute(self, fig: Figure) -> None:
-        """Place the axes of a figure, on a grid of millionths."""
-        super().execute(fig)
-        for axes in fig.axes:
-            left, bottom, width, height = (round(place, 6) for place in axes.get_position(original=True).bounds)
-            axes.set_position((left, bottom, width, height))
-            axes.set_in_layout(True)  # a position that is set by hand takes axes out of the layout
-
-
-class OmissionBenchmark(Measurement, kw_only=True):
-    """``omission.json``: the times of all requests, and the machine and versions."""
-
-    # of the machine in the minute before
-    load_average: float
-    runs: list[TimedRun]
-
-
-class View(NamedTuple):
-    """Waits of one loop, counted from one moment."""
-
-    words: str
-    loop: Loop
-    waits_ms: Callable[[TimedRun], list[float]]
-
-
-OPEN = View("open loop, since it was due", Loop.OPEN, lambda run: run.since_due_ms)
-CLOSED = View("closed loop, since it was sent", Loop.CLOSED, lambda run: run.since_sent_ms)
-CORRECTED = View("closed loop, since it was due", Loop.CLOSED, lambda run: run.since_due_ms)
 COLOURS = {LIGHT.page: ("#0072B2", "#8B6914")}  # of the open loop and the closed loop; lines have no colour with a meaning
 DARK_COLOURS = ("#4da3e0", "#c09a3a")
 
 
-def write(runs: Sequence[TimedRun], load_average: float, into: Path) -> list[Path]:
+def write(found: OmissionBenchmark, into: Path) -> list[Path]:
     """Write ``omission.json``, ``omission.md``, and the picture light and dark. Return the paths."""
-    found = made_now(OmissionBenchmark, load_average=round(load_average, 2), runs=list(runs))
-    files = measurement.save(found, into / f"{STEM}.json", markdown(found))
+    files = measurement.save(found, into / FILE, markdown(found))
     return [*files, *(draw_one(found, into, name) for name in PAPERS)]
 
 
 def load(folder: Path) -> OmissionBenchmark:
     """Return the measurement in a folder. Raises BadInput where there is none."""
-    return measurement.load(folder / f"{STEM}.json", OmissionBenchmark)
+    return measurement.load(folder / FILE, OmissionBenchmark)
 
 
 def quantiles(runs: Sequence[TimedRun], situation: Situation, view: View, name: str) -> Interval:
     """Return a quantile of a view's waits in ms: the mean of its rounds, with the interval."""
-    return of_amounts([quantile(view.waits_ms(run), QUANTILES[name]) for run in of(runs, situation, view.loop)])
-
-
-def times_as_long(runs: Sequence[TimedRun], situation: Situation) -> float:
-    """Return the p95 of the open loop as a multiple of what the closed loop sees: the mean of the rounds' ratios."""
-    ends = [[quantile(view.waits_ms(run), QUANTILES["p95"]) for run in of(runs, situation, view.loop)] for view in (OPEN, CLOSED)]
-    return mean_of_ratios([one / other for one, other in zip(*ends, strict=True)])[0]
+    return of_amounts(ends(runs, situation, view, name))
 
 
 def markdown(found: OmissionBenchmark) -> str:
@@ -107,16 +70,16 @@ def markdown(found: OmissionBenchmark) -> str:
     rows = []
     for situation in SITUATIONS:
         for view in (OPEN, CLOSED, CORRECTED):
-            runs = of(found.runs, situation, view.loop)
+            runs = of(found.points, situation, view.loop)
             slow = sum(longer_than(view.waits_ms(run), SLOW_MS) for run in runs) / len(runs)
-            waits = (f"{quantiles(found.runs, situation, view, name).value:.0f}" for name in names)
+            waits = (f"{quantiles(found.points, situation, view, name).value:.0f}" for name in names)
             rows.append([f"`{situation.name}`", view.words, *waits, f"{slow:.0f} of {REQUESTS}"])
     return f"{measured(found)}\n\n{table(head, rows)}"
 
 
 def measured(found: OmissionBenchmark) -> str:
     """Return when and how it was measured, as a sentence."""
-    rounds = len(of(found.runs, LUA, Loop.OPEN))
+    rounds = len(of(found.points, LUA, Loop.OPEN))
     return (
         f"Measured {found.day}, the mean of {counted(rounds, 'round')}, {RATE_PER_S} requests a second, "
         f"on {found.cores} shared by servers and clients; "
@@ -127,7 +90,8 @@ def measured(found: OmissionBenchmark) -> str:
 def finding(runs: Sequence[TimedRun]) -> str:
     """Return the title of the picture."""
     seen, real = (quantiles(runs, LUA, view, "p95").value for view in (CLOSED, OPEN))
-    many = times_as_long(runs, LUA)
+    pairs = zip(ends(runs, LUA, OPEN), ends(runs, LUA, CLOSED), strict=True)
+    many, *_ = mean_of_ratios([one / other for one, other in pairs])
     report = f"The closed loop reports a p95 of {thousands(seen)} ms"
     return f"{report}; the open loop waits {thousands(real)} ms, {many:.0f} times as long"
 
@@ -138,27 +102,21 @@ def draw_one(found: OmissionBenchmark, folder: Path, name: str) -> Path:
     settings = {"text.color": paper.text, "axes.labelcolor": paper.text, "axes.facecolor": paper.page, "grid.color": paper.line}
     settings |= {"xtick.color": paper.soft, "ytick.color": paper.soft, "axes.edgecolor": paper.soft}
     settings |= {"savefig.facecolor": paper.page, **FONTS}
-    return write_chart(lambda: picture(found.runs, paper), folder / f"{STEM}{name}", settings=settings)[0]
+    return write_chart(lambda: picture(found.points, paper), folder / f"{STEM}{name}", settings=settings)[0]
 
 
 def picture(runs: Sequence[TimedRun], paper: Paper) -> Figure:
     """Return the picture: each request of one round as a dot, and the waits of all rounds by their share."""
     colours = COLOURS.get(paper.page, DARK_COLOURS)
-    below_head = SteadyLayout(rect=(0.005, 0.01, 0.99, 0.99 - HEAD_IN / SIZE_IN[1]))
-    figure = Figure(figsize=SIZE_IN, layout=below_head)
-    figure.set_label(finding(runs))
-    dots, shares = figure.subplots(1, 2, width_ratios=(1.25, 1))
-    _dots(dots, runs, colours, paper)
-    _shares(shares, runs, colours, paper)
-    title = textwrap.fill(finding(runs), TITLE_WIDTH)
-    figure.text(0.012, 1 - 0.1 / SIZE_IN[1], title, ha="left", va="top", fontsize=13, fontweight="bold")
     rounds = len(of(runs, LUA, Loop.OPEN))
     about = (
         f"lua under frozen_holder, {RATE_PER_S} requests a second are due, {REQUESTS} in a run; "
         f"{rounds} rounds; closed loop: {USERS} users that wait for answers"
     )
-    down_in = 0.16 + 0.24 * (title.count("\n") + 1)
-    figure.text(0.012, 1 - down_in / SIZE_IN[1], about, ha="left", va="top", fontsize=10, color=paper.soft)
+    figure = headed(finding(runs), about, HEIGHT_IN, colour=paper.soft)
+    dots, shares = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    _dots(dots, runs, colours, paper)
+    _shares(shares, runs, colours, paper)
     return figure
 
 
@@ -206,3 +164,15 @@ def _shares(axes: Axes, runs: Sequence[TimedRun], colours: Sequence[str], paper:
     axes.set_title("All rounds: p95 is what 95 % do not exceed", fontsize=11, fontweight="normal", pad=8)
     place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "ncols": 2, "columnspacing": 1.2}
     axes.legend(**place, fontsize=10, handletextpad=0.4, labelcolor=paper.text)
+
+
+def pictures() -> dict[Path, Callable[[Path], object]]:
+    """Return the kept pictures, light and dark: the path of each, and the function that draws it into a folder."""
+
+    def draw(folder: Path, name: str) -> Path:
+        return draw_one(load(KEPT), folder, name)
+
+    return {KEPT / f"{STEM}{name}.svg": partial(draw, name=name) for name in PAPERS}
+
+
+DOCUMENT_PARTS: dict[str, Callable[..., str]] = {"omission": lambda: markdown(load(KEPT))}

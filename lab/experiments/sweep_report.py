@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
 from lab.evidence.run_folder import replace
-from lab.experiments import sweep_chart, sweep_result, sweeps
+from lab.experiments import sweep_result, sweeps
 from lab.experiments.sweep import Sweep
 from lab.experiments.sweep_result import SHARES, Curve, Spot, SweepResult
 from lab.language.choice import Language
 from lab.language.phrases import quoted
+from lab.report.chart import headed
+from lab.report.chart import write as write_chart
 from lab.report.html import in_both, inline, named
 from lab.report.statistics import Interval
 from lab.story import say
@@ -23,7 +28,7 @@ def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
     """Write a page in each language, ``sweep.md``, the pictures and ``<name>.png``. Return the paths, the English page first."""
     curves = sweep_result.curves(result)
     pictures = {
-        language: sweep_chart.save(sweep, result, curves, named(into / f"{result.sweep}.svg", language).with_suffix(""), language)
+        language: draw(sweep, result, curves, named(into / f"{result.sweep}.svg", language).with_suffix(""), language)
         for language in Language
     }
     text = into / "sweep.md"
@@ -35,7 +40,7 @@ def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
             "say": partial(say.text, "sweep_page", language=language),
             "title": quoted("sweep", sweep.title, language),
             "varied": quoted("sweep", sweep.varied, language),
-            "heading": sweep_chart.heading(sweep, result, curves, language) + say.words(language)["mark"]["end"],
+            "heading": heading(sweep, result, curves, language) + say.words(language)["mark"]["end"],
             "result": result,
             "head": head(sweep, language),
             "rows": rows(sweep, curves, language),
@@ -44,6 +49,42 @@ def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
         },
     )
     return [*pages, text, *(path for drawn in pictures.values() for path in drawn)]
+
+
+def draw(sweep: Sweep, result: SweepResult, curves: Sequence[Curve], stem: Path, language: Language = ENGLISH) -> list[Path]:
+    """Draw to ``stem.svg``, in English to ``stem.png`` as well, and return the paths."""
+
+    def drawn() -> Figure:
+        whole = headed(heading(sweep, result, curves, language), conditions(result, language), sweep.height_in)
+        sweep.draw(whole, result, curves)
+        for axes in whole.axes:
+            for one in axes.findobj(Text):
+                one.set_text(quoted("sweep", one.get_text(), language))
+        return whole
+
+    return write_chart(drawn, stem, ("svg", "png") if language is ENGLISH else ("svg",))
+
+
+def heading(sweep: Sweep, result: SweepResult, curves: Sequence[Curve], language: Language = ENGLISH) -> str:
+    """Return the finding, with a remark if only a part of the points was measured."""
+    finding: str = sweep.finding(curves, language)
+    return finding + (say.text("sweep_page", "partly", language, what=result.partial) if result.partial else "")
+
+
+def conditions(result: SweepResult, language: Language = ENGLISH) -> str:
+    """Return how the points were measured, and the meaning of the bars."""
+    one = result.scenario
+    comma: str = say.words(language)["mark"]["comma"]
+    known = (say.text("conditions", name, language, one[name], shown=one[name]) for name in ("requests", "users", "replicas"))
+    is_sound = all(point.sound for point in result.points)
+    return say.text(
+        "sweep_page",
+        "measured",
+        language,
+        conditions=comma.join([one["name"], *known]),
+        repeats=say.text("sweep_page", "repeats" if result.repeats > 1 else "once", language, result.repeats),
+        crosses="" if is_sound else say.text("sweep_page", "crosses", language),
+    )
 
 
 def write_again(folder: Path) -> list[Path]:

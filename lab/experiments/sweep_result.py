@@ -16,7 +16,7 @@ from lab.report.statistics import Interval
 from lab.story.verdict import why
 
 UNSOUND = ("VOID", "BROKEN")
-COMPLETE = "complete"
+FILE = "sweep.json"
 LOST_SHARE = "lost_share"
 LOST_LOCK = "lost_lock"  # whether another request got the lock while its holder still believed to have it
 SHARES = (LOST_SHARE, LOST_LOCK)
@@ -51,24 +51,15 @@ class Point(msgspec.Struct, kw_only=True):
         return self.verdict not in UNSOUND and bool(self.figures)
 
 
-class SweepResult(Measurement, kw_only=True):
+class SweepResult(Measurement[Point], kw_only=True):
     """``sweep.json``: how a sweep was made, and all points in the order in which they were measured."""
 
     sweep: str
-    command: str
     seed: int
     stages: list[str]
     values: list[float]
     repeats: int
     scenario: dict[str, Any]
-    planned: int  # how many points there should be
-    ended: str  # ``complete``, or why there are fewer points
-    points: list[Point] = msgspec.field(default_factory=list)
-
-    @property
-    def partial(self) -> str:
-        """Return why the result is partial; empty if all was measured."""
-        return "" if self.ended == COMPLETE else f"{self.ended}: {len(self.points)} of {self.planned} points were measured"
 
 
 class Spot(msgspec.Struct, frozen=True):
@@ -129,11 +120,6 @@ def _interval(figure: str, points: Sequence[Point]) -> Interval:
     return statistics.of_amounts([one.figures[figure] for one in points])
 
 
-def save(result: SweepResult, folder: Path) -> None:
-    """Write ``sweep.json``, whole or not at all."""
-    measurement.save(result, folder / "sweep.json")
-
-
 def load(folder: Path) -> SweepResult:
     """Return the sweep in a folder. Raises BadInput when there is none."""
-    return measurement.load(folder / "sweep.json", SweepResult)
+    return measurement.load(folder / FILE, SweepResult)

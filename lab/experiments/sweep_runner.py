@@ -14,7 +14,6 @@ import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,14 +23,12 @@ from rich.markup import escape
 from app.lock import Stage
 from lab.errors import BadInput, CannotWrite, ExitStatus, NotReady, choose_from, worst
 from lab.experiments import sweep_result, sweeps
-from lab.experiments.measurement import made_now
+from lab.experiments.measurement import made_now, new_place, record
 from lab.experiments.sweep import START_S, Sweep, numbers
 from lab.experiments.sweep_chart import per_cent
 from lab.experiments.sweep_report import write
 from lab.experiments.sweep_result import KEPT_PER_S, LOST_LOCK, LOST_SHARE, Point, SweepResult
-from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
-from lab.paths import REPORTS
 from lab.pipeline import by_locust, conduct, finish, publish_site
 from lab.report.terminal import STYLES, terminal
 from lab.scenario.scenario import Scenario
@@ -77,18 +74,12 @@ def run_sweep(
     wanted = sweep.values if values is None else numbers(values)
     plan = planned(sweep, stages, wanted, repeats or sweep.repeats, asked)
     result = _blank(name, stages, wanted, repeats or sweep.repeats, plan, command)
-    into = out or REPORTS / f"sweep-{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    into = out or new_place(f"sweep-{name}")
     console = terminal()
     _announce(console, sweep, plan)
-    try:
-        with interruptible(), one_supervisor():
-            into.mkdir(parents=True, exist_ok=True)
-            for point in _conducted(sweep, plan, command, console):
-                result.points.append(point)
-                sweep_result.save(result, into)
-        result.ended = sweep_result.COMPLETE
-    except KeyboardInterrupt:
-        result.ended = "interrupted"
+    into.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(KeyboardInterrupt), one_supervisor():
+        record(result, _conducted(sweep, plan, command, console), into / sweep_result.FILE)
     return _end(console, sweep, result, into)
 
 
@@ -118,7 +109,6 @@ def _blank(name: str, stages: Sequence[Stage], values: Sequence[float], repeats:
         repeats=repeats,
         scenario=fixed,
         planned=len(plan),
-        ended="cut short",  # replaced at the end; a lab that is killed cannot replace it
     )
 
 
@@ -193,7 +183,6 @@ def _end(console: Console, sweep: Sweep, result: SweepResult, into: Path) -> int
             into.rmdir()
         console.print("interrupted before the first point was measured; there is nothing to show", style="yellow")
         return ExitStatus.INTERRUPTED
-    sweep_result.save(result, into)
     paths = write(sweep, result, into)
     publish_site()
     console.print()

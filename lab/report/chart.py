@@ -34,6 +34,7 @@ FONTS: dict[Any, Any] = {  # a browser without the first takes the next
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
 }
 STYLES = ("-", "--", ":")
+WIDTH_IN, LINE_IN, HEAD_WIDTH = 9.6, 0.25, 84  # of a picture, of a line in its head, and how many letters such a line has
 CONDITIONS = ("requests", "users", "rate", "replicas", "retry_ms", "work_ms")
 FEW = 8  # runs: with more, a reader cannot distinguish the curves
 
@@ -56,7 +57,7 @@ def save(chart: Chart, results: Sequence[Result], path: Path, language: Language
     from matplotlib.figure import Figure  # here, because it takes half a second to load, and many commands draw nothing
 
     def drawn() -> Figure:
-        figure = Figure(figsize=(9.6, chart.height(results)), layout="constrained")
+        figure = Figure(figsize=(WIDTH_IN, chart.height(results)), layout="constrained")
         axes = figure.add_subplot()
         chart.draw(axes, results, language)
         separate_thousands(axes)
@@ -114,6 +115,23 @@ def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:
     height_in = axes.figure.get_figure(root=True).get_figheight()
     above = 1 + 0.092 / height_in  # the same distance in inches for every height
     axes.text(0, above, conditions, transform=axes.transAxes, va="bottom", ha="left", color="#555555", fontsize=10)
+
+
+def headed(finding: str, conditions: str, height_in: float, colour: str = "#555555") -> Figure:
+    """Return an empty figure of this height for several axes, with the finding above as the title and the conditions below it."""
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    title, below = wrapped(finding, HEAD_WIDTH), wrapped(conditions, HEAD_WIDTH + 12)
+    head_in = LINE_IN * (len(title) + len(below)) + 0.15
+    whole_in = height_in + head_in
+    figure = Figure(figsize=(WIDTH_IN, whole_in), layout=ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - head_in / whole_in)))
+    figure.set_label(finding)
+    places: dict[str, Any] = {"x": 0.012, "ha": "left", "va": "top"}
+    figure.text(**places, y=1 - 0.08 / whole_in, s="\n".join(title), fontsize=13, fontweight="bold")
+    down_in = 0.12 + LINE_IN * len(title)
+    figure.text(**places, y=1 - down_in / whole_in, s="\n".join(below), fontsize=10, color=colour)
+    return figure
 
 
 def title_width(labels: Sequence[str]) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from lab.errors import NothingShown
 from lab.experiments import growth, measurement
-from lab.experiments.benchmark import Unmeasured
 
 
 @pytest.mark.trial
@@ -30,5 +30,5 @@ def test_failed_run_is_reported(tmp_path):
     """A run that fails is reported with the last lines of its output."""
     planned = [("users", 100, "incr", {"users": 100, "requests": 50})]
 
-    with pytest.raises(Unmeasured, match="users = 100 cannot share requests = 50"):
+    with pytest.raises(NothingShown, match="users = 100 cannot share requests = 50"):
         growth.measure(planned, "lab growth", tmp_path / "out", lambda point: None)

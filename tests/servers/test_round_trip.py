@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.settings import Settings
-from lab.experiments.lock_benchmark import measure_lock
-from lab.experiments.round_trip import ASK, round_trip
+from lab.experiments.lock_benchmark import ASK, measure_lock, round_trip
 
 
 @pytest.mark.parametrize("store", ASK)

@@ -1,5 +1,6 @@
-"""One try of Redlock at five servers: asked in turn, as document 4's code does, against all at once.
+"""Redlock asked in turn, compared with all at once.
 
+One try at five servers; document 4's code asks in turn.
 The ways: ``near``, where all five answer on this machine; ``apart``, where the way to each server takes 2 ms; ``silent``, where
 one server accepts the command and never answers. There, a client without a time-out of its own for each server waits for its
 usual one.
@@ -7,14 +8,10 @@ usual one.
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
-import signal
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -22,14 +19,10 @@ import redis
 
 from app.endpoint import Endpoint
 from app.journal import Journal
-from app.settings import Settings
 from app.stores.redis import Redis, client
 from app.stores.redis_nodes import NODE_TIMEOUT_S, RedisNodes
-from lab.experiments.benchmark import Measured, RatioLimit, Unmeasured, pairwise, ratio
-from lab.scenario import reader
-from lab.servers import process
-from lab.servers.stores import redis_nodes
-from lab.servers.supervisor import Supervisor
+from lab.errors import NothingShown
+from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio, store_up
 
 WAY_S = 0.002  # about the way to another data centre of the same city, and back
 USUAL_TIMEOUT_S = 3.0  # go-redis's ReadTimeout, where the client sets none
@@ -41,35 +34,29 @@ Ask = Callable[..., list[Any]]
 
 
 def measure(pairs: int) -> Iterator[Measured]:
-    supervisor = Supervisor()
-    with tempfile.TemporaryDirectory(prefix="lab-bench-") as name, contextlib.closing(supervisor):
-        programs = redis_nodes.programs(reader.load("rush"))
-        running = [one.wait() for one in [process.start(one, supervisor, Path(name)) for one in programs]]
-        nodes = Settings.read({}, run="bench", redis_nodes_url=redis_nodes.url(running)).redis_nodes_url
-        yield _near(nodes, pairs)
-        yield _apart(nodes, pairs)
-        with _silent(running[0].pid):
-            yield from _with_a_silent_server(nodes, pairs)
+    with store_up("redis_nodes") as store:
+        nodes = store.settings.redis_nodes_url
+        turn, once = partial(in_turn, nodes), partial(at_once, nodes)
+        yield _compared("near", "all servers on this machine", 0.5, pairs, turn, once)
+        where = f"each server {WAY_S * 1000:g} ms away"
+        yield _compared("apart", where, 2, pairs, partial(turn, WAY_S), partial(once, WAY_S))
+        store.servers[0].pause()
+        time_out = f"{NODE_TIMEOUT_S * 1000:g} ms"
+        yield _compared("silent", f"one server silent, and left out after {time_out}", 0.8, pairs, turn, once, tries=1)
+        where = f"one server silent, and the client's usual {USUAL_TIMEOUT_S:g} s against {time_out}"
+        yield _compared("usual", where, 10, min(pairs, FEW_PAIRS), partial(without_time_outs, nodes), once, tries=1)
+        store.servers[0].resume()
 
 
-def _near(nodes: Endpoint, pairs: int) -> Measured:
-    both = pairwise(pairs, lambda: tries_s(in_turn(nodes)), lambda: tries_s(at_once(nodes)))
-    return _ratio("near", "all servers on this machine", RatioLimit(at_least=0.5), list(both))
-
-
-def _apart(nodes: Endpoint, pairs: int) -> Measured:
-    both = pairwise(pairs, lambda: tries_s(in_turn(nodes, WAY_S)), lambda: tries_s(at_once(nodes, WAY_S)))
-    return _ratio("apart", f"each server {WAY_S * 1000:g} ms away", RatioLimit(at_least=2), list(both))
-
-
-def _with_a_silent_server(nodes: Endpoint, pairs: int) -> Iterator[Measured]:
-    """Compare with all at once, where a server is left out after its time-out."""
-    timed = pairwise(pairs, lambda: tries_s(in_turn(nodes), 1), lambda: tries_s(at_once(nodes), 1))
-    where = f"one server silent, and left out after {NODE_TIMEOUT_S * 1000:g} ms"
-    yield _ratio("silent", where, RatioLimit(at_least=0.8), list(timed))
-    usual = pairwise(min(pairs, FEW_PAIRS), lambda: tries_s(without_time_outs(nodes), 1), lambda: tries_s(at_once(nodes), 1))
-    where = f"one server silent, and the client's usual {USUAL_TIMEOUT_S:g} s against {NODE_TIMEOUT_S * 1000:g} ms"
-    yield _ratio("usual", where, RatioLimit(at_least=10), list(usual))
+def _compared(
+    name: str, where: str, at_least: float, pairs: int, turn: Callable[[], Ask], once: Callable[[], Ask], tries: int = TRIES
+) -> Measured:
+    """Compare two ways to ask; each sample has a client of its own."""
+    both = list(pairwise(pairs, lambda: tries_s(turn(), tries), lambda: tries_s(once(), tries)))
+    in_turn_ms, at_once_ms = (1000 * math.fsum(times) / len(times) for times in zip(*both, strict=True))
+    what = f"time of one try of Redlock asked in turn, against all at once; {where}"
+    remark = f"{in_turn_ms:.3g} ms in turn, {at_once_ms:.3g} ms at once"
+    return ratio(f"asking {name}", what, RatioLimit(at_least=at_least), both, remark=remark)
 
 
 def at_once(nodes: Endpoint, way_s: float = 0) -> Ask:
@@ -123,23 +110,6 @@ def tries_s(ask: Ask, tries: int = TRIES) -> float:
         answers = ask("SET", f"lab:bench:asking:{uuid4().hex}", "mine", "NX", "PX", TTL_MS)
         took_s = time.monotonic() - began_s
         if sum(one is True or one in ("OK", b"OK") for one in answers if not isinstance(one, Exception)) <= len(answers) // 2:
-            raise Unmeasured(f"a try found no majority: {answers}")
+            raise NothingShown(f"a try found no majority: {answers}")
         spent_s += took_s if number or tries == 1 else 0
     return spent_s / tries
-
-
-@contextlib.contextmanager
-def _silent(pid: int) -> Iterator[None]:
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
-
-
-def _ratio(name: str, where: str, promise: RatioLimit, both: Sequence[tuple[float, float]]) -> Measured:
-    ratios = [turn / once for turn, once in both]
-    in_turn_ms, at_once_ms = (1000 * math.fsum(times) / len(times) for times in zip(*both, strict=True))
-    what = f"time of one try of Redlock asked in turn, against all at once; {where}, {len(ratios)} pairs"
-    remark = f"{in_turn_ms:.3g} ms in turn, {at_once_ms:.3g} ms at once"
-    return ratio(f"asking {name}", what, promise, ratios, remark)

@@ -1,4 +1,4 @@
-"""What ``lab explore`` costs: the seconds for a stage with all its faults, and the memory."""
+"""The time and the memory of lab explore."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from lab.errors import ExitStatus
-from lab.experiments.benchmark import Measured, RatioLimit, Unmeasured
+from lab.errors import ExitStatus, NothingShown
+from lab.experiments.benchmark import Measured, RatioLimit
 from lab.report.statistics import mean
 
 ANSWERS, ANSWERS_WITHIN_S = "uuid", 2.0
@@ -29,7 +29,7 @@ def measure(pairs: int) -> Iterator[Measured]:
 
 
 def _explored(stage: str) -> tuple[float, float]:
-    """Return the seconds of processor time of ``lab explore``, and its memory in MiB at its highest. Raises Unmeasured."""
+    """Return the seconds of processor time of ``lab explore``, and its memory in MiB at its highest. Raises NothingShown."""
     command = [sys.executable, "-m", "lab.cli", "explore", stage, "--json", "--budget", "600"]
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert running.stderr is not None  # noqa: S101 - a pipe was asked for
@@ -37,5 +37,5 @@ def _explored(stage: str) -> tuple[float, float]:
     _, status, used = os.wait4(running.pid, 0)
     running.returncode = os.waitstatus_to_exitcode(status)
     if running.returncode not in (ExitStatus.GOOD, ExitStatus.BROKEN):
-        raise Unmeasured(f"lab explore {stage} ended with {running.returncode}: {words[-200:]}")
+        raise NothingShown(f"lab explore {stage} ended with {running.returncode}: {words[-200:]}")
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024

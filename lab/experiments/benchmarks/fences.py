@@ -1,12 +1,9 @@
-"""The price of a fence: increments of one client with a lock alone, with a number, and with a number and its owner."""
+"""The price of a fence, and of a fence with an owner."""
 
 from __future__ import annotations
 
-import contextlib
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from app.journal import Journal
@@ -15,31 +12,24 @@ from app.locks import stages
 from app.resources import resource
 from app.settings import Settings
 from app.stores import lock_store
-from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio
+from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio, started
 from lab.experiments.lock_benchmark import RETRY_MS, WAIT_MS
-from lab.servers import process
 from lab.servers.programs.redis import RedisServer
-from lab.servers.supervisor import Supervisor
 
 FOR_S = 1.0
 
 
 def measure(pairs: int) -> Iterator[Measured]:
     """Measure increments in this process, on one Redis for the lock and one for the counter."""
-    supervisor = Supervisor()
-    with tempfile.TemporaryDirectory(prefix="lab-bench-") as name, contextlib.closing(supervisor):
-        starting = [process.start(RedisServer(one), supervisor, Path(name)) for one in ("lock-redis", "counter-redis")]
-        lock, counter = (one.wait() for one in starting)
+    with started(RedisServer("lock-redis"), RedisServer("counter-redis")) as (lock, counter):
         settings = Settings.read({}, run="bench", redis_url=lock.address, counter_url=counter.address)
 
         def per_s(stage: str) -> Callable[[], float]:
             return lambda: _per_s(stages()[stage], settings)
 
-        yield _ratio(
-            "number", "fencing", "watchdog", RatioLimit(at_least=0.7), pairwise(pairs, per_s("fencing"), per_s("watchdog"))
-        )
-        owner = pairwise(pairs, per_s("fencing_owner"), per_s("fencing"))
-        yield _ratio("owner", "fencing_owner", "fencing", RatioLimit(at_least=0.9), owner)
+        for name, of, base, least in (("number", "fencing", "watchdog", 0.7), ("owner", "fencing_owner", "fencing", 0.9)):
+            what = f"increments a second of {of} with one client, as a share of those of {base}"
+            yield ratio(f"fences {name}", what, RatioLimit(at_least=least), pairwise(pairs, per_s(of), per_s(base)))
 
 
 def _per_s(stage: Stage, settings: Settings) -> float:
@@ -59,9 +49,3 @@ def _per_s(stage: Stage, settings: Settings) -> float:
         increment()
         done += 1
     return done / (time.monotonic() - began_s)
-
-
-def _ratio(name: str, of: str, against: str, promise: RatioLimit, both: Iterator[tuple[float, float]]) -> Measured:
-    ratios = [one / other for one, other in both]
-    what = f"increments a second of {of} with one client, as a share of those of {against}, {len(ratios)} pairs"
-    return ratio(f"fences {name}", what, promise, ratios)

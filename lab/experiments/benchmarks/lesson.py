@@ -1,5 +1,6 @@
-"""Whether each run of the lesson ends the same way, run after run: verdict, main cause, and the happenings of its story.
+"""Runs of the lesson that end alike; the pairs are runs of each.
 
+Compared are verdict, main cause, and the happenings of the story.
 A teacher has one try. Two runs go on at once, so that the machine is busy; the load average is part of the result.
 """
 
@@ -13,8 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.locks import stages
+from lab.errors import NothingShown
 from lab.experiments.benchmark import Measured, RatioLimit
-from lab.experiments.child_run import NoVerdict, child_run, warm_runs
+from lab.experiments.child_run import child_run, warm_runs
 from lab.judge.verdict import judge_again
 from lab.paths import REPORTS
 from lab.report import timeline_reader
@@ -68,7 +70,6 @@ def _measured(step: int, command: str, found: list[RunEnd], loads: list[float]) 
     return Measured(
         name=f"lesson {step} {command}",
         what=f"runs of `lab {command}` that end alike, of {len(found)}, at a load average of {least} to {most}",
-        unit="",
         value=alike / len(found),
         low=low,
         high=high,
@@ -82,7 +83,7 @@ def _measured(step: int, command: str, found: list[RunEnd], loads: list[float]) 
 def _ending(words: tuple[str, ...]) -> RunEnd:
     try:
         folder = REPORTS / "runs" / child_run([*words, "--no-draw"], REPORTS.parent).run
-    except NoVerdict as failure:
+    except NothingShown as failure:
         return RunEnd("VOID", "", str(failure))
     return ending_of(folder)
 

@@ -1,5 +1,6 @@
-"""The price of a sync, and what it buys: a Redis that syncs always, once a second, or when the kernel likes to.
+"""The price of Redis's syncs, and what they save.
 
+A Redis syncs always, once a second, or when the kernel likes to.
 Price: cycles a second of lua, as a share of those of a Redis that keeps nothing on disk. What it buys: how often a loss of
 power takes away a key whose write had been answered a moment before.
 """
@@ -7,24 +8,21 @@ power takes away a key whose write had been answered a moment before.
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import redis
 
 from app.locks import stages
 from app.settings import Settings
-from lab.experiments.benchmark import Measured, RatioLimit, Unmeasured, pairwise, ratio
+from lab.errors import NothingShown
+from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio, started
 from lab.experiments.lock_benchmark import maker, measure_lock
 from lab.paths import REPORTS
 from lab.report.statistics import of_shares
 from lab.scenario.scenario import SYNCS
-from lab.servers import process
 from lab.servers.process import Running
 from lab.servers.programs.redis import RedisServer
-from lab.servers.supervisor import Supervisor
 from lab.servers.synced_files import SyncedFiles, watched
 
 FOR_S = 1.0
@@ -39,23 +37,17 @@ LOST = {"always": RatioLimit(at_most=0.0), "everysec": RatioLimit(at_least=0.5),
 
 
 def measure(pairs: int) -> Iterator[Measured]:
-    supervisor = Supervisor()
     REPORTS.mkdir(exist_ok=True)  # on a disk, as the runs are: the folder for temporary files may be in memory
-    with tempfile.TemporaryDirectory(prefix=".bench-syncs-", dir=REPORTS) as name, contextlib.closing(supervisor):
-        programs = [RedisServer("none"), *(RedisServer(syncs, persists=True, syncs=syncs) for syncs in SYNCS)]
-        starting = [process.start(one, supervisor, Path(name).resolve()) for one in programs]
-        up = {server.name: server for server in [one.wait() for one in starting]}
-        for syncs in SYNCS:
-            yield _price(up[syncs], up["none"], pairs)
+    programs = [RedisServer("none"), *(RedisServer(syncs, persists=True, syncs=syncs) for syncs in SYNCS)]
+    with started(*programs, within=REPORTS) as servers:
+        up = {server.name: server for server in servers}
+        for syncs, promise in PRICES.items():
+            what = f"cycles a second of lua with one client and appendfsync {syncs}, as a share of those without a disk"
+            both = pairwise(pairs, lambda syncs=syncs: _speed(up[syncs]), lambda: _speed(up["none"]))  # type: ignore[misc]
+            yield ratio(f"syncs {syncs}", what, promise, both)
         with watched([up[syncs] for syncs in SYNCS]) as files:
             for syncs in SYNCS:
                 yield _lost(up[syncs], files[syncs])
-
-
-def _price(one: Running, other: Running, pairs: int) -> Measured:
-    ratios = [ours / theirs for ours, theirs in pairwise(pairs, lambda: _speed(one), lambda: _speed(other))]
-    what = f"cycles a second of lua with one client and appendfsync {one.name}, as a share of those without a disk, {pairs} pairs"
-    return ratio(f"syncs {one.name}", what, PRICES[one.name], ratios)
 
 
 def _speed(server: Running) -> float:
@@ -70,9 +62,7 @@ def _lost(server: Running, files: SyncedFiles) -> Measured:
     share = of_shares([sum(gone)], [len(gone)])
     what = f"losses of power after which an answered write was gone, with appendfsync {server.name}, of {LOSSES}"
     name, promise, samples = f"syncs {server.name} lost", LOST[server.name], [float(one) for one in gone]
-    return Measured(
-        name=name, what=what, unit="", value=share.value, low=share.low, high=share.high, promise=promise, samples=samples
-    )
+    return Measured(name=name, what=what, value=share.value, low=share.low, high=share.high, promise=promise, samples=samples)
 
 
 def _is_gone(server: Running, files: SyncedFiles, key: str) -> bool:
@@ -83,7 +73,7 @@ def _is_gone(server: Running, files: SyncedFiles, key: str) -> bool:
             client.set("lab:bench:other", "x")
             time.sleep(0.01)
         if not client.set(key, "x"):
-            raise Unmeasured("Redis did not answer")
+            raise NothingShown("Redis did not answer")
         server.kill()
         files.lose_unsynced()
         server.start_again()

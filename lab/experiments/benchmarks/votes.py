@@ -1,5 +1,6 @@
-"""Split votes: what Redlock's random pause is worth against a fixed one, where few contenders begin at the same moment.
+"""Redlock's random pause, compared with a fixed one.
 
+Split votes of few contenders that begin at the same moment.
 In a round, each contender wants the lock once, and all ask for the first time at the same moment. ``near`` contenders reach all
 five servers at once. ``apart``, each contender reaches one server at once and the next ones ever later, and each begins with
 another server: so the first votes are split. A fixed pause lets all of them ask again at the same moment.
@@ -10,27 +11,20 @@ from __future__ import annotations
 import contextlib
 import math
 import multiprocessing
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.endpoint import Endpoint
 from app.journal import Journal
 from app.lock import Grant, NotAcquired
 from app.locks import stages
-from app.settings import Settings
 from app.stores.redis_nodes import RedisNodes
-from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio
+from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio, store_up
 from lab.experiments.lock_benchmark import RETRY_MS
-from lab.scenario import reader
-from lab.servers import process
-from lab.servers.stores import redis_nodes
-from lab.servers.supervisor import Supervisor
 
 FIXED, RANDOM = "redlock_no_jitter", "redlock"
 WAYS_MS = {"near": 0, "apart": 3}  # how much longer the way to each next server is
@@ -84,11 +78,8 @@ class DistantNodes:
 
 
 def measure(pairs: int) -> Iterator[Measured]:
-    supervisor = Supervisor()
-    with tempfile.TemporaryDirectory(prefix="lab-bench-") as name, contextlib.closing(supervisor):
-        programs = redis_nodes.programs(reader.load("rush"))
-        running = [one.wait() for one in [process.start(one, supervisor, Path(name)) for one in programs]]
-        nodes = Settings.read({}, run="bench", redis_nodes_url=redis_nodes.url(running)).redis_nodes_url
+    with store_up("redis_nodes") as store:
+        nodes = store.settings.redis_nodes_url
         for where, way_ms in WAYS_MS.items():
             for number in CONTENDERS:
                 firsts = [2 * place % len(nodes.addresses) if way_ms else 0 for place in range(number)]
@@ -98,13 +89,11 @@ def measure(pairs: int) -> Iterator[Measured]:
 
 
 def _compared(where: str, number: int, both: Sequence[tuple[list[Round], list[Round]]]) -> Iterator[Measured]:
-    at_least = 1.2 if WAYS_MS[where] else 0.5  # contenders at one place may find no difference
+    promise = RatioLimit(at_least=1.2 if WAYS_MS[where] else 0.5)  # contenders at one place may find no difference
     figures = {"first": ("time until the first contender has the lock", time_to_first), "tries": ("tries for each grant", tries)}
     for name, (what, figure) in figures.items():
-        ratios = [figure(fixed) / figure(random) for fixed, random in both]
-        pauses = f"a fixed pause against a random one, {len(ratios)} pairs of {ROUNDS} rounds"
-        in_words = f"{what}, {number} contenders {where}: {pauses}"
-        yield ratio(f"votes {where} {number} {name}", in_words, RatioLimit(at_least=at_least), ratios)
+        about = f"{what}, {number} contenders {where}: a fixed pause against a random one"
+        yield ratio(f"votes {where} {number} {name}", about, promise, both, figure, f"pairs of {ROUNDS} rounds")
 
 
 def time_to_first(rounds: Sequence[Round]) -> float:

@@ -1,4 +1,4 @@
-"""The gain of each way of waiting through the whole stack: each stage compared with another in turn.
+"""Each way of waiting, compared with another.
 
 ``rush`` compares pubsub, queued and cohort with lua, fair with pubsub, and redlock_cohort with redlock. ``holder_crash`` compares
 fair with pubsub while the holder's replica dies, and with it all waiters that it serves.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from lab.experiments.benchmark import Measured, RatioLimit, Unmeasured, pairwise, ratio
-from lab.experiments.child_run import NoVerdict, child_run
+from lab.errors import NothingShown
+from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio, run
 from lab.judge.judgement import Judgement, Verdict
 from lab.story.verdict import why
 
@@ -26,25 +26,26 @@ PER_S: tuple[str, Figure] = "throughput", lambda judgement: judgement.kept_per_s
 SENT: tuple[str, Figure] = "commands sent to the lock's store", lambda judgement: judgement.sent_per_increment
 P99: tuple[str, Figure] = "p99 of the wait", lambda judgement: judgement.wait_ms["p99"]
 LONGEST: tuple[str, Figure] = "longest wait", lambda judgement: judgement.wait_ms["max"]
+# what is compared in each round: a figure of a stage with that of another, and the promise
+COMPARED = (
+    (PER_S, "pubsub", "lua", RatioLimit(at_least=0.9)),
+    (SENT, "pubsub", "lua", RatioLimit(at_most=1.0)),
+    (PER_S, "queued", "lua", RatioLimit(at_least=1.0)),
+    (P99, "queued", "lua", RatioLimit(at_most=0.6)),
+    (LONGEST, "queued", "lua", RatioLimit(at_most=0.5)),
+    (PER_S, "fair", "pubsub", RatioLimit(at_least=0.6)),
+    (PER_S, "cohort", "lua", RatioLimit(at_least=1.6)),
+    (P99, "cohort", "lua", RatioLimit(at_most=0.35)),
+    (SENT, "cohort", "lua", RatioLimit(at_most=0.1)),
+)
 
 
 def measure(pairs: int) -> Iterator[Measured]:
     """Measure rounds of all stages; every second round is in reverse order."""
     number = max(3, min(pairs, ROUNDS))
     rounds = [{name: _rush(name) for name in (STAGES if place % 2 else STAGES[::-1])} for place in range(number)]
-
-    def share(figure: tuple[str, Figure], of: str, base: str, promise: RatioLimit) -> Measured:
-        return _ratio(figure, of, base, [(one[of], one[base]) for one in rounds], f"rounds of {REQUESTS} requests", promise)
-
-    yield share(PER_S, "pubsub", "lua", RatioLimit(at_least=0.9))
-    yield share(SENT, "pubsub", "lua", RatioLimit(at_most=1.0))
-    yield share(PER_S, "queued", "lua", RatioLimit(at_least=1.0))
-    yield share(P99, "queued", "lua", RatioLimit(at_most=0.6))
-    yield share(LONGEST, "queued", "lua", RatioLimit(at_most=0.5))
-    yield share(PER_S, "fair", "pubsub", RatioLimit(at_least=0.6))
-    yield share(PER_S, "cohort", "lua", RatioLimit(at_least=1.6))
-    yield share(P99, "cohort", "lua", RatioLimit(at_most=0.35))
-    yield share(SENT, "cohort", "lua", RatioLimit(at_most=0.1))
+    for figure, of, base, promise in COMPARED:
+        yield _ratio(figure, of, base, [(one[of], one[base]) for one in rounds], f"rounds of {REQUESTS} requests", promise)
     crashes = list(pairwise(number, lambda: _with_a_crash("fair"), lambda: _with_a_crash("pubsub")))
     about = f"pairs of {REQUESTS} requests, where a replica dies with its waiters"
     yield _ratio(PER_S, "fair", "pubsub", crashes, about, RatioLimit(at_least=0.6), name="crash")
@@ -55,51 +56,37 @@ def measure(pairs: int) -> Iterator[Measured]:
 
 
 def _ratio(
-    figure: tuple[str, Figure], of: str, base: str, pairs: Sequence[Pair], about: str, promise: RatioLimit, name: str = ""
+    figure: tuple[str, Figure], of: str, base: str, both: Sequence[Pair], pairs: str, promise: RatioLimit, name: str = ""
 ) -> Measured:
     what, value_of = figure
-    ratios = [value_of(one) / value_of(other) for one, other in pairs]
-    in_words = f"{what} of {of}, as a share of {base}'s, {len(ratios)} {about}"
-    return ratio(f"waits {of} {name or what.split(maxsplit=1)[0]}", in_words, promise, ratios)
+    words = f"{what} of {of}, as a share of {base}'s"
+    return ratio(f"waits {of} {name or what.split(maxsplit=1)[0]}", words, promise, both, value_of, pairs)
 
 
 def _refused(stage: str) -> Measured:
     """Measure how many of many requests a stage refuses."""
-    failed = float(_run("rush", stage, ALL_REQUESTS).failed)
-    return Measured(
-        name=f"waits {stage} refused",
-        what=f"requests of {ALL_REQUESTS} that {stage} refused",
-        unit="",
-        value=failed,
-        promise=RatioLimit(at_most=0.0),
-        samples=[failed],
-    )
+    failed = float(run("rush", stage, ALL_REQUESTS).failed)
+    what = f"requests of {ALL_REQUESTS} that {stage} refused"
+    return Measured(name=f"waits {stage} refused", what=what, value=failed, promise=RatioLimit(at_most=0.0), samples=[failed])
 
 
 def _rush(stage: str, requests: int = REQUESTS) -> Judgement:
-    judgement = _voted(stage, requests)
-    if judgement.acknowledged != requests:
-        raise Unmeasured(f"rush on {stage} failed {judgement.failed} of {requests} requests: {why(judgement)}")
-    return judgement
+    return _unlost(run("rush", stage, requests, acknowledged=True))
 
 
-def _voted(stage: str, requests: int = VOTED_REQUESTS) -> Judgement:
+def _voted(stage: str) -> Judgement:
     """Make a run in which requests may be refused, but none is lost."""
-    judgement = _run("rush", stage, requests)
+    return _unlost(run("rush", stage, VOTED_REQUESTS))
+
+
+def _unlost(judgement: Judgement) -> Judgement:
     if judgement.lost:
-        raise Unmeasured(f"rush on {stage} lost {judgement.lost}: {why(judgement)}")
+        raise NothingShown(f"rush on {judgement.stage} lost {judgement.lost}: {why(judgement)}")
     return judgement
 
 
 def _with_a_crash(stage: str) -> Judgement:
-    judgement = _run(CRASH, stage, REQUESTS, "--users", "100", "--work-ms", "0", "--wait-ms", "10000")
+    judgement = run(CRASH, stage, REQUESTS, "--users", "100", "--work-ms", "0", "--wait-ms", "10000")
     if judgement.verdict is not Verdict.KEPT:
-        raise Unmeasured(f"{CRASH} on {stage} was {judgement.verdict}: {why(judgement)}")
+        raise NothingShown(f"{CRASH} on {stage} was {judgement.verdict}: {why(judgement)}")
     return judgement
-
-
-def _run(scenario: str, stage: str, requests: int, *more: str) -> Judgement:
-    try:
-        return child_run([scenario, "--stage", stage, "--requests", str(requests), "--no-draw", *more])
-    except NoVerdict as failure:
-        raise Unmeasured(str(failure)) from None

@@ -1,4 +1,7 @@
-"""The price of a worker: the lock of redis-py in a program of its own, compared with the same lock in the replicas."""
+"""The lock of redis-py in a worker, compared with it in the replicas.
+
+The price of a program of its own.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.experiments.benchmark import Measured, RatioLimit, Unmeasured, pairwise, ratio
-from lab.experiments.child_run import NoVerdict, child_run
+from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio, run
 from lab.paths import HOME, need_clone
-from lab.story.verdict import why
 
 REQUESTS = 1000
 PAIRS = 6
@@ -54,17 +55,10 @@ def measure(pairs: int) -> Iterator[Measured]:
         here, there = folder / "in_the_replicas.py", folder / "in_a_worker.py"
         here.write_text(HERE, encoding="utf-8")
         there.write_text(THERE.format(worker=worker), encoding="utf-8")
-        number = max(3, min(pairs, PAIRS))
-        ratios = [one / other for one, other in pairwise(number, lambda: _per_s(there), lambda: _per_s(here))]
-    what = f"increments a second of redis-py's lock in a worker, as a share of those in the replicas, {number} pairs"
-    yield ratio("wire", what, RatioLimit(at_least=0.7), ratios)
+        both = pairwise(max(3, min(pairs, PAIRS)), lambda: _per_s(there), lambda: _per_s(here))
+        what = "increments a second of redis-py's lock in a worker, as a share of those in the replicas"
+        yield ratio("wire", what, RatioLimit(at_least=0.7), both)
 
 
 def _per_s(stage: Path) -> float:
-    try:
-        judgement = child_run(["rush", "--stage", str(stage), "--requests", str(REQUESTS), "--no-draw"])
-    except NoVerdict as failure:
-        raise Unmeasured(str(failure)) from None
-    if judgement.acknowledged != REQUESTS:
-        raise Unmeasured(f"rush on {stage.stem} served {judgement.acknowledged} of {REQUESTS} requests: {why(judgement)}")
-    return judgement.kept_per_s
+    return run("rush", str(stage), REQUESTS, acknowledged=True).kept_per_s

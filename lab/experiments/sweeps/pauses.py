@@ -1,4 +1,7 @@
-"""How long may a holder be stopped? The share of runs in which it lost its lock, as the pause grows beyond the TTL."""
+"""How long may a holder be stopped?
+
+The share of runs in which it lost its lock, as the pause grows beyond the TTL.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""How often to ask for a lock that is taken: polling harder costs commands, and the store's time
-for them is missing for the holder.
+"""How often should a waiter ask?
+
+Polling harder costs commands, and the store's time for them is missing for the holder.
 """
 
 from __future__ import annotations

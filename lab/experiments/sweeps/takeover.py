@@ -1,4 +1,7 @@
-"""How long do the others wait after a crash? The longest wait for the lock of a dead holder, as the TTL grows."""
+"""How long do the others wait after a crash?
+
+The longest wait for the lock of a dead holder, as the TTL grows.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""When a TTL is too short: the share of the acknowledged increments that is lost, as the work grows
-beyond the TTL.
+"""How much longer than the TTL may the work take?
+
+The share of the acknowledged increments that is lost, as the work grows beyond the TTL.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -250,7 +251,7 @@ def test_kept_facts_draw_the_same(tmp_path, monkeypatch):
 def test_rerun_by_name(names, ran, monkeypatch):
     """A named picture is run again by the command that the chapter prints, and its run is kept."""
     kept, message = [], []
-    monkeypatch.setattr(figures, "_run", lambda one: Path(one.name))
+    monkeypatch.setattr(figures, "child_run", lambda words, cwd: SimpleNamespace(run=f"{words[2]}-{words[0]}"))
     monkeypatch.setattr(figures, "keep", lambda one, run: kept.append((one.name, run.name)))
 
     figures.rerun(names, message.append)

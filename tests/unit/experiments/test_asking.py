@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.experiments.benchmark import Unmeasured
+from lab.errors import NothingShown
 from lab.experiments.benchmarks import asking
 
 
@@ -22,5 +22,5 @@ def test_each_try_asks_for_a_key_of_its_own():
 
 def test_a_try_without_a_majority_is_no_measurement():
     """The time of a try that failed means nothing."""
-    with pytest.raises(Unmeasured, match="no majority"):
+    with pytest.raises(NothingShown, match="no majority"):
         asking.tries_s(lambda *command: ["OK", "OK", None, None, None], tries=1)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from lab.errors import BadInput, MissingProgram
-from lab.experiments import benchmark, benchmark_runner
+from lab.experiments import benchmark
 from lab.experiments.benchmark import Measured, RatioLimit, pairwise
 from lab.report.statistics import mean, mean_of_ratios
 
@@ -106,19 +106,19 @@ def test_missing_program(limit, status, monkeypatch, tmp_path, capsys):
             yield
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("lab.experiments.benchmark_runner.benches", lambda: {"needs-wrk": NeedsWrk(), "good": Good()})
+    monkeypatch.setattr("lab.experiments.benchmark.benches", lambda: {"needs-wrk": NeedsWrk(), "good": Good()})
 
-    assert benchmark_runner.measure([], 3) == status
+    assert benchmark.measure([], 3) == status
 
     out = capsys.readouterr().out
     assert "needs-wrk was not measured: wrk is not installed" in out
     assert "Install it" in out
     assert "\ngood " in out
     (kept,) = (tmp_path / "reports").glob("bench-*.json")
-    assert [one["name"] for one in json.loads(kept.read_text(encoding="utf-8"))["figures"]] == ["good"]
+    assert [one["name"] for one in json.loads(kept.read_text(encoding="utf-8"))["points"]] == ["good"]
 
 
 def test_unknown_benchmark_is_refused():
     """An unknown benchmark is refused with the nearest name."""
     with pytest.raises(BadInput, match="Did you mean 'explorer'"):
-        benchmark_runner.measure(["explorr"], 1)
+        benchmark.measure(["explorr"], 1)

@@ -8,8 +8,9 @@ from contextlib import closing
 
 import pytest
 
+from lab.errors import NothingShown
 from lab.experiments import child_run
-from lab.experiments.child_run import NoVerdict, WarmRuns, Worker
+from lab.experiments.child_run import WarmRuns, Worker
 from tests.command import lab
 
 
@@ -49,7 +50,7 @@ def test_killed_worker(ended, tmp_path):
     """A worker that was killed gives no verdict, and the message has the command line."""
     ended._process.kill()
 
-    with pytest.raises(NoVerdict, match="lab stages was ended: it took longer than 180 s, or its process was killed"):
+    with pytest.raises(NothingShown, match="lab stages was ended: it took longer than 180 s, or its process was killed"):
         ended.execute(["stages"], tmp_path)
 
 
@@ -57,7 +58,7 @@ def test_slow_run_is_ended(ended, monkeypatch, tmp_path):
     """A run that takes too long is ended with its worker."""
     monkeypatch.setattr(child_run, "SLOWEST_S", 0.01)
 
-    with pytest.raises(NoVerdict, match="took longer"):
+    with pytest.raises(NothingShown, match="took longer"):
         ended.execute(["stages"], tmp_path)
     assert ended._process.wait() < 0
 
@@ -91,5 +92,5 @@ def test_run_of_its_own_that_takes_too_long(monkeypatch, tmp_path):
     """A run that is not over in time has no verdict: the other cells of a matrix still run."""
     monkeypatch.setattr(child_run, "SLOWEST_S", 0.01)
 
-    with pytest.raises(NoVerdict, match="it was not over by then"):
+    with pytest.raises(NothingShown, match="it was not over by then"):
         child_run.child_run(["rush", "--stage", "none"], tmp_path)

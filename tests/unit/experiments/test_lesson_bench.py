@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from lab.errors import NothingShown
 from lab.experiments.benchmarks import lesson as bench
 from lab.experiments.benchmarks.lesson import RunEnd
-from lab.experiments.child_run import NoVerdict
 
 USUAL, OTHER = RunEnd("ADMITTED", "no_lock", "read wrote"), RunEnd("KEPT", "", "in_turn")
 
@@ -22,7 +22,7 @@ def first_runs(monkeypatch):
     def run(words, cwd):
         ending = endings.pop() if endings and words[:3] == ["rush", "--stage", "none"] else USUAL
         if ending is None:
-            raise NoVerdict("it was ended")
+            raise NothingShown("it was ended")
         name = str(len(left))
         left[name] = ending
         return SimpleNamespace(run=name)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from app.locks import stages
 from lab.experiments import lock_benchmark_report
 from lab.experiments.benchmarks import locks
-from lab.experiments.lock_benchmark import LockMeasurement, median_of, overtakes
-from lab.experiments.round_trip import ASK
+from lab.experiments.lock_benchmark import ASK, LockMeasurement, median_of, overtakes
 from tests.every import every
 
 

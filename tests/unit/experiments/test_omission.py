@@ -14,7 +14,8 @@ from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.history import Outcome, Recorder, Request
 from lab.experiments import omission, omission_report
 from lab.experiments.benchmarks import omission as bench
-from lab.experiments.omission import LUA, SITUATIONS, UNFROZEN, Loop, TimedRun, longer_than, quantile
+from lab.experiments.measurement import made_now
+from lab.experiments.omission import LUA, SITUATIONS, UNFROZEN, Loop, OmissionBenchmark, TimedRun, longer_than, quantile
 from lab.scenario import reader
 from lab.scenario.overrides import override
 from lab.scenario.stages import find_stage
@@ -110,9 +111,7 @@ def test_a_measured_run_makes_sense(situation, loop):
 
 def test_ratios_of_both_loops():
     """The open loop's p95 is 860 ms, the closed loop's 10 ms; and where nothing is frozen, both are 10 ms."""
-    pairs = {situation: [(made(None, 10, situation), made(4, 10, situation))] * 3 for situation in SITUATIONS}
-
-    found = {one.name: one for one in bench.figures(pairs)}
+    found = {one.name: one for one in bench.figures(all_rounds())}
 
     assert found["omission lua frozen_holder hidden"].value == pytest.approx(86)
     assert found["omission lua rush hidden"].value == pytest.approx(1)
@@ -122,13 +121,13 @@ def test_ratios_of_both_loops():
 
 def test_report_names_what_was_found(tmp_path):
     """The title has the numbers, the table has each situation, and the picture is drawn again to the same from its file."""
-    paths = omission_report.write(all_rounds(), 0.25, tmp_path)
+    paths = omission_report.write(made_now(OmissionBenchmark, load_average=0.25, points=all_rounds()), tmp_path)
 
     found = omission_report.load(tmp_path)
     table = (tmp_path / "omission.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("| `")]
     assert [path.name for path in paths] == ["omission.json", "omission.md", "omission.svg", "omission-dark.svg"]
-    assert omission_report.finding(found.runs) == (
+    assert omission_report.finding(found.points) == (
         "The closed loop reports a p95 of 10 ms; the open loop waits 860 ms, 86 times as long"
     )
     assert "the load average was 0.25 before" in table

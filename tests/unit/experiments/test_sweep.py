@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from app.locks import stages
 from lab import paths
 from lab.errors import BadInput
-from lab.experiments import sweep_chart, sweep_result, sweep_runner, sweeps
+from lab.experiments import measurement, sweep_report, sweep_result, sweep_runner, sweeps
 from lab.experiments.sweep import numbers
 from lab.experiments.sweep_report import markdown, write, write_again
 from lab.experiments.sweep_result import LOST_LOCK, LOST_SHARE, Point, SweepResult
@@ -53,7 +53,7 @@ def crashed(ttl_ms: float, longest_ms: float, stage: str = "lua") -> Point:
     return Point(**about, acknowledged=24, figures={"wait_max_ms": longest_ms})
 
 
-def made(name: str, *points: Point, ended: str = sweep_result.COMPLETE) -> SweepResult:
+def made(name: str, *points: Point, ended: str = measurement.COMPLETE) -> SweepResult:
     values = sorted({point.value for point in points})
     names = list(dict.fromkeys(point.stage for point in points))
     return SweepResult(**ABOUT, sweep=name, stages=names, values=values, planned=len(points), points=list(points), ended=ended)
@@ -242,7 +242,7 @@ def test_sweep_is_written_from_its_file(name, tmp_path):
         "pauses": [stopped(0.5, False), stopped(2, True)],
         "takeover": [crashed(300, 330), crashed(2000, 2040)],
     }[name]
-    sweep_result.save(made(name, *points), tmp_path)
+    measurement.save(made(name, *points), tmp_path / sweep_result.FILE)
 
     page, _, table, *pictures = write_again(tmp_path)
 
@@ -253,7 +253,7 @@ def test_sweep_is_written_from_its_file(name, tmp_path):
 
 def test_sweep_is_written_again_to_the_same(tmp_path):
     """The same file makes the same page, table and pictures: all sweeps are written by one function."""
-    sweep_result.save(made("ttl", lost(0.5, 0), lost(2, 15)), tmp_path)
+    measurement.save(made("ttl", lost(0.5, 0), lost(2, 15)), tmp_path / sweep_result.FILE)
     before = [path.read_bytes() for path in write_again(tmp_path)]
 
     assert [path.read_bytes() for path in write_again(tmp_path)] == before
@@ -279,7 +279,7 @@ def test_interrupted_sweep_is_marked(tmp_path):
     paths = write(sweeps.load("ttl"), result, tmp_path)
 
     said = "interrupted: 1 of 9 points were measured"
-    assert said in sweep_chart.heading(sweeps.load("ttl"), result, sweep_result.curves(result))
+    assert said in sweep_report.heading(sweeps.load("ttl"), result, sweep_result.curves(result))
     assert all(said in path.read_text(encoding="utf-8") for path in paths[:3])
 
 
