@@ -11,8 +11,7 @@ from rich.table import Table
 
 from lab.errors import ExitStatus, LabError, choose_from, worst
 from lab.experiments import known_failure
-from lab.experiments.known_failure import command, kept, replay
-from lab.experiments.known_failure_report import in_words
+from lab.experiments.known_failure import command, in_words, kept, replay
 from lab.paths import COMMAND, HOME, REPORTS, need_clone, shown
 from lab.report.terminal import terminal
 from lab.scenario.failures import KnownFailure, load, names

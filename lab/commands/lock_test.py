@@ -18,10 +18,20 @@ from app.lock import Claim, Stage
 from lab.commands import explored_words as words
 from lab.commands.explore import DECISION, Shortest, Wanted, explore
 from lab.errors import BadInput, ExitStatus, worst
-from lab.experiments import speed
 from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix import measured_now
-from lab.experiments.own_lock import COLOURS, MISSING, UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan, print_left_out
+from lab.experiments.own_lock import (
+    COLOURS,
+    MISSING,
+    UNCLAIMED,
+    UNDER,
+    UNFIT,
+    OwnCell,
+    conduct_rounds,
+    measure_speed,
+    plan,
+    print_left_out,
+)
 from lab.experiments.stage_file import of_a_class, of_a_worker
 from lab.explore.code.program import servers_of
 from lab.explore.decision import Explorer
@@ -179,10 +189,10 @@ def _run(stage: Stage, asked: LockTest, tested: TestedLock, tasks: Sequence[OwnC
             task.most = max(asked.requests, VOTERS_REQUESTS) if asked.requests and are_voters else asked.requests or 0
             task.users = VOTERS if are_voters else 0
         for task in tasks if asked.is_speed_wanted else ():
-            if task.scenario.name == speed.SCENARIO and not task.kind:
-                tested.speed = speed.measure_speed(task, asked.repeat, _named(stage), REPORTS)
+            if task.scenario.name == UNDER and not task.kind:
+                tested.speed = measure_speed(task, asked.repeat, _named(stage), REPORTS)
         if asked.is_speed_wanted and tested.speed is None:
-            tested.notes.append(f"No speed: it is measured under {speed.SCENARIO}, in runs that break nothing.")
+            tested.notes.append(f"No speed: it is measured under {UNDER}, in runs that break nothing.")
         conduct_rounds(tasks, asked.repeat, asked.jobs, console, REPORTS, draw=asked.repeat == 1 and not asked.no_draw)
     publish_site()
 

@@ -34,7 +34,7 @@ from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import (
     benchmark,
     growth_report,
-    known_failure_report,
+    known_failure,
     lock_benchmark_report,
     omission_report,
     sweep_result,
@@ -296,5 +296,5 @@ PARTS: dict[str, Callable[..., str]] = {
     **lock_benchmark_report.DOCUMENT_PARTS,
     **omission_report.DOCUMENT_PARTS,
     **growth_report.DOCUMENT_PARTS,
-    **known_failure_report.DOCUMENT_PARTS,
+    **known_failure.DOCUMENT_PARTS,
 }

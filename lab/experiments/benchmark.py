@@ -143,7 +143,7 @@ def ratio(
 ) -> Measured:
     """Return the mean ratio of pairs as a figure. figure: of a sample. of: what a pair consists of, in words."""
     ratios = [figure(one) / figure(other) for one, other in both]
-    value, low, high = mean_of_ratios(ratios)
+    value, low, high, _ = mean_of_ratios(ratios)
     about = f"{what}, {len(ratios)} {of or 'pairs'}"
     return Measured(name=name, what=about, value=value, low=low, high=high, promise=promise, samples=ratios, remark=remark)
 

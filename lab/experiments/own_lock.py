@@ -1,9 +1,10 @@
-"""Which scenarios test the promises of a lock of the user's own, what their runs show, and what is left out and why."""
+"""Which scenarios test the promises of a lock of the user's own, what their runs show, what is left out; and its speed."""
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,10 +16,12 @@ from rich.markup import escape
 from app.lock import Stage
 from lab import prerequisites
 from lab.errors import BadInput
+from lab.experiments.benchmark import pairwise
 from lab.experiments.matrix import in_order, lacking
-from lab.experiments.matrix_round import judged
+from lab.experiments.matrix_round import judged, judgement_of
+from lab.judge.judgement import Judgement, Verdict
 from lab.report.matrix import Cell, cell_requests, lost_otherwise
-from lab.report.tested_lock import TestedCell
+from lab.report.tested_lock import Speed, TestedCell
 from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.reader import ENDING
@@ -100,6 +103,9 @@ def _about(cell: Cell, claim: str, promises: Collection[str]) -> Cell:
     return replace(cell, claim=claim, verdict="VOID", reason=what, grounds=None)
 
 
+NEXT_TO, UNDER = "lua", "rush"  # with which stage the speed is compared, and under which scenario
+# the speed of a lock that lets two in, or nobody, says nothing
+SHOWN = (Verdict.KEPT, Verdict.UNSEEN, Verdict.ADMITTED)
 SEVERITY = ("KEPT", "ADMITTED", "UNSEEN", "VOID", "BROKEN")
 
 
@@ -168,3 +174,36 @@ def print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[Own
                 console.print(f"  {task.scenario.name}: {escape(task.reason)}", style="dim", soft_wrap=True)
     for program in sorted({name for task in tasks if task.kind == MISSING for name in lacking(task.scenario, task.stage)}):
         console.print(prerequisites.how_to_install(program), style="bold red", soft_wrap=True)
+
+
+def measure_speed(task: OwnCell, pairs: int, named: str, reports: Path) -> Speed | None:
+    """Make pairs of runs; each run of the lock is a round of the task. Return None where no pair shows a speed.
+
+    task: the lock under ``rush``. named: the lock, as a command names it.
+    """
+
+    def of_the_lock() -> Judgement | None:
+        task.rounds.append(cell := task.cell())
+        return judgement_of(cell, [*task.words, "--no-draw"], reports)
+
+    next_to = task.words_for(NEXT_TO)
+    both = list(pairwise(pairs, of_the_lock, lambda: judgement_of(task.cell(), [*next_to, "--no-draw"], reports)))
+    shown = [(one, other) for one, other in both if one and other and one.verdict in SHOWN and other.verdict in SHOWN]
+    if not shown or any(cell.verdict == Verdict.BROKEN for cell in task.rounds):
+        return None
+    mine, theirs = zip(*shown, strict=True)
+
+    def mean(of: tuple[Judgement, ...], figure: Callable[[Judgement], float]) -> float:
+        return round(sum(map(figure, of)) / len(of), 1)
+
+    return Speed(
+        next_to=NEXT_TO,
+        command=shlex.join(["lab", "run", *task.words_for(named)]),
+        next_to_command=shlex.join(["lab", "run", *next_to]),
+        per_s=[one.kept_per_s for one in mine],
+        next_to_per_s=[one.kept_per_s for one in theirs],
+        commands=mean(mine, lambda one: one.commands_per_increment),
+        next_to_commands=mean(theirs, lambda one: one.commands_per_increment),
+        longest_wait_ms=max(one.wait_ms["max"] for one in mine),
+        next_to_longest_wait_ms=max(one.wait_ms["max"] for one in theirs),
+    )

@@ -12,7 +12,7 @@ from matplotlib.text import Text
 from lab.evidence.run_folder import replace
 from lab.experiments import sweep_result, sweeps
 from lab.experiments.sweep import Sweep
-from lab.experiments.sweep_result import SHARES, Curve, Spot, SweepResult
+from lab.experiments.sweep_result import Curve, Spot, SweepResult, shown
 from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.report.chart import headed
@@ -120,18 +120,11 @@ def _row(sweep: Sweep, stage: str, spot: Spot, language: Language) -> list[str]:
 def _figure(name: str, one: Interval | None, language: Language) -> str:
     if one is None:
         return "–"
-    number = _percent if name in SHARES else _amount
     if one.low is None or one.high is None:
-        return number(one.value)
-    return number(one.value) + say.text("sweep_page", "between", language, low=number(one.low), high=number(one.high))
-
-
-def _amount(value: float) -> str:
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}".replace("%", " %")
+        return shown(name, one.value)
+    return shown(name, one.value) + say.text(
+        "sweep_page", "between", language, low=shown(name, one.low), high=shown(name, one.high)
+    )
 
 
 def _one_line(text: str) -> str:

@@ -32,6 +32,13 @@ FIGURES = {
 }
 
 
+def shown(figure: str, value: float) -> str:
+    """Return a recorded figure with few digits: a share in per cent."""
+    if figure in SHARES:
+        return f"{value:.1%}".replace("%", " %")
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
 class Point(msgspec.Struct, kw_only=True):
     """One run."""
 

@@ -25,9 +25,8 @@ from lab.errors import BadInput, CannotWrite, ExitStatus, NotReady, choose_from,
 from lab.experiments import sweep_result, sweeps
 from lab.experiments.measurement import made_now, new_place, record
 from lab.experiments.sweep import START_S, Sweep, numbers
-from lab.experiments.sweep_chart import per_cent
 from lab.experiments.sweep_report import write
-from lab.experiments.sweep_result import KEPT_PER_S, LOST_LOCK, LOST_SHARE, Point, SweepResult
+from lab.experiments.sweep_result import Point, SweepResult, shown
 from lab.judge.judgement import Verdict
 from lab.pipeline import by_locust, conduct, finish, publish_site
 from lab.report.terminal import STYLES, terminal
@@ -134,7 +133,7 @@ def _conducted(sweep: Sweep, plan: Plan, command: str, console: Console) -> Iter
     for number, (stage, value, repeat, scenario) in enumerate(plan, 1):
         point = _point(sweep, stage, value, repeat, scenario, command)
         left = (time.monotonic() - began_s) / number * (len(plan) - number)
-        figures = ", ".join(_in_words(sweep, name, figure) for name, figure in point.figures.items())
+        figures = ", ".join(f"{sweep.figures[name]} {shown(name, figure)}" for name, figure in point.figures.items())
         why = "" if point.sound else f"  {escape(point.reason)}"
         colour = STYLES[point.verdict]
         console.print(
@@ -143,21 +142,6 @@ def _conducted(sweep: Sweep, plan: Plan, command: str, console: Console) -> Iter
             soft_wrap=True,
         )
         yield point
-
-
-def _in_words(sweep: Sweep, name: str, figure: float) -> str:
-    """Return a recorded figure for the line of its run."""
-    if name == LOST_SHARE:
-        return f"{per_cent(figure)} of the acknowledged increments lost"
-    if name == LOST_LOCK:
-        return "the stopped holder lost its lock" if figure else "the stopped holder kept its lock"
-    if name == KEPT_PER_S:
-        return f"{_short(figure)} kept a second"
-    return f"{sweep.figures[name]} {_short(figure)}"
-
-
-def _short(figure: float) -> str:
-    return f"{figure:.0f}" if figure >= 100 else f"{figure:.2g}"
 
 
 def _point(sweep: Sweep, stage: Stage, value: float, repeat: int, scenario: Scenario, command: str) -> Point:

@@ -6,6 +6,7 @@ The families are the parts of the ladder. A bar on such an axis would have a len
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
@@ -14,10 +15,11 @@ from app.locks import part, stages
 from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.report import chart
-from lab.report.chart import BLUE, RED
-from lab.report.repeats import Spread
+from lab.report.chart import BLUE, FEW, RED
 from lab.report.run_data import Result
+from lab.report.statistics import Spread
 from lab.story.say import ENGLISH, text
+from lab.text import thousands
 
 INCHES = 0.23  # of a row
 
@@ -47,9 +49,33 @@ def _place(name: str, shelf: Sequence[str]) -> int:
     return shelf.index(name) if name in shelf else len(shelf)
 
 
-def title_width(results: Sequence[Result], language: Language = ENGLISH) -> int:
-    """Return how many letters fit in a line of the title: the names of the families stand at the left."""
-    return chart.title_width([*(result.label for result in results), *families(results, language)])
+@dataclass(frozen=True)
+class FamilyDots:
+    """A chart of many runs, a dot a run."""
+
+    # the figure of a run; None where it has none
+    value: Callable[[Result], Spread | None]
+    # how a figure is written next to its dot
+    words: Callable[[float], str]
+    # the id of the words of its axis, and of its finding: with ``_most`` the largest figure, with ``_none`` that there is none
+    name: str
+
+    def fits(self, results: Sequence[Result]) -> bool:
+        """Return whether the runs are many, and one of them has the figure."""
+        return len(results) > FEW and any(self.value(result) for result in results)
+
+    def height(self, results: Sequence[Result]) -> float:
+        """Return the height in inches."""
+        return height(results)
+
+    def draw(self, axes: Axes, results: Sequence[Result], language: Language = ENGLISH) -> None:
+        """Draw the chart, with the run of the largest figure in its title."""
+        found = [(value.value, result.label) for result in results if (value := self.value(result))]
+        finding = text("chart", f"{self.name}_none", language, len(results))
+        if found:
+            most, stage = max(found, key=lambda one: one[0])
+            finding = text("chart", f"{self.name}_most", language, stage=stage, most=thousands(most))
+        draw(axes, results, language, self.value, self.words, text("chart", self.name, language), finding)
 
 
 def height(results: Sequence[Result]) -> float:
@@ -63,6 +89,8 @@ def draw(
     language: Language,
     value: Callable[[Result], Spread | None],
     words: Callable[[float], str],
+    label: str,
+    finding: str,
 ) -> None:
     """Draw a row for each result under the name of its family. words: how a value is written next to its dot."""
     labels: list[str] = []
@@ -85,6 +113,9 @@ def draw(
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
     axes.xaxis.set_major_formatter(lambda number, _: words(number))
+    axes.set_xlabel(label)
+    width = chart.title_width([*(result.label for result in results), *named])
+    chart.title(axes, finding, chart.conditions(results, language), width)
 
 
 def _dot(axes: Axes, row: int, dot: Dot, words: Callable[[float], str], none: str) -> None:
@@ -93,8 +124,8 @@ def _dot(axes: Axes, row: int, dot: Dot, words: Callable[[float], str], none: st
         axes.text(0.008, row, none, transform=left, va="center", fontsize=9.5, color="#666666")
         return
     colour = RED if dot.lost else BLUE
-    value, low, high, runs = dot.value
-    if runs > 1:
+    value, low, high, samples = dot.value
+    if samples > 1:
         axes.plot([max(low, value / 10), high], [row, row], color=colour, linewidth=1.6)
     axes.plot([value], [row], marker="o", markersize=6, color=colour, linewidth=0)
     axes.annotate(words(value), (max(value, high), row), xytext=(8, 0), textcoords="offset points", va="center", fontsize=9.5)

@@ -14,8 +14,8 @@ from lab.report import reference
 from lab.report.matrix_layout import Marks, marks
 from lab.report.matrix_picture import legend, write
 from lab.report.palette import HARMS, PAPERS, Mark
-from lab.report.repeats import Spread, spread
 from lab.report.run_data import Result
+from lab.report.statistics import Spread, mean
 from lab.story.say import ENGLISH, text
 from lab.text import thousands
 
@@ -67,9 +67,9 @@ def rung(result: Result, known: Marks) -> Rung:
     stage, runs = result.judgement.stage, result.repeats
     return Rung(
         stage,
-        spread([one.kept_per_s for one in runs]),
-        spread([one.acknowledged_per_s - one.kept_per_s for one in runs]),
-        spread([one.acknowledged_per_s for one in runs]),
+        mean([one.kept_per_s for one in runs]),
+        mean([one.acknowledged_per_s - one.kept_per_s for one in runs]),
+        mean([one.acknowledged_per_s for one in runs]),
         tuple(known.get((fault, stage), Mark.UNTRIED) for fault in FAULTS),
     )
 
@@ -124,7 +124,7 @@ def finding(rows: list[Rung], language: Language = ENGLISH) -> str:
 def conditions(rows: list[Rung], language: Language = ENGLISH) -> str:
     """Return how the bars were measured."""
     load = reference.of_stage(LAST).record.scenario
-    least, most = min(row.stays.runs for row in rows), max(row.stays.runs for row in rows)
+    least, most = min(row.stays.samples for row in rows), max(row.stays.samples for row in rows)
     name = "one_run" if most == 1 else "mean" if least == most else "means"
     runs = text("hero", name, language, most, least=least, most=most)
     about = {one: load[one] for one in ("requests", "users", "replicas")}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
-from unicodedata import east_asian_width
 
 from app.locks import stages
 from lab.language.choice import Language
@@ -18,6 +16,7 @@ from lab.report.matrix import Cell, Origin, lost_otherwise
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, Marks, in_words, layout, marks, part_of
 from lab.report.matrix_page import NOTHING, Decided, write_page
 from lab.report.palette import HARMS, HELD, LIGHT, NAMES, PAPERS, SIGNS, Mark, Paper
+from lab.story.lanes import letters_of, wrapped
 from lab.story.say import ENGLISH, text, words
 
 FONTS = {  # a browser without the first takes the next
@@ -26,9 +25,6 @@ FONTS = {  # a browser without the first takes the next
     Language.CHINESE: "'DejaVu Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Source Han Sans SC', "
     "'WenQuanYi Micro Hei', sans-serif",
 }
-
-
-PIECE = re.compile(r"[\u4e00-\u9fff][，。：；、）”]*|[^\s\u4e00-\u9fff]*\s*|\s+")  # between two pieces a line may end
 
 
 class LegendMark(NamedTuple):
@@ -61,18 +57,8 @@ def legend(
 
 def letters(words: str) -> float:
     """Return the width of words in letters of the font's size: a Chinese sign is as wide as high."""
-    return sum(1 if east_asian_width(one) in "WF" else 0.59 for one in words)
-
-
-def wrapped(words: str, width: float) -> list[str]:
-    """Return words in lines. width: in letters of the font's size. A line ends at a space, or behind a Chinese sign."""
-    lines, line = [], ""
-    for piece in PIECE.findall(words):
-        if line and letters((line + piece).rstrip()) > width:
-            lines.append(line.rstrip())
-            line = ""
-        line += piece
-    return [*lines, line.rstrip()] if line else lines
+    wide = letters_of(words) - len(words)
+    return wide + NARROW_LETTER * (len(words) - wide)
 
 
 def write(template: str, path: Path, paper: Paper, language: Language, **values: Any) -> Path:
@@ -88,6 +74,7 @@ NARROW, WIDE = 850, 36  # px: the width of the core, the width of a column of th
 LEFT, NAMED, ROW, FAMILY, GROUP = 12, 158, 21, 25, 6  # px: the margin, the rows' names, a row, a family's title, between groups
 SLANTED = 30  # px: what the slanted name of the last column needs at the right
 TITLE, LEGEND, SOFT = 16.5, 10.7, 9.5  # px: the sizes of letters: of the title, the legend, and the lines below
+NARROW_LETTER = 0.59  # the width of a Latin letter, in letters of the font's size
 ENOUGH = 3  # faults that fit a stage, so that its row says something
 
 
@@ -157,7 +144,7 @@ def write_picture(
     across = width or max(NARROW - 200, round(NAMED + LEFT + gaps + WIDE * len(plan.all_columns) + SLANTED))
     groups, columns = _heads(plan, column, language)
     slant = round(5.6 * max((len(line) for one in columns for line in one.lines), default=0)) + 14
-    heading, lines = wrapped(title, across / TITLE), wrapped(words, across / SOFT)
+    heading, lines = (wrapped(one, int(across / (NARROW_LETTER * size))) for one, size in ((title, TITLE), (words, SOFT)))
     top = 30 + 20 * len(heading) + 22 + slant
     rows, end = _rows(plan, top)
     found = {known.get((row.scenario, one.stages[0]), Mark.UNTRIED) for row in rows for one in columns}

@@ -15,7 +15,7 @@ from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
 from lab.language.choice import Language
 from lab.paths import REFERENCE
-from lab.report import account, chart, repeats, run_data, timeline_reader
+from lab.report import chart, repeats, run_data, timeline_reader
 from lab.report.chart import conditions
 from lab.report.charts import charts
 from lab.report.html import in_both, inline, named
@@ -94,7 +94,7 @@ def _values(
         "run": run,
         "result": result,
         "judgement": result.judgement,
-        "account": account.account(result),
+        "account": run_data.account(result),
         "parts": list(run.parts()),
         "tested": list(run.tested()),
         "goes_on": list(run.goes_on()),

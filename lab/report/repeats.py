@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
 from lab.evidence.run_folder import replace
 from lab.judge.judgement import Judgement
-from lab.report.statistics import mean, mean_of_ratios
 from lab.story.verdict import headline
 
 REPEATS = "repeats.json"
@@ -48,16 +46,6 @@ class Repeat(msgspec.Struct, kw_only=True):
         return self.kept / self.duration_s if self.duration_s else 0.0
 
 
-class Spread(NamedTuple):
-    """A mean, and the interval in which it lies with 95 % confidence; of a single run, the interval has no width."""
-
-    value: float
-    low: float
-    high: float
-    # how many runs it is of
-    runs: int
-
-
 def of(judgement: Judgement, replicas: int, number: int = 1) -> Repeat:
     """Return what charts need of a run, which is of this round."""
     return Repeat(
@@ -86,16 +74,6 @@ def read(folder: Path) -> list[Repeat]:
     """Return the runs of all rounds; none where the ladder ran once."""
     path = folder / REPEATS
     return msgspec.json.decode(path.read_bytes(), type=list[Repeat]) if path.exists() else []
-
-
-def spread(samples: Sequence[float]) -> Spread:
-    """Return the mean of at least one sample, with Student's interval."""
-    return Spread(*mean(samples), len(samples))
-
-
-def spread_of_ratios(ratios: Sequence[float]) -> Spread:
-    """Return the geometric mean of ratios above zero, with its interval."""
-    return Spread(*mean_of_ratios(ratios), len(ratios))
 
 
 def speed_ratios(runs: Sequence[Repeat], base: Sequence[Repeat]) -> list[float]:

@@ -18,7 +18,8 @@ from lab.judge.judgement import Judgement
 from lab.judge.losses import net_losses
 from lab.language.choice import Language
 from lab.language.phrases import quoted
-from lab.report.repeats import Repeat, of, spread
+from lab.report.repeats import Repeat, of
+from lab.report.statistics import mean
 from lab.scenario.options import OPTIONS, Label
 from lab.story import say
 from lab.story.say import ENGLISH
@@ -94,7 +95,7 @@ class Result(msgspec.Struct, kw_only=True):
     @property
     def kept_per_s(self) -> float:
         """Return the increments kept a second: the mean of the rounds where there are several, as in all charts."""
-        return spread([one.kept_per_s for one in self.repeats]).value
+        return mean([one.kept_per_s for one in self.repeats]).value
 
     @property
     def net(self) -> dict[Mechanism, int]:
@@ -135,6 +136,30 @@ def series(findings: Findings) -> Series:
         faults=[_band(fault, findings.origin_ns) for fault in findings.faults],
         causes=[Cause(name, losses.destroyed, losses.restored, losses.writes) for name, losses in findings.losses.items()],
     )
+
+
+class AccountLine(msgspec.Struct):
+    """A mechanism in the exact account."""
+
+    mechanism: Mechanism
+    # how many writes overwrote increments; None if that is not on record
+    writes: int | None
+    # how many increments its writes overwrote; None if that is not on record
+    overwritten: int | None
+    # how many of them its later writes brought back
+    brought_back: int | None
+    # overwritten less brought back; below zero if its writes brought back what other mechanisms had overwritten
+    net: int
+
+
+def account(result: Result) -> list[AccountLine]:
+    """Return the exact account; the nets add up to the number of lost increments."""
+    lines = [
+        AccountLine(cause.mechanism, cause.writes or None, cause.destroyed, cause.restored, cause.destroyed - cause.restored)
+        for cause in sorted(result.series.causes, key=lambda cause: -cause.destroyed)
+    ]
+    rest = result.judgement.lost - sum(line.net for line in lines)
+    return lines + ([AccountLine(Mechanism.WRITE_UNCONFIRMED, None, None, None, rest)] if rest else [])
 
 
 def rates(curves: Series, steps: int) -> tuple[list[float], list[float]]:

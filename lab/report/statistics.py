@@ -15,6 +15,7 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from statistics import NormalDist
+from typing import NamedTuple
 
 import msgspec
 
@@ -57,20 +58,30 @@ def _probability(angle: float, freedom: int) -> float:
     return 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
 
 
-def mean(samples: Sequence[float]) -> tuple[float, float, float]:
-    """Return the mean, and the ends of its interval. The interval of equal samples has no width."""
+class Spread(NamedTuple):
+    """A mean, and the interval in which it lies with 95 % confidence; of equal samples, the interval has no width."""
+
+    value: float
+    low: float
+    high: float
+    # how many samples it is of
+    samples: int
+
+
+def mean(samples: Sequence[float]) -> Spread:
+    """Return the mean of at least one sample, with Student's interval."""
     number, value = len(samples), math.fsum(samples) / len(samples)
     if min(samples) == max(samples):
-        return value, value, value
+        return Spread(value, value, value, number)
     deviation = math.sqrt(math.fsum((one - value) ** 2 for one in samples) / (number - 1))
     width = students_t(number - 1) * deviation / math.sqrt(number)
-    return value, value - width, value + width
+    return Spread(value, value - width, value + width, number)
 
 
-def mean_of_ratios(ratios: Sequence[float]) -> tuple[float, float, float]:
-    """Return the geometric mean of paired ratios, and the ends of its interval."""
-    value, low, high = mean([math.log(ratio) for ratio in ratios])
-    return math.exp(value), math.exp(low), math.exp(high)
+def mean_of_ratios(ratios: Sequence[float]) -> Spread:
+    """Return the geometric mean of ratios above zero, with its interval."""
+    value, low, high, number = mean([math.log(ratio) for ratio in ratios])
+    return Spread(math.exp(value), math.exp(low), math.exp(high), number)
 
 
 def wilson(seen: int, rounds: int) -> tuple[float, float]:
@@ -88,7 +99,7 @@ def of_amounts(samples: Sequence[float]) -> Interval:
     """
     if min(samples) == max(samples):  # a single sample, or samples that are equal as rounded
         return Interval(samples[0])
-    value, low, high = mean_of_ratios(samples) if min(samples) > 0 else mean(samples)
+    value, low, high, _ = mean_of_ratios(samples) if min(samples) > 0 else mean(samples)
     return Interval(value, max(0.0, low), high)
 
 
@@ -97,5 +108,5 @@ def of_shares(parts: Sequence[int], wholes: Sequence[int]) -> Interval:
     shares = [part / whole for part, whole in zip(parts, wholes, strict=True)]
     if min(shares) == max(shares):
         return Interval(shares[0], *wilson(sum(parts), sum(wholes)))
-    value, low, high = mean(shares)
+    value, low, high, _ = mean(shares)
     return Interval(value, max(0.0, low), min(1.0, high))

@@ -18,7 +18,7 @@ HEAVIEST, MOST_MIB = "pubsub", 300.0  # the stage whose searches have most state
 def measure(pairs: int) -> Iterator[Measured]:
     """Measure the seconds of a decision, and its memory."""
     samples = [_explored(ANSWERS)[0] for _ in range(pairs)]
-    value, low, high = mean(samples)
+    value, low, high, _ = mean(samples)
     what, promise = f"processor time of `lab explore {ANSWERS}`, {pairs} times", RatioLimit(at_most=ANSWERS_WITHIN_S)
     yield Measured(
         name="explorer seconds", what=what, unit="s", value=value, low=low, high=high, promise=promise, samples=samples

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.experiments.sweep import Sweep, whole
-from lab.experiments.sweep_chart import band, crosses, per_cent
+from lab.experiments.sweep import Sweep, band, crosses, per_cent, whole
 from lab.experiments.sweep_result import KEPT_PER_S, Curve, SweepResult
 from lab.language.choice import Language
 from lab.report.chart import LINES, STYLES

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from lab.experiments.sweep import Sweep, whole
-from lab.experiments.sweep_chart import band, crosses
+from lab.experiments.sweep import Sweep, band, crosses, whole
 from lab.experiments.sweep_result import Curve, SweepResult
 from lab.language.choice import Language
 from lab.report.chart import GREY, LINES

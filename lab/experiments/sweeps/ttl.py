@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from lab.experiments.sweep import Sweep
-from lab.experiments.sweep_chart import band, crosses, per_cent
+from lab.experiments.sweep import Sweep, band, crosses, per_cent
 from lab.experiments.sweep_result import KEPT_PER_S, LOST_SHARE, Curve, SweepResult
 from lab.language.choice import Language
 from lab.report.chart import GREY, LINES

@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 
 from lab.language.choice import Language
 from lab.report import family_dots
-from lab.report.chart import FEW, conditions, title
-from lab.report.repeats import Spread, speed_ratios, spread_of_ratios
+from lab.report.chart import FEW
+from lab.report.repeats import speed_ratios
 from lab.report.run_data import Result
+from lab.report.statistics import Spread, mean_of_ratios
 from lab.story.say import ENGLISH, text
 
 CEILING = "incr"  # one command of the store: no lock can be faster
@@ -27,9 +28,8 @@ def height(results: Sequence[Result]) -> float:
 
 def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) -> None:
     base = _base(results)
-    family_dots.draw(axes, results, language, lambda result: ratio(result, base), _percent)
-    axes.set_xlabel(text("chart", "speeds", language, base=base.label))
-    title(axes, _finding(results, base, language), conditions(results, language), family_dots.title_width(results, language))
+    label, finding = text("chart", "speeds", language, base=base.label), _finding(results, base, language)
+    family_dots.draw(axes, results, language, lambda result: ratio(result, base), _percent, label, finding)
 
 
 def _base(results: Sequence[Result]) -> Result:
@@ -41,7 +41,7 @@ def _base(results: Sequence[Result]) -> Result:
 def ratio(result: Result, base: Result) -> Spread | None:
     """Return the speed as a ratio to the other run's, round by round where both ran in the same rounds."""
     ratios = speed_ratios(result.repeats, base.repeats)
-    return spread_of_ratios(ratios) if all(one > 0 for one in ratios) else None
+    return mean_of_ratios(ratios) if all(one > 0 for one in ratios) else None
 
 
 def _percent(share: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 
 import pytest
@@ -11,39 +10,16 @@ import pytest
 from lab.errors import BadInput, MissingProgram
 from lab.experiments import benchmark
 from lab.experiments.benchmark import Measured, RatioLimit, pairwise
-from lab.report.statistics import mean, mean_of_ratios
-
-
-def test_mean_of_ratios_is_geometric():
-    """The mean of ratios is geometric, and lies within its interval."""
-    value, low, high = mean_of_ratios([0.5, 2.0, 1.0])
-
-    assert math.isclose(value, 1.0)
-    assert low < value < high
-    assert math.isclose(low * high, value**2)  # even by factors, not by differences
+from lab.report.statistics import mean_of_ratios
 
 
 def test_order_of_a_ratio():
     """The interval of a ratio is that of the inverse ratio, inverted."""
     ratios = [0.9, 1.2, 1.05, 0.97]
 
-    value, low, high = mean_of_ratios(ratios)
+    value, low, high, _ = mean_of_ratios(ratios)
 
-    assert mean_of_ratios([1 / ratio for ratio in ratios]) == pytest.approx((1 / value, 1 / high, 1 / low))
-
-
-def test_interval_is_students():
-    """An interval is Student's, and shrinks with more samples."""
-    few, many = mean([1.0, 3.0]), mean([1.0, 3.0] * 50)
-
-    assert few == pytest.approx((2.0, 2 - 12.7062, 2 + 12.7062), rel=1e-4)  # t for one degree of freedom, in any table
-    assert many[0] == few[0]
-    assert many[2] - many[1] < few[2] - few[1]
-
-
-def test_equal_samples_have_no_width():
-    """Samples that do not differ have an interval of no width."""
-    assert mean([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
+    assert mean_of_ratios([1 / ratio for ratio in ratios])[:3] == pytest.approx((1 / value, 1 / high, 1 / low))
 
 
 def test_pairs_are_interleaved():

@@ -9,8 +9,7 @@ from lab.commands.failures import replay_failures
 from lab.errors import ExitStatus, MissingPackage
 from lab.evidence.loss import Mechanism
 from lab.experiments import known_failure
-from lab.experiments.known_failure import Replayed, keep, kept, replay
-from lab.experiments.known_failure_report import in_words
+from lab.experiments.known_failure import Replayed, in_words, keep, kept, replay
 from lab.judge.fact import Code, Fact
 from lab.judge.judgement import Verdict, Violation
 from lab.scenario.failures import load, names

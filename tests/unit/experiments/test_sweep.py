@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from app.locks import stages
 from lab import paths
 from lab.errors import BadInput
-from lab.experiments import measurement, sweep_report, sweep_result, sweep_runner, sweeps
+from lab.experiments import measurement, sweep_report, sweep_result, sweeps
 from lab.experiments.sweep import numbers
 from lab.experiments.sweep_report import markdown, write, write_again
 from lab.experiments.sweep_result import LOST_LOCK, LOST_SHARE, Point, SweepResult
@@ -331,17 +331,3 @@ def test_reference_sweep(name):
 
     assert result.partial == ""
     assert len(result.points) == result.planned
-
-
-@every(
-    "name, figure, words",
-    [
-        ("lost_share", 0.5, "50 % of the acknowledged increments lost"),
-        ("kept_per_s", 5.43, "5.4 kept a second"),
-        (LOST_LOCK, 1.0, "the stopped holder lost its lock"),
-        (LOST_LOCK, 0.0, "the stopped holder kept its lock"),
-    ],
-)
-def test_line_of_a_run_in_words(name, figure, words):
-    """The line of a run has its figures in words."""
-    assert sweep_runner._in_words(sweeps.load("ttl"), name, figure) == words

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from lab.evidence.loss import Mechanism
 from lab.judge.verdict import judge, weigh
-from lab.report import account, pages, run_data
+from lab.report import pages, run_data
 from lab.report.charts import charts
 from lab.report.run_data import Cause, Result, Series
 from tests.builders import findings_of_ten, made_run, record_of_ten
@@ -36,7 +36,7 @@ def none(tmp_path) -> Result:
 
 def test_account_of_losses(none):
     """Each mechanism has its gross figures, and its net."""
-    assert [(line.writes, line.overwritten, line.brought_back, line.net) for line in account.account(none)] == [
+    assert [(line.writes, line.overwritten, line.brought_back, line.net) for line in run_data.account(none)] == [
         (1100, 2223, 348, 1875),
         (900, 1936, 285, 1651),
     ]
@@ -46,14 +46,14 @@ def test_account_of_losses(none):
 def test_sums_are_what_is_lost(tmp_path_factory, lost, gross):
     """Whatever the writes did: the exact account adds up to what is lost."""
     causes = [Cause(f"cause {number}", back, forward, 1) for number, (back, forward) in enumerate(gross)]
-    found = account.account(result_of(tmp_path_factory.getbasetemp(), lost, causes))
+    found = run_data.account(result_of(tmp_path_factory.getbasetemp(), lost, causes))
 
     assert sum(line.net for line in found) == lost
 
 
 def test_unconfirmed_writes_have_a_line(tmp_path):
     """What no mechanism took is a line of its own."""
-    found = account.account(result_of(tmp_path, 3, [Cause(Mechanism.NO_LOCK, 2, 0, 2)]))
+    found = run_data.account(result_of(tmp_path, 3, [Cause(Mechanism.NO_LOCK, 2, 0, 2)]))
 
     assert [(line.mechanism, line.overwritten, line.net) for line in found] == [
         (Mechanism.NO_LOCK, 2, 2),

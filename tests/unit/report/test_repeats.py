@@ -11,7 +11,8 @@ from lab.paths import REFERENCE
 from lab.report import pages, reference, repeats, run_data
 from lab.report.charts import asks, speeds, vanished, waits
 from lab.report.family_dots import families
-from lab.report.repeats import of, spread, spread_of_ratios
+from lab.report.repeats import of
+from lab.report.statistics import mean, mean_of_ratios
 from tests.every import every
 
 SAMPLES = [3.0, 4.0, 4.5, 7.0, 9.0]
@@ -32,15 +33,15 @@ def test_interval_is_students(number, low, high):
     """The interval is the one that scipy 1.17 computes: ``t.interval(0.95, number - 1, loc=mean, scale=sem(samples))``."""
     samples = (SAMPLES * 21)[:number]
 
-    assert spread(samples) == pytest.approx((sum(samples) / number, low, high, number), rel=1e-9)
+    assert mean(samples) == pytest.approx((sum(samples) / number, low, high, number), rel=1e-9)
 
 
 def test_ratios_have_a_geometric_mean():
-    value, low, high, runs = spread_of_ratios([0.5, 2.0])
+    value, low, high, runs = mean_of_ratios([0.5, 2.0])
 
     assert (value, runs) == (pytest.approx(1.0), 2)
     assert low * high == pytest.approx(1.0)
-    assert spread_of_ratios([0.3]) == pytest.approx((0.3, 0.3, 0.3, 1))
+    assert mean_of_ratios([0.3]) == pytest.approx((0.3, 0.3, 0.3, 1))
 
 
 def rounds_of(result, number):
