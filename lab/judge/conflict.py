@@ -182,19 +182,23 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         )
 
     def _was_handed_over(self, grant: Grant) -> bool:
-        """Return whether a holder of the same process, which had asked for the lock, left it to this request."""
-        before = (
-            other
-            for other in reversed(self.releases)
-            if other.key == grant.key
-            and other.replica == grant.replica
-            and other.release_commands == 0
-            and other.result == "ok"
-            and other.got_ns < grant.got_ns
-            and other.releasing_ns <= grant.got_ns
-        )
-        last = next(before, None)
-        return last is not None and (not last.went_in_unasked or self._was_handed_over(last))
+        """Return whether a holder of the same process, which had asked for the lock, left it to this request.
+
+        It may have been left from hand to hand. One pass finds them all: who left it to an earlier holder released earlier.
+        """
+        for other in reversed(self.releases):
+            if (
+                other.key == grant.key
+                and other.replica == grant.replica
+                and other.release_commands == 0
+                and other.result == "ok"
+                and other.got_ns < grant.got_ns
+                and other.releasing_ns <= grant.got_ns
+            ):
+                if not other.went_in_unasked:
+                    return True
+                grant = other
+        return False
 
 
 def _keys_of(grant: Grant) -> set[str]:
