@@ -528,6 +528,18 @@ def test_handed_over_inside_a_process(made, release_commands, expected):
     assert found(made.analyse(final=3, ttl_ms=300)) == expected
 
 
+def test_handed_over_a_thousand_times(made):
+    """A lock may go through many hands of a process: the last holder did not go in without asking, wherever the fault is."""
+    made.increment("first", 0, 0, at=(0, 1, 2, 3), release_commands=0)
+    for hand in range(1, 1020):
+        begins, is_last = 4 * hand, hand == 1019
+        at = (begins, begins + 1, begins + 2, begins + 3)
+        made.increment(f"hand-{hand}", hand, hand, at=at, commands=0, release_commands=int(is_last))
+    made.increment("other", 1019, 1020, at=(4077, 4090, 4091, 4092), replica="replica-2")
+
+    assert found(made.analyse(final=1020, ttl_ms=9000)) == [("exclusive", Mechanism.GRANTED_TO_TWO)]
+
+
 @pytest.mark.parametrize(
     ("left_at", "expected"),
     [
