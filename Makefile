@@ -126,12 +126,12 @@ types:
 contracts: # who may import whom
 	@.venv/bin/lint-imports
 
-unit: # the tests that need no server
-	@.venv/bin/pytest -q -n auto tests/unit
+unit: # the tests that need no server, but for those that start whole commands or draw whole sites
+	@.venv/bin/pytest -q -n auto -m "not whole" tests/unit
 
 test: check ## check, documents, and tests with servers and a browser
 	@$(LAB) docs --check
-	@.venv/bin/pytest -q -n 3 --dist worksteal tests/servers # the explorer takes both cores: more at a time take longer
+	@.venv/bin/pytest -q -n 3 --dist worksteal -m "whole or servers" tests/unit tests/servers # the explorer takes both cores: more at a time take longer
 	@.venv/bin/pytest -q -n 3 --dist worksteal tests/browser # a Chromium that idles between tests of servers did not live
 
 trial: setup-dev # the whole of what the tests have a sample of: some hours

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from lab.errors import ExitStatus
 from tests.command import LAB
 from tests.every import every
@@ -16,6 +18,7 @@ def shell(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=60)
 
 
+@pytest.mark.whole
 @every(
     "words, status, message",
     [
@@ -32,6 +35,7 @@ def test_output_that_ends_early(tmp_path, words, status, message):
     assert (done.returncode, done.stderr) == (status, message)
 
 
+@pytest.mark.whole
 def test_error_is_not_hidden_by_the_pipe(tmp_path):
     """An error keeps its own status and sentence, even where the output is closed."""
     done = shell("lab diff lua lau | true; exit ${PIPESTATUS[0]}", tmp_path)
@@ -40,6 +44,7 @@ def test_error_is_not_hidden_by_the_pipe(tmp_path):
     assert "no stage 'lau'" in done.stderr
 
 
+@pytest.mark.whole
 @every(
     "words, status",
     [

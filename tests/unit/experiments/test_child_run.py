@@ -27,6 +27,7 @@ def ended() -> Iterator[Worker]:
         yield one
 
 
+@pytest.mark.whole
 def test_worker_answers_as_the_command_does(worker, tmp_path):
     """A worker answers with the command's exit status, output and errors, line after line."""
     for words in (["stages"], ["run", "rush", "--stage", "lau"]):
@@ -63,6 +64,7 @@ def test_slow_run_is_ended(ended, monkeypatch, tmp_path):
     assert ended._process.wait() < 0
 
 
+@pytest.mark.whole
 def test_workers_are_used_again(tmp_path):
     """Each of two threads has a worker of its own; what follows uses them again, until a worker has made enough runs."""
     with closing(WarmRuns()) as warm, ThreadPoolExecutor(2) as two:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.locks import stages
 from lab.experiments import lock_benchmark_report
 from lab.experiments.benchmarks import locks
@@ -30,6 +32,7 @@ def test_overtakes_are_counted(cycles, pairs):
     assert overtakes(cycles) == pairs
 
 
+@pytest.mark.whole
 def test_table_of_locks(tmp_path):
     """The table names the machine, and shows the documents' claim next to a lock alone."""
     lock_benchmark_report.write(

@@ -119,6 +119,7 @@ def test_ratios_of_both_loops():
     assert all(one.held for one in found.values())
 
 
+@pytest.mark.whole
 def test_report_names_what_was_found(tmp_path):
     """The title has the numbers, the table has each situation, and the picture is drawn again to the same from its file."""
     paths = omission_report.write(made_now(OmissionBenchmark, load_average=0.25, points=all_rounds()), tmp_path)

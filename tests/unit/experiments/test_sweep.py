@@ -210,6 +210,7 @@ def test_finding_of_the_retry_sweep(points, message):
     assert finding(made("retry", *points)) == message
 
 
+@pytest.mark.whole
 def test_unsound_run_is_not_averaged(tmp_path):
     """A VOID or BROKEN run is shown, and is not part of an average."""
     points = [lost(1.5, 15), lost(1.5, 30, verdict="VOID", reason="a server | died"), lost(1.5, 6, verdict="BROKEN")]
@@ -233,6 +234,7 @@ def test_value_without_a_sound_run():
     assert "| `lua` | 2 | 0 | – | – | VOID: seen |" in markdown(sweeps.load("ttl"), result, [curve])
 
 
+@pytest.mark.whole
 @every("name", sweeps.names)
 def test_sweep_is_written_from_its_file(name, tmp_path):
     """A sweep's page, table and picture are made from sweep.json alone."""
@@ -251,6 +253,7 @@ def test_sweep_is_written_from_its_file(name, tmp_path):
     assert finding(made(name, *points)) in table.read_text(encoding="utf-8")
 
 
+@pytest.mark.whole
 def test_sweep_is_written_again_to_the_same(tmp_path):
     """The same file makes the same page, table and pictures: all sweeps are written by one function."""
     measurement.save(made("ttl", lost(0.5, 0), lost(2, 15)), tmp_path / sweep_result.FILE)
@@ -259,6 +262,7 @@ def test_sweep_is_written_again_to_the_same(tmp_path):
     assert [path.read_bytes() for path in write_again(tmp_path)] == before
 
 
+@pytest.mark.whole
 @every("name", sweeps.names)
 def test_sweep_without_a_sound_run(name, tmp_path):
     """A sweep in which no run could begin is drawn and states so."""
@@ -271,6 +275,7 @@ def test_sweep_without_a_sound_run(name, tmp_path):
     assert all(path.stat().st_size for path in pictures)
 
 
+@pytest.mark.whole
 def test_interrupted_sweep_is_marked(tmp_path):
     """An interrupted sweep is marked in title, table and page."""
     result = made("ttl", lost(0.5, 0), ended="interrupted")

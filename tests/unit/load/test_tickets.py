@@ -11,6 +11,8 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 from lab.paths import HOME
 from tests.every import every
 
@@ -70,6 +72,7 @@ def printed(code: str) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.whole
 @every("requests, numbers, early, done", lambda: printed(SHARES))
 def test_each_ticket_is_given_once(requests, numbers, early, done):
     """The processes together get each number once; a process is done after its last answer, and not before."""
@@ -78,6 +81,7 @@ def test_each_ticket_is_given_once(requests, numbers, early, done):
     assert all(done)
 
 
+@pytest.mark.whole
 def test_arrivals_follow_the_seed():
     """Arrivals have the gaps of their seed, at the rate on average."""
     one, again, other = printed(ARRIVALS)
@@ -87,6 +91,7 @@ def test_arrivals_follow_the_seed():
     assert 0.7 < sum(gaps[0]) / len(gaps[0]) / 100_000 < 1.4  # in ns, at 10 000 a second
 
 
+@pytest.mark.whole
 def test_users_share_the_arrivals():
     """While all users wait for answers, requests are due and none is sent; after that, all late ones are sent at once."""
     sent, first_answer_ns, alone = printed(SHARED)

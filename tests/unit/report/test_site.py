@@ -170,6 +170,7 @@ def test_foreign_curves_are_replaced(reports):
     assert path.read_text(encoding="utf-8").startswith("lab.curves({")
 
 
+@pytest.mark.whole
 def test_runs_that_end_at_once(tmp_path):
     """Runs that end at the same time are all in the site afterwards."""
     (tmp_path / "runs").mkdir()
@@ -213,6 +214,7 @@ def test_page_names_nothing_outside(reports):
     assert set(re.findall(r"https?://[^\s\"'<]+", text)) <= {"http://www.w3.org/2000/svg"}
 
 
+@pytest.mark.whole
 def test_report_and_clean_write_the_site(tmp_path):
     """`lab report` without a run writes the site, and `lab clean` takes runs out of it."""
     done = lab("report", cwd=tmp_path)

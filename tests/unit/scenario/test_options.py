@@ -89,6 +89,7 @@ print(parser.format_help())
 """
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("added", [True, False])
 def test_a_new_option_is_a_field_of_the_form(added):
     """In a process of its own, because importing Locust patches the whole process."""

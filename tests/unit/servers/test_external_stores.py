@@ -36,6 +36,7 @@ def test_replica_faults_are_allowed(name):
     external_stores.refuse(stages()["lua"], reader.load(name), {"redis": "there:6379"})
 
 
+@pytest.mark.whole
 def test_store_where_nothing_listens(tmp_path):
     """An address where no server listens is refused before anything starts."""
     with socket.create_server(("127.0.0.1", 0)) as taken:

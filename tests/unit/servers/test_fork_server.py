@@ -136,6 +136,7 @@ def test_killed_fork_server(place, supervisor):
     assert one["imported_in"] != two["imported_in"]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("code", ["import nothing_like_this", "raise SystemExit(0)", "import os; os._exit(0)"])
 def test_import_that_fails(place, home, code):
     """Where the import fails, the program is started, and not forked."""
@@ -167,6 +168,7 @@ def test_prepared_before_the_start(place, supervisor):
     assert [place.report()["imported_in"]] == prepared
 
 
+@pytest.mark.whole
 def test_no_stage_is_imported_before_the_fork():
     """What a fork server imports for a replica has no stage in it: two runs never share the code of a lock."""
     modules = Gunicorn("replica", stores=("redis", "redis_nodes", "mysql", "postgresql", "zookeeper", "etcd")).forkable.modules

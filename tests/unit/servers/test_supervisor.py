@@ -48,6 +48,7 @@ def test_late_answer_is_ignored(supervisor):
     assert supervisor.descendants() == []
 
 
+@pytest.mark.whole
 def test_interrupts_leave_the_line_whole(supervisor):
     """Interrupts at any moment of a question leave the connection usable."""
     asking, interrupted = False, 0

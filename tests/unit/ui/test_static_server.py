@@ -127,6 +127,7 @@ def test_nothing_can_be_changed(ask, method):
     assert ask("/index.html", method)[0] == 501
 
 
+@pytest.mark.whole
 def test_taken_port_is_reported(tmp_path):
     """A port that is taken gives a clear error."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -138,6 +139,7 @@ def test_taken_port_is_reported(tmp_path):
     assert "--port" in done.err
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("word", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_until_it_is_told_to_end(tmp_path, word):
     with subprocess.Popen([LAB, "serve", "--port", "0"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as serving:
