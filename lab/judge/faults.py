@@ -72,6 +72,10 @@ class Faults:
         """Return whether a fault was injected at one server's command of several: without it there is still a majority."""
         return self.sent_one_by_one and record.effect in OF_ONE_COMMAND
 
+    def _is_late(self, record: FaultRecord) -> bool:
+        """Return whether clocks jumped when half of the holder's lease was over: it may have ended before others were in."""
+        return record.effect is Effect.CLOCKS_JUMP and 2 * (record.began_ns - record.at_ns) > self.ttl_ns > 0
+
     def gave_up(self, replica: str, event: GaveUp) -> None:
         self._look(event.request, Want(event.asked_ns, event.gave_up_ns, got=False))
         waited_to_the_end = 0 < self.patient_ns < event.gave_up_ns - event.asked_ns
@@ -104,8 +108,9 @@ class Faults:
         measures["faults"] = (
             sum(not self._is_beside(outcome.record) for outcome in self.outcomes) - self.findings.faults_at_one_vote
         )
-        measures["clocks_moved"] = sum(outcome.record.clocks_moved for outcome in self.outcomes)
-        measures["votes"] = min((outcome.record.votes for outcome in self.outcomes), default=0)
+        records = [outcome.record for outcome in self.outcomes]
+        measures["clocks_moved"] = sum(record.clocks_moved for record in records if not self._is_late(record))
+        measures["votes"] = min((record.votes for record in records), default=0)
         for outcome in self.outcomes:
             outcome.close()
             past_ttl = outcome.lasted_longer_than(self.ttl_ns)

@@ -46,6 +46,17 @@ def test_hold_after_a_failed_renewal(made, failed_ms, replica, expected):
     assert made.analyse(final=1, ttl_ms=300, lease_ms=0).measures["outlived_failed_renewals"] == expected
 
 
+@pytest.mark.parametrize(("moved_ms", "expected"), [(140, 3), (160, 0)])
+def test_clocks_that_jump_late(made, moved_ms, expected):
+    """Clocks that jump when half of the lease is over are no danger: the holder may lose its lock by the time alone."""
+    made.increment("a", 0, 0, at=(0, 1, 280, 281))
+    record = FaultRecord("jump_clock-1", "replica-1", 1, "a", 0, injected_ns=moved_ms * MS, recovered_ns=290 * MS, clocks_moved=3)
+    record.effect = Effect.CLOCKS_JUMP
+    made.line("faults.jsonl", record)
+
+    assert made.analyse(final=1, ttl_ms=300).measures["clocks_moved"] == expected
+
+
 @pytest.mark.parametrize(
     ("kind", "next_ms", "expected"),
     [("kill_primary", 600, 1), ("kill_primary", 1100, 0), ("slow", 600, 0)],
