@@ -15,7 +15,7 @@ import psutil
 
 from tests.command import LAB, wait_for
 
-FORM = {"stage": "none", "scenario": "rush", "requests": "600", "user_count": "50", "spawn_rate": "50"}
+FORM = {"stage": "none", "scenario": "rush", "requests": "200", "user_count": "20", "spawn_rate": "20"}
 EMPTY = {"work_ms": "", "ttl_ms": "", "rate": "", "host": "", "run_time": "", "profile": ""}
 
 

@@ -53,10 +53,9 @@ BREAKS: dict[str, dict[str, set[Claim]]] = {
 # the ordinary run: each store, and each kind of fault once; the kept decisions of all are compared with the matrix by
 # `test_explore_and_matrix.py`
 NOW = {
-    *(("etcd", fault) for fault in ("none", "resends")),
-    *(("zookeeper", fault) for fault in ("none", "failures")),
+    ("etcd", "resends"),
+    ("zookeeper", "failures"),
     *(("mysql_for_update", fault) for fault in ("crashes", "lost_replies")),
-    ("mysql_insert", "none"),
     ("zookeeper_no_recheck", "none"),
 }
 

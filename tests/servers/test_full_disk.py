@@ -19,10 +19,10 @@ def shell(script: str, folder: Path) -> Done:
 
 def test_output_that_nobody_reads(tmp_path):
     """A run whose reader ends after the first line is completed and published."""
-    done = shell(f"{RUN} 300 | head -1; exit ${{PIPESTATUS[0]}}", tmp_path)
+    done = shell(f"{RUN} 60 --users 10 | head -1; exit ${{PIPESTATUS[0]}}", tmp_path)
 
     assert (done.status, done.err) == (ExitStatus.OUTPUT_CLOSED, "")
-    assert done.verdict["acknowledged"] == 300
+    assert done.verdict["acknowledged"] == 60
     assert (done.folder / "report.html").exists()
 
 
@@ -31,7 +31,7 @@ def test_files_that_take_no_more(tmp_path):
 
     A limit on the size of files stands for a full disk: a test may not fill one.
     """
-    done = shell(f"ulimit -f 50; {RUN} 5000 --wait-ms 2000 --no-draw", tmp_path)
+    done = shell(f"ulimit -f 50; {RUN} 5000 --users 10 --wait-ms 2000 --no-draw", tmp_path)
 
     assert done.status == ExitStatus.CANNOT_WRITE, done.err
     assert done.verdict["verdict"] == "VOID"

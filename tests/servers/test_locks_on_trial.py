@@ -13,21 +13,16 @@ LIVE = {
     "broken/no_nx rush",
     "broken/mysql_reads_without_for_update rush",
     "broken/zookeeper_does_not_look_again rush",
-    "broken/etcd_own_key_is_enough rush",
     "broken/two_votes_of_five rush",
     # the store's reports of keys, and leases
     "broken/deletes_without_compare slow_holder",
-    "broken/renewal_ends_with_an_error renewal_fails_once",
     # a fault, and what becomes free after it
     "broken/gives_no_ttl holder_crash",
     # nested locks, and the answers of requests
     "broken/inner_release_frees nested_contended",
-    "broken/answers_before_the_work rush",
     # what a client or a thread of its own sends
     "trial/wrong/releases_in_the_background slow_holder",
     "sound/client_of_its_own rush",
-    "sound/locks_in_another_thread slow_holder",
-    "trial/sound/released_in_a_thread slow_holder",
     # fences, and hand-overs within a process
     "sound/fences_in_steps frozen_before_write",
     "sound/handed_over_inside one_replica",

@@ -55,10 +55,10 @@ def test_processes_send_the_number_asked(tmp_path):
     """Several processes together send the number of requests that was asked for, run after run."""
     several = Ui(tmp_path, "--processes", "2")
     try:
-        first, again = several.run(stage="queued", requests="601"), several.run(stage="queued", requests="400")
+        first, again = several.run(stage="queued", requests="201"), several.run(stage="queued", requests="150")
 
-        assert (first["requests"], first["counter"], first["verdict"]) == (601, 601, "KEPT")
-        assert (again["requests"], again["counter"], again["verdict"]) == (400, 400, "KEPT")
+        assert (first["requests"], first["counter"], first["verdict"]) == (201, 201, "KEPT")
+        assert (again["requests"], again["counter"], again["verdict"]) == (150, 150, "KEPT")
         record = record_of(several.folders()[0])
         assert (record["ended"], record["scenario"]["processes"]) == ("complete", 2)
         several.press(stage="lua", work_ms="50")
@@ -66,7 +66,7 @@ def test_processes_send_the_number_asked(tmp_path):
         several.stop()
         (stopped,) = wait_for(lambda: several.verdicts()[2:])
         assert (stopped["verdict"], record_of(several.folders()[2])["ended"]) == ("VOID", "stopped")
-        assert several.run(stage="incr")["counter"] == 600
+        assert several.run(stage="incr")["counter"] == 200
     finally:
         family = several.family()
         several.end()
@@ -109,7 +109,7 @@ def test_wrong_form_is_refused(ui):
         "bogus": ui.press(stage="bogus"),
         "file": ui.press(stage="./lua.py"),
         "scenario": ui.press(scenario="rsh"),
-        "users": ui.press(requests="40"),
+        "users": ui.press(requests="15"),
         "number": ui.press(requests="many"),
         "misfit": ui.press(scenario="work_outlasts_ttl", stage="none"),
         "locust's own": ui.press(spawn_rate="0"),
@@ -120,7 +120,7 @@ def test_wrong_form_is_refused(ui):
     assert "`lab stages`" in refused["bogus"]["message"]  # a form has the list of the stages next to it
     assert "no stage './lua.py'" in refused["file"]["message"]
     assert "Did you mean 'rush'" in refused["scenario"]["message"]
-    assert "users = 50 cannot share requests = 40" in refused["users"]["message"]
+    assert "users = 20 cannot share requests = 15" in refused["users"]["message"]
     assert "requests must be a whole number, not 'many'" in refused["number"]["message"]
     assert "the stage none does not have it" in refused["misfit"]["message"]
     assert ui.at_rest()
@@ -139,13 +139,13 @@ def test_stop_during_a_run(ui):
 
     (facts,) = wait_for(ui.verdicts)
     assert facts["verdict"] == "VOID"
-    assert 20 < facts["requests"] < 600
+    assert 20 < facts["requests"] < 200
     (folder,) = ui.folders()
     assert record_of(folder)["ended"] == "stopped"
     assert verdict_of(folder)["verdict"] == "VOID"
     assert verdict_of(folder)["lost"] == 0  # the counter was read when those still inside had written
     whole = ui.run(stage="queued")
-    assert (whole["verdict"], whole["requests"], whole["counter"]) == ("KEPT", 600, 600)
+    assert (whole["verdict"], whole["requests"], whole["counter"]) == ("KEPT", 200, 200)
 
 
 def test_stop_at_a_rate(ui):
@@ -268,11 +268,11 @@ def test_each_start_is_a_whole_run(ui):
         "rate",
     ]  # the lab's, then Locust's
 
-    none, lua = ui.run(stage="none"), ui.run(stage="lua", requests="601", ttl_ms="2500")
+    none, lua = ui.run(stage="none"), ui.run(stage="lua", requests="201", ttl_ms="2500")
 
-    assert (none["verdict"], none["acknowledged"], none["requests"]) == ("ADMITTED", 600, 600)
+    assert (none["verdict"], none["acknowledged"], none["requests"]) == ("ADMITTED", 200, 200)
     assert none["lost"] > 0
-    assert (lua["verdict"], lua["requests"], lua["lost"], lua["counter"]) == ("KEPT", 601, 0, lua["acknowledged"])
+    assert (lua["verdict"], lua["requests"], lua["lost"], lua["counter"]) == ("KEPT", 201, 0, lua["acknowledged"])
     folders = [(ui.cwd / one["report"]).parent for one in (none, lua)]
     assert ui.folders() == folders
     for folder, facts in zip(folders, (none, lua), strict=True):
@@ -280,8 +280,8 @@ def test_each_start_is_a_whole_run(ui):
         assert len(list(History(folder).requests())) == facts["requests"]
         assert (folder / "report.html").exists()
     record = record_of(folders[1])
-    assert (record["ended"], record["scenario"]["users"], record["scenario"]["ttl_ms"]) == ("complete", 50, 2500)
-    assert record["command"].startswith("lab run rush --stage lua --requests 601 --ttl-ms 2500 --users 50")
+    assert (record["ended"], record["scenario"]["users"], record["scenario"]["ttl_ms"]) == ("complete", 20, 2500)
+    assert record["command"].startswith("lab run rush --stage lua --requests 201 --ttl-ms 2500 --users 20")
 
     with urllib.request.urlopen(f"{ui.address}/stats/report?download=1", timeout=10) as answer:
         assert b"/increment" in answer.read()  # Locust's own report
@@ -290,7 +290,7 @@ def test_each_start_is_a_whole_run(ui):
     assert [row["stage"] for row in tab["data"][:2]] == ["lua", "none"]
     status, out, err = ui.end()
     assert status == 0
-    assert "lua under rush: 601 acknowledged, the counter reads 601; 0 lost" in out
+    assert "lua under rush: 201 acknowledged, the counter reads 201; 0 lost" in out
     assert "nothing is left running" in err
 
 
