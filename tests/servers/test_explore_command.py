@@ -66,25 +66,16 @@ def test_a_line_for_each_promise(tmp_path):
     assert len(done.out.splitlines()) <= MOST_LINES
 
 
-def test_the_next_command_is_last(tmp_path):
-    """Of a broken promise: its story, then the table, then what real replicas say, and last what to type next."""
+def test_a_broken_promise(tmp_path):
+    """Of a broken promise: its story, then the table, then what real replicas say, and last what to type next. Status 1."""
     done = lab("explore", LOCKS / "broken" / "compares_in_two_steps.py", "--pauses", "1", cwd=tmp_path)
 
     lines, verdict = verdict_of(done)
     text = "\n".join(lines)
-    assert verdict == "breaks 1 promise"
-    assert done.out.index("A is paused") < done.out.index("again: lab replay") < done.out.index("  breaks ")
+    assert (done.status, verdict) == (ExitStatus.BROKEN, "breaks 1 promise")
+    assert done.out.index("A is paused") < done.out.index("again: lab replay ") < done.out.index("  breaks ")
     assert text.index("  breaks ") < text.index("  holds ") < text.index("Real replicas agree") < text.index("Play it: lab play ")
     assert " --show " in lines[-1]
-
-
-def test_status_of_a_broken_promise(tmp_path):
-    """A promise that some order breaks: status 1, the shortest schedule with its command, and real replicas that agree."""
-    done = lab("explore", LOCKS / "broken" / "looks_and_then_sets.py", *SMALL, cwd=tmp_path)
-
-    assert done.status == ExitStatus.BROKEN
-    assert "Real replicas agree: " in done.out
-    assert verdict_of(done)[1].startswith("breaks ")
     command = next(line.partition("again: lab replay ")[2] for line in done.out.splitlines() if "again: lab replay" in line)
     assert lab("replay", command, cwd=tmp_path).status == ExitStatus.BROKEN
 

@@ -135,12 +135,12 @@ def test_two_runs_at_once_do_not_meet(tmp_path):
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
-    words = ("--requests", "200", "--users", "10", "--no-draw")
+    words = ("--requests", "60", "--users", "10", "--no-draw")
     pair = [Started(folder, "run", "rush", "--stage", "lua", *words) for folder in folders]
 
     for one in pair:
         done = one.end()
-        assert (done.status, done.verdict["final"], done.verdict["lost"]) == (0, 200, 0)
+        assert (done.status, done.verdict["final"], done.verdict["lost"]) == (0, 60, 0)
 
 
 def test_run_in_progress(started):

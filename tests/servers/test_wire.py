@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from lab.paths import HOME
-from tests.command import lab
+from tests.command import lab, run
 from tests.sampled import sampled
 
 WORKERS = HOME / "workers"
@@ -54,7 +54,7 @@ def test_lock_of_a_worker(language, release, verdict, tmp_path):
     command, lanes = LANGUAGES[language]
     stage = write(tmp_path, [*command, f"release={release}"], lanes)
 
-    done = lab("run", "slow_holder", "--stage", stage, "--json", "--no-draw", cwd=tmp_path)
+    done = run("slow_holder", stage, tmp_path)
 
     record = json.loads((done.folder / "run.json").read_text(encoding="utf-8"))
     assert done.verdict["verdict"] == verdict, done.err
@@ -79,7 +79,7 @@ def test_shape_of_a_lock(shape, scenario, claim, others, tmp_path):
     command, lanes = LANGUAGES["python"]
     stage = write(tmp_path, [*command[:2], SHAPES, f"shape={shape}"], lanes, f"{CLAIMS} {claim}", **others)
 
-    done = lab("run", scenario, "--stage", stage, "--json", "--no-draw", cwd=tmp_path)
+    done = run(scenario, stage, tmp_path)
 
     assert done.verdict["verdict"] == "KEPT", done.verdict["why"]
 
@@ -88,7 +88,7 @@ def test_worker_dies_with_its_replica(tmp_path):
     """A replica that dies takes its worker along: nobody releases its lock, and the TTL frees it."""
     command, lanes = LANGUAGES["python"]
 
-    done = lab("run", "holder_crash", "--stage", write(tmp_path, command, lanes), "--json", "--no-draw", cwd=tmp_path)
+    done = run("holder_crash", write(tmp_path, command, lanes), tmp_path)
 
     assert done.verdict["verdict"] == "KEPT", done.err
     assert not [one for one in psutil.process_iter(["cmdline"]) if str(WORKERS / "example.py") in (one.info["cmdline"] or [])]
@@ -111,7 +111,7 @@ def test_worker_dies_with_its_replica(tmp_path):
 )
 def test_bad_worker(worker, status, said, tmp_path):
     """A worker that is missing, ends, or says what it may not say, is named, and nothing of it is left."""
-    done = lab("run", "rush", "--stage", write(tmp_path, worker), "--requests", "30", "--no-draw", cwd=tmp_path)
+    done = run("rush", write(tmp_path, worker), tmp_path, requests=30)
 
     assert (done.status, said in done.err) == (status, True), done.err
 
