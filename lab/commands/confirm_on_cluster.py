@@ -16,7 +16,7 @@ from lab.explore.decision import Explorer
 from lab.explore.questions import Question
 from lab.explore.schedule import of_moves
 from lab.explore.search.event import short
-from lab.explore.search.searched import Broken
+from lab.explore.search.search import Broken
 from lab.explore.search.state import Move
 from lab.explore.search.world import World
 from lab.explore.store.others import is_other

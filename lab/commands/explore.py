@@ -28,7 +28,7 @@ from lab.explore.questions import Question, SearchOptions, decidable
 from lab.explore.result import as_data
 from lab.explore.search.event import short
 from lab.explore.search.replay import Differs, NotPossible
-from lab.explore.search.searched import Broken
+from lab.explore.search.search import Broken
 from lab.explore.search.state import Move
 from lab.explore.search.world import World
 from lab.explore.server import servers as redis_servers

@@ -8,7 +8,8 @@ from pathlib import Path
 from lab.commands.explore import Shortest, as_schedule
 from lab.explore.as_scenario import NotExpressible, as_scenario
 from lab.explore.decision import Explorer
-from lab.explore.search.phase import commands_alone, walked
+from lab.explore.search.phase import commands_alone
+from lab.explore.search.replay import walk_live
 from lab.story import say
 from lab.story.deeds import of_finding
 
@@ -19,7 +20,7 @@ def write_scenarios(shortest: Sequence[Shortest], explorer: Explorer, folder: Pa
     for one in shortest:
         claim, stage = one.claim.name, explorer.stage
         schedule = as_schedule(one, explorer.real.version)
-        walk = walked(one.world, schedule.parsed, schedule.until_ms)
+        walk = walk_live(one.world, schedule.parsed, schedule.until_ms)
         alone = commands_alone(explorer.world(one.question.task, 1))
         try:
             how = say.broken(of_finding(one.broken.finding))

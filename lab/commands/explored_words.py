@@ -18,7 +18,7 @@ from lab.explore.decision import Decision, SearchOutcome, Undecided
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.result import BREAKS, HOLDS, NOT_ASKED, OPEN, promises
 from lab.explore.search.event import short
-from lab.explore.search.searched import Broken
+from lab.explore.search.search import Broken
 from lab.scenario import reader
 from lab.scenario.scenario import Scenario
 from lab.story import say
@@ -221,7 +221,7 @@ def next_commands(decision: Decision, promised: Sequence[HasClaim]) -> Iterator[
 def _decided(decision: Decision) -> str:
     done = [one for one in decision.answers if one.is_decided and one.found is not None]
     found = sum(one.found.schedules for one in done if one.found is not None)
-    cut = sum(one.found.witness.cut for one in done if one.found is not None)
+    cut = sum(one.found.cut for one in done if one.found is not None)
     schedules = f", {thousands(found)} schedules" if decision.servers == 1 and found else ""
     ends = f"; {thousands(cut)} of them end at the horizon, with somebody still waiting" if cut and decision.servers == 1 else ""
     searches = counted(len(decision.questions) + decision.moot, "search", "searches")

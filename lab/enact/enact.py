@@ -14,7 +14,8 @@ from lab.explore.code.program import RETRY_MS
 from lab.explore.decision import Explorer
 from lab.explore.schedule import Schedule
 from lab.explore.search.harm import Finding, Harm
-from lab.explore.search.phase import Walk, places, walked
+from lab.explore.search.phase import places
+from lab.explore.search.replay import walk_live
 from lab.explore.search.state import Move
 from lab.pipeline import Conducted, conduct
 from lab.scenario.scenario import Scenario
@@ -44,7 +45,8 @@ class Enacted(NamedTuple):
 def script_of(explorer: Explorer, schedule: Schedule) -> ScheduleScript:
     """Return what the explorer sees at each event of a schedule. Raises NotPossible."""
     world = explorer.world(schedule.task, schedule.clients)
-    return ScheduleScript(*walked(world, schedule.parsed, schedule.until_ms), tuple(explorer.real.scripts.values()))
+    walk = walk_live(world, schedule.parsed, schedule.until_ms)
+    return ScheduleScript(walk.world, walk.states, walk.moves, tuple(explorer.real.scripts.values()))
 
 
 def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: ScheduleScript, command: str) -> Enacted:
@@ -64,7 +66,7 @@ def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Sche
 
 def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: ScheduleScript, command: str) -> Enacted:
     events = [move.event for move in script.moves]
-    phases = [at.phase for at in places(Walk(script.world, script.states, script.moves))]
+    phases = [at.phase for at in places(script)]
     injected = Injected(events, phases, schedule.ttl_ms)
     claim = _claim(schedule, script.moves)
     scenario = Scenario(

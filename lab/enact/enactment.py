@@ -33,8 +33,8 @@ from lab.explore.search.event import (
     letter_of,
 )
 from lab.explore.search.one_server import SUBSCRIBING
+from lab.explore.search.replay import Walk
 from lab.explore.search.state import RUNS, Move, State
-from lab.explore.search.world import World
 from lab.explore.store.resp import Reply
 from lab.servers.cluster import Cluster
 from lab.servers.programs.gunicorn import health
@@ -52,13 +52,9 @@ class ClusterDiffers(Exception):  # noqa: N818 - states what was found
 
 
 @dataclass(frozen=True)
-class ScheduleScript:
+class ScheduleScript(Walk):
     """What the explorer saw."""
 
-    world: World
-    # before the first event, and after each
-    states: Sequence[State]
-    moves: Sequence[Move]
     # the Lua scripts of the stage and its resource: a client that has to load one would send more commands
     lua: Iterable[str]
 

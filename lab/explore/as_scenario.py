@@ -12,7 +12,8 @@ from collections import Counter
 from app.failpoints import ACQUIRE, AFTER_FIRST, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW, THINK, WRITE
 from lab.explore.schedule import Schedule
 from lab.explore.search.event import CHOICE, CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, ScheduleEvent
-from lab.explore.search.phase import At, Walk, phase_of, places
+from lab.explore.search.phase import At, phase_of, places
+from lab.explore.search.replay import Walk
 
 FAULTS = (PAUSE, CRASH, LOST_REPLY, LOST_COMMAND, RESEND, RESTART, FAILURE)
 SKIP = 3  # the first requests show the replicas how many commands a request has
@@ -85,7 +86,7 @@ def _fault(walk: Walk, schedule: Schedule, alone: Counter[str]) -> tuple[str, st
             return "", ""
         raise NotExpressible("it has no fault: only the order of commands, which a load leaves to chance")
     place = injected[0]
-    event, at = events[place], places(walk)[place]
+    event, at = events[place], list(places(walk))[place]
     if event.kind is RESTART:
         phases = [phase_of(walk.world, walk.states[place], client) for client in range(schedule.clients)]
         if not any(phases):

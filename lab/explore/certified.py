@@ -32,7 +32,7 @@ from lab.explore.decision import SearchOutcome
 from lab.explore.questions import Question
 from lab.explore.search.event import CLOCK, CRASH, PAUSE, RESTART
 from lab.explore.search.moves import happenings
-from lab.explore.search.state import DEAD, PAUSED, RUNS, Did, State
+from lab.explore.search.state import DEAD, PAUSED, RUNS, Move, State
 from lab.explore.search.world import World
 from lab.explore.store import transaction
 from lab.explore.store.real_redis import Contents, RealRedis, loading
@@ -138,7 +138,7 @@ class Section:
         modes = "".join(MODES[mode] for mode in state.modes)
         return Listed(state.nodes, modes, *stores, state.now_ms, tuple(state.left), state.roused, marks)
 
-    def _happened(self, world: World, did: Did) -> Happened:
+    def _happened(self, world: World, did: Move) -> Happened:
         kind = did.event.kind.value if did.event.kind in KINDS else ""
         changes = []
         for one in did.changes:
@@ -216,7 +216,7 @@ class _Written(World):
             (client, [request, *_mark(mark)]) for client, tree in enumerate(self.trees) for request, mark in tree.nodes[0].marks
         ]
 
-    def resume(self, did: Did, client: int, thread: int, result: Any) -> Did:
+    def resume(self, did: Move, client: int, thread: int, result: Any) -> Move:
         """Return what was done, after a thread has gone on with what it waited for."""
         before = did.state.nodes[client]
         operation = self.trees[client].nodes[before].pending[thread]
@@ -262,7 +262,7 @@ def _check(state: State) -> None:
         raise NoCertificate(SUBSCRIBES)
 
 
-def _is_timed(did: Did, keys: Contents) -> bool:
+def _is_timed(did: Move, keys: Contents) -> bool:
     """Return whether a script has answered with what a key has left to live: the next answer may differ by a millisecond."""
     if did.command is None or did.command.words[0] != b"EVALSHA" or not isinstance(did.reply, Reply):
         return False
@@ -274,7 +274,7 @@ def _text(words: Sequence[bytes]) -> list[str]:
     return [one.decode("latin-1") for one in words]
 
 
-def _reply(did: Did) -> str | None:
+def _reply(did: Move) -> str | None:
     if did.command is None:
         return None
     return did.reply.raw.decode("latin-1") if isinstance(did.reply, Reply) else "LOST"

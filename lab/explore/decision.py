@@ -13,14 +13,13 @@ from lab.explore.code.program import Program, Task, servers_of
 from lab.explore.code.replica import NeverWaits, NewToken
 from lab.explore.model import NotExplored
 from lab.explore.questions import PAIR, Question, decidable
-from lab.explore.search.alike import Alike, NotAlike
 from lab.explore.search.budget import NONE
 from lab.explore.search.harm import Harm
 from lab.explore.search.oracle import Probe, with_oracle
+from lab.explore.search.orders import Unnoticed
 from lab.explore.search.replay import Differs, Unlike, alike, confirm
-from lab.explore.search.search import MOST_STATES, random_schedules, search
-from lab.explore.search.searched import Broken, Searched
-from lab.explore.search.unnoticed import Unnoticed
+from lab.explore.search.search import MOST_STATES, Broken, Searched, random_schedules, search
+from lab.explore.search.symmetry import Alike, NotAlike
 from lab.explore.search.world import Livelock, World
 from lab.explore.store.nodes import Nodes
 from lab.explore.store.others import table_of
@@ -64,8 +63,6 @@ class SearchOutcome:
     undecided: Undecided | None = None
     # what exactly: the error, the command, the number of states
     about: str = ""
-    # whether somebody was served: without, nothing can be said of work
-    served: bool = True
     # whether there was nothing to ask: no fraction is drawn, so that its ends change nothing
     is_moot: bool = False
 
@@ -75,8 +72,8 @@ class SearchOutcome:
         return self.undecided is None and self.found is not None and self.found.complete
 
     def decides(self, claim: Claim) -> bool:
-        """Return whether this decides a claim: all schedules were looked at, and something was at stake."""
-        return self.is_decided and (self.served or claim not in OF_WORK)
+        """Return whether this decides a claim: all schedules were looked at, and of work, somebody was served."""
+        return self.is_decided and (claim not in OF_WORK or (self.found is not None and self.found.served > 0))
 
 
 @dataclass
@@ -286,9 +283,9 @@ class Explorer:
             return SearchOutcome(undecided=Undecided.FAILS, about=failed.about)
         if not found.complete:
             return SearchOutcome(undecided=Undecided.TIME, about="a request alone does not end")
-        does_work = found.witness.served or Claim.counts_once in found.broken
+        does_work = found.served or Claim.counts_once in found.broken
         if not does_work and task.work_ms <= task.ttl_ms:  # a lock may give up work that takes longer than its TTL
-            refused = "it was refused" if found.witness.refused else "it did not do its work"
+            refused = "it was refused" if found.refused else "it did not do its work"
             return SearchOutcome(undecided=Undecided.NOBODY_SERVED, about=refused)
         return None
 
@@ -306,7 +303,6 @@ class Explorer:
         search_until_s = began_s + (until_s - began_s) * OF_SEARCH
         found = answer.found = search(world, question.budget, question.horizon_ms, search_until_s, folds, on_broken)
         answer.is_moot = question.task.ends and not world.program.drawing.drew_fraction
-        answer.served = bool(found.witness.served)
         found.graph = None  # of many searches it would fill the memory
         if world.alike is not None:
             world.alike.forget()

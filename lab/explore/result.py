@@ -9,7 +9,7 @@ from lab.explore.code.program import FOR_EVER_MS
 from lab.explore.decision import Decision, SearchOutcome
 from lab.explore.questions import Question
 from lab.explore.search.event import short
-from lab.explore.search.searched import Broken
+from lab.explore.search.search import Broken
 
 SCHEMA = 2
 HOLDS, BREAKS, OPEN, NOT_ASKED = "holds", "breaks", "not_decided", "not_looked_at"
@@ -65,7 +65,7 @@ def _search(decision: Decision, question: Question, answer: SearchOutcome) -> di
     several = servers > 1  # of several servers, orders that nobody can notice are not counted: the number says nothing
     about |= {
         "schedules": found.schedules if found.complete and not several else None,
-        "cut": found.witness.cut if found.complete and not several else None,
+        "cut": found.cut if found.complete and not several else None,
         "states": found.states,
         "transitions": found.transitions,
         "seconds": round(found.seconds, 3),

@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from app.lock import Stage
+from app.lock import Claim, Stage
 from lab.explore.code.program import Task
 from lab.explore.code.replica import place_of, steps
 from lab.explore.decision import Decision, Explorer, SearchOutcome, Undecided
-from lab.explore.search.searched import Broken, Searched
+from lab.explore.search.search import Broken, Searched
 from lab.explore.store.real_redis import RealRedis
 from lab.servers.server import Server
 
@@ -48,12 +48,22 @@ class _Worker:
     number: int = -1
     until_s: float = 0.0
     # what it has found, and where the code is that does not come back
-    broken: list[Broken] = field(default_factory=list)
+    broken: dict[Claim, Broken] = field(default_factory=dict)
     at: str = ""
     # when its watching thread was heard last
     beat_s: float = 0.0
     # what the clients do in the searches that it has had, and how many there are
     learned: set[tuple[Task, int]] = field(default_factory=set)
+
+    def unfinished(self, why: Undecided, about: str) -> SearchOutcome:
+        """Return the answer to a question that has none: what was found until then."""
+        return SearchOutcome(Searched(broken=self.broken) if self.broken else None, why, about)
+
+    def end(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
 
 
 def decide(
@@ -108,19 +118,16 @@ class _Pool:
                     self._kill(worker)
 
     def _give(self, worker: _Worker) -> None:
-        now_s = time.monotonic()
+        now_s, share = time.monotonic(), SHARE
         if not self.todo:
-            self.todo, self.again = self.again, []
-            share = 1
-        else:
-            share = SHARE
+            self.todo, self.again, share = self.again, [], 1
         if not self.todo or now_s >= self.end_s - GRACE_S / 2 or self.killed >= MOST_KILLED:
             worker.number = -1
             return
         worker.number = self._next(worker)
         self.todo.remove(worker.number)
         worker.learned.add(self._world(worker.number))
-        worker.broken, worker.at, worker.beat_s = [], "", now_s
+        worker.broken, worker.at, worker.beat_s = {}, "", now_s
         worker.until_s = min(self.end_s, now_s + max(LEAST_S, (self.end_s - now_s) / share))
         worker.pipe.send((self.decision.questions[worker.number], worker.until_s - now_s))
 
@@ -143,7 +150,7 @@ class _Pool:
             self._lost(worker, Undecided.CRASHED, "its process ended")
             return
         if kind == "broken":
-            worker.broken.append(what)
+            worker.broken[what.finding.claim] = what
         elif kind == "beat":
             worker.at, worker.beat_s = what, time.monotonic()
         else:
@@ -171,13 +178,8 @@ class _Pool:
 
     def _lost(self, worker: _Worker, why: Undecided, about: str) -> None:
         """Keep what a process had found that is gone, and start another in its place."""
-        question = self.decision.questions[worker.number]
-        found = Searched(question.budget, question.horizon_ms) if worker.broken else None
-        for broken in worker.broken if found is not None else ():
-            found.broken[broken.finding.claim] = broken  # type: ignore[union-attr] # as the line above says
-        self._take(worker.number, SearchOutcome(found, why, about))
-        worker.process.join()
-        worker.pipe.close()
+        self._take(worker.number, worker.unfinished(why, about))
+        worker.end()
         self.killed += why is Undecided.CRASHED
         self.workers[self.workers.index(worker)] = new = self._start(worker.server)
         self._give(new)
@@ -186,13 +188,8 @@ class _Pool:
         """End all processes. Searches in progress get no answer, but what they have found is kept."""
         for worker in self.workers:
             if self.is_interrupted and worker.number >= 0 and worker.broken:
-                question = self.decision.questions[worker.number]
-                found = Searched(question.budget, question.horizon_ms)
-                found.broken = {one.finding.claim: one for one in worker.broken}
-                self.decision.answers[worker.number] = SearchOutcome(found, Undecided.TIME, "interrupted")
-            worker.process.kill()
-            worker.process.join()
-            worker.pipe.close()
+                self.decision.answers[worker.number] = worker.unfinished(Undecided.TIME, "interrupted")
+            worker.end()
 
 
 def _work(stage: Stage, of_servers: int | None, address: tuple[str, int], pipe: Connection) -> None:
@@ -212,8 +209,6 @@ def _work(stage: Stage, of_servers: int | None, address: tuple[str, int], pipe: 
         while True:
             question, within_s = pipe.recv()
             answer = explorer.answer(question, time.monotonic() + within_s, lambda broken: say("broken", broken))
-            if answer.found is not None:
-                answer.found.graph = answer.found.on_broken = None
             say("answer", (answer, dict(explorer.drawn), real.version))
     os._exit(0)
 

@@ -10,7 +10,7 @@ from app.lock import Claim
 from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.graph import SearchGraph
 from lab.explore.search.harm import Finding
-from lab.explore.search.searched import Searched
+from lab.explore.search.search import Searched
 from lab.explore.search.state import Move, State
 from lab.explore.search.world import World
 

@@ -12,8 +12,7 @@ from lab.explore.code.program import Task
 from lab.explore.decision import Explorer
 from lab.explore.questions import Question, by_default
 from lab.explore.search.budget import Budget
-from lab.explore.search.search import search
-from lab.explore.search.searched import Searched
+from lab.explore.search.search import Searched, search
 from lab.explore.store.real_redis import RealRedis
 from lab.language.choice import Language
 from lab.play.level import CLIENTS, TTL_MS, Level, LevelKind

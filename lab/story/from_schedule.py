@@ -19,7 +19,6 @@ from lab.explore.model import NUMBER
 from lab.explore.search.event import CHOICE, CLOCK, NOBODY, RESEND, RESTART, EventKind, ScheduleEvent, letter_of, short
 from lab.explore.search.ghosts import OVER
 from lab.explore.search.in_words import NO_REPLY, in_words, reply_in_words, source_of
-from lab.explore.search.moves import started
 from lab.explore.search.replay import COUNTER_DATABASE, needed, walk_live
 from lab.explore.search.state import DEAD, PAUSED, Move, State
 from lab.explore.search.world import World
@@ -41,9 +40,10 @@ FAULTS = {
 
 def staged(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, claim: str = "") -> tuple[Story, list[Move]]:
     """Run a schedule from an empty server, and return it as a story. Raises NotPossible and Stalled, as ``walk_live`` does."""
-    made, moves = walk_live(world, events, horizon_ms)
+    walk = walk_live(world, events, horizon_ms)
+    made, moves = walk.world, walk.moves
     program = made.program
-    before = start = started(made, needed(events))
+    before = start = walk.states[0]
     names, scenes = lock_names(made, moves), []
     owned: dict[bytes, int] = {}
     count, wrote_last = 0, NOBODY

@@ -15,13 +15,12 @@ from lab.explore.code.replica import NewToken
 from lab.explore.code.tree import Tree
 from lab.explore.decision import Explorer
 from lab.explore.questions import Question
-from lab.explore.search import ample
+from lab.explore.search import orders
 from lab.explore.search import search as searching
 from lab.explore.search.budget import NONE, Budget
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.oracle import Probe
-from lab.explore.search.search import search
-from lab.explore.search.searched import Searched
+from lab.explore.search.search import Searched, search
 from lab.explore.search.world import World
 from lab.scenario.stages import find_stage
 
@@ -90,7 +89,7 @@ def without_unnoticed(world: World) -> None:
 
 
 def without_order(world: World) -> None:
-    """Try each order of servers: neither ``unnoticed`` nor ``ample``."""
+    """Try each order of servers, and each moment of a command."""
     world.unnoticed = None
 
 
@@ -108,8 +107,8 @@ def without_cache(world: World) -> None:
 # what is switched off: in the world, whether clients are folded, and what is replaced meanwhile
 Switch = tuple[Callable[[World], None] | None, bool, dict[str, Any]]
 # by what is replaced: where it is used
-WHERE = {"ample": (ample, "of"), "MOST_STATES": (searching, "MOST_STATES")}
-ALL_ORDERS = {"ample": lambda world, state, able: (able, None)}
+WHERE = {"ample": (orders, "servers"), "MOST_STATES": (searching, "MOST_STATES")}
+ALL_ORDERS = {"ample": lambda world, state, able: None}
 OF_ONE_SERVER: dict[str, Switch] = {
     "symmetry": (None, False, {}),
     "steps at any time": (without_timeless, True, {}),
@@ -154,8 +153,8 @@ def facts(found: Searched) -> Facts:
     """Return what every search of a question must find: with reductions that count what they fold."""
     return {
         "schedules": found.schedules,
-        "cut": found.witness.cut,
-        "served": found.witness.served > 0,
+        "cut": found.cut,
+        "served": found.served > 0,
         "broken": {claim.name: (len(one.events), one.schedules) for claim, one in found.broken.items()},
     }
 

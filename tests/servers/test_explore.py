@@ -398,7 +398,7 @@ def test_claim_of_a_schedule(schedule, real, tmp_path, monkeypatch):
     Path("renews.py").write_text(text.replace("RENEWER.forget(self)  #", "pass  #"), encoding="utf-8")
     name, _, events = schedule.partition(":")
     with world_of(real, name) as world:
-        moves = walk_live(world, parse(events), UNTIL_MS)[1]
+        moves = walk_live(world, parse(events), UNTIL_MS).moves
 
     found = [finding.claim.name for move in moves for finding in move.found]
     assert found == ([CHARGED[schedule]] if CHARGED[schedule] else [])

@@ -96,7 +96,7 @@ def test_as_many_one_by_one(name, what, real):
         found, alone, claims, mine = both(real, explorer, QUESTIONS[what])
 
     assert found.complete
-    assert (found.schedules, found.witness.cut) == (alone.schedules, alone.cut)
+    assert (found.schedules, found.cut) == (alone.schedules, alone.cut)
     if not QUESTIONS[what].budget.resends:  # what a second copy does is charged to the fault
         assert claims == mine
     assert found.schedules > 1
@@ -115,4 +115,4 @@ def test_a_random_lock_one_by_one(number, real, tmp_path):
         found, alone, _, _ = both(real, explorer, question())
         lost = loses(found)
 
-    assert (found.schedules, found.witness.cut, lost) == (alone.schedules, alone.cut, alone.breaking[LOST_ONE]), PLANS[number]
+    assert (found.schedules, found.cut, lost) == (alone.schedules, alone.cut, alone.breaking[LOST_ONE]), PLANS[number]

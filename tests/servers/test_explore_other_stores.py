@@ -99,7 +99,7 @@ def test_what_breaks(name, fault, breaks, explorer):
     assert set(found.broken) == breaks
     assert not breaks & find_stage(name).claims
     assert found.schedules > 1
-    assert found.witness.served
+    assert found.served
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_other_tasks(task, name, explorer):
     found = answered(explorer, name, **task).found
 
     assert not found.broken
-    assert bool(found.witness.refused) == ("wait_ms" in task)
+    assert bool(found.refused) == ("wait_ms" in task)
 
 
 def test_replay(tmp_path):

@@ -26,6 +26,6 @@ def test_same_as_one_by_one(part, real, tmp_path):
             lost = loses(found)
         alone = OneByOne(plan, 2)
 
-        assert (found.schedules, lost, found.witness.cut) == (alone.schedules, alone.breaking[LOST], alone.breaking[STUCK]), plan
+        assert (found.schedules, lost, found.cut) == (alone.schedules, alone.breaking[LOST], alone.breaking[STUCK]), plan
         broken |= alone.breaking.keys()
     assert {LOST, STUCK} <= broken

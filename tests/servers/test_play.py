@@ -46,7 +46,7 @@ def test_plays_of_a_page_happen(level, real):
         world = explorer.world(question.task, CLIENTS)
         for _ in range(PLAYS // len(LEVELS) + 1):
             events, broken = random_play(kept, chance)
-            _, moves = walk_live(world, parse("".join(events)), question.horizon_ms)
+            moves = walk_live(world, parse("".join(events)), question.horizon_ms).moves
             found = [{finding.claim.name for finding in move.found} for move in moves]
             assert found[:-1] == broken[:-1]
             assert found[-1] <= broken[-1]  # with the last event, the page reports what the end of a schedule breaks as well

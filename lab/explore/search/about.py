@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 
-class Oracle(Protocol):
-    """What is known of a state of the lock's store."""
+class Oracle:
+    """What is known of a state of the lock's store: as long as nobody has asked, that no fresh client is granted anything."""
 
     def free(self, lock: int, now_ms: int) -> frozenset[str]:
         """Return the keys that a fresh client would be granted, if it ran alone from this state."""
+        return frozenset()
 
     def free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
         """Return when a fresh client would be granted a key, if nobody did anything; None for never."""
+        return None
 
     def free_without(self, lock: int, now_ms: int, clients: Collection[int]) -> frozenset[str]:
-        """Return the keys that a fresh client would be granted if the leases of some clients had ended."""
+        """Return the keys that a fresh client would be granted if the leases of some clients had ended; none without leases."""
+        return frozenset()
 
 
 class About(NamedTuple):

@@ -29,9 +29,5 @@ class Budget(NamedTuple):
         """Return the faults that a search has injected when these are left."""
         return Budget(*(mine - its for mine, its in zip(self, left, strict=True)))
 
-    def none(self) -> Budget:
-        """Return a budget without faults."""
-        return NONE
-
 
 NONE = Budget()

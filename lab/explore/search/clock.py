@@ -11,14 +11,15 @@ from collections.abc import Iterator
 
 from lab.explore.code.operation import CommandSent, Listen, Nap, Until
 from lab.explore.search import one_server, watching
+from lab.explore.search.budget import NONE
 from lab.explore.search.event import CLOCK, NOBODY, ScheduleEvent
-from lab.explore.search.state import RUNS, Did, State
+from lab.explore.search.state import RUNS, Move, State, without
 from lab.explore.search.world import World
 
 MOST_TRIES = 1000  # of one waiter in one event
 
 
-def dids(world: World, state: State, horizon_ms: int) -> Iterator[Did]:
+def dids(world: World, state: State, horizon_ms: int) -> Iterator[Move]:
     """Yield what the clock does: it moves to the next deadline, at most to the horizon."""
     if world.all_over(state) or state.now_ms >= horizon_ms:
         return
@@ -29,11 +30,11 @@ def dids(world: World, state: State, horizon_ms: int) -> Iterator[Did]:
         if not world.waiting(state):
             return
         until_ms = horizon_ms  # how long somebody has waited until then counts
-    begins = Did(ScheduleEvent(CLOCK, NOBODY), state)
+    begins = Move(ScheduleEvent(CLOCK, NOBODY), state)
     tries = 0
     while True:
-        naps_ms = min(_naps(world, begins.state), default=until_ms)
-        then_ms = min(naps_ms, until_ms)
+        then_ms = min((one.at_ms for one in _naps(world, begins.state)), default=until_ms)
+        then_ms = min(then_ms, until_ms)
         did = at(world, begins, then_ms)
         if then_ms == until_ms:
             break
@@ -47,7 +48,7 @@ def dids(world: World, state: State, horizon_ms: int) -> Iterator[Did]:
     yield did._replace(event=ScheduleEvent(CLOCK, NOBODY, number=did.state.now_ms), asked_in_vain=tries)
 
 
-def at(world: World, did: Did, then_ms: int) -> Did:
+def at(world: World, did: Move, then_ms: int) -> Move:
     """Return what has happened when the clock reads so much: keys expire, commands that wait in the server give up."""
     state = did.state
     lock = world.lock.later(state.lock, then_ms - state.now_ms)
@@ -60,7 +61,7 @@ def at(world: World, did: Did, then_ms: int) -> Did:
         assert isinstance(operation, CommandSent)  # noqa: S101 - only a command is blocked
         if operation.until_ms is not None and operation.until_ms <= then_ms:
             given_up, reply = world.given_up(did.state, operation)
-            did = did._replace(state=given_up._replace(blocked=tuple(one for one in given_up.blocked if one != (client, thread))))
+            did = did._replace(state=given_up._replace(blocked=without(given_up.blocked, client, thread)))
             did = world.replied(did, client, thread, reply.raw)
         elif operation.patience_ms is not None and operation.patience_ms <= then_ms and state.modes[client] == RUNS:
             did = one_server.given_up(world, did, client, thread)
@@ -72,47 +73,35 @@ def _deadlines(world: World, state: State) -> Iterator[int]:
     expires_in_ms = world.lock.expires_in_ms(state.lock)
     if expires_in_ms is not None:
         yield state.now_ms + expires_in_ms
-    for client, mode in enumerate(state.modes):
-        for thread, operation in enumerate(world.node(state, client).pending):
-            match operation:
-                case Until(at_ms) | Listen(at_ms, _) if at_ms is not None and mode == RUNS and at_ms > state.now_ms:
-                    yield at_ms
-                case CommandSent() if world.is_blocked(state, client, thread):
-                    yield from (
-                        one for one in (operation.until_ms, operation.patience_ms) if one is not None and one > state.now_ms
-                    )
+    for *_, waits in world.threads(state):
+        match waits:
+            case Until(at_ms) | Listen(at_ms, _) if at_ms is not None and at_ms > state.now_ms:
+                yield at_ms
+    for client, thread in state.blocked:
+        operation = world.node(state, client).pending[thread]
+        assert isinstance(operation, CommandSent)  # noqa: S101 - only a command is blocked
+        yield from (one for one in (operation.until_ms, operation.patience_ms) if one is not None and one > state.now_ms)
 
 
-def _naps(world: World, state: State) -> Iterator[int]:
-    for client, mode in enumerate(state.modes) if not world.wakes_at_any_moment else ():
-        for operation in world.node(state, client).pending if mode == RUNS else ():
-            if isinstance(operation, Nap):
-                yield operation.at_ms
+def _naps(world: World, state: State) -> list[Nap]:
+    if world.wakes_at_any_moment:
+        return []
+    return [operation for _, _, operation in world.threads(state) if isinstance(operation, Nap)]
 
 
-def _asked(world: World, did: Did) -> tuple[Did, int] | None:
+def _asked(world: World, did: Move) -> tuple[Move, int] | None:
     """Return the state after all who were awake have asked in vain, and how often; None where anything else has happened."""
     if did.marks or did.changes:
         return None
     before, tries = did.state, 0
-    while able := _able(world, did.state):
-        client, thread = able
-        operation = world.node(did.state, client).pending[thread]
+    while able := next(world.able(did.state), None):
+        client, thread, operation = able
         if not isinstance(operation, CommandSent) or operation.words[0] in one_server.SUBSCRIBING or operation.node:
             return None
-        done = next(one_server.dids(world, did.state._replace(left=did.state.left.none()), client, thread, operation))
+        done = next(one_server.dids(world, did.state._replace(left=NONE), client, thread, operation))
         same = done.state._replace(nodes=before.nodes) == before._replace(left=done.state.left)
         if done.marks or not same or tries > MOST_TRIES:
             return None
         did = did._replace(state=done.state._replace(left=before.left))
         tries += 1
     return did, tries
-
-
-def _able(world: World, state: State) -> tuple[int, int] | None:
-    """Return a thread that can do something; None without one."""
-    for client, mode in enumerate(state.modes):
-        for thread, operation in enumerate(world.node(state, client).pending if mode == RUNS else ()):
-            if world.is_able(state, client, thread, operation):
-                return client, thread
-    return None

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.explore.search import fan_out, one_server, rules_of_faults, watching
+from lab.explore.search import one_server, rules_of_faults, watching
 from lab.explore.search.event import CRASH, PAUSE, RESTART, RESUME, ScheduleEvent
-from lab.explore.search.state import DEAD, PAUSED, RUNS, Did, State, put
+from lab.explore.search.state import DEAD, PAUSED, RUNS, Move, State, put, without
 from lab.explore.search.world import World
 from lab.explore.store.histories import Histories
 from lab.explore.store.others import without_data
 
 
-def dids(world: World, state: State, node: int | None = None) -> Iterator[Did]:
+def dids(world: World, state: State, node: int | None = None) -> Iterator[Move]:
     """Yield the faults that are possible. node: of several servers, restart this one only."""
     left = state.left
     for client, mode in enumerate(state.modes):
@@ -24,7 +24,7 @@ def dids(world: World, state: State, node: int | None = None) -> Iterator[Did]:
         elif mode == RUNS and not all(world.node(state, client).ended):
             # a pause in a pipeline is the same as one after it: the server continues
             if left.pauses and not one_server.in_flight(world, state, client):
-                yield Did(ScheduleEvent(PAUSE, client), _paused(world, state, client))
+                yield Move(ScheduleEvent(PAUSE, client), _paused(world, state, client))
             if left.crashes:
                 yield _crashed(world, state, client)
     if left.restarts and without_data(world.lock) and world.lock.contents[state.lock] and not world.all_over(state):
@@ -39,16 +39,16 @@ def _paused(world: World, state: State, client: int) -> State:
     return state._replace(modes=put(state.modes, client, PAUSED), left=state.left.without("pauses"), ghosts=ghosts)
 
 
-def _resumed(world: World, state: State, client: int) -> Did:
+def _resumed(world: World, state: State, client: int) -> Move:
     """Return what is done when a replica continues: it reads what it was answered meanwhile, and its naps may be over."""
     mine = [one for one in state.served if one.client == client]
     roused = [thread for its, thread in state.roused if its == client]
     after = state._replace(
         modes=put(state.modes, client, RUNS),
-        served=tuple([one for one in state.served if one.client != client]),
-        roused=tuple([one for one in state.roused if one[0] != client]),
+        served=without(state.served, client),
+        roused=without(state.roused, client),
     )
-    did = Did(ScheduleEvent(RESUME, client), after)
+    did = Move(ScheduleEvent(RESUME, client), after)
     for thread in roused:
         did = world.resume(did, client, thread, None)
     for one in mine:
@@ -56,33 +56,35 @@ def _resumed(world: World, state: State, client: int) -> Did:
     return did
 
 
-def _crashed(world: World, state: State, client: int) -> Did:
-    did = one_server.arrived(world, Did(ScheduleEvent(CRASH, client), state._replace(left=state.left.without("crashes"))), client)
-    after = without(did.state, client)
+def _crashed(world: World, state: State, client: int) -> Move:
+    did = one_server.arrived(
+        world, Move(ScheduleEvent(CRASH, client), state._replace(left=state.left.without("crashes"))), client
+    )
+    after = _gone(did.state, client)
     if isinstance(world.lock, Histories):
         after = after._replace(lock=world.lock.left_by(after.lock, client))
     return did._replace(state=after, crashed=client)
 
 
-def without(state: State, client: int) -> State:
+def _gone(state: State, client: int) -> State:
     """Return the state after a replica has died: nothing of it makes a difference any more."""
-    state = fan_out.without_client(watching.closed(state, client), client)
-    return state._replace(
+    return watching.closed(state, client)._replace(
         nodes=put(state.nodes, client, 0),
         modes=put(state.modes, client, DEAD),
-        blocked=tuple([one for one in state.blocked if one[0] != client]),
-        subscribed=tuple([one for one in state.subscribed if one.client != client]),
-        inboxes=tuple([one for one in state.inboxes if one.client != client]),
+        blocked=without(state.blocked, client),
+        subscribed=without(state.subscribed, client),
+        inboxes=without(state.inboxes, client),
+        flights=without(state.flights, client),
     )
 
 
-def _restarts(world: World, state: State, node: int | None) -> Iterator[Did]:
+def _restarts(world: World, state: State, node: int | None) -> Iterator[Move]:
     """Yield a restart of the store; of several servers, of each that has a key, or of one."""
     left = state.left.without("restarts")
     if world.program.servers == 1:
         after = state._replace(lock=world.lock.empty, left=left)
-        yield Did(ScheduleEvent(RESTART), watching.expired(after, world.lock.contents[state.lock], ()))
+        yield Move(ScheduleEvent(RESTART), watching.expired(after, world.lock.contents[state.lock], ()))
         return
     for one in world.servers(state) if node is None else (node,):
         if one and world.lock.holds(state.lock, one):
-            yield Did(ScheduleEvent(RESTART, node=one), state._replace(lock=world.lock.emptied(state.lock, one), left=left))
+            yield Move(ScheduleEvent(RESTART, node=one), state._replace(lock=world.lock.emptied(state.lock, one), left=left))

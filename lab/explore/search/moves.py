@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from lab.explore.code.operation import Choice, CommandSent, Ended, FanOut, Listen, Nap, Operation
-from lab.explore.search import ample, clock, fan_out, faults, ghosts, one_server, prompt, rules, rules_of_faults, rules_of_time
-from lab.explore.search.attribution import charged
+from lab.explore.search import clock, fan_out, faults, ghosts, one_server, orders, rules, rules_of_faults, rules_of_time
 from lab.explore.search.budget import NONE, Budget
 from lab.explore.search.event import CHOICE, CLOCK, CRASH, PAUSE, RESTART, RESUME, STEP, ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
-from lab.explore.search.state import DEAD, PAUSED, RUNS, Did, Move, State
+from lab.explore.search.rules_of_faults import charged
+from lab.explore.search.state import DEAD, PAUSED, RUNS, Move, State
 from lab.explore.search.world import World
 
 
@@ -19,15 +19,12 @@ def moves(world: World, state: State, budget: Budget, horizon_ms: int) -> list[M
     return [judged(world, state, did, budget) for did in happenings(world, state, horizon_ms)]
 
 
-def happenings(world: World, state: State, horizon_ms: int) -> list[Did]:
+def happenings(world: World, state: State, horizon_ms: int) -> list[Move]:
     """Return everything that can happen in a state."""
-    if unnoticed := fan_out.unnoticed(world, state) or prompt.due(world, state):
+    if unnoticed := orders.unnoticed(world, state):
         return [_finished(world, state, did) for did in unnoticed]
-    able = list(_able(world, state))
-    if world.unnoticed is not None and state.left == NONE:
-        able, at = ample.of(world, state, able)
-    else:
-        at = None
+    able = list(world.able(state))
+    at = orders.servers(world, state, able)
     found = [did for one in able for did in _of_thread(world, state, *one, at)]
     if all(isinstance(operation, Nap) for *_, operation in able):
         found += clock.dids(world, state, horizon_ms)
@@ -37,9 +34,9 @@ def happenings(world: World, state: State, horizon_ms: int) -> list[Did]:
 
 def take(world: World, state: State, event: ScheduleEvent, budget: Budget, horizon_ms: int) -> Move | None:
     """Return the move of one event, and execute no other; None if the event is not possible."""
-    possible: Iterator[Did]
+    possible: Iterator[Move]
     if event.kind is CLOCK:
-        able = any(not isinstance(operation, Nap) for *_, operation in _able(world, state))
+        able = any(not isinstance(operation, Nap) for *_, operation in world.able(state))
         possible = iter(()) if able else clock.dids(world, state, horizon_ms)
     elif event.kind in (PAUSE, RESUME, CRASH, RESTART):
         possible = faults.dids(world, state, event.node)
@@ -56,22 +53,13 @@ def take(world: World, state: State, event: ScheduleEvent, budget: Budget, horiz
     return judged(world, state, did if event.kind is CLOCK else _finished(world, state, did), budget)
 
 
-def _finished(world: World, before: State, did: Did) -> Did:
+def _finished(world: World, before: State, did: Move) -> Move:
     return world.settled(world.serve_blocked(did) if did.state.blocked else did, before)
-
-
-def _able(world: World, state: State) -> Iterator[tuple[int, int, Operation]]:
-    """Yield the threads of replicas that run and that can do something, other than wait for their turn in the server."""
-    for client, mode in enumerate(state.modes):
-        if mode == RUNS:
-            for thread, operation in enumerate(world.node(state, client).pending):
-                if operation is not None and world.is_able(state, client, thread, operation):
-                    yield client, thread, operation
 
 
 def _of_thread(
     world: World, state: State, client: int, thread: int, operation: Operation | None, nodes: Collection[int] | None = None
-) -> Iterator[Did]:
+) -> Iterator[Move]:
     """Yield what a thread can do next. nodes: of several servers, at these only; 0: at all of them."""
     if world.alike is not None:
         world.alike.check(operation)
@@ -81,13 +69,13 @@ def _of_thread(
         case FanOut():
             yield from fan_out.dids(world, state, client, thread, operation, nodes)
         case Listen(_, connection) if messages := world.messages(state, client, connection):
-            heard = Did(world.event(state, client, thread, kind=STEP), world.without_message(state, client, connection))
+            heard = Move(world.event(state, client, thread, kind=STEP), world.without_message(state, client, connection))
             yield world.resume(heard, client, thread, messages[0])
         case Nap():
-            yield world.resume(Did(world.event(state, client, thread, kind=STEP), state), client, thread, None)
+            yield world.resume(Move(world.event(state, client, thread, kind=STEP), state), client, thread, None)
         case Choice(values):
             for number, value in enumerate(values):
-                drawn = Did(world.event(state, client, thread, kind=CHOICE, number=number), state)
+                drawn = Move(world.event(state, client, thread, kind=CHOICE, number=number), state)
                 yield world.resume(drawn, client, thread, value)
 
 
@@ -98,7 +86,7 @@ def begin(world: World, budget: Budget) -> Move:
     """
     state = world.start(budget)
     marks = tuple([(client, number, mark) for client, tree in enumerate(world.trees) for number, mark in tree.nodes[0].marks])
-    return judged(world, state, Did(ScheduleEvent(STEP), state, marks=marks), budget)
+    return judged(world, state, Move(ScheduleEvent(STEP), state, marks=marks), budget)
 
 
 def started(world: World, budget: Budget) -> State:
@@ -106,7 +94,7 @@ def started(world: World, budget: Budget) -> State:
     return begin(world, budget).state
 
 
-def judged(world: World, before: State, did: Did, budget: Budget) -> Move:
+def judged(world: World, before: State, did: Move, budget: Budget) -> Move:
     """Return a move: what was done, with the ghosts after it and what it breaks."""
     about, state = world.about, did.state
     now = state.ghosts
@@ -131,8 +119,7 @@ def judged(world: World, before: State, did: Did, budget: Budget) -> Move:
     if found:  # an error is a finding only where nothing was injected
         used = budget.used(state.left)
         found = [charged(one, now, about, used) for one in found if one.harm is not Harm.FAILED or used == NONE]
-    after = state if now is state.ghosts else state._replace(ghosts=now)
-    return Move(did.event, after, tuple(dict.fromkeys(found)), did.command, did.reply, did.asked_in_vain, did.alone)
+    return did._replace(state=state._replace(ghosts=now), found=tuple(dict.fromkeys(found)))
 
 
 def _passed(world: World, before: State, state: State, now: ghosts.Ghosts, budget: Budget) -> tuple[ghosts.Ghosts, list[Finding]]:
@@ -144,7 +131,7 @@ def _passed(world: World, before: State, state: State, now: ghosts.Ghosts, budge
     return rules_of_time.passed(now, world.about, about_time, again)
 
 
-def _faulted(world: World, did: Did, now: ghosts.Ghosts) -> ghosts.Ghosts:
+def _faulted(world: World, did: Move, now: ghosts.Ghosts) -> ghosts.Ghosts:
     """Return the ghosts after a fault; the same without one."""
     about, state = world.about, did.state
     if did.event.kind is RESTART:
@@ -172,19 +159,14 @@ def _is_idle(world: World, state: State) -> bool:
     return not any(state.modes[client] == PAUSED for client in owners)
 
 
-def end(world: World, state: State, budget: Budget, horizon_ms: int) -> list[Finding]:
-    """Return what is broken where nothing can happen any more."""
-    about = end_of(world, state, budget, horizon_ms)
+def end(world: World, state: State, about: rules_of_time.End) -> list[Finding]:
+    """Return what is broken where nothing can happen any more. about: what ``end_of`` returns."""
     return [charged(one, state.ghosts, world.about, about.used) for one in rules_of_time.ended(state.ghosts, world.about, about)]
 
 
 def end_of(world: World, state: State, budget: Budget, horizon_ms: int) -> rules_of_time.End:
     """Return what an end of a schedule is."""
-    goes_on = any(
-        one is not None and not own
-        for client in _running(state)
-        for one, own in zip(world.node(state, client).pending, world.node(state, client).own, strict=True)
-    )
+    goes_on = any(not world.is_own(state, client, thread) for client, thread, _ in world.threads(state))
     requests = world.actors * world.program.task.in_turn
     is_cut = state.now_ms >= horizon_ms
     return rules_of_time.End(state.lock, state.now_ms, budget.used(state.left), world.waiting(state), is_cut, goes_on, requests)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from lab.explore.code.operation import GAVE_UP, LOCK, LOST, CommandSent
 from lab.explore.search import watching
 from lab.explore.search.event import FAILURE, LOST_COMMAND, LOST_REPLY, RESEND, STEP
-from lab.explore.search.state import Did, State, Subscribed
+from lab.explore.search.state import Move, State, Subscribed, without
 from lab.explore.search.world import World, delivered, is_done
 from lab.explore.store import transaction
 from lab.explore.store.waiting import EVENTS
@@ -20,34 +20,34 @@ SUBSCRIBE, UNSUBSCRIBE, P_SUBSCRIBE, P_UNSUBSCRIBE = b"SUBSCRIBE", b"UNSUBSCRIBE
 SUBSCRIBING = {SUBSCRIBE: True, P_SUBSCRIBE: True, UNSUBSCRIBE: False, P_UNSUBSCRIBE: False}
 
 
-def dids(world: World, state: State, client: int, thread: int, command: CommandSent) -> Iterator[Did]:
+def dids(world: World, state: State, client: int, thread: int, command: CommandSent) -> Iterator[Move]:
     """Yield what can happen to such a command: it is executed, or a fault hits it."""
     name = command.words[0]
     event = world.event(state, client, thread, kind=STEP, node=command.node)
     if name in SUBSCRIBING:
-        yield world.resume(Did(event, _subscribed(state, client, command), command=command), client, thread, None)
+        yield world.resume(Move(event, _subscribed(state, client, command), command=command), client, thread, None)
         return
     if name in (transaction.WATCH, transaction.UNWATCH):
         after = watching.begun_or_ended(state, client, command)
-        yield world.resume(Did(event, after, command=command, reply=watching.OK), client, thread, watching.OK.raw)
+        yield world.resume(Move(event, after, command=command, reply=watching.OK), client, thread, watching.OK.raw)
         return
     after, reply = watching.executed(world, state, client, command)
     if not is_done(command.words, reply):
-        yield Did(event, after._replace(blocked=(*state.blocked, (client, thread))), command=command)
+        yield Move(event, after._replace(blocked=(*state.blocked, (client, thread))), command=command)
         return
     changes = (world.change(state, after, client, thread, state.now_ms),) if command.server == LOCK else ()
-    yield world.resume(Did(event, after, changes, command=command, reply=reply), client, thread, reply.raw)
+    yield world.resume(Move(event, after, changes, command=command, reply=reply), client, thread, reply.raw)
     if command.server == LOCK and name not in EVENTS:
         yield from _faults(world, state, after, client, thread, command)
         return
     actor = actor_of(world, client, thread)
     if state.left.failures and actor % world.program.requests not in world.node(state, client).writing:
         spent = state._replace(left=state.left.without("failures"))
-        failed = Did(event._replace(kind=FAILURE), spent, command=command, reply=LOST)
+        failed = Move(event._replace(kind=FAILURE), spent, command=command, reply=LOST)
         yield _faulted(world, failed, client, thread, actor, "failures")
 
 
-def _faults(world: World, state: State, after: State, client: int, thread: int, command: CommandSent) -> Iterator[Did]:
+def _faults(world: World, state: State, after: State, client: int, thread: int, command: CommandSent) -> Iterator[Move]:
     event = world.event(state, client, thread, kind=LOST_REPLY, node=command.node)
     actor = actor_of(world, client, thread)
     arrived = _behind(world, after, command)
@@ -56,32 +56,32 @@ def _faults(world: World, state: State, after: State, client: int, thread: int, 
     if state.left.lost_replies:
         spent = state.left.without("lost_replies")
         lost = world.disconnected(watching.closed(arrived._replace(left=spent), client, command.connection), client, command)
-        did = Did(event, lost, changes, command=command, reply=LOST)
+        did = Move(event, lost, changes, command=command, reply=LOST)
         yield _faulted(world, did, client, thread, actor, "lost_replies", in_vain=arrived.lock == state.lock)
         # a pipeline that has arrived is executed; and without a change it makes no difference whether it has
         if arrived.lock != state.lock and not command.follows:
             unsent = watching.closed(state._replace(left=spent), client, command.connection)
             unsent = world.disconnected(unsent, client, command)
-            did = Did(event._replace(kind=LOST_COMMAND), unsent, command=command, reply=LOST)
+            did = Move(event._replace(kind=LOST_COMMAND), unsent, command=command, reply=LOST)
             yield _faulted(world, did, client, thread, actor, "lost_replies", in_vain=True)
     # a pipeline is sent again as a whole; a client that watches keys raises an error instead
     watches = any((one.client, one.connection) == (client, command.connection) for one in state.watched)
     if state.left.resends and not command.follows and not command.behind and not watches:
         if not world.sends_again(state, command):  # its client leaves it to the lock what to do after a lost reply
             once = watching.closed(left._replace(left=state.left.without("resends")), client, command.connection)
-            did = Did(event._replace(kind=RESEND), once, changes, command=command, reply=LOST)
+            did = Move(event._replace(kind=RESEND), once, changes, command=command, reply=LOST)
             yield _faulted(world, did, client, thread, actor, "resends", in_vain=after.lock == state.lock)
             return
         twice, reply = watching.executed(world, after, client, command)
         again = twice._replace(left=state.left.without("resends"))
         first, second = (world.change(*about, client, thread, state.now_ms) for about in ((state, after), (after, twice)))
-        did = Did(event._replace(kind=RESEND), again, (first, second), command=command, reply=reply)
+        did = Move(event._replace(kind=RESEND), again, (first, second), command=command, reply=reply)
         yield _faulted(world, did, client, thread, actor, "resends", in_vain=twice.lock == after.lock, result=reply.raw)
 
 
 def _faulted(
-    world: World, did: Did, client: int, thread: int, actor: int, fault: str, in_vain: bool = False, result: object = LOST
-) -> Did:
+    world: World, did: Move, client: int, thread: int, actor: int, fault: str, in_vain: bool = False, result: object = LOST
+) -> Move:
     """Return what was done with a fault. It is charged after the command has changed the store: so it is kept with the lock."""
     done = world.resume(did, client, thread, result)
     return done._replace(fault=(actor, fault, in_vain))
@@ -100,10 +100,10 @@ def _behind(world: World, state: State, command: CommandSent) -> State:
     return state
 
 
-def given_up(world: World, did: Did, client: int, thread: int) -> Did:
+def given_up(world: World, did: Move, client: int, thread: int) -> Move:
     """Return what is done when a client does not wait any longer for a command that waits in the server."""
-    blocked = tuple([one for one in did.state.blocked if one != (client, thread)])
-    return world.resume(did._replace(state=did.state._replace(blocked=blocked)), client, thread, GAVE_UP)
+    after = did.state._replace(blocked=without(did.state.blocked, client, thread))
+    return world.resume(did._replace(state=after), client, thread, GAVE_UP)
 
 
 def in_flight(world: World, state: State, client: int) -> list[tuple[int, CommandSent]]:
@@ -112,7 +112,7 @@ def in_flight(world: World, state: State, client: int) -> list[tuple[int, Comman
     return [(thread, one) for thread, one in pending if isinstance(one, CommandSent) and one.follows and one.server == LOCK]
 
 
-def arrived(world: World, did: Did, client: int) -> Did:
+def arrived(world: World, did: Move, client: int) -> Move:
     """Return what was done, after the server has executed all that is on its way from a client."""
     for thread, command in in_flight(world, did.state, client):
         before = did.state

@@ -14,6 +14,7 @@ from lab.explore.code.program import Program, Task
 from lab.explore.code.tree import Tree
 from lab.explore.model import GRID_MS
 from lab.explore.search import ghosts
+from lab.explore.search.about import Oracle
 from lab.explore.search.budget import NONE
 from lab.explore.search.event import CHOICE
 from lab.explore.search.moves import happenings
@@ -28,7 +29,7 @@ MOST_STEPS = 2000  # of all its ways from one state
 FAR_MS = 10_000_000
 
 
-class Probe:
+class Probe(Oracle):
     """The oracle of one stage. What it has found out is kept."""
 
     def __init__(self, program: Program, lock: Table | Nodes | Histories, counter: Table) -> None:
@@ -47,19 +48,16 @@ class Probe:
             world.close()
 
     def free(self, lock: int, now_ms: int) -> frozenset[str]:
-        """Return the keys that a fresh client would be granted, if it ran alone from this state."""
         found = self._found.get((lock, now_ms))
         if found is None:
             found = self._found[lock, now_ms] = frozenset(self._granted(lock, now_ms))
         return found
 
     def free_without(self, lock: int, now_ms: int, clients: Collection[int]) -> frozenset[str]:
-        """Return the keys that a fresh client would be granted if the leases of some clients had ended; none without leases."""
         after = self.lock.without_leases(lock, clients) if isinstance(self.lock, Histories) else lock
         return self.free(after, now_ms) if after != lock else frozenset()
 
     def free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
-        """Return when a fresh client would be granted a key, if nobody did anything; None for never."""
         which = lock, now_ms, key
         if which not in self._later:
             self._later[which] = self._free_at_ms(*which)

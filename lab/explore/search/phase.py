@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from app.failpoints import ACQUIRE, READ, RELEASE, RENEW, THINK, WRITE
 from lab.explore.code.operation import LOCK, CommandSent
 from lab.explore.search.budget import NONE
-from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.moves import moves, started
-from lab.explore.search.replay import needed, walk_live
-from lab.explore.search.state import Move, State
+from lab.explore.search.replay import Walk
+from lab.explore.search.state import State
 from lab.explore.search.world import World
 
 UNTIL_MS = 1_000_000
@@ -28,27 +27,8 @@ class At(NamedTuple):
     agreed: int = 0
 
 
-class Walk(NamedTuple):
-    """A schedule, as the explorer goes through it."""
-
-    world: World
-    # before the first event, and after each
-    states: Sequence[State]
-    moves: Sequence[Move]
-
-
-def walked(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> Walk:
-    """Go through a schedule on an empty server. Raises NotPossible, and MachineStalled on a machine that is too busy."""
-    made, found = walk_live(world, events, horizon_ms)
-    return Walk(made, [started(made, needed(events)), *(move.state for move in found)], found)
-
-
-def places(seen: Walk) -> list[At]:
-    """Return where the client of each event is when the event comes."""
-    return list(_places(seen))
-
-
-def _places(seen: Walk) -> Iterator[At]:
+def places(seen: Walk) -> Iterator[At]:
+    """Yield where the client of each event is when the event comes."""
     was_inside = [False] * len(seen.world.trees)
     sent: Counter[tuple[int, str]] = Counter()
     agreed: Counter[tuple[int, str]] = Counter()

@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lab.explore.model import EPOCH_MS, GRID_MS
 from lab.explore.search.budget import Budget
 from lab.explore.search.event import CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, ScheduleEvent, short
-from lab.explore.search.moves import begin, end, moves, take
-from lab.explore.search.state import Move
+from lab.explore.search.moves import begin, end, end_of, moves, started, take
+from lab.explore.search.state import Move, State
 from lab.explore.search.symmetry import renamed
 from lab.explore.search.world import World
 from lab.explore.store.histories import Histories, LiveHistory
@@ -49,6 +50,16 @@ class Differs(Exception):  # noqa: N818 - states what was found
 
 class Unlike(Differs):
     """The code does not treat all clients alike: a search in which one stands for another decides nothing."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A schedule, as the explorer goes through it on an empty server."""
+
+    world: World
+    # before the first event, and after each
+    states: Sequence[State]
+    moves: list[Move]
 
 
 class LiveTable(Table):
@@ -137,7 +148,7 @@ def walk(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list
     if found and not moves(world, state, budget, horizon_ms):
         known = {one.claim for move in found for one in move.found}
         before = [one for one in begun.found if one.claim not in known]
-        last = (*found[-1].found, *before, *end(world, state, budget, horizon_ms))
+        last = (*found[-1].found, *before, *end(world, state, end_of(world, state, budget, horizon_ms)))
         found[-1] = found[-1]._replace(found=tuple(dict.fromkeys(last)))
     return found
 
@@ -169,7 +180,7 @@ def confirm(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> l
     except NotPossible as error:  # of a folded search: this client cannot do what another one could
         raise Unlike(f"the code does not treat all clients alike: {error}") from error
     try:
-        again = walk_live(world, events, horizon_ms)[1]
+        again = walk_live(world, events, horizon_ms).moves
     except NotPossible as error:
         raise Differs(f"in the repetition on a server, {error}") from error
     for before, now in zip(seen, again, strict=True):
@@ -195,14 +206,13 @@ def _how(before: Move, now: Move) -> str:
 
 def live(world: World) -> World:
     """Return a world on empty servers, in which nothing is looked up."""
-    table = world.lock.tables[0] if isinstance(world.lock, Nodes) else world.lock
-    several = (
-        [LiveTable(table, NODES_FROM + place) for place in range(world.program.servers)] if world.program.servers > 1 else []
-    )
-    if not several:
-        lock = LiveHistory(table) if isinstance(table, Histories) else LiveTable(table, LOCK_DATABASE)
-        return like(world, lock, LiveTable(world.counter, COUNTER_DATABASE))
-    return like(world, _SameNodes(world.lock, several), LiveTable(world.counter, COUNTER_DATABASE))
+    lock, counter = world.lock, LiveTable(world.counter, COUNTER_DATABASE)
+    if isinstance(lock, Histories):
+        return like(world, LiveHistory(lock), counter)
+    if isinstance(lock, Nodes):
+        several = [LiveTable(table, NODES_FROM + place) for place, table in enumerate(lock.tables)]
+        return like(world, _SameNodes(lock, several), counter)
+    return like(world, LiveTable(lock, LOCK_DATABASE), counter)
 
 
 class _SameNodes(Nodes):
@@ -218,12 +228,10 @@ class _SameNodes(Nodes):
         return self.known.number(states)
 
 
-def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> tuple[World, list[Move]]:
-    """Run a schedule from an empty server, without any table: return the world in which it happened, and its moves.
-
-    Raises NotPossible, and MachineStalled on a machine that is too busy.
-    """
+def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> Walk:
+    """Run a schedule from an empty server, without any table. Raises NotPossible, and MachineStalled on a busy machine."""
     for _ in range(TRIES):
         with contextlib.suppress(MachineStalled), contextlib.closing(live(world)) as made:
-            return made, walk(made, events, horizon_ms)
+            found = walk(made, events, horizon_ms)
+            return Walk(made, [started(made, needed(events)), *(move.state for move in found)], found)
     raise MachineStalled(f"a key expired because the machine stopped, in each of {TRIES} tries")

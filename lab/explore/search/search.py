@@ -12,67 +12,50 @@ import gc
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
+from app.lock import Claim
 from lab.explore.search.budget import Budget
 from lab.explore.search.event import STEP, ScheduleEvent
 from lab.explore.search.graph import SearchGraph
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.moves import begin, end, end_of, moves, started
-from lab.explore.search.searched import Broken, Searched
+from lab.explore.search.orders import NewCommand
 from lab.explore.search.state import Move, State
-from lab.explore.search.unnoticed import NewCommand
 from lab.explore.search.world import World
 
 
-def count(result: Searched, graph: SearchGraph) -> None:
-    """Count all schedules, and for each broken claim those that keep it: what is left breaks it."""
-    order = _backwards(graph)
-    if order is None:
-        return
+@dataclass
+class Broken:
+    """A claim that some schedule breaks."""
 
-    def counted(ends: Callable[[int], bool], keeps: Callable[[int], bool] = lambda place: True) -> int:
-        counts = [0] * len(graph)
-        for number in order:
-            places = graph.places(number)
-            counts[number] = (
-                sum([graph.ways[place] * counts[graph.leads_to[place]] for place in places if keeps(place)])
-                if places
-                else int(ends(number))
-            )
-        return counts[0]
-
-    result.schedules = counted(lambda number: True)
-    result.witness.cut = counted(lambda number: number in graph.cut)
-    for claim, broken in result.broken.items():
-        kept = counted(
-            lambda number, claim=claim: all(one.claim is not claim for one in graph.ends[number]),  # type: ignore[misc] # a default binds it
-            lambda place, claim=claim: all(one.claim is not claim for one in graph.found.get(place, ())),  # type: ignore[misc] # as above
-        )
-        broken.schedules = result.schedules - kept
+    finding: Finding
+    # a shortest schedule
+    events: list[ScheduleEvent]
+    # how many schedules break it
+    schedules: int = 0
 
 
-def _backwards(graph: SearchGraph) -> list[int] | None:
-    """Return the numbers of the states so that each comes after all that can follow it; None where a schedule has no end."""
-    order: list[int] = []
-    status = bytearray(len(graph))
-    stack = [0]
-    while stack:
-        number = stack[-1]
-        if status[number] == 0:
-            status[number] = 1
-            for place in graph.places(number):
-                after = graph.leads_to[place]
-                if status[after] == 1:
-                    return None
-                if status[after] == 0:
-                    stack.append(after)
-        else:
-            stack.pop()
-            if status[number] == 1:
-                status[number] = 2
-                order.append(number)
-    return order
+@dataclass
+class Searched:
+    """What a search has found: the claims that break, what was at stake, and how much there was to look at."""
+
+    # whether the graph has one move for all clients that have done nothing yet; the numbers of schedules are of all of them
+    folded: bool = False
+    # whether every schedule was looked at
+    complete: bool = False
+    schedules: int = 0
+    # how many of them the horizon has cut, with somebody still waiting
+    cut: int = 0
+    # in how many of the states in which schedules end somebody was served, and gave up
+    served: int = 0
+    refused: int = 0
+    states: int = 0
+    transitions: int = 0
+    seconds: float = 0.0
+    broken: dict[Claim, Broken] = field(default_factory=dict)
+    graph: SearchGraph | None = None
 
 
 MOST_STATES = 500_000  # of some 380 bytes each: a search with more would need more than 300 MB
@@ -98,69 +81,119 @@ def search(
     try:
         while True:
             with contextlib.suppress(NewCommand):
-                return _searched(world, budget, horizon_ms, until_s, fold, on_broken)
+                return _Search(SearchGraph(world, budget, horizon_ms, fold), on_broken).until(until_s)
     finally:
         if collects:
             gc.enable()
 
 
-def _searched(
-    world: World, budget: Budget, horizon_ms: int, until_s: float, fold: bool, on_broken: Callable[[Broken], None]
-) -> Searched:
-    began_s = time.monotonic()
-    graph = SearchGraph(world, budget, horizon_ms, fold)
-    result = Searched(budget, horizon_ms, folded=fold, graph=graph, on_broken=on_broken)
-    begun = begin(world, budget)
-    graph.number(begun.state, 0, ScheduleEvent(STEP))
-    todo = deque([0])
-    looked = 0
-    while todo and len(graph) < MOST_STATES:
-        if not (looked := (looked + 1) % LOOKS_EVERY) and time.monotonic() > until_s:
-            break
-        number = todo.popleft()
-        state = graph.state(number)
-        found = graph.moves_of(state)
-        if not number and begun.found:
-            _note(result, graph, [one for one in begun.found if one.harm is Harm.FAILED], 0, None)
-        graph.begins[number], graph.numbers[number] = len(graph.leads_to), len(found)
-        if not found:
-            _ended(result, graph, number, state)
-        for move in found:
-            after, is_new = graph.number(move.state, number, move.event)
-            if is_new:  # what nobody can notice is not counted as an event of its own
-                (todo.appendleft if move.alone and move.event.kind is STEP else todo.append)(after)
-            if move.found:
-                graph.found[len(graph.leads_to)] = move.found
-                _note(result, graph, move.found, number, move)
-            graph.leads_to.append(after)
-            graph.ways.append(move.ways)
-    result.complete = not todo
-    result.states, result.transitions = len(graph), len(graph.leads_to)
-    if result.complete:
-        count(result, graph)
-    result.seconds = time.monotonic() - began_s
-    return result
+class _Search:
+    """One search, while it is under way."""
 
+    def __init__(self, graph: SearchGraph, on_broken: Callable[[Broken], None]) -> None:
+        self.graph, self.on_broken = graph, on_broken
+        self.result = Searched(folded=graph.fold, graph=graph)
 
-def _ended(result: Searched, graph: SearchGraph, number: int, state: State) -> None:
-    """Note the end of a schedule: what it breaks, and what was at stake."""
-    found = [*begin(graph.world, graph.budget).found, *end(graph.world, state, graph.budget, graph.horizon_ms)]
-    graph.ends[number] = tuple(found)
-    _note(result, graph, found, number, None)
-    witness, about = result.witness, end_of(graph.world, state, graph.budget, graph.horizon_ms)
-    witness.ends += 1
-    witness.served += state.ghosts.served > 0
-    witness.refused += state.ghosts.gave_up > 0
-    if about.waiting and about.is_cut:
-        graph.cut.add(number)
+    def until(self, until_s: float) -> Searched:
+        """Search until nothing is left, or the time is over."""
+        began_s = time.monotonic()
+        graph, result = self.graph, self.result
+        begun = begin(graph.world, graph.budget)
+        graph.number(begun.state, 0, ScheduleEvent(STEP))
+        todo = deque([0])
+        looked = 0
+        while todo and len(graph) < MOST_STATES:
+            if not (looked := (looked + 1) % LOOKS_EVERY) and time.monotonic() > until_s:
+                break
+            number = todo.popleft()
+            state = graph.state(number)
+            found = graph.moves_of(state)
+            if not number:
+                self._note([one for one in begun.found if one.harm is Harm.FAILED], 0)
+            graph.begins[number], graph.numbers[number] = len(graph.leads_to), len(found)
+            if not found:
+                self._ended(number, state, begun.found)
+            for move in found:
+                after, is_new = graph.number(move.state, number, move.event)
+                if is_new:  # what nobody can notice is not counted as an event of its own
+                    (todo.appendleft if move.alone and move.event.kind is STEP else todo.append)(after)
+                if move.found:
+                    graph.found[len(graph.leads_to)] = move.found
+                    self._note(move.found, number, move)
+                graph.leads_to.append(after)
+                graph.ways.append(move.ways)
+        result.complete = not todo
+        result.states, result.transitions = len(graph), len(graph.leads_to)
+        if result.complete:
+            self._count()
+        result.seconds = time.monotonic() - began_s
+        return result
 
+    def _ended(self, number: int, state: State, begun: Sequence[Finding]) -> None:
+        """Note the end of a schedule: what it breaks, and what was at stake."""
+        about = end_of(self.graph.world, state, self.graph.budget, self.graph.horizon_ms)
+        self.graph.ends[number] = found = (*begun, *end(self.graph.world, state, about))
+        self._note(found, number)
+        self.result.served += state.ghosts.served > 0
+        self.result.refused += state.ghosts.gave_up > 0
+        if about.waiting and about.is_cut:
+            self.graph.cut.add(number)
 
-def _note(result: Searched, graph: SearchGraph, found: Iterable[Finding], number: int, move: Move | None) -> None:
-    for finding in found:
-        if finding.claim not in result.broken:
-            broken = result.broken[finding.claim] = Broken(finding, graph.path(number, move))
-            if result.on_broken is not None:
-                result.on_broken(broken)
+    def _note(self, found: Iterable[Finding], number: int, move: Move | None = None) -> None:
+        for finding in found:
+            if finding.claim not in self.result.broken:
+                broken = self.result.broken[finding.claim] = Broken(finding, self.graph.path(number, move))
+                self.on_broken(broken)
+
+    def _count(self) -> None:
+        """Count all schedules, and for each broken claim those that keep it: what is left breaks it."""
+        graph, result, order = self.graph, self.result, self._backwards()
+        if order is None:
+            return
+
+        def counted(ends: Callable[[int], bool], keeps: Callable[[int], bool] = lambda place: True) -> int:
+            counts = [0] * len(graph)
+            for number in order:
+                places = graph.places(number)
+                counts[number] = (
+                    sum([graph.ways[place] * counts[graph.leads_to[place]] for place in places if keeps(place)])
+                    if places
+                    else int(ends(number))
+                )
+            return counts[0]
+
+        result.schedules = counted(lambda number: True)
+        result.cut = counted(graph.cut.__contains__)
+        for claim, broken in result.broken.items():
+            ends, moves_ = (
+                {number for number, found in each.items() if any(one.claim is claim for one in found)}
+                for each in (graph.ends, graph.found)
+            )
+            kept = counted(lambda number, ends=ends: number not in ends, lambda place, those=moves_: place not in those)  # type: ignore[misc] # a default binds it
+            broken.schedules = result.schedules - kept
+
+    def _backwards(self) -> list[int] | None:
+        """Return the numbers of the states so that each comes after all that can follow it; None where a schedule has no end."""
+        graph = self.graph
+        order: list[int] = []
+        status = bytearray(len(graph))
+        stack = [0]
+        while stack:
+            number = stack[-1]
+            if status[number] == 0:
+                status[number] = 1
+                for place in graph.places(number):
+                    after = graph.leads_to[place]
+                    if status[after] == 1:
+                        return None
+                    if status[after] == 0:
+                        stack.append(after)
+            else:
+                stack.pop()
+                if status[number] == 1:
+                    status[number] = 2
+                    order.append(number)
+        return order
 
 
 def random_schedules(world: World, budget: Budget, horizon_ms: int, number: int, seed: int) -> list[list[ScheduleEvent]]:

@@ -11,6 +11,7 @@ from lab.explore.search.ghosts import Ghosts
 from lab.explore.search.harm import Finding
 
 T = TypeVar("T")
+R = TypeVar("R", bound=tuple[Any, ...])
 RUNS, PAUSED, DEAD = range(3)
 
 
@@ -103,11 +104,11 @@ class Change(NamedTuple):
     renewed: bool = False
 
 
-class Did(NamedTuple):
-    """What an event did, before it is judged."""
+class Move(NamedTuple):
+    """An event that is possible in a state, what it does, and, once it is judged, what it breaks."""
 
     event: ScheduleEvent
-    # all but the ghosts
+    # before it is judged, without what it does to the ghosts
     state: State
     # what was executed at the lock's store, in order: a push can serve a pop that waits
     changes: tuple[Change, ...] = ()
@@ -124,18 +125,8 @@ class Did(NamedTuple):
     asked_in_vain: int = 0
     # whether nobody can notice its moment, and a search follows only it and what can be done to it
     alone: bool = False
-
-
-class Move(NamedTuple):
-    """An event that is possible in a state."""
-
-    event: ScheduleEvent
-    state: State
-    found: tuple[Finding, ...]
-    command: CommandSent | None = None
-    reply: Any = None
-    asked_in_vain: int = 0
-    alone: bool = False
+    # what it breaks
+    found: tuple[Finding, ...] = ()
     # for how many moves it stands in a folded search, itself included
     ways: int = 1
 
@@ -143,3 +134,8 @@ class Move(NamedTuple):
 def put(values: tuple[T, ...], place: int, value: T) -> tuple[T, ...]:
     """Return a tuple with another value at one place."""
     return (*values[:place], value, *values[place + 1 :])
+
+
+def without(records: tuple[R, ...], *which: Any) -> tuple[R, ...]:
+    """Return those records that do not begin so: ``without(flights, client)`` leaves out all of a client."""
+    return tuple([one for one in records if one[: len(which)] != which])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import translate
 from functools import cache
 from re import compile as compiled
@@ -12,10 +12,10 @@ from lab.explore.code.operation import COUNTER, CommandSent, Listen, Nap, Operat
 from lab.explore.code.program import FOR_EVER_MS, Program
 from lab.explore.code.tree import Node, Tree
 from lab.explore.search import ghosts as ghost
-from lab.explore.search.about import About
+from lab.explore.search.about import About, Oracle
 from lab.explore.search.budget import Budget
 from lab.explore.search.event import ScheduleEvent
-from lab.explore.search.state import DEAD, PAUSED, RUNS, Change, Did, Inbox, Served, State, put
+from lab.explore.search.state import DEAD, PAUSED, RUNS, Change, Inbox, Move, Served, State, put, without
 from lab.explore.store.histories import GIVES_UP, Histories, LiveHistory
 from lab.explore.store.nodes import Nodes
 from lab.explore.store.real_redis import Message
@@ -41,7 +41,7 @@ class World:
         self.unnoticed: Any = None  # decides one order where nobody can notice the moment of a command
         task = program.task
         self.about = About(
-            oracle=_Nobody(),
+            oracle=Oracle(),
             lease_ms=task.ttl_ms if program.stage.ttl_ms is not None else None,
             ttl_ms=task.ttl_ms,
             at_once=program.requests,
@@ -51,11 +51,6 @@ class World:
             wait_ms=task.wait_ms if task.wait_ms < FOR_EVER_MS else None,
             outlasts=task.work_ms >= task.ttl_ms,
         )
-
-    @property
-    def runs(self) -> int:
-        """How often the stage's code was run."""
-        return sum(tree.runs for tree in self.trees)
 
     def close(self) -> None:
         """End all replicas, and leave the place of a schedule that is run again."""
@@ -72,6 +67,14 @@ class World:
     def node(self, state: State, client: int) -> Node:
         """Return where a replica is."""
         return self.trees[client].nodes[state.nodes[client]]
+
+    def threads(self, state: State) -> Iterator[tuple[int, int, Operation]]:
+        """Yield what the threads wait for in replicas that run: the replica, the thread, the operation."""
+        for client, mode in enumerate(state.modes):
+            if mode == RUNS:
+                for thread, operation in enumerate(self.node(state, client).pending):
+                    if operation is not None:
+                        yield client, thread, operation
 
     def is_over(self, state: State, client: int) -> bool:
         """Return whether all requests of a replica are over, or its process dead."""
@@ -109,6 +112,10 @@ class World:
         """Return whether the command of a thread waits in the server, or was executed while its replica is paused."""
         return (client, thread) in state.blocked
 
+    def able(self, state: State) -> Iterator[tuple[int, int, Operation]]:
+        """Yield the threads of replicas that run and that can do something, other than wait for their turn in the server."""
+        return (one for one in self.threads(state) if self.is_able(state, *one))
+
     def is_able(self, state: State, client: int, thread: int, operation: Operation | None) -> bool:
         """Return whether a thread of a replica that runs can do something now."""
         match operation:
@@ -127,7 +134,7 @@ class World:
         """Return what a subscribed connection has not read."""
         return next((one.messages for one in state.inboxes if one[:2] == (client, connection)), ())
 
-    def resume(self, did: Did, client: int, thread: int, result: Any) -> Did:
+    def resume(self, did: Move, client: int, thread: int, result: Any) -> Move:
         """Return what was done, after a thread has gone on with what it waited for."""
         state = did.state
         number = self.trees[client].step(state.nodes[client], thread, result, state.now_ms)
@@ -135,7 +142,7 @@ class World:
         marks = (*did.marks, *[(client, request, mark) for request, mark in node.marks]) if node.marks else did.marks
         return did._replace(state=state._replace(nodes=put(state.nodes, client, number)), marks=marks)
 
-    def settled(self, did: Did, before: State) -> Did:
+    def settled(self, did: Move, before: State) -> Move:
         """Return what was done, with all threads awake that had only to wake. before: the state before the event.
 
         To wake changes nothing for the other clients, and they change nothing for it. So it is not an event: it is a part of what
@@ -165,40 +172,32 @@ class World:
             if isinstance(operation, Nap)
         ]
 
-    def _delivered(self, did: Did, client: int, thread: int, result: Any) -> Did:
+    def _delivered(self, did: Move, client: int, thread: int, result: Any) -> Move:
         operation = self.node(did.state, client).pending[thread]
         if isinstance(operation, Listen) and result is not None:
             did = did._replace(state=self.without_message(did.state, client, operation.connection))
         return self.resume(did, client, thread, result)
 
     def _due(self, state: State) -> tuple[int, int, Any] | None:
-        for client, mode in enumerate(state.modes):
-            if mode != RUNS:
-                continue
-            for thread, operation in enumerate(self.node(state, client).pending):
-                match operation:
-                    case Until(at_ms) if at_ms is not None and at_ms <= state.now_ms:
+        for client, thread, operation in self.threads(state):
+            match operation:
+                case Until(at_ms) if at_ms is not None and at_ms <= state.now_ms:
+                    return client, thread, None
+                case Nap(at_ms) if at_ms <= state.now_ms and not self.wakes_at_any_moment:
+                    return client, thread, None
+                case Listen(at_ms, connection):
+                    messages = self.messages(state, client, connection)
+                    if messages and messages[0][0] not in (MESSAGE, P_MESSAGE):
+                        return client, thread, messages[0]  # nothing that another client does can come between
+                    if at_ms is not None and at_ms <= state.now_ms and not messages:
                         return client, thread, None
-                    case Nap(at_ms) if at_ms <= state.now_ms and not self.wakes_at_any_moment:
-                        return client, thread, None
-                    case Listen(at_ms, connection):
-                        messages = self.messages(state, client, connection)
-                        if messages and messages[0][0] not in (MESSAGE, P_MESSAGE):
-                            return client, thread, messages[0]  # nothing that another client does can come between
-                        if at_ms is not None and at_ms <= state.now_ms and not messages:
-                            return client, thread, None
         return None
 
     def without_message(self, state: State, client: int, connection: int) -> State:
         """Return the state after a message was read."""
-        inboxes = tuple(
-            [
-                one._replace(messages=one.messages[1:]) if one[:2] == (client, connection) else one
-                for one in state.inboxes
-                if one[:2] != (client, connection) or len(one.messages) > 1
-            ]
-        )
-        return state._replace(inboxes=inboxes)
+        mine = Inbox(client, connection, self.messages(state, client, connection)[1:])
+        others = without(state.inboxes, client, connection)
+        return state._replace(inboxes=tuple(sorted([*others, mine])) if mine.messages else others)
 
     # what a server does
 
@@ -230,7 +229,7 @@ class World:
         """Return whether the client of the store sends a command again whose reply was lost."""
         return not isinstance(self.lock, Histories) or self.lock.real.sends_again(command.words)
 
-    def serve_blocked(self, did: Did) -> Did:
+    def serve_blocked(self, did: Move) -> Move:
         """Return what was done, after the server has served the commands that wait in it, in the order in which they came."""
         state = did.state
         served = True
@@ -242,7 +241,7 @@ class World:
                 after, reply = self.execute(state, command)
                 if not is_done(command.words, reply):
                     continue
-                blocked = tuple(one for one in state.blocked if one != (client, thread))
+                blocked = without(state.blocked, client, thread)
                 change = self.change(state, after, client, thread, state.now_ms)
                 did = did._replace(state=after._replace(blocked=blocked), changes=(*did.changes, change))
                 did = self.replied(did, client, thread, reply.raw)
@@ -250,7 +249,7 @@ class World:
                 break
         return did
 
-    def replied(self, did: Did, client: int, thread: int, result: Any) -> Did:
+    def replied(self, did: Move, client: int, thread: int, result: Any) -> Move:
         """Return what was done, after a reply has come: a paused client reads it when it is resumed."""
         if did.state.modes[client] == RUNS:
             return self.resume(did, client, thread, result)
@@ -285,19 +284,6 @@ class Livelock(Exception):  # noqa: N818 - states what was found
     """A thread keeps waking and nothing changes."""
 
 
-class _Nobody:
-    """Before an oracle is known: no fresh client is granted anything."""
-
-    def free(self, lock: int, now_ms: int) -> frozenset[str]:
-        return frozenset()
-
-    def free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
-        return None
-
-    def free_without(self, lock: int, now_ms: int, clients: Collection[int]) -> frozenset[str]:
-        return frozenset()
-
-
 def is_done(words: Words, reply: Reply) -> bool:
     """Return whether a command need not wait in the server."""
     if reply is WAITING or not can_wait(words):
@@ -325,6 +311,6 @@ def _matcher(pattern: bytes) -> Callable[[str], Any]:
 
 def delivered(state: State, client: int, connection: int, message: tuple[Any, ...]) -> State:
     """Return the state after a message has come on a connection."""
-    others = [one for one in state.inboxes if one[:2] != (client, connection)]
+    others = without(state.inboxes, client, connection)
     before = next((one.messages for one in state.inboxes if one[:2] == (client, connection)), ())
     return state._replace(inboxes=tuple(sorted([*others, Inbox(client, connection, (*before, message))])))

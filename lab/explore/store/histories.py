@@ -11,9 +11,13 @@ the server answers does not depend on it.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import os
+import time
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections import Counter, OrderedDict
 from collections.abc import Collection, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from lab.explore.model import NotExplored
 from lab.explore.store.real_redis import Contents, Key
@@ -24,6 +28,8 @@ from lab.explore.store.waiting import EVENTS
 EXPIRE = b"EXPIRE"  # ends a lease or a session, whose name follows
 LEFT = b"LEFT"  # the process of a client has died, whose letter follows, or one of its connections has broken
 GIVES_UP = b"GIVES_UP"  # the server ends a command that has waited for too long; the command follows
+UNUSED_FOR_S = 60.0
+LEASES_FROM, LEASES_OF_ONE = 0xA00000, 0x100000  # the numbers of the leases of the first client, and how many each may have
 RENEWALS = (b"LeaseKeepAlive", b"Ping")
 FROM_A_REVISION = b'"start_revision":'  # of a watch of etcd
 CHECKSUM = bytes(10)  # the search takes as many bytes from the end of each value for Redis' checksum
@@ -66,41 +72,77 @@ class Done(NamedTuple):
     renewed: tuple[bytes, ...] = ()
 
 
-class StorePlace(Protocol):
-    """A fresh place in a real store."""
+class StorePlace(ABC):
+    """A fresh place in a real store: there, numbers and names count from its own start.
 
+    A lease or a session is named by the client that it was granted to, so that it has the same name in each place. A place that
+    nobody has used for long is not used again: what is long at the server may end.
+    """
+
+    def __init__(self) -> None:
+        self.writes: list[int] = []  # the numbers that the server has given to the changes here, in their order
+        self.granted: Counter[int] = Counter()  # by client, how many leases or sessions
+        self._used_s = time.monotonic()
+
+    @abstractmethod
     def do(self, command: Words) -> Done:
         """Execute a command. The reply is WAITING where the server does not answer yet."""
 
+    @abstractmethod
     def read(self) -> Shape:
         """Return what is there."""
 
-    @property
-    def is_spent(self) -> bool:
-        """Whether an answer had a price: the place does not stand where it should any more."""
-
+    @abstractmethod
     def close(self) -> None:
         """Leave the place: what is there is not needed any more."""
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether the place does not stand where it should any more, or was unused for too long."""
+        return time.monotonic() - self._used_s > UNUSED_FOR_S
 
-class RealStore(Protocol):
-    """A real server, in which there is room for any number of places."""
+    def use(self) -> None:
+        """Note that the place is used."""
+        self._used_s = time.monotonic()
+
+    def new_lease(self, client: int) -> int:
+        """Return the number of a new lease of a client."""
+        self.granted[client] += 1
+        return LEASES_FROM + client * LEASES_OF_ONE + self.granted[client]
+
+    def number_here(self, there: int) -> int:
+        """Return the number of a change of the server as the place counts it: 1 before its first."""
+        return 1 + bisect_right(self.writes, there)
+
+
+class RealStore(ABC):
+    """A real server, in which there is room for any number of places. Several processes never use it at once."""
 
     # how many places can be in use at once
     most_places: int
     version: str
+    _places = 0  # of this process
 
+    @abstractmethod
     def place(self) -> StorePlace:
         """Return a fresh place."""
 
+    @abstractmethod
+    def close(self) -> None:
+        """Close all connections."""
+
+    def new_name(self) -> str:
+        """Return a name for a place that no other place has."""
+        RealStore._places += 1
+        return f"{os.getpid()}-{self._places}"
+
     def sends_again(self, command: Words) -> bool:
         """Return whether the lab's client sends a command again whose reply was lost; otherwise it raises an error."""
+        return True
 
     def connection_of(self, command: Words) -> bytes:
         """Return the connection that breaks where the reply to a command is lost; empty where the store keeps nothing for one."""
-
-    def close(self) -> None:
-        """Close all connections."""
+        return b""
 
 
 class _Effect(NamedTuple):
@@ -123,35 +165,42 @@ class Histories:
         self.contents: list[Contents] = []
         self.shapes: list[Shape] = []
         # of each shape: a history that leads to it
-        self.histories: list[tuple[Words, ...]] = []
+        self.histories: dict[int, tuple[Words, ...]] = {}
         self._shape_numbers: dict[Shape, int] = {}
         self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
         self._effects: dict[tuple[int, Words], _Effect] = {}
         self._places: OrderedDict[int, StorePlace] = OrderedDict()  # by shape, places that stand there
         place = real.place()
-        self._places[self._shape(place.read(), ())] = place
+        self._places[self.shape_number(place.read(), ())] = place
         self._state(0, ())
-
-    @property
-    def asked(self) -> int:
-        """How many entries were asked of the real server."""
-        return len(self._effects)
 
     def close(self) -> None:
         """Leave all places, and close the connections."""
+        self.leave()
+        self.real.close()
+
+    def leave(self) -> None:
+        """Leave all places."""
         while self._places:
             self._places.popitem()[1].close()
-        self.real.close()
 
     def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Transition:
         """Return what a command does in a state. Raises NotExplored where a history does not lead where it led before."""
-        number, left = self.states[state]
-        effect = self._effect(number, command)
-        return Transition(self._after(number, left, effect), effect.reply, ())
+        shape, left = self.states[state]
+        effect = self._effect(shape, command)
+        if effect.shape != shape or effect.renewed:  # leases that it has renewed, and new ones, have their whole time
+            had = {lease.name: ms for lease, ms in self._leases(state) if lease.name not in effect.renewed}
+            left = tuple([had.get(lease.name, lease.ttl_ms) for lease in self.shapes[effect.shape].leases])
+        return Transition(self._state(effect.shape, left), effect.reply, ())
 
     def later(self, state: int, passed_ms: int) -> int:
         """Return the state after some time in which nothing was sent: leases whose time is over end, the shortest first."""
-        return passed(self, state, passed_ms)
+        number, left = self.states[state]
+        ending = sorted((ms, lease.name) for lease, ms in self._leases(state) if ms <= passed_ms)
+        after = self._state(number, tuple([max(1, ms - passed_ms) for ms in left]))
+        for _, name in ending:
+            after = self.answer(after, (EXPIRE, name)).state
+        return after
 
     def expires_in_ms(self, state: int) -> int | None:
         """Return when the first lease ends; None without one."""
@@ -163,13 +212,12 @@ class Histories:
 
     def renewed_ms(self, state: int, client: int, now_ms: int) -> int | None:
         """Return when a client has renewed its lease last; None where it has none."""
-        shape, left = self.states[state]
-        mine = [lease.ttl_ms - ms for lease, ms in zip(self.shapes[shape].leases, left, strict=True) if lease.client == client]
+        mine = [lease.ttl_ms - ms for lease, ms in self._leases(state) if lease.client == client]
         return now_ms - min(mine) if mine else None
 
     def without_leases(self, state: int, clients: Collection[int]) -> int:
         """Return the state after the leases of some clients have ended."""
-        for lease in self.shapes[self.states[state][0]].leases:
+        for lease, _ in self._leases(state):
             if lease.client in clients:
                 state = self.answer(state, (EXPIRE, lease.name)).state
         return state
@@ -187,8 +235,13 @@ class Histories:
         if command[0] in RENEWALS:
             return self._effect(self.states[state][0], command).renewed != ()
         if command[0] in EVENTS:
-            return any(lease.name == command[1] for lease in self.shapes[self.states[state][0]].leases)
+            return any(lease.name == command[1] for lease, _ in self._leases(state))
         return command[0] == b"Watch" and FROM_A_REVISION in command[1]
+
+    def _leases(self, state: int) -> list[tuple[Lease, int]]:
+        """Return the leases that have not ended, each with the time that it has left."""
+        shape, left = self.states[state]
+        return list(zip(self.shapes[shape].leases, left, strict=True))
 
     def _effect(self, shape: int, command: Words) -> _Effect:
         effect = self._effects.get((shape, command))
@@ -205,14 +258,16 @@ class Histories:
             place = self._replayed(shape)
         done = place.do(command)
         history = self.histories[shape]
-        after = self._shape(place.read(), (*history, command)) if not place.is_spent else shape
+        after = self.shape_number(place.read(), (*history, command)) if not place.is_spent else shape
         self._keep(after, place)
         return _Effect(after, done.reply, done.renewed)
 
     def _replayed(self, shape: int) -> StorePlace:
         while len(self._places) >= self.real.most_places:
             self._places.popitem(last=False)[1].close()
-        place = replayed(self.real, self.histories[shape])
+        place = self.real.place()
+        for command in self.histories[shape]:
+            place.do(command)
         if place.read() != self.shapes[shape]:
             raise NotExplored(f"the store is not repeatable: a history led to {self.shapes[shape]}, and now to {place.read()}")
         return place
@@ -223,32 +278,14 @@ class Histories:
             return
         self._places[shape] = place
 
-    def _shape(self, shape: Shape, history: tuple[Words, ...]) -> int:
+    def shape_number(self, shape: Shape, history: tuple[Words, ...]) -> int:
+        """Return the number of a shape. history: one that leads to it, should it be new."""
         number = self._shape_numbers.get(shape)
         if number is None:
             number = self._shape_numbers[shape] = len(self.shapes)
             self.shapes.append(shape)
-            self.histories.append(history)
+            self.histories[number] = history
         return number
-
-    def _after(self, before: int, left: Sequence[int], effect: _Effect) -> int:
-        """Return the state after a command: the leases that it has renewed, and new ones, have their whole time."""
-        if effect.shape == before and not effect.renewed:
-            return self._state(before, tuple(left))
-        had = {
-            lease.name: ms for lease, ms in zip(self.shapes[before].leases, left, strict=True) if lease.name not in effect.renewed
-        }
-        leases = self.shapes[effect.shape].leases
-        return self._state(effect.shape, tuple([had.get(lease.name, lease.ttl_ms) for lease in leases]))
-
-    def aged(self, state: int, passed_ms: int) -> int:
-        """Return the state in which each lease has less time left, and none ends by that."""
-        number, left = self.states[state]
-        return self._state(number, tuple([max(1, ms - passed_ms) for ms in left]))
-
-    def number_of(self, shape: Shape, left: tuple[int, ...], history: tuple[Words, ...]) -> int:
-        """Return the number of a state. history: one that leads to it, should it be new."""
-        return self._state(self._shape(shape, history), left)
 
     def _state(self, shape: int, left: tuple[int, ...]) -> int:
         number = self._numbers.get((shape, left))
@@ -262,69 +299,28 @@ class Histories:
 class LiveHistory(Histories):
     """One place in which each command is executed once, in the order of a schedule. Its states have a table's numbers."""
 
-    def __init__(self, table: Histories) -> None:  # all but the place is that of the table
-        self.table, self.real = table, table.real
-        self.states, self.contents, self.shapes, self.histories = table.states, table.contents, table.shapes, table.histories
-        self._at = table.empty
-        self._place = table.real.place()
-        self._paths: dict[int, tuple[Words, ...]] = {table.empty: ()}  # of each state that was met: what was sent until then
+    def __init__(self, table: Histories) -> None:
+        self.__dict__ |= vars(table)  # all but the place, and how the schedule has come to each shape
+        self.table = table
+        self.histories = {0: ()}
+        self._places = OrderedDict({0: table.real.place()})
 
     def close(self) -> None:
-        """Leave the place."""
-        self._place.close()
+        """Leave the place. The connections are the table's."""
+        self.leave()
 
     def is_prompt(self, state: int, command: Words) -> bool:
         """Return whether nobody can notice the moment of a command, without executing it here."""
         return self.table.is_prompt(state, command)
 
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Transition:
-        """Execute a command where the schedule stands."""
-        if state != self._at or self._place.is_spent:  # the last command was lost
-            self._place.close()
-            self._place = replayed(self.real, self._paths[state])
-        number, left = self.states[state]
-        done = self._place.do(command)
-        path = (*self._paths[state], command)
-        if self._place.is_spent:
-            return Transition(state, done.reply, ())
-        shape = self._place.read()
-        had = {
-            lease.name: ms for lease, ms in zip(self.shapes[number].leases, left, strict=True) if lease.name not in done.renewed
-        }
-        self._at = self.table.number_of(shape, tuple([had.get(one.name, one.ttl_ms) for one in shape.leases]), path)
-        self._paths.setdefault(self._at, path)
-        return Transition(self._at, done.reply, ())
+    def _effect(self, shape: int, command: Words) -> _Effect:
+        return self._asked(shape, command)
 
-    def aged(self, state: int, passed_ms: int) -> int:
-        """Return the state in which each lease has less time left, and none ends by that."""
-        after = self.table.aged(state, passed_ms)
-        self._paths.setdefault(after, self._paths[state])
-        if state == self._at:
-            self._at = after
-        return after
-
-
-def passed(table: Histories, state: int, passed_ms: int) -> int:
-    """Return the state after some time: leases whose time is over end, the shortest first."""
-    over = _over(table, state, passed_ms)
-    after = table.aged(state, passed_ms)
-    for name in over:
-        after = table.answer(after, (EXPIRE, name)).state
-    return after
-
-
-def _over(table: Histories, state: int, passed_ms: int) -> list[bytes]:
-    shape, left = table.states[state]
-    ending = sorted((ms, lease.name) for lease, ms in zip(table.shapes[shape].leases, left, strict=True) if ms <= passed_ms)
-    return [name for _, name in ending]
-
-
-def replayed(real: RealStore, history: Sequence[Words]) -> StorePlace:
-    """Return a fresh place in which a history has happened."""
-    place = real.place()
-    for command in history:
-        place.do(command)
-    return place
+    def shape_number(self, shape: Shape, history: tuple[Words, ...]) -> int:
+        """Return the number of a shape, and remember how the schedule has come to it."""
+        number = self.table.shape_number(shape, history)
+        self.histories.setdefault(number, history)
+        return number
 
 
 def _contents(shape: Shape, left: Sequence[int]) -> Contents:

@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
-from bisect import bisect_right
-from collections import Counter
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from lab.explore.store.etcd_words import PATHS, Body, body_of, coded, plain
-from lab.explore.store.histories import EXPIRE, LEFT, Done, Item, Lease, Shape
+from lab.explore.store.histories import EXPIRE, LEFT, Done, Item, Lease, RealStore, Shape, StorePlace
 from lab.explore.store.resp import Reply, Words
 from lab.explore.store.waiting import WAITING
 
@@ -32,13 +29,10 @@ OF_REVISIONS = (
 OF_LEASES = ("lease", "ID")
 SAME_EVERYWHERE = ("cluster_id", "member_id", "raft_term", "watch_id")
 CLIENT = "client"  # a word of LeaseGrant: the number of the client, which the server does not get
-LEASES_FROM, LEASES_OF_ONE = 0xA00000, 0x100000  # the numbers of the leases of the first client, and how many each may have
-
-_numbers = count(1)  # of the places of this process
 
 
-class RealEtcd:
-    """The server. Several processes may use it one after the other, but never at once."""
+class RealEtcd(RealStore):
+    """The server."""
 
     most_places = MOST_PLACES
 
@@ -50,15 +44,7 @@ class RealEtcd:
 
     def place(self) -> EtcdPlace:
         """Return a fresh prefix."""
-        return EtcdPlace(self, f"{os.getpid()}-{next(_numbers)}/")
-
-    def connection_of(self, command: Words) -> bytes:
-        """Return nothing: a session outlives its connections."""
-        return b""
-
-    def sends_again(self, command: Words) -> bool:
-        """Return that each command is sent again."""
-        return True
+        return EtcdPlace(self, f"{self.new_name()}/")
 
     def close(self) -> None:
         """Close the connection."""
@@ -79,17 +65,21 @@ class _Granted(NamedTuple):
     client: int
 
 
-class EtcdPlace:
+class EtcdPlace(StorePlace):
     """A prefix of the keys."""
 
     def __init__(self, real: RealEtcd, prefix: str) -> None:
+        super().__init__()
         self.real, self.prefix = real, prefix
-        self.is_spent = False
+        self._is_ahead = False  # an answer had a price: its revision has grown
         self._base = self._revision()
-        self._writes: list[int] = []  # the revisions of what was written here
         self._past: list[dict[str, str]] = [{}]  # of each revision, the keys with the revision at which each was written
         self._leases: dict[int, _Granted] = {}  # those that have not ended, by the number that the client has
-        self._granted: Counter[int] = Counter()  # by client, how many leases
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the place does not stand where it should any more. Its leases live for longer than any search."""
+        return self._is_ahead
 
     # what happens here
 
@@ -120,8 +110,7 @@ class EtcdPlace:
     def _grant(self, body: Body) -> Done:
         client, ttl_s = int(body.pop(CLIENT, 0)), int(body["TTL"])
         status, answer = self._ask(b"LeaseGrant", body | {"TTL": REAL_TTL_S})
-        number = LEASES_FROM + client * LEASES_OF_ONE + self._granted[client] + 1
-        self._granted[client] += 1
+        number = self.new_lease(client)
         self._leases[number] = _Granted(int(answer["ID"]), ttl_s, client)
         return Done(_reply(status, answer | {"ID": str(number), "TTL": str(ttl_s)}))
 
@@ -133,10 +122,10 @@ class EtcdPlace:
             watching.request("POST", f"/v3/{PATHS[b'Watch']}", json.dumps(coded(self._there(body))))
             stream = watching.getresponse()
             lines = [self._here(plain(json.loads(stream.readline())))]
-            now = 1 + len(self._writes)
+            now = 1 + len(self.writes)
             for name in (b"Put", b"DeleteRange"):
                 self._ask(name, {"key": asked["key"]})
-            self.is_spent = True
+            self._is_ahead = True
             result: Body = lines[-1].get("result", {})
             while not (result.get("events") or result.get("canceled")):
                 lines.append(self._here(plain(json.loads(stream.readline()))))
@@ -153,14 +142,14 @@ class EtcdPlace:
 
     def read(self) -> Shape:
         """Return the keys, the leases that have not ended, and what was at each revision: a watch can begin at any of them."""
-        while len(self._past) <= len(self._writes):
+        while len(self._past) <= len(self.writes):
             _, then = self._ask(b"Range", {"key": "", "range_end": "\0", "revision": len(self._past) + 1, "keys_only": True})
             self._past.append({one["key"]: one["mod_revision"] for one in then.get("kvs", ())})
         _, found = self._ask(b"Range", {"key": "", "range_end": "\0"})
         items = [_item(one) for one in found.get("kvs", ())]
         leases = tuple([Lease(_named(number), one.ttl_s * 1000, one.client) for number, one in sorted(self._leases.items())])
         changes = [_change(before, after) for before, after in pairwise(self._past)]
-        rest = f"revisions {' '.join(changes)}, granted {sorted(self._granted.items())}"
+        rest = f"revisions {' '.join(changes)}, granted {sorted(self.granted.items())}"
         return Shape(tuple(items), leases, rest.encode())
 
     def close(self) -> None:
@@ -175,8 +164,8 @@ class EtcdPlace:
         status, answer = self._ask(b"LeaseRevoke", {"ID": lease})
         self._leases.pop(lease, None)
         if (after := self._revision()) > before:
-            self._writes.append(after)
-        answer.get("header", {})["revision"] = str(1 + len(self._writes))
+            self.writes.append(after)
+        answer.get("header", {})["revision"] = str(1 + len(self.writes))
         return status, answer
 
     def _revision(self) -> int:
@@ -191,7 +180,7 @@ class EtcdPlace:
         status, text = self.real.ask(PATHS[name], coded(self._there(body)))
         answer = json.loads(text)
         if _wrote(name, answer):
-            self._writes.append(int(answer["header"]["revision"]))
+            self.writes.append(int(answer["header"]["revision"]))
         found: Body = self._here(plain(answer))
         return status, found
 
@@ -219,20 +208,17 @@ class EtcdPlace:
         if name == "key":
             return part.removeprefix(self.prefix)
         if (name in OF_REVISIONS and int(part)) or name in SAME_EVERYWHERE:
-            return str(self._virtual(int(part))) if name in OF_REVISIONS else "1"
+            return str(self.number_here(int(part))) if name in OF_REVISIONS else "1"
         if name in OF_LEASES:
             return next((str(number) for number, one in self._leases.items() if one.number == int(part)), part)
         return part
 
-    def _virtual(self, revision: int) -> int:
-        return 1 + bisect_right(self._writes, revision)
-
     def _real(self, revision: int) -> int:
-        written = len(self._writes)
+        written = len(self.writes)
         if revision <= 1:
             return self._base
         return (
-            self._writes[revision - 2] if revision <= written + 1 else (self._writes or [self._base])[-1] + revision - written - 1
+            self.writes[revision - 2] if revision <= written + 1 else (self.writes or [self._base])[-1] + revision - written - 1
         )
 
 

@@ -12,23 +12,20 @@ QUERY".
 
 from __future__ import annotations
 
-import os
 import re
 import select
 import time
-from itertools import count
 from typing import Any
 
 import pymysql
 from pymysql.constants import COMMAND, SERVER_STATUS
 
-from lab.explore.store.histories import GIVES_UP, LEFT, Done, Item, Shape
+from lab.explore.store.histories import GIVES_UP, LEFT, Done, Item, RealStore, Shape, StorePlace
 from lab.explore.store.mariadb_words import Statement, shown, statement_of
 from lab.explore.store.resp import Reply, Words
 from lab.explore.store.waiting import WAITING
 
 MOST_PLACES = 1  # rows of two places are neighbours, and locks of gaps would meet
-UNUSED_FOR_S = 60.0  # the server ends a wait for a row after 120 s
 ANSWERS_WITHIN_S = 20.0
 LOOKS_EVERY_S = 0.002
 TIME_IS_OVER = 1969, "Query execution was interrupted (max_statement_time exceeded)"
@@ -37,10 +34,8 @@ NAMED_LOCK = re.compile(r"\b(?:GET_LOCK|RELEASE_LOCK|RELEASE_ALL_LOCKS)\s*\(", r
 USER_LOCK = "SELECT ID FROM information_schema.PROCESSLIST WHERE STATE = 'User lock'"
 ROWS = {"": "SELECT * FROM lock_table WHERE lock_name LIKE %s", "counter ": "SELECT * FROM counter WHERE name LIKE %s"}
 
-_numbers = count(1)  # of the places of this process
 
-
-class RealMariaDB:
+class RealMariaDB(RealStore):
     """The server."""
 
     most_places = MOST_PLACES
@@ -57,7 +52,7 @@ class RealMariaDB:
 
     def place(self) -> MariaDBPlace:
         """Return a fresh prefix."""
-        return MariaDBPlace(self, f"{os.getpid()}-{next(_numbers)}:")
+        return MariaDBPlace(self, f"{self.new_name()}:")
 
     def sends_again(self, command: Words) -> bool:
         """Return whether a statement is sent again: one in a transaction is lost with its connection."""
@@ -137,22 +132,17 @@ class _Connection:
             self.memory = [one for one in self.memory if NAMED_LOCK.search(one)]
 
 
-class MariaDBPlace:
-    """A prefix of the rows' names, and the connections that use them."""
+class MariaDBPlace(StorePlace):
+    """A prefix of the rows' names, and the connections that use them. The server ends a wait for a row after 120 s."""
 
     def __init__(self, real: RealMariaDB, prefix: str) -> None:
+        super().__init__()
         self.real, self.prefix = real, prefix
         self._connections: dict[bytes, _Connection] = {}
-        self._used_s = time.monotonic()
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether it was unused for so long that the server may have ended what waits."""
-        return time.monotonic() - self._used_s > UNUSED_FOR_S
 
     def do(self, command: Words) -> Done:
         """Execute a statement, or take the answer to the one that waits."""
-        self._used_s = time.monotonic()
+        self.use()
         if command[0] == LEFT:
             self._left(command[1], command[2])
             self._settle()

@@ -207,10 +207,6 @@ class RealRedis:
             message = self._subscription.read().value
         return tuple(found)
 
-    def contents(self) -> Contents:
-        """Return the keys of the database."""
-        return in_grid(self.send(READ_ALL)[0])
-
 
 def _only_part(reply: Reply) -> Reply:
     """Return the reply to the only command of a transaction."""

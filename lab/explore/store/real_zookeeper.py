@@ -8,11 +8,7 @@ so nothing needs to wait for it: each connection is asked for a heartbeat, and t
 
 from __future__ import annotations
 
-import os
 import time
-from bisect import bisect_right
-from collections import Counter
-from itertools import count
 from typing import Any, NamedTuple
 
 from kazoo.exceptions import NoNodeError, SessionExpiredError
@@ -21,7 +17,7 @@ from kazoo.protocol.states import ZnodeStat
 from kazoo.security import OPEN_ACL_UNSAFE
 
 from lab.explore.model import KEY
-from lab.explore.store.histories import EXPIRE, LEFT, Done, Item, Lease, Shape
+from lab.explore.store.histories import EXPIRE, LEFT, UNUSED_FOR_S, Done, Item, Lease, RealStore, Shape, StorePlace
 from lab.explore.store.resp import Reply, Words
 from lab.explore.store.waiting import WAITING
 from lab.explore.store.zookeeper_words import WATCH, WRITES, ZooKeeperWire, request_of
@@ -29,18 +25,14 @@ from lab.servers.programs.zookeeper import four_letter
 
 MOST_PLACES = 16
 REAL_TIMEOUT_MS = 120_000
-UNUSED_FOR_S = 60.0  # a place that nobody has used for longer is not used again: its sessions may end
 CONNECT, PING, EVENT = b"Connect", b"Ping", b"WatchEvent"
-SESSIONS_FROM, SESSIONS_OF_ONE = 0xA00000, 0x100000  # the sessions of the first client, and how many each may have
 EXPIRED: int = SessionExpiredError.code
 NO_NODE: int = NoNodeError.code
 OF_CHILDREN = (b"GetChildren", b"GetChildren2")
 CHILD_EVENT, DELETED_EVENT = 4, 2
 
-_numbers = count(1)  # of the places of this process
 
-
-class RealZooKeeper:
+class RealZooKeeper(RealStore):
     """The server."""
 
     most_places = MOST_PLACES
@@ -53,11 +45,7 @@ class RealZooKeeper:
 
     def place(self) -> ZooKeeperPlace:
         """Return a fresh node."""
-        return ZooKeeperPlace(self, f"/{os.getpid()}-{next(_numbers)}")
-
-    def connection_of(self, command: Words) -> bytes:
-        """Return nothing: a session outlives its connections."""
-        return b""
+        return ZooKeeperPlace(self, f"/{self.new_name()}")
 
     def sends_again(self, command: Words) -> bool:
         """Return that kazoo sends nothing again."""
@@ -87,26 +75,19 @@ class _Session(NamedTuple):
     events: list[tuple[int, str]]
 
 
-class ZooKeeperPlace:
+class ZooKeeperPlace(StorePlace):
     """A node of the server."""
 
     def __init__(self, real: RealZooKeeper, root: str) -> None:
+        super().__init__()
         self.real, self.root = real, root
         self._sessions: dict[bytes, _Session] = {}
-        self._begun: Counter[int] = Counter()  # by client, how many sessions
-        self._writes: list[int] = []  # the numbers of the transactions that have changed a node here
-        self._used_s = time.monotonic()
         for path in (root, f"{root}/{KEY}"):  # the node of the lock is made once for all requests
             real.look(Create(path, b"", OPEN_ACL_UNSAFE, 0))
 
-    @property
-    def is_spent(self) -> bool:
-        """Whether it was unused for so long that its sessions may have ended."""
-        return time.monotonic() - self._used_s > UNUSED_FOR_S
-
     def do(self, command: Words) -> Done:
         """Execute a command."""
-        self._used_s = time.monotonic()
+        self.use()
         done = self._done(command)
         for one in self._sessions.values():
             self._take_events(one)
@@ -116,7 +97,7 @@ class ZooKeeperPlace:
         if command[0] == LEFT:
             self._forget(int(command[1]))
         elif command[0] == EXPIRE:
-            self._writes.append(self._sessions.pop(command[1]).wire.close())
+            self.writes.append(self._sessions.pop(command[1]).wire.close())
         if command[0] in (LEFT, EXPIRE):
             return Done(_reply(0, None))
         if command[0] == CONNECT:
@@ -131,14 +112,13 @@ class ZooKeeperPlace:
             return Done(_reply(0, None), renewed)
         zxid, error, answer = session.wire.ask(request_of(command, self._there))
         if command[0] in WRITES and not error:
-            self._writes.append(zxid)
+            self.writes.append(zxid)
         if WATCH in command[3:] and (not error or (error == NO_NODE and command[0] == b"Exists")):
             session.watches.add((command[0] in OF_CHILDREN, command[2].decode()))
         return Done(_reply(error, self._here(answer)), renewed)
 
     def _begin(self, client: int, timeout_ms: int) -> Done:
-        self._begun[client] += 1
-        name = f"{SESSIONS_FROM + client * SESSIONS_OF_ONE + self._begun[client]:x}".encode()
+        name = b"%x" % self.new_lease(client)
         self._sessions[name] = _Session(
             ZooKeeperWire(self.real.host, self.real.port, REAL_TIMEOUT_MS), client, timeout_ms, set(), []
         )
@@ -178,7 +158,7 @@ class ZooKeeperPlace:
         items = list(self._below(""))
         leases = tuple([Lease(name, one.timeout_ms, one.client) for name, one in sorted(self._sessions.items())])
         watched = [(name, sorted(one.watches), one.events) for name, one in sorted(self._sessions.items())]
-        rest = f"transactions {len(self._writes)}, sessions {sorted(self._begun.items())}, watched {watched}"
+        rest = f"transactions {len(self.writes)}, sessions {sorted(self.granted.items())}, watched {watched}"
         return Shape(tuple(items), leases, rest.encode())
 
     def _below(self, path: str) -> Any:
@@ -213,7 +193,7 @@ class ZooKeeperPlace:
     def _here(self, part: Any) -> Any:
         """Return a part of an answer in the names of the place, and without the time of day."""
         if isinstance(part, ZnodeStat):
-            zxids = {name: self._virtual(getattr(part, name)) for name in ("czxid", "mzxid", "pzxid")}
+            zxids = {name: self.number_here(getattr(part, name)) for name in ("czxid", "mzxid", "pzxid")}
             return part._replace(ctime=0, mtime=0, ephemeralOwner=int(self._owner(part.ephemeralOwner) or b"0", 16), **zxids)
         if isinstance(part, str):
             return part.removeprefix(self.root) or "/"
@@ -221,9 +201,6 @@ class ZooKeeperPlace:
 
     def _owner(self, session: int) -> bytes:
         return next((name for name, one in self._sessions.items() if one.wire.session == session), b"")
-
-    def _virtual(self, zxid: int) -> int:
-        return 1 + bisect_right(self._writes, zxid)
 
 
 def _reply(error: int, answer: Any) -> Reply:

@@ -37,11 +37,6 @@ class Table:
         self._later: dict[tuple[int, int], int] = {}
         self._touched: dict[tuple[int, Words, bytes], bool] = {}
 
-    @property
-    def asked(self) -> int:
-        """How many entries were asked of the real server."""
-        return len(self._answers)
-
     def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Transition:
         """Return what a command does in a state. now_ms: on the clock of the search. Raises MachineStalled."""
         if not self.real.needs_clock(command):

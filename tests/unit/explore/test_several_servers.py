@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lab.explore.code.operation import LOCK, CommandSent, FanOut
-from lab.explore.search.alike import Alike, NotAlike
 from lab.explore.search.budget import NONE
 from lab.explore.search.ghosts import beginning
+from lab.explore.search.orders import NewCommand, Unnoticed
 from lab.explore.search.state import RUNS, Flight, State
-from lab.explore.search.unnoticed import NewCommand, Unnoticed
+from lab.explore.search.symmetry import Alike, NotAlike
 from lab.explore.store.nodes import Nodes
 from lab.explore.store.real_redis import Key
 from lab.explore.store.resp import Reply
