@@ -26,7 +26,7 @@ from lab.explore.code.operation import (
     Until,
     WriteDone,
 )
-from lab.explore.code.program import FOR_EVER_MS, Program
+from lab.explore.code.program import Program
 from lab.explore.code.replica import NewToken
 from lab.explore.decision import SearchOutcome
 from lab.explore.questions import Question
@@ -287,15 +287,11 @@ def _lists(value: Any) -> Any:
 def _about(stage: Stage, question: Question, answer: SearchOutcome, servers: int) -> Search:
     task = question.task
     broken = answer.found.broken if answer.found is not None else {}
+    fields = task.as_fields()
     return Search(
         replicas=question.replicas,
-        at_once=task.at_once,
-        in_turn=task.in_turn,
-        nested=task.nested,
-        work_ms=task.work_ms,
-        ttl_ms=task.ttl_ms,
+        **{name: fields[name] for name in ("at_once", "in_turn", "nested", "work_ms", "ttl_ms", "wait_ms")},
         lease_ms=task.ttl_ms if stage.ttl_ms is not None else None,
-        wait_ms=task.wait_ms if task.wait_ms < FOR_EVER_MS else None,
         until_ms=question.horizon_ms,
         faults=tuple(question.budget),
         serves=question.fits,

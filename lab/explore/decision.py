@@ -50,6 +50,14 @@ class Undecided(StrEnum):
 DOUBTFUL = (Undecided.FAILS, Undecided.NOBODY_SERVED, Undecided.REFUSED, Undecided.DIFFERS)
 
 
+REASONS: dict[type[BaseException], Undecided] = {
+    NotExplored: Undecided.REFUSED,
+    NeverWaits: Undecided.STUCK,
+    Livelock: Undecided.STUCK,
+    MachineStalled: Undecided.STALLED,
+    Differs: Undecided.DIFFERS,
+    RecursionError: Undecided.CRASHED,
+}
 OF_WORK = (Claim.held_to_the_end, Claim.survives_a_failed_renewal)  # a lock that never works keeps these by doing nothing
 
 
@@ -232,16 +240,9 @@ class Explorer:
         answer = SearchOutcome()
         try:
             self._answer(question, until_s, on_broken, answer)
-        except NotExplored as error:
-            answer.undecided, answer.about = Undecided.REFUSED, str(error)
-        except (NeverWaits, Livelock) as error:
-            answer.undecided, answer.about = Undecided.STUCK, str(error)
-        except MachineStalled as error:
-            answer.undecided, answer.about = Undecided.STALLED, str(error)
-        except Differs as error:
-            answer.undecided, answer.about = Undecided.DIFFERS, str(error)
-        except RecursionError as error:
-            answer.undecided, answer.about = Undecided.CRASHED, f"RecursionError: {error}"
+        except tuple(REASONS) as error:
+            answer.undecided = next(why for kind, why in REASONS.items() if isinstance(error, kind))
+            answer.about = str(error)
         return answer
 
     def _answer(self, question: Question, until_s: float, on_broken: Callable[[Broken], None], answer: SearchOutcome) -> None:

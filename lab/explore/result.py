@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from app.lock import Claim
-from lab.explore.code.program import FOR_EVER_MS
 from lab.explore.decision import Decision, SearchOutcome
 from lab.explore.questions import Question
 from lab.explore.search.event import short
@@ -42,15 +41,10 @@ def promises(decision: Decision) -> dict[Claim, str]:
 
 def _search(decision: Decision, question: Question, answer: SearchOutcome) -> dict[str, Any]:
     task, found, servers = question.task, answer.found, decision.servers
+    fields = task.as_fields()
     about: dict[str, Any] = {
         "replicas": question.replicas,
-        "at_once": task.at_once,
-        "in_turn": task.in_turn,
-        "nested": task.nested,
-        "ends": task.ends,
-        "work_ms": task.work_ms,
-        "wait_ms": task.wait_ms if task.wait_ms < FOR_EVER_MS else None,
-        "nap_ms": task.nap_ms,
+        **{name: fields[name] for name in ("at_once", "in_turn", "nested", "ends", "work_ms", "wait_ms", "nap_ms")},
         "faults": {name: number for name, number in question.budget._asdict().items() if number},
         "until_ms": question.horizon_ms,
         "needed": question.needed,

@@ -17,7 +17,7 @@ from typing import Annotated
 import msgspec
 
 from lab.errors import BadInput, in_short
-from lab.explore.code.program import FOR_EVER_MS, Program, Task
+from lab.explore.code.program import Program, Task
 from lab.explore.model import GRID_MS
 from lab.explore.questions import Question
 from lab.explore.search.event import ScheduleEvent, parse, short
@@ -91,9 +91,7 @@ class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_de
     @property
     def task(self) -> Task:
         """What the requests do."""
-        wait_ms = FOR_EVER_MS if self.wait_ms is None else self.wait_ms
-        about = self.ttl_ms, self.work_ms, wait_ms, self.nested, self.at_once, self.in_turn, self.nap_ms, self.ends
-        return Task(*about)
+        return Task.of_fields(msgspec.structs.asdict(self))
 
     @property
     def question(self) -> Question:
@@ -141,22 +139,14 @@ def of_moves(
     program: Program, moves: Sequence[Move], question: Question, redis: str, claim: str = "", harm: str = ""
 ) -> Schedule:
     """Return the schedule that a search or a repetition went through."""
-    task = program.task
     return Schedule(
         schema=SCHEMA,
         stage=program.stage.lookup or program.stage.name,
         sha256=fingerprint(program),
         redis=redis,
         clients=question.replicas,
-        ttl_ms=task.ttl_ms,
-        work_ms=task.work_ms,
-        wait_ms=task.wait_ms if task.wait_ms < FOR_EVER_MS else None,
-        nap_ms=task.nap_ms,
         until_ms=question.horizon_ms,
-        nested=task.nested,
-        at_once=task.at_once,
-        in_turn=task.in_turn,
-        ends=task.ends,
+        **program.task.as_fields(),
         servers=program.other_servers,
         events=short([move.event for move in moves]),
         claim=claim,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from app.lock import Claim
-from lab.explore.code.program import FOR_EVER_MS, Task
+from lab.explore.code.program import Task
 from lab.explore.kept import KeptDecision
 from lab.explore.questions import Question
 from lab.explore.search.budget import Budget
@@ -63,7 +63,5 @@ def _of_claim(kept: KeptDecision, claim: Claim) -> Summary:
 
 def question_of(search: Mapping[str, Any], ttl_ms: int) -> Question:
     """Return a search as a question."""
-    wait_ms = FOR_EVER_MS if search["wait_ms"] is None else search["wait_ms"]
-    about = search["nested"], search["at_once"], search["in_turn"], search["nap_ms"], search["ends"]
-    task = Task(search.get("ttl_ms", ttl_ms), search["work_ms"], wait_ms, *about)
+    task = Task.of_fields({"ttl_ms": ttl_ms, **search})
     return Question(task, Budget(**search["faults"]), search["replicas"], search["needed"])

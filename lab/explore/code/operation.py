@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from typing import Any, NamedTuple
 
 from lab.explore.store.resp import Words
@@ -73,21 +74,17 @@ class Choice(NamedTuple):
 Operation = CommandSent | FanOut | Until | Nap | Listen | Choice
 
 
-class Lost:
-    """In place of a reply: it was lost, and its connection with it."""
+class NoReply(Enum):
+    """In place of a reply."""
+
+    LOST = auto()  # and its connection with it
+    GAVE_UP = auto()  # the client has waited for as long as it is ready to
 
     def __repr__(self) -> str:
-        return "LOST"
+        return self.name
 
 
-class WaitedOut:
-    """In place of a reply: the client has waited for as long as it is ready to."""
-
-    def __repr__(self) -> str:
-        return "GAVE_UP"
-
-
-LOST, GAVE_UP = Lost(), WaitedOut()
+LOST, GAVE_UP = NoReply
 
 
 class Granted(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -58,6 +58,16 @@ class Task(NamedTuple):
     nap_ms: int = GRID_MS
     # whether fractions are drawn near the ends of their range as well
     ends: bool = False
+
+    def as_fields(self) -> dict[str, Any]:
+        """Return it as files have it: who waits for as long as it takes has no time to wait."""
+        return self._asdict() | {"wait_ms": self.wait_ms if self.wait_ms < FOR_EVER_MS else None}
+
+    @classmethod
+    def of_fields(cls, fields: Mapping[str, Any]) -> Task:
+        """Return what a file has as fields, among others."""
+        own = {name: fields[name] for name in cls._fields if fields[name] is not None}
+        return cls(**own)
 
 
 class Work(Increment):

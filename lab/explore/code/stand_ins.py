@@ -141,54 +141,6 @@ class ReplicaMutex:
     acquire_lock, release_lock, locked_lock = acquire, release, locked
 
 
-class RLock:
-    """A mutex that its holder may take again."""
-
-    def __init__(self) -> None:
-        self._holder: Any = None
-        self._count = 0
-
-    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        here = running()
-        thread = here.thread if here is not None else _thread.get_ident()
-        if here is not None and blocking:
-            here.wait_for(lambda: self._holder in (None, thread), None if timeout < 0 else timeout)
-        if self._holder not in (None, thread):
-            return False
-        self._holder, self._count = thread, self._count + 1
-        return True
-
-    def release(self) -> None:
-        if not self._is_owned():
-            raise RuntimeError("cannot release un-acquired lock")
-        self._count -= 1
-        self._holder = self._holder if self._count else None
-
-    def _is_owned(self) -> bool:
-        here = running()
-        return bool(self._holder == (here.thread if here is not None else _thread.get_ident()))
-
-    # as ``threading.Condition`` uses them
-
-    def _release_save(self) -> tuple[int, Any]:
-        saved = self._count, self._holder
-        self._count, self._holder = 0, None
-        return saved
-
-    def _acquire_restore(self, saved: tuple[int, Any]) -> None:
-        current().wait_for(lambda: self._holder is None, None)
-        self._count, self._holder = saved
-
-    def _at_fork_reinit(self) -> None:
-        self._count, self._holder = 0, None
-
-    def __enter__(self) -> bool:
-        return self.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self.release()
-
-
 def _say_nothing_of_ends() -> None:
     """Let nobody report that a replica has ended in the middle of something: many do, at the end of each search."""
     hook = sys.unraisablehook
@@ -309,7 +261,7 @@ def install() -> None:
     _replace(_thread, "get_native_id", _ident)
     _replace(_thread, "allocate_lock", ReplicaMutex)
     _taken.pop(id(threading.RLock), None)
-    _replace(threading, "RLock", RLock)
+    _replace(threading, "RLock", threading._PyRLock)  # type: ignore[attr-defined] # noqa: SLF001 - made of the primitives above
     _replace(threading, "current_thread", _current_thread)
     _replace(threading.Thread, "start", _start_thread)
     for name, method in (("join", _join), ("is_alive", _is_alive)):

@@ -42,27 +42,17 @@ KNOWN = {
 }
 NO_SCRIPT = b"-NOSCRIPT No matching script. Please use EVAL.\r\n"
 HELLO = (b"server", b"redis", b"version", b"7.0.0", b"proto", 3, b"id", 1, b"mode", b"standalone", b"role", b"master")
-REFUSED = {
-    b"SPOP": "the server draws at random",
-    b"SRANDMEMBER": "the server draws at random",
-    b"RANDOMKEY": "the server draws at random",
-    b"HRANDFIELD": "the server draws at random",
-    b"ZRANDMEMBER": "the server draws at random",
-    b"OBJECT": "the server answers from more than its keys",
-    b"SSUBSCRIBE": "channels of a cluster have no model",
-    b"XREADGROUP": "groups keep the server's own clock in a stream",
-    b"XAUTOCLAIM": "groups keep the server's own clock in a stream",
-    b"XCLAIM": "groups keep the server's own clock in a stream",
-    b"MONITOR": "it has no model",
-    b"CONFIG": "the explorer's server has its own settings",
-    b"DEBUG": "it has no model",
-    b"SHUTDOWN": "it has no model",
-    b"REPLICAOF": "it has no model",
-    b"SWAPDB": "the explorer knows one database",
-    b"MOVE": "the explorer knows one database",
-    b"WAIT": "the explorer's server has no replica",
-    b"WAITAOF": "it has no model",
+NOT_FOLLOWED = {
+    "the server draws at random": (b"SPOP", b"SRANDMEMBER", b"RANDOMKEY", b"HRANDFIELD", b"ZRANDMEMBER"),
+    "the server answers from more than its keys": (b"OBJECT",),
+    "channels of a cluster have no model": (b"SSUBSCRIBE",),
+    "groups keep the server's own clock in a stream": (b"XREADGROUP", b"XAUTOCLAIM", b"XCLAIM"),
+    "the explorer's server has its own settings": (b"CONFIG",),
+    "the explorer knows one database": (b"SWAPDB", b"MOVE"),
+    "the explorer's server has no replica": (b"WAIT",),
+    "it has no model": (b"MONITOR", b"DEBUG", b"SHUTDOWN", b"REPLICAOF", b"WAITAOF"),
 }
+REFUSED = {name: why for why, names in NOT_FOLLOWED.items() for name in names}
 
 
 class Scripts(Protocol):

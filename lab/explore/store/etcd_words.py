@@ -47,21 +47,19 @@ def body_of(words: Words) -> Body:
 
 def plain(body: Any) -> Any:
     """Return a request or an answer with plain text in place of base64."""
-    return _changed(body, lambda text: b64decode(text).decode(errors="replace"))
+    return changed(body, lambda name, one: b64decode(one).decode(errors="replace") if name in IN_BASE64 else one)
 
 
 def coded(body: Any) -> Any:
     """Return a request or an answer as the gateway has it."""
-    return _changed(body, lambda text: b64encode(text.encode()).decode())
+    return changed(body, lambda name, one: b64encode(one.encode()).decode() if name in IN_BASE64 else one)
 
 
-def _changed(part: Any, change: Callable[[str], str]) -> Any:
+def changed(part: Any, change: Callable[[str, Any], Any], name: str = "") -> Any:
+    """Return a request or an answer with its values changed. change: of the name of a field and its value."""
     if isinstance(part, dict):
-        return {
-            name: change(one) if name in IN_BASE64 and isinstance(one, str) else _changed(one, change)
-            for name, one in part.items()
-        }
-    return [_changed(one, change) for one in part] if isinstance(part, list) else part
+        return {field: changed(one, change, field) for field, one in part.items()}
+    return [changed(one, change) for one in part] if isinstance(part, list) else change(name, part)
 
 
 def _text(value: Any) -> str:

@@ -14,7 +14,7 @@ import json
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from lab.explore.store.etcd_words import PATHS, Body, body_of, coded, plain
+from lab.explore.store.etcd_words import PATHS, Body, body_of, changed, coded, plain
 from lab.explore.store.histories import EXPIRE, LEFT, Done, Item, Lease, RealStore, Shape, StorePlace
 from lab.explore.store.resp import Reply, Words
 from lab.explore.store.waiting import WAITING
@@ -119,16 +119,16 @@ class EtcdPlace(StorePlace):
         asked = body["create_request"]
         watching = http.client.HTTPConnection(self.real.host, self.real.port, timeout=ANSWERS_WITHIN_S)
         try:
-            watching.request("POST", f"/v3/{PATHS[b'Watch']}", json.dumps(coded(self._there(body))))
+            watching.request("POST", f"/v3/{PATHS[b'Watch']}", json.dumps(coded(changed(body, self._there))))
             stream = watching.getresponse()
-            lines = [self._here(plain(json.loads(stream.readline())))]
+            lines = [changed(plain(json.loads(stream.readline())), self._here)]
             now = 1 + len(self.writes)
             for name in (b"Put", b"DeleteRange"):
                 self._ask(name, {"key": asked["key"]})
             self._is_ahead = True
             result: Body = lines[-1].get("result", {})
             while not (result.get("events") or result.get("canceled")):
-                lines.append(self._here(plain(json.loads(stream.readline()))))
+                lines.append(changed(plain(json.loads(stream.readline())), self._here))
                 result = lines[-1].get("result", {})
         finally:
             watching.close()
@@ -177,19 +177,15 @@ class EtcdPlace(StorePlace):
 
     def _ask(self, name: bytes, body: Body) -> tuple[int, Body]:
         """Send a request in the names of the server, and return its answer in those of the place."""
-        status, text = self.real.ask(PATHS[name], coded(self._there(body)))
+        status, text = self.real.ask(PATHS[name], coded(changed(body, self._there)))
         answer = json.loads(text)
         if _wrote(name, answer):
             self.writes.append(int(answer["header"]["revision"]))
-        found: Body = self._here(plain(answer))
+        found: Body = changed(plain(answer), self._here)
         return status, found
 
-    def _there(self, part: Any, name: str = "") -> Any:
-        """Return a part of a request in the names of the server."""
-        if isinstance(part, dict):
-            return {field: self._there(one, field) for field, one in part.items()}
-        if isinstance(part, list):
-            return [self._there(one) for one in part]
+    def _there(self, name: str, part: Any) -> Any:
+        """Return the value of a field of a request in the names of the server."""
         if name == "range_end" and part == "\0":  # all that follows
             return self.prefix[:-1] + chr(ord(self.prefix[-1]) + 1)
         if name in ("key", "range_end"):
@@ -199,12 +195,8 @@ class EtcdPlace(StorePlace):
         known = self._leases.get(int(part)) if name in OF_LEASES else None
         return str(known.number) if known is not None else part
 
-    def _here(self, part: Any, name: str = "") -> Any:
-        """Return a part of an answer in the names of the place."""
-        if isinstance(part, dict):
-            return {field: self._here(one, field) for field, one in part.items()}
-        if isinstance(part, list):
-            return [self._here(one) for one in part]
+    def _here(self, name: str, part: Any) -> Any:
+        """Return the value of a field of an answer in the names of the place."""
         if name == "key":
             return part.removeprefix(self.prefix)
         if (name in OF_REVISIONS and int(part)) or name in SAME_EVERYWHERE:
