@@ -124,7 +124,8 @@ def _decided(
 
     from rich.console import Console
 
-    from lab.commands.explore import Wanted, explored, found_shortest, report, within_s
+    from lab.commands.explore import Wanted, explored, report, within_s
+    from lab.commands.shortest import found_shortest
     from lab.explore.decision import Decision, Explorer, Undecided
     from lab.explore.questions import TTL_MS
     from lab.explore.result import promises

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum, auto
-from typing import Protocol
 
 from rich.console import Console
 
-from app.lock import Claim
+from lab.commands.shortest import Shortest, as_schedule
 from lab.enact.enact import enact, script_of
 from lab.enact.enactment import not_possible
 from lab.explore.code.program import FOR_EVER_MS, servers_of
 from lab.explore.decision import Explorer
-from lab.explore.questions import Question
-from lab.explore.schedule import of_moves
 from lab.explore.search.event import short
-from lab.explore.search.search import Broken
-from lab.explore.search.state import Move
-from lab.explore.search.world import World
 from lab.explore.store.others import is_other
 from lab.servers.supervised import supervised
 
@@ -31,22 +25,7 @@ class Confirmed(Enum):
     NOT_POSSIBLE = auto()  # none of the schedules can be done to real replicas
 
 
-class Found(Protocol):
-    """A schedule that breaks a promise."""
-
-    @property
-    def claim(self) -> Claim: ...
-    @property
-    def broken(self) -> Broken: ...
-    @property
-    def question(self) -> Question: ...
-    @property
-    def world(self) -> World: ...
-    @property
-    def moves(self) -> list[Move]: ...
-
-
-def confirmed_on_cluster(promised: Sequence[Found], explorer: Explorer, console: Console) -> Confirmed:
+def confirmed_on_cluster(promised: Sequence[Shortest], explorer: Explorer, console: Console) -> Confirmed:
     """Run the schedules on real replicas until one breaks its promise there as well, and print what was seen."""
     seen = Confirmed.NOT_POSSIBLE
     console.print()
@@ -63,7 +42,7 @@ def confirmed_on_cluster(promised: Sequence[Found], explorer: Explorer, console:
     return seen
 
 
-def _not_possible(one: Found, explorer: Explorer) -> str:
+def _not_possible(one: Shortest, explorer: Explorer) -> str:
     """Return why a schedule cannot be done to real replicas; empty where it can."""
     if is_other(explorer.stage.store):
         return f"on {explorer.stage.store}, no command waits for its turn"
@@ -75,9 +54,8 @@ def _not_possible(one: Found, explorer: Explorer) -> str:
     return not_possible(one.broken.events)
 
 
-def _run(one: Found, explorer: Explorer) -> tuple[bool, str]:
-    about = one.world.program, one.moves, one.question, explorer.real.version, one.claim.name, one.broken.finding.harm.value
-    schedule = of_moves(*about)
+def _run(one: Shortest, explorer: Explorer) -> tuple[bool, str]:
+    schedule = as_schedule(one, explorer.real.version)
     script = script_of(explorer, schedule)
     with supervised() as supervisor:
         done = enact(

@@ -16,21 +16,18 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 from app.lock import Claim, Stage
 from lab.commands import explored_words as words
 from lab.commands.confirm_on_cluster import Confirmed, confirmed_on_cluster
+from lab.commands.shortest import Shortest, as_schedule, found_shortest
 from lab.errors import BadInput, ExitStatus, LabError, choose_from
 from lab.explore import certificate
 from lab.explore import schedule as schedule_files
 from lab.explore.certified import NoCertificate
 from lab.explore.code.program import servers_of
-from lab.explore.code.replica import NeverWaits, NewToken
-from lab.explore.decision import Decision, Explorer, Undecided
+from lab.explore.code.replica import NeverWaits
+from lab.explore.decision import Decision, Explorer
 from lab.explore.model import NotExplored
-from lab.explore.questions import Question, SearchOptions, decidable
+from lab.explore.questions import SearchOptions, decidable
 from lab.explore.result import as_data
-from lab.explore.search.event import short
-from lab.explore.search.replay import Differs, NotPossible
-from lab.explore.search.search import Broken
-from lab.explore.search.state import Move
-from lab.explore.search.world import World
+from lab.explore.search.replay import NotPossible
 from lab.explore.server import servers as redis_servers
 from lab.explore.store.others import INSTEAD, is_other, why_not
 from lab.explore.store.real_redis import MachineStalled, RealRedis
@@ -83,17 +80,6 @@ class Wanted(NamedTuple):
     then: Callable[[Sequence[Shortest], Explorer], Iterable[str]] | None = None
     # the file for what holds, as a certificate
     certificate: Path | None = None
-
-
-class Shortest(NamedTuple):
-    """A shortest schedule that breaks a claim, run again from an empty server."""
-
-    claim: Claim
-    broken: Broken
-    question: Question
-    world: World
-    moves: list[Move]
-    story: Story
 
 
 def check_servers(stage: Stage, servers: int | None) -> None:
@@ -200,32 +186,6 @@ def _needs_schedules(decision: Decision, wanted: Wanted) -> bool:
     )
 
 
-def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = None) -> Iterator[Shortest]:
-    """Run the shortest schedule of each claim that breaks again, the cheapest faults first.
-
-    A schedule that cannot be run, or that breaks nothing when it is, is not believed: the next search is asked.
-    """
-    for claim in [claim for claim in decision.broken() if only in (None, claim)]:
-        while claim in (broken := decision.broken()):
-            question, its = broken[claim]
-            try:
-                world = explorer.world(question.task, question.replicas)
-                story, moves = staged(world, its.events, question.horizon_ms, claim.name)
-            except NewToken:  # another process searched: here it was not known which lines draw a token
-                explorer.forget()
-            except MachineStalled as error:
-                decision.disbelieve(question, claim, Undecided.STALLED, str(error))
-            except (NotPossible, Differs, NotExplored, NeverWaits) as error:
-                decision.disbelieve(question, claim, Undecided.DIFFERS, str(error))
-            else:
-                if any(one.claim is claim for move in moves for one in move.found):
-                    yield Shortest(claim, its, question, world, moves, story)
-                    break
-                decision.disbelieve(
-                    question, claim, Undecided.DIFFERS, f"{short(its.events)} breaks nothing when it is run again"
-                )
-
-
 def report(console: Console, decision: Decision, shortest: Sequence[Shortest], wanted: Wanted) -> None:
     """Print what was searched, the story of a broken promise, and last what was decided, a line a claim."""
     if wanted.as_json:
@@ -251,12 +211,6 @@ def keep(decision: Decision, shortest: Sequence[Shortest], redis: str, out: Path
     (out / DECISION).write_bytes(_as_json(decision))
     for one in shortest:
         schedule_files.write(as_schedule(one, redis), out / f"{one.claim.name}.json")
-
-
-def as_schedule(one: Shortest, redis: str) -> schedule_files.Schedule:
-    """Return a schedule as its file has it."""
-    about = one.world.program, one.moves, one.question, redis, one.claim.name, one.broken.finding.harm.value
-    return schedule_files.of_moves(*about)
 
 
 def run_kept(explorer: Explorer, folder: Path | None, console: Console) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lab.commands.explore import Shortest, as_schedule
+from lab.commands.shortest import Shortest, as_schedule
 from lab.explore.as_scenario import NotExpressible, as_scenario
 from lab.explore.decision import Explorer
 from lab.explore.search.phase import commands_alone

@@ -8,10 +8,11 @@ import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from app.lock import Claim, Stage
 from app.locks import stages
+from lab.commands.shortest import Shortest
 from lab.explore import kept
 from lab.explore.code.program import FOR_EVER_MS
 from lab.explore.decision import Decision, SearchOutcome, Undecided
@@ -41,14 +42,6 @@ WHY = {
     Undecided.STUCK: "the code did not come back",
     Undecided.CRASHED: "the search itself failed",
 }
-
-
-class HasClaim(Protocol):
-    """A schedule that breaks a claim."""
-
-    @property
-    def claim(self) -> Claim:
-        """The claim."""
 
 
 def begins(stage: Stage, number: int, limit_s: float) -> str:
@@ -204,7 +197,7 @@ def searched(decision: Decision) -> Iterator[str]:
     yield from textwrap.wrap(_not_looked_at(decision), WIDTH)
 
 
-def next_commands(decision: Decision, promised: Sequence[HasClaim]) -> Iterator[str]:
+def next_commands(decision: Decision, promised: Sequence[Shortest]) -> Iterator[str]:
     """Yield what to type next, after an empty line; nothing where no claim breaks."""
     stage, found = decision.stage, []
     for one in promised[:1]:

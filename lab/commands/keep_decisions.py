@@ -8,7 +8,8 @@ from pathlib import Path
 
 from app.lock import Stage
 from app.locks import stages
-from lab.commands.explore import explored, found_shortest, within_s
+from lab.commands.explore import explored, within_s
+from lab.commands.shortest import found_shortest
 from lab.errors import ExitStatus, choose_from
 from lab.explore import kept
 from lab.explore.decision import Decision, Explorer

@@ -16,7 +16,8 @@ from rich.table import Table
 from app.library import ALL
 from app.lock import Claim, Stage
 from lab.commands import explored_words as words
-from lab.commands.explore import DECISION, Shortest, Wanted, explore
+from lab.commands.explore import DECISION, Wanted, explore
+from lab.commands.shortest import Shortest
 from lab.errors import BadInput, ExitStatus, worst
 from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix import measured_now

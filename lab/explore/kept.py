@@ -19,6 +19,7 @@ from lab.explore.code.program import Program, Task
 from lab.explore.decision import Decision
 from lab.explore.result import as_data
 from lab.explore.schedule import fingerprint
+from lab.explore.store.real_redis import Scripts
 from lab.paths import HOME, REFERENCE
 
 FOLDER = REFERENCE / "explore"
@@ -47,24 +48,9 @@ class KeptDecision(msgspec.Struct, kw_only=True):
     stories: dict[str, Any] = {}
 
 
-class _NoServer:
-    """In place of a server where a stage is only loaded: its scripts go nowhere."""
-
-    def register(self, script: str) -> None:
-        """Forget the script."""
-
-    def knows(self, sha: bytes) -> bool:
-        """Return that each script is known."""
-        return True
-
-    def load_functions(self, code: bytes) -> bytes:
-        """Forget the functions."""
-        return b"+OK\r\n"
-
-
 def fingerprint_of(stage: Stage) -> str:
     """Return the hash of a stage's code as it is now. No server is asked."""
-    return fingerprint(Program(stage, Task(1000), _NoServer()))
+    return fingerprint(Program(stage, Task(1000), Scripts()))
 
 
 def of(decision: Decision, stories: Mapping[str, Any], budget_s: float) -> KeptDecision:

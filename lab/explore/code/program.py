@@ -26,9 +26,9 @@ from lab.explore.code.draws import ENDS, MIDDLE, Drawing
 from lab.explore.code.modules import SHELF, Modules, Sources
 from lab.explore.code.operation import WRONG_ANSWER, AboutToWrite, AsksAgain, Ended, GotAgain, Granted, Releasing, WriteDone
 from lab.explore.code.replica import Replica
-from lab.explore.code.wire import Scripts
 from lab.explore.model import GRID_MS, KEY, NUMBER, NotExplored
 from lab.explore.store.others import is_other
+from lab.explore.store.real_redis import Scripts
 from lab.scenario.requirements import REDIS_NODES, VOTED
 
 FOR_EVER_MS = 10**9

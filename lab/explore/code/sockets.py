@@ -18,7 +18,8 @@ from typing import Any, cast
 
 from lab.explore.code.operation import COUNTER, LOCK
 from lab.explore.code.replica import Replica, Thread, current, running
-from lab.explore.code.wire import Scripts, Wire
+from lab.explore.code.wire import Wire
+from lab.explore.store.real_redis import Scripts
 
 PORT = 6379
 LOCK_HOST, COUNTER_HOST, NODE_HOST = "127.77.0.1", "127.77.0.2", "127.77.1.{}"

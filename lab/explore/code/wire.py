@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from typing import Any, Protocol
+from typing import Any
 
 from lab.explore.code.operation import GAVE_UP, LOST, CommandSent, FanOut, Listen, Until
 from lab.explore.code.replica import current
 from lab.explore.model import on_grid
 from lab.explore.store import transaction
+from lab.explore.store.real_redis import Scripts
 from lab.explore.store.resp import Words, commands, encoded
 from lab.explore.store.waiting import can_wait, gives_up_after_ms
 
@@ -53,19 +54,6 @@ NOT_FOLLOWED = {
     "it has no model": (b"MONITOR", b"DEBUG", b"SHUTDOWN", b"REPLICAOF", b"WAITAOF"),
 }
 REFUSED = {name: why for why, names in NOT_FOLLOWED.items() for name in names}
-
-
-class Scripts(Protocol):
-    """What a server knows by heart: scripts and functions."""
-
-    def register(self, script: str) -> None:
-        """Load a script."""
-
-    def knows(self, sha: bytes) -> bool:
-        """Return whether a script of this hash is loaded."""
-
-    def load_functions(self, code: bytes) -> bytes:
-        """Load a library of functions, and return what the server answers."""
 
 
 class Wire:

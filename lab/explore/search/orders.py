@@ -1,4 +1,4 @@
-"""One order of events in place of all, where nobody can tell them apart. Source: partial-order reduction by ample sets (Clarke,
+"""One order of events in place of all, where nobody can notice the difference. Source: partial-order reduction by ample sets (Clarke,
 Grumberg and Peled, "Model Checking"), and persistent sets (Godefroid, "Partial-Order Methods for the Verification of Concurrent
 Systems").
 

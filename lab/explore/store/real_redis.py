@@ -64,7 +64,22 @@ def sha1(script: str) -> str:
 READ_ALL = ("EVALSHA", sha1(ALL_KEYS), 0)
 
 
-class RealRedis:
+class Scripts:
+    """What a server knows by heart: scripts and functions. Where no server is asked, all of them go nowhere."""
+
+    def register(self, script: str) -> None:
+        """Load a script."""
+
+    def knows(self, sha: bytes) -> bool:
+        """Return whether a script of this hash is loaded."""
+        return True
+
+    def load_functions(self, code: bytes) -> bytes:
+        """Load a library of functions, and return what the server answers."""
+        return b"+OK\r\n"
+
+
+class RealRedis(Scripts):
     """A real server, asked for one execution after the other."""
 
     def __init__(self, host: str, port: int) -> None:
@@ -75,6 +90,7 @@ class RealRedis:
         self._subscription.send([("PSUBSCRIBE", "*")])
         self.scripts: dict[str, str] = {}  # by hash, all that were loaded
         self.clocked: set[bytes] = set()  # the hashes of those that may ask for the time
+        self._on_clocks: set[str] = set()  # the hashes of what is loaded in their place
         self._functions: dict[bytes, bytes] = {}  # by code, what the server answered
         self._scripts_publish = False
         self.database = 0  # the one that is in use
@@ -100,15 +116,12 @@ class RealRedis:
             return
         self.scripts[sha] = script
         self._scripts_publish |= "publish" in script.lower()
-        loaded = script
         if clocked.is_clocked(script):
-            self.clocked.add(sha.encode())
-            self.clocked.add(script.encode())
-            loaded = clocked.with_shim(script)
-        self.send(("SCRIPT", "LOAD", loaded))
+            self.clocked |= {sha.encode(), script.encode()}
+        else:
+            self.send(("SCRIPT", "LOAD", script))
 
     def knows(self, sha: bytes) -> bool:
-        """Return whether a script of this hash is loaded."""
         return sha.decode(errors="replace") in self.scripts
 
     def load_functions(self, code: bytes) -> bytes:
@@ -141,18 +154,20 @@ class RealRedis:
         if not self.needs_clock(command):
             return [command]
         if command[0] == clocked.SHA:
-            return [(clocked.SHA, sha1(clocked.with_shim(self.scripts[command[1].decode()])), *command[2:], now_ms)]
-        if command[0] == clocked.TEXT:
-            return [(clocked.SHA, sha1(clocked.with_shim(command[1].decode())), *command[2:], now_ms)]
-        self.register_one()
-        return [(clocked.SHA, sha1(clocked.with_shim(clocked.ONE)), 0, *command, now_ms)]
+            script, others = self.scripts[command[1].decode()], command[2:]
+        elif command[0] == clocked.TEXT:
+            script, others = command[1].decode(), command[2:]
+        else:
+            script, others = clocked.ONE, (b"0", *command)
+        return [(clocked.SHA, self._on_clock(script), *others, now_ms)]
 
-    def register_one(self) -> None:
-        """Load the script that runs one command on the clock of the search."""
-        shimmed = clocked.with_shim(clocked.ONE)
-        if (sha := sha1(shimmed)) not in self.scripts:
-            self.scripts[sha] = shimmed
-            self.send(("SCRIPT", "LOAD", shimmed))
+    def _on_clock(self, script: str) -> str:
+        """Return the name of a script that runs on the clock of the search. It is loaded, unless it was before."""
+        loaded = clocked.with_shim(script)
+        if (sha := sha1(loaded)) not in self._on_clocks:
+            self._on_clocks.add(sha)
+            self.send(("SCRIPT", "LOAD", loaded))
+        return sha
 
     def execute(
         self, command: Words, first: Sequence[Sequence[Any]], now_ms: int = 0, version: int = 2

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from lab.explore.search.tokens import readable
+from lab.explore.search.in_words import readable
 
 TOKEN = bytes.fromhex("00112233445566778899aabbccddeeff")
 OTHER = bytes.fromhex("ffeeddccbbaa99887766554433221100")

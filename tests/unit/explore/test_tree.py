@@ -7,6 +7,7 @@ import pytest
 from lab.explore.code.operation import CommandSent, Nap
 from lab.explore.code.program import Program, Task
 from lab.explore.code.tree import Tree
+from lab.explore.store.real_redis import Scripts
 from lab.scenario.stages import find_stage
 
 SOURCE = '''\
@@ -27,21 +28,11 @@ LOOKS = "time.monotonic() > 1 and self.store.delete(self.key)"
 REFUSED, OK = b"$-1\r\n", b"+OK\r\n"
 
 
-class NoServer:
-    """In place of a server: the replies are given by the test."""
-
-    def register(self, script):
-        """Forget the script."""
-
-    def knows(self, sha):
-        return True
-
-
 @pytest.fixture
 def tree(tmp_path, request):
     path = tmp_path / "tries.py"
     path.write_text(SOURCE.format(then=request.param), encoding="utf-8")
-    made = Tree(Program(find_stage(str(path)), Task(3000), NoServer()), 0)
+    made = Tree(Program(find_stage(str(path)), Task(3000), Scripts()), 0)
     yield made
     made.close()
 

@@ -11,6 +11,7 @@ import pytest
 from app.locks import stages
 from lab.explore.code.program import Program, Task
 from lab.explore.store.others import why_not
+from lab.explore.store.real_redis import Scripts
 from lab.scenario.stages import find_stage
 
 STAGES = sorted(name for name, one in stages().items() if not why_not(one))
@@ -31,13 +32,6 @@ def drawn():
         yield number
 """
 PACKAGE = {"mine.py": LOCK, "parts/__init__.py": "", "parts/tokens.py": TOKENS}
-
-
-class NoServer:
-    """In place of a server: nothing is sent before a request begins."""
-
-    def register(self, script):
-        """Forget the script."""
 
 
 def as_compiled(path):
@@ -62,7 +56,7 @@ def functions(module):
 
 def changed(name):
     """Return how many functions the replica's modules of a stage have, and those whose code is not that of their file."""
-    modules = Program(find_stage(name), Task(3000), NoServer()).modules()
+    modules = Program(find_stage(name), Task(3000), Scripts()).modules()
     of_each = [(module, Path(str(module.__file__)), functions(module)) for module in modules]
     differ = [one.__qualname__ for _, path, ones in of_each for one in ones if one.__code__ not in as_compiled(path)]
     return sum(len(ones) for *_, ones in of_each), differ

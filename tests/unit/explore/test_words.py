@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from lab.explore.search.tokens import readable
+from lab.explore.search.in_words import readable
 from lab.explore.store.clocked import needs_clock
 from tests.every import every
 

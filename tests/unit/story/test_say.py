@@ -12,7 +12,7 @@ from lab.evidence.fault_record import Effect
 from lab.evidence.loss import Mechanism
 from lab.explore.search.budget import NONE, Budget
 from lab.explore.search.harm import Harm, Why
-from lab.explore.search.tokens import ORDINALS, name_of
+from lab.explore.search.in_words import ORDINALS, name_of
 from lab.judge.fact import Code
 from lab.judge.judgement import Verdict
 from lab.language.choice import Language
