@@ -128,7 +128,6 @@ def _decided(
     from lab.commands.shortest import found_shortest
     from lab.explore.decision import Decision, Explorer, Undecided
     from lab.explore.questions import TTL_MS
-    from lab.explore.result import promises
     from lab.explore.server import servers
     from lab.explore.store.real_redis import RealRedis
     from lab.explore.workers import MOST_WORKERS, decide
@@ -149,7 +148,7 @@ def _decided(
     broken = stage.claims & decision.broken().keys()
     fails = any(one.undecided in (Undecided.FAILS, Undecided.NOBODY_SERVED) for one in decision.answers)
     kind = BREAKS if broken else HOLDS if decision.is_whole else FAILED if fails else OPEN
-    return kind, {claim.name: status for claim, status in promises(decision).items()}, console.file.getvalue().strip()
+    return kind, {claim.name: status for claim, status in decision.promises().items()}, console.file.getvalue().strip()
 
 
 def _claims(names: list[str] | None) -> Any:

@@ -15,9 +15,8 @@ from app.locks import stages
 from lab.commands.shortest import Shortest
 from lab.explore import kept
 from lab.explore.code.program import FOR_EVER_MS
-from lab.explore.decision import Decision, SearchOutcome, Undecided
+from lab.explore.decision import BREAKS, HOLDS, NOT_ASKED, OPEN, Decision, SearchOutcome, Undecided
 from lab.explore.questions import PAIR, Question, decidable
-from lab.explore.result import BREAKS, HOLDS, NOT_ASKED, OPEN, promises
 from lab.explore.search.event import short
 from lab.explore.search.search import Broken
 from lab.scenario import reader
@@ -56,7 +55,7 @@ def progress(done: int, number: int) -> str:
 
 def verdict(decision: Decision) -> Iterator[Styled]:
     """Yield the verdict, a line for each promise, and what can happen and was not promised."""
-    broken, status = decision.broken(), promises(decision)
+    broken, status = decision.broken(), decision.promises()
     yield "", ""
     yield _headline(decision, status)
     if broken or any(one.is_decided for one in decision.answers):
@@ -83,7 +82,7 @@ def _promise(decision: Decision, claim: Claim, status: str) -> Styled:
         case "holds":
             return _line("holds", claim), "green"
         case "not_decided":
-            return _line("open", claim, "holds", f"not decided: {_open_with(decision, decision.open()[claim])}"), "yellow"
+            return _line("open", claim, "holds", f"not decided: {_open_with(decision, decision.missing(claim))}"), "yellow"
         case _:
             return _line("–", claim, "holds", f"not looked at: {instead(claim, decision.stage)}"), "dim"
 

@@ -19,7 +19,7 @@ from app.lock import Claim
 from lab.explore import check_certificate as checker
 from lab.explore.certified import NoCertificate, Section
 from lab.explore.code.program import servers_of
-from lab.explore.decision import Decision
+from lab.explore.decision import HOLDS, Decision
 from lab.explore.store.real_redis import RealRedis
 
 
@@ -29,7 +29,7 @@ def refusal(decision: Decision) -> str:
     if broken:
         return f"{decision.stage.name} breaks {', '.join(broken)}"
     pairs = zip(decision.questions, decision.answers, strict=True)
-    if any(question.needed and not answer.is_decided for question, answer in pairs) or not decision.held():
+    if any(question.needed and not answer.is_decided for question, answer in pairs) or not decision.of_status(HOLDS):
         return f"not everything is decided of {decision.stage.name}"
     if servers_of(decision.stage) > 1:
         return "a lock on several servers has too many states"
@@ -58,7 +58,7 @@ def write(decision: Decision, real: RealRedis, path: Path) -> Iterator[str]:
         "stage": stage.lookup or stage.name,
         "code": hashlib.sha256(Path(str(stage.path)).read_bytes()).hexdigest(),
         "redis": decision.redis,
-        "promises": [claim.name for claim in decision.held()],
+        "promises": [claim.name for claim in decision.of_status(HOLDS)],
         "searches": len(sections),
         "scripts": [real.scripts[sha.decode()] for sha in sorted(scripts)],
     }

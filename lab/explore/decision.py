@@ -26,6 +26,7 @@ from lab.explore.store.others import table_of
 from lab.explore.store.real_redis import MachineStalled, RealRedis
 from lab.explore.store.table import Table
 
+HOLDS, BREAKS, OPEN, NOT_ASKED = "holds", "breaks", "not_decided", "not_looked_at"  # what is decided of a claim
 CHECKED, CHECKED_OF_OTHERS = 4, 1  # random schedules of each search, which are run again; of one that no promise needs
 OF_SEARCH = 0.75  # of the time of a question; the rest is for running again what was found
 TRIES = 3  # of a search on a machine that stalls
@@ -138,37 +139,38 @@ class Decision:
                 found.setdefault(claim, (question, broken))
         return found
 
-    def open(self) -> dict[Claim, list[int]]:
-        """Return the promises that are not decided, each with the numbers of the searches that are missing."""
-        broken, found = self.broken(), {}
-        for claim in Claim:
-            if claim not in self.claims or claim in broken:
-                continue
-            asked = [number for number, one in enumerate(self.questions) if one.needed and claim in one.tests(self.servers)]
-            missing = [number for number in asked if not self.answers[number].decides(claim)]
-            if missing:
-                found[claim] = missing
-        return found
+    def status(self, claim: Claim) -> str:
+        """Return what is decided of a claim that is asked about."""
+        if claim in self.broken():
+            return BREAKS
+        if not self._asking(claim):
+            return NOT_ASKED
+        return OPEN if self.missing(claim) else HOLDS
 
-    def held(self) -> list[Claim]:
-        """Return the promises that were decided, and hold."""
-        broken, missing = self.broken(), self.open()
-        tested = {claim for one in self.questions if one.needed for claim in one.tests(self.servers)}
-        return [claim for claim in Claim if claim in self.claims & tested and claim not in broken and claim not in missing]
+    def promises(self) -> dict[Claim, str]:
+        """Return what is decided of each claim that is asked about."""
+        return {claim: self.status(claim) for claim in Claim if claim in self.claims}
+
+    def of_status(self, status: str) -> list[Claim]:
+        """Return the claims that are asked about of which this is decided."""
+        return [claim for claim, its in self.promises().items() if its == status]
+
+    def _asking(self, claim: Claim) -> list[int]:
+        """Return the numbers of the searches that a decision of a claim needs."""
+        return [number for number, one in enumerate(self.questions) if one.needed and claim in one.tests(self.servers)]
+
+    def missing(self, claim: Claim) -> list[int]:
+        """Return the numbers of the searches that are missing to decide a claim."""
+        return [number for number in self._asking(claim) if not self.answers[number].decides(claim)]
 
     @property
     def is_whole(self) -> bool:
         """Whether every claim that is asked about, and that some default search decides, was decided."""
-        untested = set(self.not_asked()) & set(decidable(self.servers))
+        undecided = self.of_status(OPEN) or set(self.of_status(NOT_ASKED)) & set(decidable(self.servers))
         doubtful = any(
             one.undecided in DOUBTFUL for question, one in zip(self.questions, self.answers, strict=True) if question.needed
         )
-        return not (self.open() or untested or doubtful) and any(one.is_decided for one in self.answers)
-
-    def not_asked(self) -> list[Claim]:
-        """Return the promises that no needed search has put to the test."""
-        tested = {claim for one in self.questions if one.needed for claim in one.tests(self.servers)}
-        return [claim for claim in Claim if claim in self.claims - tested]
+        return not (undecided or doubtful) and any(one.is_decided for one in self.answers)
 
 
 class Explorer:

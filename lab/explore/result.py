@@ -11,7 +11,6 @@ from lab.explore.search.event import short
 from lab.explore.search.search import Broken
 
 SCHEMA = 2
-HOLDS, BREAKS, OPEN, NOT_ASKED = "holds", "breaks", "not_decided", "not_looked_at"
 
 
 def as_data(decision: Decision) -> dict[str, Any]:
@@ -22,21 +21,11 @@ def as_data(decision: Decision) -> dict[str, Any]:
         "redis": decision.redis,
         "servers": decision.servers,
         "ttl_ms": decision.ttl_ms,
-        "promises": {claim.name: status for claim, status in promises(decision).items()},
+        "promises": {claim.name: status for claim, status in decision.promises().items()},
         "searches": [_search(decision, *one) for one in zip(decision.questions, decision.answers, strict=True)],
         "drawn": decision.drawn,
         "seconds": round(decision.seconds, 3),
     }
-
-
-def promises(decision: Decision) -> dict[Claim, str]:
-    """Return what is decided of each promise of the stage."""
-    broken, missing, held = decision.broken(), decision.open(), decision.held()
-
-    def status(claim: Claim) -> str:
-        return BREAKS if claim in broken else OPEN if claim in missing else HOLDS if claim in held else NOT_ASKED
-
-    return {claim: status(claim) for claim in Claim if claim in decision.claims}
 
 
 def _search(decision: Decision, question: Question, answer: SearchOutcome) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 
 from app.lock import Claim
 from app.locks import stage
-from lab.explore.decision import Decision, Undecided
+from lab.explore.decision import HOLDS, Decision, Undecided
 from lab.explore.questions import by_default
 from lab.explore.search import search as searches
 from lab.explore.search.budget import Budget
@@ -413,5 +413,5 @@ def test_never_empty(name, why, real):
     decision = decided(real, WRONG_LOCKS / f"{name}.py", by_default(stage("uuid"), TTL_MS)[:4])
 
     assert {one.undecided for one in decision.answers} == {why}
-    assert not decision.held()
+    assert not decision.of_status(HOLDS)
     assert not decision.is_whole

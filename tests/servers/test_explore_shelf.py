@@ -9,7 +9,7 @@ import pytest
 
 from lab.commands.explore import status_of
 from lab.errors import ExitStatus
-from lab.explore.decision import Decision
+from lab.explore.decision import NOT_ASKED, Decision
 from lab.explore.questions import TTL_MS, by_default
 from lab.explore.server import servers
 from lab.explore.store.others import why_not
@@ -42,7 +42,7 @@ def explored(path: str) -> tuple[int, set[str], set[str]]:
     with servers(2, stage.store) as running:
         decide(decision, running, BUDGET_S)
     broken = {claim.name for claim in decision.broken() if claim in stage.claims}
-    return status_of(decision), broken, {claim.name for claim in decision.not_asked()}
+    return status_of(decision), broken, {claim.name for claim in decision.of_status(NOT_ASKED)}
 
 
 def test_every_lock_has_an_answer():

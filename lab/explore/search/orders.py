@@ -1,6 +1,7 @@
-"""One order of events in place of all, where nobody can notice the difference. Source: partial-order reduction by ample sets (Clarke,
-Grumberg and Peled, "Model Checking"), and persistent sets (Godefroid, "Partial-Order Methods for the Verification of Concurrent
-Systems").
+"""One order of events in place of all, where nobody can notice the difference.
+
+Sources: partial-order reduction by ample sets (Clarke, Grumberg and Peled, "Model Checking"), and persistent sets (Godefroid,
+"Partial-Order Methods for the Verification of Concurrent Systems").
 
 *A command whose moment nobody can notice* is sent at once. A session is kept alive by a thread of its client: as long as its
 lease lives, a renewal changes nothing for others, and they change nothing for it. A watch that begins at a revision reports what
