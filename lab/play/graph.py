@@ -85,17 +85,8 @@ class Graph:
 
     def breaking(self) -> int:
         """Return how many schedules reach the goal: all but those that never do."""
-        kept: dict[int, int] = {}
-        stack = [0]
-        while stack:
-            state = stack[-1]
-            next_states = [after for number, after in enumerate(self.leads_to[state]) if not self.reaches(state, number)]
-            unknown = [one for one in next_states if one not in kept]
-            stack += unknown
-            if not unknown:
-                stack.pop()
-                kept[state] = sum(kept[one] for one in next_states) if self.leads_to[state] else 1
-        return self.found.schedules - kept[0]
+        assert self.found.graph is not None  # noqa: S101 - as above
+        return self.found.schedules - self.found.graph.keeping(self.goal)
 
 
 def _breaks(graph: SearchGraph, move: Move, after: int) -> tuple[Finding, ...]:

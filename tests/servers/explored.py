@@ -171,16 +171,4 @@ def loses(found: Searched) -> int:
     def is_lost(findings: tuple[Finding, ...]) -> bool:
         return any(one.harm is Harm.LOST for one in findings)
 
-    known: dict[int, int] = {}
-    stack = [0]
-    while stack:
-        number = stack[-1]
-        after = [graph.leads_to[place] for place in graph.places(number)]
-        missing = [one for one in after if one not in known]
-        if missing:
-            stack += missing
-            continue
-        kept = [place for place in graph.places(number) if not is_lost(graph.found.get(place, ()))]
-        known[number] = sum(graph.ways[place] * known[graph.leads_to[place]] for place in kept) if after else 1
-        stack.pop()
-    return found.schedules - known[0]
+    return found.schedules - int(graph.counted(passes=lambda place: not is_lost(graph.found.get(place, ()))))

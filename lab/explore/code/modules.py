@@ -110,7 +110,7 @@ def _imports(path: Path, name: str) -> list[str]:
 def _id(thing: Any) -> int:
     """Return an address of a thing: the same each time that the code runs, and, as after a fork, the same in all processes."""
     here = running()
-    return id(thing) if here is None or here.modules is None else here.modules.address(thing)
+    return id(thing) if here is None else here.modules.address(thing)
 
 
 class _Loader(importlib.abc.Loader):
@@ -134,7 +134,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         here = running()
-        if here is None or here.modules is None or not here.modules.sources.are_of(name):
+        if here is None or not here.modules.sources.are_of(name):
             return None
         if name not in self._known:
             found = PathFinder.find_spec(name, path)

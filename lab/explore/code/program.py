@@ -169,18 +169,13 @@ class Program:
 
     def start(self, number: int, at_ms: int = 0) -> Replica:
         """Start a replica, and with it its requests: each runs to its first operation."""
-        replica = self._replica(number)
-        replica.started_ms(at_ms)
+        replica = self._replica(number, at_ms)
         process = _Process(self, replica)
         replica.begin(*[process.serving(place) for place in range(self.task.at_once)])
         return replica
 
-    def _replica(self, number: int) -> Replica:
-        sockets.serve(self.scripts)
-        replica = Replica(number, str(self.path))
-        replica.modules = Modules(self.sources)
-        replica.drawing, replica.nap_ms = self.drawing, self.task.nap_ms
-        return replica
+    def _replica(self, number: int, at_ms: int = 0) -> Replica:
+        return Replica(number, Modules(self.sources), self.drawing, self.scripts, self.task.nap_ms, at_ms)
 
 
 class _Process:

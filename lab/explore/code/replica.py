@@ -7,9 +7,10 @@ of everything that happens is decided by the caller. Only one replica runs at a 
 from __future__ import annotations
 
 import _thread
+import contextlib
 import sys
 from asyncio.events import _get_running_loop, _set_running_loop
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from types import FrameType
@@ -49,7 +50,7 @@ def place_of(frame: FrameType | None) -> str:
     frame: of the thread in which replicas run, as another thread sees it. While replicas take turns, it must not be looked at.
     """
     here = _running[-1] if _running else None
-    paths = here.modules.paths if here is not None and here.modules is not None else ()
+    paths = here.modules.paths if here is not None else ()
     while frame is not None and frame.f_code.co_filename not in paths:
         frame = frame.f_back
     return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}" if frame is not None else ""
@@ -98,9 +99,10 @@ class Thread:
 class Replica:
     """A process of the stage under the explorer. The first threads serve requests; others renew or listen."""
 
-    def __init__(self, number: int, path: str = "") -> None:
-        self.number = number
-        self.path = path  # the stage's file
+    def __init__(self, number: int, modules: Any, drawing: Any, scripts: Any, nap_ms: int, at_ms: int) -> None:
+        """Take its number and its own copies of modules. scripts: where it registers them. at_ms: what the clock reads."""
+        self.number, self.modules, self.drawing, self.scripts = number, modules, drawing, scripts
+        self.nap_ms, self._now_ms = nap_ms, at_ms
         self.pid = PIDS_FROM + number
         self.looked_at_clock = False  # in this step
         self.threads: list[Thread] = []
@@ -108,15 +110,11 @@ class Replica:
         self.marks: list[tuple[int, Mark]] = []  # what happened in this step: the request's number, and the mark
         self.inside: set[int] = set()  # the requests that are in their work
         self.asking_again: set[int] = set()  # those of them that acquire their lock again
-        self.modules: Any = None  # its own copies of modules
         self.connections = 0  # how many were made
         self.drawn: dict[tuple[str, int], int] = {}  # by line of the stage, how many fresh numbers
-        self.drawing: Any = None  # how it draws
         self.has_new_token = False
-        self.nap_ms = GRID_MS
         self.refusal: NotExplored | None = None  # what it has no model of, where the code has caught the exception
         self.is_closing = False
-        self._now_ms = 0
         self._naps: dict[tuple[int, int], int] = {}  # thread and moment → how many naps began then
         self._hub: Any = None
 
@@ -207,13 +205,13 @@ class Replica:
         while len(found) < size:
             found += blake2b(f"{self.number} {Path(file).name} {line} {number} {part}".encode(), digest_size=32).digest()
             part += 1
-        if file and self.drawing is not None:
+        if file:
             self.drawing.drew(self.number, found[:size])
         return found[:size]
 
     def line(self) -> tuple[str, int]:
         """Return the file and line of the stage that runs: the innermost frame of it, or of a module that it has a copy of."""
-        paths = self.modules.paths if self.modules is not None else ()
+        paths = self.modules.paths
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as the module traceback does
         while frame is not None:
             if frame.f_code.co_filename in paths:
@@ -228,10 +226,6 @@ class Replica:
 
     # for the search
 
-    def started_ms(self, at_ms: int) -> None:
-        """Set what the clock reads when the replica begins."""
-        self._now_ms = at_ms
-
     def begin(self, *requests: Callable[[], object]) -> None:
         """Start the requests, each in a thread of its own."""
         for one in requests:
@@ -245,13 +239,9 @@ class Replica:
         self._run((self.threads[thread], result))
 
     def _run(self, first: tuple[Thread, Any] | None) -> None:
-        _running.append(self)
         steps[0] += 1
-        _owner[0] = _here()
-        self._hub = getcurrent()
-        if self.modules is not None:
-            self.modules.enter()
-        try:
+        with self._entered():
+            self._hub = getcurrent()
             if first is not None:
                 self._switch(*first)
             for _ in range(MOST_STEPS):
@@ -265,9 +255,17 @@ class Replica:
                 raise NewToken
             if self.refusal is not None:
                 raise self.refusal
+
+    @contextlib.contextmanager
+    def _entered(self) -> Iterator[None]:
+        """Be the replica that runs, for a block."""
+        _running.append(self)
+        _owner[0] = _here()
+        self.modules.enter()
+        try:
+            yield
         finally:
-            if self.modules is not None:
-                self.modules.leave()
+            self.modules.leave()
             _running.pop()
 
     def _switch(self, thread: Thread, result: Any) -> None:
@@ -296,21 +294,13 @@ class Replica:
     def close(self) -> None:
         """End all threads. What their code still sends while it ends goes nowhere."""
         self.is_closing = True
-        _running.append(self)
-        _owner[0] = _here()
-        if self.modules is not None:
-            self.modules.enter()
-        try:
+        with self._entered():
             for one in self.threads:
                 for _ in range(MOST_STEPS):  # a finally of the stage may send a command
                     if one.greenlet is None or not one.started or one.greenlet.dead:
                         break
                     self.thread, self._hub = one, getcurrent()
                     one.at.throw(GreenletExit)
-        finally:
-            if self.modules is not None:
-                self.modules.leave()
-            _running.pop()
 
 
 def _is_cycle(recent: list[tuple[Any, Any]], what: Any, length: int) -> bool:

@@ -19,18 +19,11 @@ from typing import Any, cast
 from lab.explore.code.operation import COUNTER, LOCK
 from lab.explore.code.replica import Replica, Thread, current, running
 from lab.explore.code.wire import Wire
-from lab.explore.store.real_redis import Scripts
 
 PORT = 6379
 LOCK_HOST, COUNTER_HOST, NODE_HOST = "127.77.0.1", "127.77.0.2", "127.77.1.{}"
 
 _wires: weakref.WeakKeyDictionary[Any, Wire] = weakref.WeakKeyDictionary()
-_scripts: list[Scripts] = []  # of the search that runs
-
-
-def serve(scripts: Scripts) -> None:
-    """Let connections register their scripts here from now on."""
-    _scripts[:] = [scripts]
 
 
 def is_ours(host: object) -> bool:
@@ -50,10 +43,10 @@ def wire_to(address: Any) -> Wire:
             "The address of the store is in store.get_connection_kwargs()"
         )
     if host == LOCK_HOST:
-        return Wire(LOCK, 0, _scripts[0])
+        return Wire(LOCK, 0)
     if host == COUNTER_HOST:
-        return Wire(COUNTER, 0, _scripts[0])
-    return Wire(LOCK, int(host.rpartition(".")[2]), _scripts[0])
+        return Wire(COUNTER, 0)
+    return Wire(LOCK, int(host.rpartition(".")[2]))
 
 
 class Socket(socket.socket):

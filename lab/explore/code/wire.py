@@ -59,9 +59,10 @@ REFUSED = {name: why for why, names in NOT_FOLLOWED.items() for name in names}
 class Wire:
     """The server's end of one connection, of whichever kind the client's end is."""
 
-    def __init__(self, server: str, node: int, scripts: Scripts) -> None:
-        self.server, self.node, self.scripts = server, node, scripts
+    def __init__(self, server: str, node: int) -> None:
         here = current()
+        self.server, self.node = server, node
+        self.scripts: Scripts = here.scripts
         here.connections += 1
         self.number = here.connections
         self.version = 2

@@ -7,7 +7,8 @@ indexing (Holzmann, "State Compression in SPIN").
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
 from struct import Struct
 from typing import Any
 
@@ -94,6 +95,51 @@ class SearchGraph:
     def places(self, number: int) -> range:
         """Return the places of a state's moves in the lists of moves."""
         return range(self.begins[number], self.begins[number] + self.numbers[number])
+
+    @cached_property
+    def order(self) -> list[int] | None:
+        """The numbers of the states so that each comes after all that can follow it; None where a schedule has no end."""
+        order: list[int] = []
+        status = bytearray(len(self))
+        stack = [0]
+        while stack:
+            number = stack[-1]
+            if status[number] == 0:
+                status[number] = 1
+                for place in self.places(number):
+                    after = self.leads_to[place]
+                    if status[after] == 1:
+                        return None
+                    if status[after] == 0:
+                        stack.append(after)
+            else:
+                stack.pop()
+                if status[number] == 1:
+                    status[number] = 2
+                    order.append(number)
+        return order
+
+    def counted(
+        self, ends: Callable[[int], bool] = lambda number: True, passes: Callable[[int], bool] = lambda place: True
+    ) -> int:
+        """Return how many schedules go through such moves only, by their places, to such an end, by the number of its state."""
+        counts = [0] * len(self)
+        for number in self.order or ():
+            places = self.places(number)
+            counts[number] = (
+                sum([self.ways[place] * counts[self.leads_to[place]] for place in places if passes(place)])
+                if places
+                else int(ends(number))
+            )
+        return counts[0]
+
+    def keeping(self, claims: Collection[Claim]) -> int:
+        """Return how many schedules break none of some claims."""
+        ends, found = (
+            {number for number, what in each.items() if any(one.claim in claims for one in what)}
+            for each in (self.ends, self.found)
+        )
+        return self.counted(lambda number: number not in ends, lambda place: place not in found)
 
     def path(self, number: int, last: Move | None) -> list[ScheduleEvent]:
         """Return the events of the first way to a state, and of a move from there."""

@@ -146,54 +146,14 @@ class _Search:
                 self.on_broken(broken)
 
     def _count(self) -> None:
-        """Count all schedules, and for each broken claim those that keep it: what is left breaks it."""
-        graph, result, order = self.graph, self.result, self._backwards()
-        if order is None:
+        """Count all schedules, and for each broken claim those that break it. A schedule without an end is not counted."""
+        graph, result = self.graph, self.result
+        if graph.order is None:
             return
-
-        def counted(ends: Callable[[int], bool], keeps: Callable[[int], bool] = lambda place: True) -> int:
-            counts = [0] * len(graph)
-            for number in order:
-                places = graph.places(number)
-                counts[number] = (
-                    sum([graph.ways[place] * counts[graph.leads_to[place]] for place in places if keeps(place)])
-                    if places
-                    else int(ends(number))
-                )
-            return counts[0]
-
-        result.schedules = counted(lambda number: True)
-        result.cut = counted(graph.cut.__contains__)
+        result.schedules = graph.counted()
+        result.cut = graph.counted(lambda number: number in graph.cut)
         for claim, broken in result.broken.items():
-            ends, moves_ = (
-                {number for number, found in each.items() if any(one.claim is claim for one in found)}
-                for each in (graph.ends, graph.found)
-            )
-            kept = counted(lambda number, ends=ends: number not in ends, lambda place, those=moves_: place not in those)  # type: ignore[misc] # a default binds it
-            broken.schedules = result.schedules - kept
-
-    def _backwards(self) -> list[int] | None:
-        """Return the numbers of the states so that each comes after all that can follow it; None where a schedule has no end."""
-        graph = self.graph
-        order: list[int] = []
-        status = bytearray(len(graph))
-        stack = [0]
-        while stack:
-            number = stack[-1]
-            if status[number] == 0:
-                status[number] = 1
-                for place in graph.places(number):
-                    after = graph.leads_to[place]
-                    if status[after] == 1:
-                        return None
-                    if status[after] == 0:
-                        stack.append(after)
-            else:
-                stack.pop()
-                if status[number] == 1:
-                    status[number] = 2
-                    order.append(number)
-        return order
+            broken.schedules = result.schedules - graph.keeping({claim})
 
 
 def random_schedules(world: World, budget: Budget, horizon_ms: int, number: int, seed: int) -> list[list[ScheduleEvent]]:
