@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from lab.explore.code.operation import (
     Ended,
     GotAgain,
     Granted,
+    Mark,
     Nap,
     Operation,
     Releasing,
@@ -28,6 +29,7 @@ from lab.explore.code.operation import (
 )
 from lab.explore.code.program import Program
 from lab.explore.code.replica import NewToken
+from lab.explore.code.tree import Node
 from lab.explore.decision import SearchOutcome
 from lab.explore.questions import Question
 from lab.explore.search.event import CLOCK, CRASH, PAUSE, RESTART
@@ -76,29 +78,28 @@ class Section:
             states, edges = self._graph(world)
         finally:
             world.close()
-        tables = world.lock, world.counter
-        stores = {(side, number): None for state in states for side, number in enumerate((state[2], state[3]))}
-        numbers = {which: place for place, which in enumerate(stores)}
-        for (side, number), place in numbers.items():
-            yield ["content", place, self._content(tables[side].contents[number])]
+        contents = dict.fromkeys(content for one in states for content in (one.lock, one.counter))
+        numbers = {content: place for place, content in enumerate(contents)}
+        for content, place in numbers.items():
+            yield ["content", place, content]
         for client, tree in enumerate(world.trees):
-            for place in sorted({state[0][client] for state in states} | {one for one, _ in world.coded[client].values()}):
-                yield ["place", client, place, [self._wait(*one) for one in self._threads(tree.nodes[place])]]
+            for place in sorted({state.places[client] for state in states} | {one for one, _ in world.coded[client].values()}):
+                yield ["place", client, place, [*map(self._wait, tree.nodes[place].own, tree.nodes[place].pending)]]
         for client, steps in enumerate(world.coded):
             for (place, thread, given, now_ms), (after, marks) in steps.items():
                 yield ["code", client, place, thread, given, now_ms, after, marks]
         for number, (places, modes, lock, counter, *others) in enumerate(states):
-            yield ["state", number, places, modes, numbers[0, lock], numbers[1, counter], *others]
+            yield ["state", number, places, modes, numbers[lock], numbers[counter], *others]
         yield from (["edge", *edge] for edge in edges)
         yield ["end", len(states), len(edges)]
 
-    def _graph(self, world: _Written) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-        """Return all states and all edges. A state is listed with the numbers of its contents."""
+    def _graph(self, world: _Written) -> tuple[list[Listed], list[tuple[Any, ...]]]:
+        """Return all states and all edges."""
         horizon_ms = self.question.horizon_ms
         first = world.start(self.question.budget)
         begun = self._listed(world, first, self.about.start())
-        did = Happened("", marks=[(client * self.about.at_once + one[0], tuple(one[1:])) for client, one in world.began()])
-        marks, _ = checker.follow(self.about, begun, begun, did)
+        began = [(client, *one) for client, tree in enumerate(world.trees) for one in tree.nodes[0].marks]
+        marks, _ = checker.follow(self.about, begun, begun, Happened("", marks=self._marked(began)))
         numbers = {(first, marks): 0}
         todo, edges = list(numbers), []
         while todo:
@@ -117,20 +118,7 @@ class Section:
                     todo.append(after)
                 sent = None if one.command is None else _text(one.command.words)
                 edges.append((numbers[before], str(one.event), numbers[after], sent, _reply(one)))
-        rows = [
-            (
-                one.nodes,
-                "".join(MODES[mode] for mode in one.modes),
-                one.lock,
-                one.counter,
-                one.now_ms,
-                one.left,
-                one.roused,
-                marks,
-            )
-            for one, marks in numbers
-        ]
-        return rows, edges
+        return [self._listed(world, *one) for one in numbers], edges
 
     def _listed(self, world: World, state: State, marks: checker.Marks) -> Listed:
         """Return a state as the checker has it."""
@@ -144,11 +132,11 @@ class Section:
         for one in did.changes:
             before, after = (self._content(world.lock.contents[side]) for side in (one.before, one.after))
             changes.append((one.client, one.thread, one.own, before, after))
-        marks: list[tuple[int, Sequence[Any]]] = [
-            (client * self.about.at_once + request, tuple(_mark(mark))) for client, request, mark in did.marks
-        ]
         fault = None if did.fault is None else (did.fault[0], self.question.budget._fields.index(did.fault[1]), did.fault[2])
-        return Happened(kind, did.event.client, changes, marks, fault)
+        return Happened(kind, did.event.client, changes, self._marked(did.marks), fault)
+
+    def _marked(self, marks: Iterable[tuple[int, int, Mark]]) -> list[tuple[int, Sequence[Any]]]:
+        return [(client * self.about.at_once + request, tuple(_mark(mark))) for client, request, mark in marks]
 
     def _content(self, keys: Contents) -> checker.Content:
         """Return the keys of a store in words: any Redis can load them, and a person can read them."""
@@ -161,9 +149,6 @@ class Section:
                 raise NoCertificate(f"it keeps a {next(one[1] for one in listed if one[1] not in checker.LOADED)}")
             self.contents[which] = listed
         return self.contents[which]
-
-    def _threads(self, node: Any) -> Iterator[tuple[bool, Operation | None]]:
-        return zip(node.own, node.pending, strict=True)
 
     def _wait(self, own: bool, operation: Operation | None) -> list[Any]:
         """Return what a thread waits for. Raises NoCertificate."""
@@ -208,13 +193,7 @@ class _Written(World):
         # by client: place, thread, input and clock → the place after, and the marks
         self.coded: list[dict[Any, tuple[int, list[Any]]]] = [{} for _ in range(replicas)]
         for client, coded in enumerate(self.coded):
-            coded[checker.NEVER, 0, None, 0] = 0, [one for which, one in self.began() if which == client]
-
-    def began(self) -> list[tuple[int, list[Any]]]:
-        """Return what happened in each client before its first operation."""
-        return [
-            (client, [request, *_mark(mark)]) for client, tree in enumerate(self.trees) for request, mark in tree.nodes[0].marks
-        ]
+            coded[checker.NEVER, 0, None, 0] = 0, _rows(self.trees[client].nodes[0])
 
     def resume(self, did: Move, client: int, thread: int, result: Any) -> Move:
         """Return what was done, after a thread has gone on with what it waited for."""
@@ -226,9 +205,13 @@ class _Written(World):
             given: str | None = f"={operation.values.index(result)}"
         else:
             given = _given(result)
-        marks = [[request, *_mark(mark)] for request, mark in self.trees[client].nodes[after].marks]
-        self.coded[client][before, thread, given, did.state.now_ms] = after, marks
+        self.coded[client][before, thread, given, did.state.now_ms] = after, _rows(self.trees[client].nodes[after])
         return done
+
+
+def _rows(node: Node) -> list[Any]:
+    """Return what has happened in the step to a node."""
+    return [[request, *_mark(mark)] for request, mark in node.marks]
 
 
 def _given(result: Any) -> str | None:
@@ -243,7 +226,7 @@ def _given(result: Any) -> str | None:
 PLAIN: dict[type, str] = {AboutToWrite: "writing", Releasing: "released", AsksAgain: "again", GotAgain: "got again"}
 
 
-def _mark(mark: Any) -> list[Any]:
+def _mark(mark: Mark) -> list[Any]:
     match mark:
         case Granted(key, fence):
             return ["granted", key, fence]
