@@ -14,16 +14,17 @@ import selectors
 import socket
 import weakref
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from lab.explore.code.operation import COUNTER, LOCK
-from lab.explore.code.replica import Replica, Thread, current, running
+from lab.explore.code.replica import current, running
 from lab.explore.code.wire import Wire
 
 PORT = 6379
 LOCK_HOST, COUNTER_HOST, NODE_HOST = "127.77.0.1", "127.77.0.2", "127.77.1.{}"
 
 _wires: weakref.WeakKeyDictionary[Any, Wire] = weakref.WeakKeyDictionary()
+_by_number: weakref.WeakValueDictionary[int, Wire] = weakref.WeakValueDictionary()
 
 
 def is_ours(host: object) -> bool:
@@ -107,6 +108,9 @@ class Socket(socket.socket):
         if self in _wires:
             _wires[self].close()
 
+    def fileno(self) -> int:
+        return id(self)  # no file of the system has such a number
+
 
 def _connect(real: Callable[..., Any], made: Any, address: Any) -> Any:
     """``socket.connect`` and ``connect_ex``."""
@@ -117,15 +121,8 @@ def _connect(real: Callable[..., Any], made: Any, address: Any) -> Any:
     made.__class__ = Socket
     wire.timeout_s = timeout_s
     _wires[made] = wire
+    _by_number[made.fileno()] = wire
     return 0
-
-
-def _unconnected() -> Socket:
-    """Return the socket of a connection of an event loop, for those who ask it for its addresses or set its options."""
-    made = socket.socket()
-    os.close(made.detach())
-    made.__class__ = Socket
-    return cast(Socket, made)
 
 
 def _getaddrinfo(real: Callable[..., Any], host: Any, port: Any, *args: Any, **options: Any) -> Any:
@@ -166,137 +163,54 @@ class _Poll:
         return [(one, select.POLLIN) for one in ready] + [(one, select.POLLOUT) for one in written]
 
 
-class Transport(asyncio.Transport):
-    """A connection of an event loop whose other end is the explorer."""
-
-    def __init__(self, loop: ReplicaLoop, wire: Wire, protocol: Any) -> None:
-        super().__init__({"peername": (LOCK_HOST, PORT), "sockname": (LOCK_HOST, 1), "socket": _unconnected()})
-        self._loop, self.wire, self._protocol = loop, wire, protocol
-        here = current()
-        self._replica: Replica = here
-        self._thread: Thread = here.connection_of_loop(self._came, own=here.thread.own)
-        self._is_closing = False
-
-    def write(self, data: Any) -> None:
-        if not self._is_closing:
-            self.wire.feed(bytes(data))
-            self._go_on()
-
-    def _go_on(self) -> None:
-        """Answer what is answered at once, and let the connection wait for its next command or message."""
-        wire = self.wire
-        while wire.unread and isinstance(wire.unread[0], bytes):
-            wire.out += wire.unread.popleft()  # type: ignore[arg-type] # as the line above says
-        if wire.out:
-            data = bytes(wire.out)
-            wire.out.clear()
-            self._loop.call_soon(self._protocol.data_received, data)
-        if self._thread.pending is None and not wire.is_broken:
-            if wire.unread:
-                self._thread.pending = wire.next_command(None)
-            elif wire.is_listening:
-                self._thread.pending = wire.listen()
-
-    def _came(self, reply: Any) -> None:
-        self.wire.take(reply)
-        if self.wire.is_broken:
-            self._is_closing = True
-            self._loop.call_soon(self._protocol.connection_lost, ConnectionResetError(104, "Connection reset by peer"))
-        else:
-            self._go_on()
-
-    def close(self) -> None:
-        if not self._is_closing:
-            self._is_closing = True
-            self.wire.close()
-            self._thread.pending = None
-            self._loop.call_soon(self._protocol.connection_lost, None)
-
-    abort = close
-
-    def is_closing(self) -> bool:
-        return self._is_closing
-
-    def get_write_buffer_size(self) -> int:
-        return 0
-
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Do nothing: nothing is buffered."""
-
-    def can_write_eof(self) -> bool:
-        return False
-
-    def write_eof(self) -> None:
-        """Do nothing: the server would answer what it has got, and here it has done so."""
-
-    def set_protocol(self, protocol: Any) -> None:
-        self._protocol = protocol
-
-    def get_protocol(self) -> Any:
-        return self._protocol
-
-    def pause_reading(self) -> None:
-        """Do nothing: what comes is small."""
-
-    def resume_reading(self) -> None:
-        """Do nothing, as above."""
-
-    def is_reading(self) -> bool:
-        return not self._is_closing
-
-
 class _Selector(selectors.BaseSelector):
-    """What an event loop waits with: until something is ready to run in it, or for some time."""
+    """What an event loop waits with: until something has come on a connection, something is ready to run, or for some time."""
 
-    def __init__(self, loop: ReplicaLoop) -> None:
-        self._loop = loop
+    def __init__(self) -> None:
+        self.has_work: Callable[[], bool] = bool  # whether something is ready to run
+        self._keys: dict[int, selectors.SelectorKey] = {}
 
-    def select(self, timeout: float | None = None) -> list[Any]:
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None or timeout > 0:
-            current().wait_for(self._loop.has_work, timeout)
-        return []
+            current().wait_for(lambda: self.has_work() or bool(self._ready()), timeout)
+        return self._ready()
 
-    def register(self, fileobj: Any, events: int, data: Any = None) -> Any:
-        raise current().refuse("its event loop waits for a file, which has no model")
+    def _ready(self) -> list[tuple[selectors.SelectorKey, int]]:
+        return [(key, selectors.EVENT_READ) for number, key in self._keys.items() if _by_number[number].has_come]
 
-    def unregister(self, fileobj: Any) -> Any:
-        return None
+    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        if fileobj not in _by_number or events != selectors.EVENT_READ:
+            raise current().refuse("its event loop waits for a file, which has no model")
+        _by_number[fileobj].serve_loop()
+        self._keys[fileobj] = selectors.SelectorKey(fileobj, fileobj, events, data)
+        return self._keys[fileobj]
 
-    def get_map(self) -> dict[Any, Any]:
-        return {}
+    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
+        return self._keys.pop(fileobj)
+
+    def get_map(self) -> dict[Any, selectors.SelectorKey]:
+        return self._keys
 
 
-class ReplicaLoop(asyncio.BaseEventLoop):
+class ReplicaLoop(asyncio.SelectorEventLoop):
     """The event loop of a replica: its time is that of the search, and its connections lead to the explorer."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._selector = _Selector(self)
+        waits = _Selector()
+        super().__init__(waits)
+        waits.has_work = lambda: bool(self._ready)  # type: ignore[attr-defined] # of BaseEventLoop
         self._clock_resolution = 0.1  # a nap may end before its time: what it was to wake is due then
-
-    def has_work(self) -> bool:
-        """Return whether something is ready to run."""
-        return bool(self._ready)  # type: ignore[attr-defined] # of BaseEventLoop
 
     def time(self) -> float:
         return current().now_ms / 1000
 
-    def _process_events(self, _: Any) -> None:
-        """Do nothing: connections call the loop themselves."""
+    def _make_ssl_transport(self, *_: Any, **__: Any) -> Any:
+        raise current().refuse("its event loop uses TLS, which has no model")
 
-    def _write_to_self(self) -> None:
+    def _make_self_pipe(self) -> None:
         """Do nothing: the loop sees what another thread has made ready."""
 
-    async def create_connection(self, protocol_factory: Any, host: Any = None, port: Any = None, **options: Any) -> Any:
-        if options.get("sock") is not None or options.get("ssl"):
-            raise current().refuse("its event loop takes a socket of its own, or TLS, which has no model")
-        protocol = protocol_factory()
-        transport = Transport(self, wire_to((host, port)), protocol)
-        protocol.connection_made(transport)
-        return transport, protocol
-
-    async def create_unix_connection(self, *_: Any, **__: Any) -> Any:
-        raise current().refuse("it connects to a socket of the file system, which is not the lock's store")
+    _close_self_pipe = _write_to_self = _make_self_pipe
 
 
 def install() -> None:

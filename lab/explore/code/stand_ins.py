@@ -152,6 +152,7 @@ def _say_nothing_of_ends() -> None:
 
     sys.unraisablehook = unraisable
     warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+    warnings.filterwarnings("ignore", "unclosed transport", ResourceWarning)
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it reports each task that is given up
     logging.getLogger("concurrent.futures").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], GreenletExit))

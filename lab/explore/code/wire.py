@@ -12,7 +12,7 @@ from collections import deque
 from typing import Any
 
 from lab.explore.code.operation import GAVE_UP, LOST, CommandSent, FanOut, Listen, Until
-from lab.explore.code.replica import current
+from lab.explore.code.replica import Thread, current
 from lab.explore.model import on_grid
 from lab.explore.store import transaction
 from lab.explore.store.real_redis import Scripts
@@ -72,6 +72,7 @@ class Wire:
         self.is_broken = False
         self.is_listening = False
         self.follows = False  # whether others that were sent with the next command were answered
+        self._thread: Thread | None = None  # of the replica, where an event loop waits
         self._partial = b""
         self._queued: list[Words] | None = None  # the commands of an open MULTI
 
@@ -86,6 +87,7 @@ class Wire:
             self.unread.append(self._taken(words))
         if self.node:
             current().thread.sent.append(self)
+        self._go_on()
 
     def _taken(self, words: Words) -> Words | bytes:
         """Return the answer to a command that is answered at once, and otherwise the command as the tables have it."""
@@ -206,6 +208,36 @@ class Wire:
             one.take(reply)
         return None
 
+    # for an event loop, which waits for several connections: each has a thread of the replica that waits for what comes
+
+    @property
+    def has_come(self) -> bool:
+        """Whether the client has something to read."""
+        return bool(self.out) or self.is_broken
+
+    def serve_loop(self) -> None:
+        """Let what comes be waited for, whether the client reads it or not."""
+        here = current()
+        if self._thread is None:
+            self._thread = here.connection_of_loop(self._came, own=here.thread.own)
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Answer what is answered at once, and wait for the next command or message."""
+        if self._thread is None:
+            return
+        while self.unread and isinstance(self.unread[0], bytes):
+            self.out += self.unread.popleft()  # type: ignore[arg-type] # as the line above says
+        if self._thread.pending is None and not self.is_broken:
+            if self.unread:
+                self._thread.pending = self.next_command(None)
+            elif self.is_listening:
+                self._thread.pending = self.listen()
+
+    def _came(self, reply: Any) -> None:
+        self.take(reply)
+        self._go_on()
+
     def next_command(self, patience_ms: int | None) -> CommandSent:
         """Return the operation of the next command. patience_ms: when its client gives up."""
         here = current()
@@ -253,3 +285,5 @@ class Wire:
         self.is_broken = True
         self.unread.clear()
         self.out.clear()
+        if self._thread is not None:
+            self._thread.pending = None
