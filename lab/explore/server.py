@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -22,14 +22,11 @@ from lab.servers.programs.zookeeper import ZooKeeperServer
 from lab.servers.server import Server
 from lab.servers.supervisor import Supervisor
 
-
-def _program(store: str, place: int) -> ServerProgram:
-    name = f"explored-{store}-{place}"
-    if store == "zookeeper":
-        return ZooKeeperServer(name)
-    if store == "mysql":
-        return MariaDB(name)
-    return EtcdServer(name, {name: free_port()})
+PROGRAMS: dict[str, Callable[[str], ServerProgram]] = {
+    "zookeeper": ZooKeeperServer,
+    "mysql": MariaDB,
+    "etcd": lambda name: EtcdServer(name, {name: free_port()}),
+}
 
 
 @contextlib.contextmanager
@@ -38,7 +35,7 @@ def next_to(running: list[Server], store: str | None, supervisor: Supervisor, fo
     if store is None or not is_other(store):
         yield
         return
-    started = [process.start(_program(store, place), supervisor, folder) for place, _ in enumerate(running)]
+    started = [process.start(PROGRAMS[store](f"explored-{store}-{place}"), supervisor, folder) for place, _ in enumerate(running)]
     keys = [((one.host, one.port), store) for one in running]
     NEXT_TO.update({key: (one.wait().host, one.running.port) for key, one in zip(keys, started, strict=True)})
     try:

@@ -211,21 +211,8 @@ def live(world: World) -> World:
         return like(world, LiveHistory(lock), counter)
     if isinstance(lock, Nodes):
         several = [LiveTable(table, NODES_FROM + place) for place, table in enumerate(lock.tables)]
-        return like(world, _SameNodes(lock, several), counter)
+        return like(world, lock.on(several), counter)
     return like(world, LiveTable(lock, LOCK_DATABASE), counter)
-
-
-class _SameNodes(Nodes):
-    """Several live servers, whose states together have the numbers of a search's: its oracle knows those."""
-
-    def __init__(self, known: Nodes, tables: Sequence[Table]) -> None:
-        self.known = known
-        super().__init__(tables)
-        self.each, self.contents = known.each, known.contents
-
-    def number(self, states: Any) -> int:
-        """Return the number of the state in which each server is in the state given."""
-        return self.known.number(states)
 
 
 def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> Walk:

@@ -6,6 +6,7 @@ They are alike and independent: one table of a real Redis is enough for all, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 
 from lab.explore.store.real_redis import Contents
 from lab.explore.store.resp import Words
@@ -30,6 +31,12 @@ class Nodes:
         self._numbers: dict[tuple[int, ...], int] = {}
         self._named: dict[tuple[int, int], Contents] = {}  # a server and its state → its keys
         self.number([table.empty for table in tables])
+
+    def on(self, tables: Sequence[Table]) -> Nodes:
+        """Return the same on other servers. Their states have the numbers that they have here."""
+        made = copy(self)
+        made.tables = tables
+        return made
 
     def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 1) -> Transition:
         """Return what a command does at one server, counted from 1."""

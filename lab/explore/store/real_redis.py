@@ -12,7 +12,6 @@ from lab.explore.store import clocked, transaction
 from lab.explore.store.resp import Failure, Reply, RespClient, Words
 from lab.explore.store.waiting import can_wait
 
-SCRATCH_DATABASE = 15
 MOST_MS = GRID_MS - 10  # of an execution: a key's time to live is rounded up to the grid
 MOST_TRIES = 20  # of an execution on a machine that stalls
 # A script, so that to execute a command and to read what it did is one round trip. A key that has a few milliseconds to live has
@@ -85,7 +84,7 @@ class RealRedis(Scripts):
     def __init__(self, host: str, port: int) -> None:
         self.host, self.port = host, port
         self._clients = {2: RespClient(host, port)}  # by the version of the protocol
-        self._watching: RespClient | None = None  # another connection, once a key is watched
+        self._watching = RespClient(host, port)
         self._subscription = RespClient(host, port)
         self._subscription.send([("PSUBSCRIBE", "*")])
         self.scripts: dict[str, str] = {}  # by hash, all that were loaded
@@ -102,7 +101,7 @@ class RealRedis(Scripts):
 
     def close(self) -> None:
         """Close the connections."""
-        for one in (*self._clients.values(), self._subscription, *([self._watching] if self._watching else [])):
+        for one in (*self._clients.values(), self._subscription, self._watching):
             one.close()
 
     def send(self, *commands: Sequence[Any]) -> list[Any]:
@@ -193,18 +192,13 @@ class RealRedis(Scripts):
 
     def touches(self, first: Sequence[Sequence[Any]], command: Words, key: bytes, now_ms: int) -> bool:
         """Return whether a command touches a key. A second connection watches it: the server says whether in vain."""
-        database = self.database
-        self.select(SCRATCH_DATABASE)
+        self.select(0)
         self.send(*first)
-        if self._watching is None:
-            self._watching = RespClient(self.host, self.port)
-            self._watching.send([("SELECT", SCRATCH_DATABASE)])
         self._watching.send([("WATCH", key)])
         self.send(*self.as_sent(command, now_ms))
         done = self._watching.send([("MULTI",), ("PING",), ("EXEC",)])[-1]
         if self.publishes(command):
             self.published()
-        self.select(database)
         return done.value is None
 
     def publishes(self, command: Words) -> bool:
