@@ -6,7 +6,6 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from lab.commands.shortest import Shortest
 from lab.errors import BadInput, ExitStatus, worst
 from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix import measured_now
+from lab.experiments.measurement import new_place
 from lab.experiments.own_lock import (
     COLOURS,
     MISSING,
@@ -85,7 +85,7 @@ class LockTest(NamedTuple):
 def test_lock(asked: LockTest) -> int:
     """Test a lock, write the page, and return the exit status. Raises BadInput, NotReady."""
     console = terminal()
-    folder = asked.out or REPORTS / f"test-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    folder = asked.out or new_place("test")
     stage, notes = _stage(asked, folder)
     tested, also = _begun(stage, asked, notes)
     for note in notes:
@@ -221,7 +221,7 @@ def _written(tested: TestedLock, asked: LockTest, folder: Path, console: Console
         console.print(f"Speed: {speed_in_words(tested.speed)}", highlight=False, soft_wrap=True)
     page = write_page(tested, folder, REPORTS / "runs")
     if asked.junit is not None:
-        asked.junit.write_bytes(junit(tested))
+        asked.junit.write_text(junit(tested), encoding="utf-8")
     if asked.badge is not None:
         asked.badge.write_text(badge(tested), encoding="utf-8")
     console.print(f"Look at {shown(page.resolve())}", soft_wrap=True, highlight=False)

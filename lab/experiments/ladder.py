@@ -5,14 +5,13 @@ then the comparison.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from app.locks import stages
 from lab.errors import ExitStatus, worst
+from lab.experiments.measurement import new_place
 from lab.judge.judgement import Judgement
-from lab.paths import REPORTS
 from lab.pipeline import conduct_with_progress, finish, publish_site
 from lab.report.pages import report_many
 from lab.report.repeats import of as repeat_of
@@ -48,7 +47,7 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, rounds: int, command:
             repeats.append(repeat_of(done.judgement, scenario.replicas, number))
             judgements.append((done.judgement, scenario.replicas))
             folders += [done.folder.path] if number == 1 else []
-    into = out or REPORTS / f"ladder-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    into = out or new_place("ladder")
     if rounds > 1:
         write(repeats, into)
     page, *_ = report_many(folders, into)

@@ -18,12 +18,15 @@ from matplotlib.figure import Figure as Canvas
 from app.lock import Stage
 from lab.errors import BadInput
 from lab.experiments.sweep_result import Curve, SweepResult
+from lab.language.choice import Language
+from lab.report.chart import LINES
 from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.requirements import NEEDS
 from lab.scenario.scenario import Scenario
+from lab.story.say import text, words
 
-BLACK = "#222222"
+BLACK, MARKERS = "#222222", "os^Dv"
 START_S = 2.5  # the time of a run beyond its load, on an idle machine: start the servers, judge, stop them
 
 
@@ -94,6 +97,20 @@ def band(
     values = [value + shift for value, _ in known]
     drawn = {"color": colour, "linestyle": style, "marker": marker, "markersize": 5, "capsize": 3, "elinewidth": 1.2}
     axes.errorbar(values, means, yerr=[below, above], label=label, **drawn)  # type: ignore[arg-type] # names and numbers
+
+
+def draw_curves(axes: Axes, curves: Sequence[Curve], figure: str, style: str = "-", apart: float = 0.0) -> None:
+    """Draw a figure of all stages, and the runs that were not averaged. apart: how far the stages stand apart at one value."""
+    for number, curve in enumerate(curves):
+        shift = (number - (len(curves) - 1) / 2) * apart
+        band(axes, curve, figure, LINES[number % len(LINES)], curve.stage, style, MARKERS[number % len(MARKERS)], shift)
+        crosses(axes, curve, figure)
+
+
+def found_by_stage(curves: Sequence[Curve], found: Callable[[Curve, Language], str], language: Language) -> str:
+    """Return what was found of each stage as one sentence. found: of a curve; empty where nothing was soundly measured."""
+    part = str(words(language)["mark"]["part"])
+    return part.join(said for curve in curves if (said := found(curve, language))) or text("sweep", "nothing", language)
 
 
 def crosses(axes: Axes, curve: Curve, figure: str) -> None:

@@ -39,15 +39,16 @@ README = {Language.ENGLISH: "README.md", Language.CHINESE: "README.zh.md"}
 
 def draw_steps(result: Result, found: StepsOfLoss, folder: Path, language: Language) -> Path:
     """Draw the steps into a folder. Returns the path of the picture."""
-    path = folder / STEPS[language]
-    replace(path, steps_drawing.draw(found, conditions([result], language), language).encode())
-    return path
+    return _written(folder / STEPS[language], steps_drawing.draw(found, conditions([result], language), language))
 
 
 def draw_timeline(result: Result, picture: Timeline, folder: Path, language: Language) -> Path:
     """Draw the timeline into a folder. Returns the path of the picture."""
-    path = folder / TIMELINES[language]
-    replace(path, drawing.still(picture, conditions([result], language), language).encode())
+    return _written(folder / TIMELINES[language], drawing.still(picture, conditions([result], language), language))
+
+
+def _written(path: Path, text: str) -> Path:
+    replace(path, text.encode())
     return path
 
 

@@ -36,18 +36,6 @@ HARMS = (Mark.LOST, Mark.STUCK, Mark.LATE, Mark.HALF)
 HELD = (Mark.KEPT, Mark.OTHERWISE)
 NAMES = {one: one.name.lower() for one in Mark}  # the marks in the classes and ids of pages and pictures
 
-SIGNS = {
-    Mark.KEPT: "\u2713",
-    Mark.OTHERWISE: "\u26a0",
-    Mark.LOST: "\u2212",
-    Mark.STUCK: "\u221e",
-    Mark.LATE: "\u2026",
-    Mark.HALF: "\u00bd",
-    Mark.NOTHING: "?",
-    Mark.UNTRIED: "",
-    Mark.IMPOSSIBLE: "\u00b7",
-}
-
 
 class Paper(NamedTuple):
     """The colours of a picture on light or on dark paper."""
@@ -65,8 +53,20 @@ class Paper(NamedTuple):
     ink: dict[Mark, str]
 
 
-BLACK, WHITE = "#111111", "#ffffff"
-
+BLACK, WHITE, NIGHT = "#111111", "#ffffff", "#0d1117"
+# of each mark its sign; and on light and then on dark paper the ground and the letters on it
+LOOKS = {
+    Mark.KEPT: ("\u2713", ("#d9f0e7", "#00654a"), ("#12382c", "#4fd0a8")),
+    Mark.OTHERWISE: ("\u26a0", ("#d9f0e7", "#7a3a00"), ("#12382c", "#ffc766")),
+    Mark.LOST: ("\u2212", ("#D55E00", BLACK), ("#f07a24", BLACK)),
+    Mark.STUCK: ("\u221e", ("#5B3F9B", WHITE), ("#b39ae8", BLACK)),
+    Mark.LATE: ("\u2026", ("#E69F00", BLACK), ("#f0b23c", BLACK)),
+    Mark.HALF: ("\u00bd", ("#CC79A7", BLACK), ("#dc93bb", BLACK)),
+    Mark.NOTHING: ("?", ("#e9e9e6", "#565656"), ("#333333", "#b4b4b4")),
+    Mark.UNTRIED: ("", (WHITE, "#565656"), (NIGHT, "#b4b4b4")),
+    Mark.IMPOSSIBLE: ("\u00b7", (WHITE, "#8a8a8a"), (NIGHT, "#7d858e")),
+}
+SIGNS = {mark: sign for mark, (sign, _, _) in LOOKS.items()}
 LIGHT = Paper(
     page=WHITE,
     text="#1c1c1c",
@@ -74,59 +74,17 @@ LIGHT = Paper(
     line="#e6e6e6",
     stays="#009E73",
     vanished="#D55E00",
-    ground={
-        Mark.KEPT: "#d9f0e7",
-        Mark.OTHERWISE: "#d9f0e7",
-        Mark.LOST: "#D55E00",
-        Mark.STUCK: "#5B3F9B",
-        Mark.LATE: "#E69F00",
-        Mark.HALF: "#CC79A7",
-        Mark.NOTHING: "#e9e9e6",
-        Mark.UNTRIED: WHITE,
-        Mark.IMPOSSIBLE: WHITE,
-    },
-    ink={
-        Mark.KEPT: "#00654a",
-        Mark.OTHERWISE: "#7a3a00",
-        Mark.LOST: BLACK,
-        Mark.STUCK: WHITE,
-        Mark.LATE: BLACK,
-        Mark.HALF: BLACK,
-        Mark.NOTHING: "#565656",
-        Mark.UNTRIED: "#565656",
-        Mark.IMPOSSIBLE: "#8a8a8a",
-    },
+    ground={mark: ground for mark, (_, (ground, _), _) in LOOKS.items()},
+    ink={mark: ink for mark, (_, (_, ink), _) in LOOKS.items()},
 )
-
 DARK = Paper(
-    page="#0d1117",
+    page=NIGHT,
     text="#ececec",
     soft="#b4b4b4",
     line="#2c333b",
     stays="#1db588",
     vanished="#f07a24",
-    ground={
-        Mark.KEPT: "#12382c",
-        Mark.OTHERWISE: "#12382c",
-        Mark.LOST: "#f07a24",
-        Mark.STUCK: "#b39ae8",
-        Mark.LATE: "#f0b23c",
-        Mark.HALF: "#dc93bb",
-        Mark.NOTHING: "#333333",
-        Mark.UNTRIED: "#0d1117",
-        Mark.IMPOSSIBLE: "#0d1117",
-    },
-    ink={
-        Mark.KEPT: "#4fd0a8",
-        Mark.OTHERWISE: "#ffc766",
-        Mark.LOST: BLACK,
-        Mark.STUCK: BLACK,
-        Mark.LATE: BLACK,
-        Mark.HALF: BLACK,
-        Mark.NOTHING: "#b4b4b4",
-        Mark.UNTRIED: "#b4b4b4",
-        Mark.IMPOSSIBLE: "#7d858e",
-    },
+    ground={mark: ground for mark, (_, _, (ground, _)) in LOOKS.items()},
+    ink={mark: ink for mark, (_, _, (_, ink)) in LOOKS.items()},
 )
-
 PAPERS = {"": LIGHT, "-dark": DARK}  # by what follows the name of the file

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +14,7 @@ import msgspec
 from app.lock import Claim
 from lab.errors import ExitStatus
 from lab.report.matrix import Cell, Origin
+from lab.report.statistics import mean_of_ratios
 from lab.text import counted, thousands
 
 HOLDS, BREAKS = "holds", "breaks"  # of a decision
@@ -118,8 +118,7 @@ class Speed(msgspec.Struct, kw_only=True):
     @property
     def ratio(self) -> float:
         """Return the geometric mean of the ratios; 0 where there is none."""
-        found = self.ratios
-        return math.exp(math.fsum(map(math.log, found)) / len(found)) if found else 0.0
+        return mean_of_ratios(self.ratios).value if self.ratios else 0.0
 
 
 class TestedLock(msgspec.Struct, kw_only=True):

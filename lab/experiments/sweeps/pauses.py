@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from lab.experiments.omission import FROZEN_SECOND
-from lab.experiments.sweep import Sweep, band, crosses, per_cent
+from lab.experiments.sweep import Sweep, draw_curves, per_cent
 from lab.experiments.sweep_result import LOST_LOCK, LOST_SHARE, Curve, SweepResult
 from lab.language.choice import Language
-from lab.report.chart import GREY, LINES
+from lab.report.chart import GREY
 from lab.story.say import ENGLISH, text, words
 
 PAUSE_MS = 900  # of the scenario's fault
@@ -45,11 +45,7 @@ def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:
     """Draw the share of runs in which the stopped holder lost its lock."""
     axes = canvas.subplots()
     axes.axvline(1, color=GREY, linestyle=":", linewidth=1.4, label="the pause is as long as the TTL")
-    for number, curve in enumerate(curves):
-        shift = (number - (len(curves) - 1) / 2) * APART
-        colour, marker = LINES[number % len(LINES)], "os^Dv"[number % 5]
-        band(axes, curve, LOST_LOCK, colour, label=curve.stage, style="none", marker=marker, shift=shift)
-        crosses(axes, curve, LOST_LOCK)
+    draw_curves(axes, curves, LOST_LOCK, style="none", apart=APART)
     axes.set_xlim(0, max(result.values) * 1.04)
     axes.set_ylim(-0.04, 1.04)
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")

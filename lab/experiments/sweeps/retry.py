@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.experiments.sweep import Sweep, band, crosses, per_cent, whole
+from lab.experiments.sweep import Sweep, band, draw_curves, found_by_stage, per_cent, whole
 from lab.experiments.sweep_result import KEPT_PER_S, Curve, SweepResult
 from lab.language.choice import Language
 from lab.report.chart import LINES, STYLES
-from lab.story.say import ENGLISH, text, words
+from lab.story.say import ENGLISH, text
 from lab.text import thousands
 
 UNHINDERED_PER_S, HINDERED_BELOW_MS = 530, 20  # to estimate the duration: below this interval, polling slows the holders down
@@ -24,8 +24,7 @@ WAITS = {"wait_p50_ms": "p50", "wait_p99_ms": "p99", "wait_max_ms": "max"}
 
 def finding(curves: Sequence[Curve], language: Language = ENGLISH) -> str:
     """Return, for each stage, how much throughput the shortest interval costs against the best, and how many commands."""
-    part = str(words(language)["mark"]["part"])
-    return part.join(said for curve in curves if (said := _of(curve, language))) or text("sweep", "nothing", language)
+    return found_by_stage(curves, _of, language)
 
 
 def _of(curve: Curve, language: Language) -> str:
@@ -47,13 +46,11 @@ def _of(curve: Curve, language: Language) -> str:
 def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:
     """Draw speed, waits and commands over the same retry interval, in three panels."""
     speed, waits, commands = canvas.subplots(3, 1, sharex=True)
+    draw_curves(speed, curves, KEPT_PER_S)
     for number, curve in enumerate(curves):
-        colour = LINES[number % len(LINES)]
-        band(speed, curve, KEPT_PER_S, colour, label=curve.stage)
         for style, (figure, rank) in zip(STYLES, WAITS.items(), strict=True):
-            band(waits, curve, figure, colour, label=f"{curve.stage}, {rank}", style=style)
-        band(commands, curve, "commands_per_increment", colour, label=curve.stage)
-        crosses(speed, curve, KEPT_PER_S)
+            band(waits, curve, figure, LINES[number % len(LINES)], label=f"{curve.stage}, {rank}", style=style)
+    draw_curves(commands, curves, "commands_per_increment")
     speed.set_ylabel("increments kept\na second")
     speed.set_ylim(bottom=0)
     waits.set_ylabel("wait for the lock, ms")

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from lab.experiments.sweep import Sweep, band, crosses, whole
+from lab.experiments.sweep import Sweep, draw_curves, whole
 from lab.experiments.sweep_result import Curve, SweepResult
 from lab.language.choice import Language
-from lab.report.chart import GREY, LINES
+from lab.report.chart import GREY
 from lab.story.say import ENGLISH, text, words
 
 WAIT = "wait_max_ms"
@@ -35,9 +35,7 @@ def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:
     axes = canvas.subplots()
     right = max(result.values) * 1.06
     axes.plot([0, right], [0, right], color=GREY, linestyle="--", linewidth=1.4, label="the TTL itself")
-    for number, curve in enumerate(curves):
-        band(axes, curve, WAIT, LINES[number % len(LINES)], label=curve.stage, marker="os^Dv"[number % 5])
-        crosses(axes, curve, WAIT)
+    draw_curves(axes, curves, WAIT)
     axes.set_xlim(0, right)
     axes.set_ylim(bottom=0)
     axes.set_xlabel(SWEEP.varied)

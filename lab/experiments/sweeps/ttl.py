@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from lab.experiments.sweep import Sweep, band, crosses, per_cent
+from lab.experiments.sweep import Sweep, draw_curves, found_by_stage, per_cent
 from lab.experiments.sweep_result import KEPT_PER_S, LOST_SHARE, Curve, SweepResult
 from lab.language.choice import Language
-from lab.report.chart import GREY, LINES
-from lab.story.say import ENGLISH, text, words
+from lab.report.chart import GREY
+from lab.story.say import ENGLISH, text
 
 TTL_MS = 200
 FINE = 400  # points of the drawn staircase
@@ -22,8 +22,7 @@ FINE = 400  # points of the drawn staircase
 
 def finding(curves: Sequence[Curve], language: Language = ENGLISH) -> str:
     """Return, for each stage, up to where it loses nothing, from where on it does, and its largest loss."""
-    part = str(words(language)["mark"]["part"])
-    return part.join(said for curve in curves if (said := _of(curve, language))) or text("sweep", "nothing", language)
+    return found_by_stage(curves, _of, language)
 
 
 def _of(curve: Curve, language: Language) -> str:
@@ -49,10 +48,7 @@ def draw(canvas: Figure, result: SweepResult, curves: Sequence[Curve]) -> None:
     always = "expected where each lease is followed by the next at once: 1 − 1/⌈work/TTL⌉"
     axes.plot(fine, [1 - 1 / math.ceil(x) for x in fine], color=GREY, linestyle="--", linewidth=1.4, label=always)
     axes.axvline(1, color=GREY, linestyle=":", linewidth=1.4)
-    for number, curve in enumerate(curves):
-        colour = LINES[number % len(LINES)]
-        band(axes, curve, LOST_SHARE, colour, label=curve.stage, marker="os^Dv"[number % 5])
-        crosses(axes, curve, LOST_SHARE)
+    draw_curves(axes, curves, LOST_SHARE)
     axes.set_xlim(0, right)
     axes.set_ylim(-0.02, None)
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")

@@ -146,11 +146,3 @@ def test_links_of_parts_lead_to_the_same_files(home):
     made = translations.relinked("[a](../a.md) [b](local.md) [c](../../README.md#x) [d](https://e.org/f)", page)
 
     assert made == "[a](../a.md) [b](../../ladder/local.md) [c](../../../README.md#x) [d](https://e.org/f)"
-
-
-def test_language_of_a_part_makes_no_difference(home):
-    """A part that takes the language as its last word is the same part in both pages."""
-    change(home / "docs" / "a.md", "figure none lost", "lesson_step 1")
-    change(home / NAME, "figure none lost", "lesson_step 1 zh")
-
-    assert translations.record_comparison(NAME, home).as_posix() == NAME
