@@ -13,7 +13,6 @@ import click
 from lab.commands.exit_status import status_of
 from lab.commands.explore_commands import explore, play, replay
 from lab.commands.lock_commands import failures, libraries, new, scorecard, test
-from lab.commands.measurement_names import lines_of
 from lab.commands.scenario_options import out_option, scenario_options, server_options
 from lab.commands.worker import WORKER, execute_lines
 from lab.docgen.command import docs
@@ -29,6 +28,13 @@ GROUPS = {  # of the commands in the help; a test asks for each command in one o
     "Compare": "ladder matrix sweep report serve libraries scorecard failures",
     "Maintain": "check clean doctor up bench growth docs",
 }
+
+
+def lines_of(shelf: str) -> str:
+    """Return the help text of a shelf of experiments: the first line of each file, none of which is imported."""
+    files = sorted((Path(__file__).with_name("experiments") / shelf).glob("[!_]*.py"))
+    named = ((path.stem, path.read_text(encoding="utf-8").partition("\n")[0].strip('".')) for path in files)
+    return "\n".join(("\b", f"{shelf.capitalize()}:", *(f"  {name:<10}{line}" for name, line in named)))
 
 
 class Commands(click.Group):

@@ -112,13 +112,13 @@ def plan(most_requests: int) -> Iterator[Planned]:
 
 def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> GrowthPoint:
     with tempfile.TemporaryDirectory(prefix="lab-growth-") as name:
-        done = _run(["run", "rush", "--stage", stage, "--json", "--no-draw", "--wait-ms", "60000", *flags(options)], name)
+        done = run(["run", "rush", "--stage", stage, "--json", "--no-draw", "--wait-ms", "60000", *flags(options)], name)
         if not done.out.startswith("{"):
             raise NothingShown(f"{stage} with {varied} {value} ended with {done.status}: {done.err.strip()[-300:]}")
         judgement = Judgement.decode(done.out)
         folder = Path(name) / REPORTS / "runs" / judgement.run
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        judging, drawing = _run(["check", str(folder)], name), _run(["report", str(folder)], name)
+        judging, drawing = run(["check", str(folder)], name), run(["report", str(folder)], name)
         shutil.rmtree(folder)
     return GrowthPoint(
         varied=varied,
@@ -140,7 +140,7 @@ def _point(varied: str, value: int, stage: str, options: Mapping[str, int]) -> G
     )
 
 
-class _Run:
+class UsedByCommand:
     """A command of the lab in a process of its own, and what it and its descendants used."""
 
     def __init__(self, argv: Sequence[str], folder: str) -> None:
@@ -158,6 +158,7 @@ class _Run:
             over.set()
             watcher.join()
             self.status, self.most_mib = process.returncode, usage.ru_maxrss / 1024
+            self.own_cpu_s = usage.ru_utime + usage.ru_stime
             self.took_s = monotonic() - began_s
             self.out, self.err = (_whole(stream) for stream in (out, err))
         for part, used in self._used.values():
@@ -183,8 +184,8 @@ def _whole(stream: IO[str]) -> str:
     return stream.read()
 
 
-def _run(words: Sequence[str], folder: str) -> _Run:
-    return _Run([program("lab"), *words], folder)
+def run(words: Sequence[str], folder: str) -> UsedByCommand:
+    return UsedByCommand([program("lab"), *words], folder)
 
 
 def _family(pid: int) -> list[psutil.Process]:

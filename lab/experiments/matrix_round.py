@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import TypeVar
 
 from lab.errors import NothingShown
 from lab.experiments.child_run import child_command, child_run
@@ -19,6 +20,7 @@ from lab.report.matrix import Cell, Round, cell_requests, lost_otherwise
 from lab.scenario import reader as scenarios
 from lab.story.verdict import grounds, why
 
+Task = TypeVar("Task")  # what a run is made of
 RESULT = ("verdict", "lost", "duplicated", "failed", "unknown", "duration_s", "took_s", "reason", "grounds", "run", "broken")
 
 
@@ -30,16 +32,22 @@ def conduct(
     on_done: is given each run as a cell of its own. draw: draw all runs; otherwise only those that are not as expected.
     """
     began_s, runs = time.monotonic(), []
+    for cell, run in in_parallel(lambda cell: _conducted(cell, reports, draw), cells, jobs):
+        runs.append(run)
+        count(cell, run)
+        on_done(run)
+    return Round.of(runs, jobs, time.monotonic() - began_s)
+
+
+def in_parallel(make: Callable[[Task], Cell], tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Cell]]:
+    """Make runs, ``jobs`` at a time, and yield each with its task as it is done. After an interrupt, no other run begins."""
     with ThreadPoolExecutor(jobs) as pool:
-        running = {pool.submit(_conducted, cell, reports, draw): cell for cell in cells}
+        running = {pool.submit(make, task): task for task in tasks}
         try:
             for future in as_completed(running):
-                runs.append(future.result())
-                count(running[future], runs[-1])
-                on_done(runs[-1])
-        finally:  # after an interrupt, no other run begins
+                yield running[future], future.result()
+        finally:
             pool.shutdown(wait=False, cancel_futures=True)
-    return Round.of(runs, jobs, time.monotonic() - began_s)
 
 
 def count(cell: Cell, run: Cell) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,9 +16,9 @@ from lab import prerequisites
 from lab.errors import BadInput
 from lab.experiments.benchmark import pairwise
 from lab.experiments.matrix import in_order, lacking
-from lab.experiments.matrix_round import judged, judgement_of
+from lab.experiments.matrix_round import count, in_parallel, judged, judgement_of
 from lab.judge.judgement import Judgement, Verdict
-from lab.report.matrix import Cell, cell_requests, lost_otherwise
+from lab.report.matrix import Cell, cell_requests
 from lab.report.tested_lock import Speed, TestedCell
 from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
@@ -81,16 +79,12 @@ class OwnCell:
             return []
         promises, tested = {claim.name for claim in self.stage.claims}, self.scenario.tests.name
         others = {name for cell in self.rounds for name in cell.broken if name in promises} - {tested}
-        found = [worst_of([_about(cell, name, promises) for cell in self.rounds]) for name in (tested, *sorted(others))]
-        return [TestedCell(**asdict(one), command=command) for one in found]
-
-
-def worst_of(rounds: Sequence[Cell]) -> Cell:
-    """Return the worst of at least one round, with the number of rounds of each verdict where there are several."""
-    cell = replace(max(rounds, key=lambda one: (SEVERITY.index(one.verdict), lost_otherwise(one))))
-    if len(rounds) > 1:
-        cell.rounds = dict(Counter(one.verdict for one in rounds))
-    return cell
+        found = []
+        for name in (tested, *sorted(others)):
+            found.append(TestedCell(**asdict(self.cell()) | {"claim": name, "command": command}))
+            for cell in self.rounds:
+                count(found[-1], _about(cell, name, promises))
+        return found
 
 
 def _about(cell: Cell, claim: str, promises: Collection[str]) -> Cell:
@@ -106,7 +100,6 @@ def _about(cell: Cell, claim: str, promises: Collection[str]) -> Cell:
 NEXT_TO, UNDER = "lua", "rush"  # with which stage the speed is compared, and under which scenario
 # the speed of a lock that lets two in, or nobody, says nothing
 SHOWN = (Verdict.KEPT, Verdict.UNSEEN, Verdict.ADMITTED)
-SEVERITY = ("KEPT", "ADMITTED", "UNSEEN", "VOID", "BROKEN")
 
 
 def plan(found: Sequence[Stage], only_scenarios: Sequence[str], also: Collection[str] = ()) -> list[OwnCell]:
@@ -153,13 +146,9 @@ def conduct_rounds(tasks: Sequence[OwnCell], rounds: int, jobs: int, console: Co
 
 
 def _conduct(tasks: Sequence[OwnCell], jobs: int, console: Console, reports: Path, words: Sequence[str]) -> None:
-    def one(task: OwnCell) -> None:
-        cell = judged(task.cell(), [*task.words, *words], reports)
+    for task, cell in in_parallel(lambda task: judged(task.cell(), [*task.words, *words], reports), tasks, jobs):
         task.rounds.append(cell)
         console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict}", style="dim")
-
-    with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(one, tasks))
 
 
 def print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[OwnCell]) -> None:

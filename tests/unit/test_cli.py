@@ -11,7 +11,6 @@ import pytest
 
 from app.locks import stages
 from lab import cli, prerequisites
-from lab.commands.measurement_names import lines_of
 from lab.errors import MEANINGS, SEVERITY, ExitStatus
 from lab.experiments import sweeps
 from lab.experiments.benchmark import benches
@@ -469,7 +468,7 @@ def test_help_fits_eighty_columns(said, monkeypatch):
 
 def test_help_of_every_measurement():
     """The help of ``lab bench`` has a line for each measurement."""
-    assert [line.split()[0] for line in lines_of("benchmarks").splitlines()[2:]] == sorted(benches())
+    assert [line.split()[0] for line in cli.lines_of("benchmarks").splitlines()[2:]] == sorted(benches())
 
 
 def test_up_offers_what_reaches_servers(said):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
+from tempfile import gettempdir
 
 from lab.errors import ExitStatus, NothingShown
 from lab.experiments.benchmark import Measured, RatioLimit
+from lab.experiments.growth import run
 from lab.report.statistics import mean
 
 ANSWERS, ANSWERS_WITHIN_S = "uuid", 2.0
@@ -30,12 +29,7 @@ def measure(pairs: int) -> Iterator[Measured]:
 
 def _explored(stage: str) -> tuple[float, float]:
     """Return the seconds of processor time of ``lab explore``, and its memory in MiB at its highest. Raises NothingShown."""
-    command = [sys.executable, "-m", "lab.cli", "explore", stage, "--json", "--budget", "600"]
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    assert running.stderr is not None  # noqa: S101 - a pipe was asked for
-    words = running.stderr.read()
-    _, status, used = os.wait4(running.pid, 0)
-    running.returncode = os.waitstatus_to_exitcode(status)
-    if running.returncode not in (ExitStatus.GOOD, ExitStatus.BROKEN):
-        raise NothingShown(f"lab explore {stage} ended with {running.returncode}: {words[-200:]}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    done = run(["explore", stage, "--json", "--budget", "600"], gettempdir())
+    if done.status not in (ExitStatus.GOOD, ExitStatus.BROKEN):
+        raise NothingShown(f"lab explore {stage} ended with {done.status}: {done.err[-200:]}")
+    return done.own_cpu_s, done.most_mib

@@ -14,7 +14,6 @@ from lab.docgen.drift import SVG
 from lab.evidence.loss import Mechanism
 from lab.evidence.run_folder import save
 from lab.experiments.matrix_round import count
-from lab.experiments.own_lock import worst_of
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import weigh
 from lab.paths import REFERENCE
@@ -129,13 +128,6 @@ def test_later_round_shows_what_it_lost():
     count(first, msgspec.structs.replace(first, lost=2, reason="2 increments lost otherwise"))
 
     assert (in_short(first), first.rounds) == ("kept, 2 lost otherwise", {"KEPT": 2})
-
-
-def test_own_lock_shows_what_a_round_lost():
-    """Of the rounds of an own lock with the same verdict, the round that lost increments is shown."""
-    worst = worst_of([CELLS[0], CELLS[1]])
-
-    assert (worst.lost, worst.rounds) == (CELLS[1].lost, {"KEPT": 2})
 
 
 def test_ladder_bar_is_that_of_the_writes(tmp_path):
