@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.lock import Claim, Stage
 from app.locks import part, stages
-from lab.docgen import cells, figures
+from lab.docgen import figures
 from lab.docgen.figures import result, timeline
 from lab.errors import BadInput, choose_from
 from lab.language.choice import NAMES, Language
@@ -191,7 +191,7 @@ def _servers(stage: str, *, language: Language = ENGLISH) -> str:
 def _cell(scenario_name: str, stage: str, *, language: Language = ENGLISH) -> str:
     """Return a cell in a word or two. A scenario that fits the stage and is not in the matrix is "not tried yet"."""
     scenario = reader.load(choose_from("scenario", scenario_name, reader.names()))
-    if found := cells.of(_stage(stage).name, scenario_name):
+    if found := reference.tried(_stage(stage).name, scenario_name):
         return matrix.in_short(found[0], language)
     if scenario.misfit(_stage(stage)) is None:
         return text("cell", "not_tried", language)

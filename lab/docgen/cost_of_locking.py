@@ -8,11 +8,10 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from app.locks import stages
-from lab.docgen.cells import Outcome, of, tally, worst
 from lab.language.choice import Language
 from lab.report import pages, reference
-from lab.report.chart import BLUE, GREEN, RED, write
-from lab.report.reference import CEILING
+from lab.report.chart import BLUE, GREEN, RED, headed, write
+from lab.report.reference import CEILING, Outcome, tally, tried, worst
 from lab.scenario import reader
 from lab.story import say
 from lab.story.say import ENGLISH
@@ -73,7 +72,7 @@ def _locks_share(*, language: Language = ENGLISH) -> str:
 
 def locks() -> list[str]:
     """Return the locks proper: the stages with a store that kept ``exclusive`` in the matrix."""
-    return [name for name in by_speed() if stages()[name].store and of(name, claim="exclusive", outcome=Outcome.KEPT)]
+    return [name for name in by_speed() if stages()[name].store and tried(name, claim="exclusive", outcome=Outcome.KEPT)]
 
 
 def _kept_by_none(*, language: Language = ENGLISH) -> str:
@@ -91,7 +90,8 @@ def draw_price(folder: Path) -> Path:
 def _price_figure() -> Figure:
     common = common_scenarios()
     names = sorted(compared(), key=lambda name: (len(_kept_of(name, common)), name))
-    figure = Figure(figsize=(9.6, 1.9 + 0.42 * len(names)), layout="constrained")
+    about = f"left: the {len(common)} scenarios of the reference matrix that fit all of these locks; right: the reference ladder"
+    figure = headed(_price_finding(names, common), about, 0.9 + 0.42 * len(names))
     kept, price = figure.subplots(1, 2, sharey=True)
     rows = range(len(names))
     shares = [len(_kept_of(name, common)) / len(common) for name in names]
@@ -103,6 +103,7 @@ def _price_figure() -> Figure:
         for axes, words, at in zip((kept, price), texts, (shares[row], reference.share_of_ceiling(name)), strict=True):
             axes.annotate(words, (at, row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=10)
     kept.set_yticks(rows, names)
+    kept.set_ylim(-0.6, len(names) - 0.4)
     speed = f"increments kept a second, of {CEILING}'s" + (" (red: it lost some)" if RED in colours else "")
     for axes, label in ((kept, f"tested claims kept without any loss, of the same {len(common)}"), (price, speed)):
         axes.set_xlim(0, 1.22)
@@ -110,25 +111,22 @@ def _price_figure() -> Figure:
         axes.grid(visible=False)
         axes.spines["bottom"].set_visible(False)
         axes.set_xlabel(label)
-    figure.suptitle(_price_finding(names, common), x=0.01, ha="left", fontsize=13, fontweight="bold")
-    below = f"left: the {len(common)} scenarios of the reference matrix that fit all of these locks; right: the reference ladder"
-    figure.supxlabel(below, x=0.01, ha="left", fontsize=10, color="#555555")
     return figure
 
 
 def compared() -> list[str]:
     """Return the locks that many scenarios fit, the fastest first. Few scenarios fit all stages, and counts of others mislead."""
-    fitting = {name: len(of(name)) for name in locks()}
+    fitting = {name: len(tried(name)) for name in locks()}
     return [name for name, number in fitting.items() if 2 * number >= max(fitting.values())]
 
 
 def common_scenarios() -> set[str]:
     """Return the scenarios that fit all compared locks."""
-    return set.intersection(*({cell.scenario for cell in of(name)} for name in compared()))
+    return set.intersection(*({cell.scenario for cell in tried(name)} for name in compared()))
 
 
 def _kept_of(name: str, scenarios: set[str]) -> set[str]:
-    return scenarios & {cell.scenario for cell in of(name, outcome=Outcome.KEPT)}
+    return scenarios & {cell.scenario for cell in tried(name, outcome=Outcome.KEPT)}
 
 
 def _price_finding(names: list[str], common: set[str]) -> str:
@@ -136,7 +134,7 @@ def _price_finding(names: list[str], common: set[str]) -> str:
     kept = [len(_kept_of(name, common)) for name in names]
     speeds = f"{min(shares):.0%} to {max(shares):.0%} of {CEILING}'s speed"
     claims = f"{min(kept)} to {max(kept)} of the same {len(common)} tested claims"
-    return f"{len(names)} locks keep {claims} without any loss,\nat {speeds}"
+    return f"{len(names)} locks keep {claims} without any loss, at {speeds}"
 
 
 PARTS: dict[str, Callable[..., str]] = {

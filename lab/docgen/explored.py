@@ -13,7 +13,6 @@ from pathlib import Path
 from app.lock import Claim, Stage
 from app.locks import stage as stage_of
 from app.locks import stages
-from lab.docgen import cells
 from lab.docgen.figures import LIST
 from lab.errors import choose_from
 from lab.explore import kept
@@ -23,7 +22,7 @@ from lab.explore.store.others import why_not
 from lab.explore.summary import Summary, of_claims
 from lab.language.choice import Language
 from lab.paths import HOME
-from lab.report import matrix
+from lab.report import matrix, reference
 from lab.story import lanes, say
 from lab.story.from_schedule import kept_stories
 from lab.story.happening import Story
@@ -175,7 +174,8 @@ def _evidence() -> str:
 
 
 def _in_runs(stage: str, claim: Claim) -> str:
-    return ", ".join(f"`{one.scenario}`: {matrix.in_short(one)}" for one in cells.of(stage, claim=claim.name)) or "not tried"
+    found = reference.tried(stage, claim=claim.name)
+    return ", ".join(f"`{one.scenario}`: {matrix.in_short(one)}" for one in found) or "not tried"
 
 
 def _searches(*, language: Language = ENGLISH) -> str:

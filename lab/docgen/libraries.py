@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.library import ALL
 from app.lock import Claim
+from lab.docgen.translations import anchor
 from lab.paths import COMMAND
 from lab.report import scorecard
 from lab.report.scorecard import Entry
@@ -91,7 +92,7 @@ def _library_scenarios() -> str:
 
 
 def _linked(one: Entry) -> str:
-    return f"[{one.tested.library}](#{_anchor(one)})<br>`{one.name}`"
+    return f"[{one.tested.library}](#{anchor(_heading(one))})<br>`{one.name}`"
 
 
 def _because(claim: TestedClaim) -> str:
@@ -166,11 +167,6 @@ def _said(one: TestedClaim | None) -> str:
 def _cell(text: str) -> str:
     """Return a text as it may stand in a table."""
     return " ".join(text.split()).replace("|", "\\|").rstrip(".")
-
-
-def _anchor(one: Entry) -> str:
-    """Return the anchor of a library's heading, as GitHub makes it."""
-    return "".join(sign for sign in _heading(one).lower().replace(" ", "-") if sign.isalnum() or sign in "-_")
 
 
 def _libraries_to_measure() -> str:

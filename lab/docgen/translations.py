@@ -130,7 +130,6 @@ def _differences(chinese: str, english: str) -> Iterator[str]:
 
 
 def _parts(text: str) -> Counter[str]:
-    """Return the generated parts; one that takes the language as its last word is the same part."""
     return Counter(part["words"] for part in PART.finditer(text))
 
 

@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from app.lock import Stage
 from app.locks import stages
-from lab.docgen import cells
 from lab.errors import choose_from
 from lab.language.choice import Language
-from lab.report import matrix
+from lab.report import matrix, reference
 from lab.report.matrix import Cell
 from lab.story.say import ENGLISH, text, words
 from lab.text import table
@@ -22,7 +21,7 @@ WORDS = "../README.md#how-to-read-a-chapter"  # from a chapter
 
 def _proven(name: str) -> dict[str, Cell]:
     """Return the cells of a stage from which something follows: a run that is VOID proves nothing."""
-    return {cell.scenario: cell for cell in cells.of(name) if cell.verdict != "VOID"}
+    return {cell.scenario: cell for cell in reference.tried(name) if cell.verdict != "VOID"}
 
 
 def _before(stage: Stage) -> tuple[str, Mapping[str, Cell]]:
@@ -99,7 +98,7 @@ def _all() -> str:
 def _whole(stage: Stage) -> str:
     """Return every scenario that was run with a stage: its claim, whether the stage makes it, what was seen, how often."""
     claimed, rows = {claim.name for claim in stage.claims}, []
-    for cell in cells.of(stage.name):
+    for cell in reference.tried(stage.name):
         made = "yes" if cell.claim in claimed else "no"
         rows.append([f"`{cell.scenario}`", f"`{cell.claim}`", made, matrix.with_rounds(cell, matrix.with_verdict(cell))])
     head = _head(ENGLISH, "claimed", text("chapter", "seen"))

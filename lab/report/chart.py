@@ -122,7 +122,7 @@ def headed(finding: str, conditions: str, height_in: float, colour: str = "#5555
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    title, below = wrapped(finding, HEAD_WIDTH), wrapped(conditions, HEAD_WIDTH + 12)
+    title, below = wrapped(finding, HEAD_WIDTH), wrapped(conditions, HEAD_WIDTH + 38)
     head_in = LINE_IN * (len(title) + len(below)) + 0.15
     whole_in = height_in + head_in
     figure = Figure(figsize=(WIDTH_IN, whole_in), layout=ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - head_in / whole_in)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from enum import StrEnum
 from functools import cache
 
 from app.lock import Stage
@@ -19,6 +20,17 @@ from lab.scenario.scenario import Scenario
 CEILING = "incr"  # the stage with which all others are compared
 COUNTS = ("requests", "acknowledged", "failed", "unknown", "writes", "final", "lost", "duplicated")
 WAITS = ("p50", "p99", "max")
+
+
+class Outcome(StrEnum):
+    """What a scenario showed of a stage."""
+
+    KEPT = "kept"
+    # the tested promise held, and increments were lost by another cause
+    LOST_OTHERWISE = "kept, but increments were lost otherwise"
+    FAILED = "failed"
+    # the scenario does not fit the stage, was not run, or its run proved nothing
+    NOT_TRIED = "not tried"
 
 
 @cache
@@ -51,6 +63,43 @@ def _is_current(cell: Cell, today: Scenario, stage: Stage) -> bool:
         return False
     was_claimed = {"KEPT": True, "BROKEN": True, "ADMITTED": False}.get(cell.verdict, today.tests in stage.claims)
     return not cell.verdict or (not today.misfit(stage) and was_claimed == (today.tests in stage.claims))
+
+
+def tried(stage: str = "", scenario: str = "", claim: str = "", outcome: Outcome | None = None) -> list[Cell]:
+    """Return the cells that were run: of this stage, scenario, claim and outcome, where they are given."""
+    return [
+        one
+        for one in cells()
+        if one.verdict
+        and stage in ("", one.stage)
+        and scenario in ("", one.scenario)
+        and claim in ("", one.claim)
+        and outcome in (None, outcome_of(one))
+    ]
+
+
+def outcome_of(cell: Cell) -> Outcome:
+    """Return what a cell showed."""
+    if matrix.lost_otherwise(cell):
+        return Outcome.LOST_OTHERWISE
+    return {"KEPT": Outcome.KEPT, "ADMITTED": Outcome.FAILED, "BROKEN": Outcome.FAILED}.get(cell.verdict, Outcome.NOT_TRIED)
+
+
+def tally(stage: str) -> dict[Outcome, int]:
+    """Return how many scenarios of the shelf had each outcome. For every stage the sum is the number of all scenarios."""
+    shown = {one: len(tried(stage, outcome=one)) for one in Outcome if one is not Outcome.NOT_TRIED}
+    return shown | {Outcome.NOT_TRIED: len(reader.names()) - sum(shown.values())}
+
+
+def worst() -> dict[str, dict[str, Outcome]]:
+    """Return the outcome of each claim with each stage. Several scenarios may test one claim: the worst outcome counts."""
+    about: dict[str, dict[str, Outcome]] = {}
+    for cell in tried():
+        found = outcome_of(cell)
+        if found is not Outcome.NOT_TRIED:
+            stages = about.setdefault(cell.claim, {})
+            stages[cell.stage] = max(found, stages.get(cell.stage, found), key=list(Outcome).index)
+    return about
 
 
 def of_stage(stage: str, replicas: int = 3) -> Result:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from app.locks import stages
-from lab.docgen import cells, cost_of_locking
-from lab.docgen.cells import Outcome
+from lab.docgen import cost_of_locking
 from lab.report import reference
 from lab.report.matrix import Cell
+from lab.report.reference import Outcome, tally
 from lab.scenario import reader
 
 
@@ -27,7 +27,7 @@ def test_price_title_has_the_common_number():
     figure, common = cost_of_locking._price_figure(), cost_of_locking.common_scenarios()
 
     kept, price = figure.axes
-    assert f"of the same {len(common)} tested claims" in figure.get_suptitle()
+    assert f"of the same {len(common)} tested claims" in figure.get_label()
     assert str(len(common)) in kept.get_xlabel()
     assert "kept a second" in price.get_xlabel()
     assert max(bar.get_width() for bar in kept.patches) <= 1
@@ -35,7 +35,7 @@ def test_price_title_has_the_common_number():
 
 def test_shares_have_one_denominator():
     """For every stage the kept, failed and untried scenarios add up to all scenarios."""
-    sums = {sum(cells.tally(name).values()) for name in cost_of_locking.by_speed()}
+    sums = {sum(tally(name).values()) for name in cost_of_locking.by_speed()}
 
     assert sums == {len(reader.names())}
 
@@ -57,7 +57,7 @@ def made_cells(monkeypatch):
 def test_losses_are_no_keeping(made_cells):
     """A stage that lost increments while it kept a claim is not counted as a stage that keeps it."""
     made_cells(mysql_for_update=("KEPT", 0), lua=("KEPT", 2), watchdog=("ADMITTED", 0), redlock=("VOID", 0))
-    found = {name: [one for one, number in cells.tally(name).items() if number == 1] for name in stages()}
+    found = {name: [one for one, number in tally(name).items() if number == 1] for name in stages()}
 
     assert found["mysql_for_update"] == [Outcome.KEPT]
     assert found["lua"] == [Outcome.LOST_OTHERWISE]

@@ -26,31 +26,33 @@ ABOUT = {
 }  # fmt: skip
 
 
-def lost(value: float, number: int, stage: str = "lua", verdict: str = "ADMITTED", reason: str = "seen") -> Point:
-    """A run of the ttl sweep in which so many of 30 increments were lost."""
-    figures = {LOST_SHARE: number / 30, "kept_per_s": 5.0}
+def seen(
+    value: float, stage: str = "lua", verdict: str = "KEPT", number: int = 0, reason: str = "seen", **figures: float
+) -> Point:
+    """A run of 30 increments, of which so many are lost."""
     about = {"stage": stage, "value": value, "repeat": 0, "verdict": verdict, "reason": reason, "run": f"{stage}-{value}"}
     return Point(**about, acknowledged=30, lost=number, figures=figures)
+
+
+def lost(value: float, number: int, stage: str = "lua", verdict: str = "ADMITTED", reason: str = "seen") -> Point:
+    """A run of the ttl sweep."""
+    return seen(value, stage, verdict, number, reason, lost_share=number / 30, kept_per_s=5.0)
 
 
 def asked(value: float, per_s: float, commands: float) -> Point:
     """A run of the retry sweep."""
     waits = {"wait_p50_ms": 1.0, "wait_p99_ms": 20.0, "wait_max_ms": 50.0}
-    figures = {"kept_per_s": per_s, "commands_per_increment": commands} | waits
-    about = {"stage": "lua", "value": value, "repeat": 0, "verdict": "KEPT", "reason": "held", "run": "r"}
-    return Point(**about, acknowledged=30, figures=figures)
+    return seen(value, kept_per_s=per_s, commands_per_increment=commands, **waits)
 
 
 def stopped(value: float, lost_lock: bool, stage: str = "lua") -> Point:
     """A run of the sweep over pauses."""
-    about = {"stage": stage, "value": value, "repeat": 0, "verdict": "UNSEEN", "reason": "seen", "run": "r"}
-    return Point(**about, acknowledged=30, figures={LOST_LOCK: float(lost_lock), LOST_SHARE: 0.0})
+    return seen(value, stage, "UNSEEN", lost_lock=float(lost_lock), lost_share=0.0)
 
 
 def crashed(ttl_ms: float, longest_ms: float, stage: str = "lua") -> Point:
     """A run of the sweep over TTLs after a crash."""
-    about = {"stage": stage, "value": ttl_ms, "repeat": 0, "verdict": "KEPT", "reason": "held", "run": "r"}
-    return Point(**about, acknowledged=24, figures={"wait_max_ms": longest_ms})
+    return seen(ttl_ms, stage, wait_max_ms=longest_ms)
 
 
 def made(name: str, *points: Point, ended: str = measurement.COMPLETE) -> SweepResult:
