@@ -22,7 +22,6 @@ from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix import measured_now
 from lab.experiments.measurement import new_place
 from lab.experiments.own_lock import (
-    COLOURS,
     MISSING,
     UNCLAIMED,
     UNDER,
@@ -41,10 +40,10 @@ from lab.explore.store.others import why_not
 from lab.interrupts import interruptible
 from lab.paths import HOME, REPORTS, shown
 from lab.pipeline import publish_site
-from lab.report.scorecard import COLOUR, VOTERS, VOTERS_REQUESTS
-from lab.report.terminal import terminal
-from lab.report.tested_lock import BREAKS, TestedClaim, TestedLock, ordered, speed_in_words
-from lab.report.tested_lock_report import badge, junit, rows, write_page
+from lab.report.scorecard import VOTERS, VOTERS_REQUESTS
+from lab.report.terminal import STYLES, terminal
+from lab.report.tested_lock import BREAKS, TestedClaim, TestedLock, in_short, in_words, ordered, speed_in_words
+from lab.report.tested_lock_report import badge, junit, write_page
 from lab.run import environment
 from lab.scenario.libraries import library_in
 from lab.scenario.requirements import VOTED
@@ -212,8 +211,10 @@ def _written(tested: TestedLock, asked: LockTest, folder: Path, console: Console
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("promise", "verdict", "every order", "runs"):
         table.add_column(name, overflow="fold", no_wrap=name in ("promise", "verdict"))
-    for one, (claim, verdict, orders, runs) in zip(tested.claims, rows(tested), strict=True):
-        table.add_row(claim, f"[{COLOURS.get(COLOUR.get(one.verdict, ''), 'dim')}]{verdict}[/]", orders or "–", runs or "–")
+    for one in tested.claims:
+        runs = ", ".join(f"{cell.scenario} {in_short(cell)}" for cell in one.cells)
+        verdict = f"[{STYLES.get(one.verdict, 'dim')}]{in_words(one)}[/]"
+        table.add_row(one.claim, verdict, one.orders.replace("_", " ") or "–", runs or "–")
     console.print()
     console.print(table)
     console.print(f"\n{tested.stage}: {tested.headline}", style="bold", highlight=False, soft_wrap=True)

@@ -34,7 +34,7 @@ from lab.experiments.omission import (
 from lab.paths import REFERENCE
 from lab.report.chart import FONTS, headed
 from lab.report.chart import write as write_chart
-from lab.report.palette import LIGHT, PAPERS, Paper
+from lab.report.palette import DARK, LIGHT, PAPERS, Paper
 from lab.report.statistics import Interval, mean_of_ratios, of_amounts
 from lab.text import counted, table, thousands
 
@@ -43,8 +43,8 @@ FILE, STEM = "omission.json", "omission"
 SLOW_MS = 200  # hardly any request waits so long where nothing is frozen
 HEIGHT_IN = 3.9
 BEFORE_MS, AFTER_MS = 400, 1200  # what the dots show before the freeze, and after it began
-COLOURS = {LIGHT.page: ("#0072B2", "#8B6914")}  # of the open loop and the closed loop; lines have no colour with a meaning
-DARK_COLOURS = ("#4da3e0", "#c09a3a")
+# of the open loop and the closed loop; lines have no colour with a meaning
+COLOURS = {LIGHT.page: ("#0072B2", "#8B6914"), DARK.page: ("#4da3e0", "#c09a3a")}
 
 
 def write(found: OmissionBenchmark, into: Path) -> list[Path]:
@@ -107,7 +107,7 @@ def draw_one(found: OmissionBenchmark, folder: Path, name: str) -> Path:
 
 def picture(runs: Sequence[TimedRun], paper: Paper) -> Figure:
     """Return the picture: each request of one round as a dot, and the waits of all rounds by their share."""
-    colours = COLOURS.get(paper.page, DARK_COLOURS)
+    colours = COLOURS[paper.page]
     rounds = len(of(runs, LUA, Loop.OPEN))
     about = (
         f"lua under frozen_holder, {RATE_PER_S} requests a second are due, {REQUESTS} in a run; "

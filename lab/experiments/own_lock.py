@@ -26,7 +26,9 @@ from lab.scenario.reader import ENDING
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores, fault_target
 
-COLOURS = {"KEPT": "green", "ADMITTED": "yellow", "UNSEEN": "dim", "VOID": "dim", "BROKEN": "bold red"}
+NEXT_TO, UNDER = "lua", "rush"  # with which stage the speed is compared, and under which scenario
+# the speed of a lock that lets two in, or nobody, says nothing
+SHOWN = (Verdict.KEPT, Verdict.UNSEEN, Verdict.ADMITTED)
 UNCLAIMED, UNFIT, MISSING = (
     "test a claim that the stage does not make",
     "do not fit the stage",
@@ -95,11 +97,6 @@ def _about(cell: Cell, claim: str, promises: Collection[str]) -> Cell:
         return replace(cell, claim=claim, verdict="BROKEN" if claim in promises else "ADMITTED")
     what = f"this run broke {', '.join(cell.broken)}: {cell.reason}" if cell.broken else cell.reason
     return replace(cell, claim=claim, verdict="VOID", reason=what, grounds=None)
-
-
-NEXT_TO, UNDER = "lua", "rush"  # with which stage the speed is compared, and under which scenario
-# the speed of a lock that lets two in, or nobody, says nothing
-SHOWN = (Verdict.KEPT, Verdict.UNSEEN, Verdict.ADMITTED)
 
 
 def plan(found: Sequence[Stage], only_scenarios: Sequence[str], also: Collection[str] = ()) -> list[OwnCell]:

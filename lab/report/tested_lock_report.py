@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,16 +75,3 @@ def badge(tested: TestedLock) -> str:
         OPEN: f"{len(kept)} of {counted(len(tested.promised), 'promise')} shown",
     }[verdict]
     return page("badge.svg.j2", name="lock lab", words=words, colour=COLOURS[verdict], letter=LETTER_PX, padding=PADDING_PX)
-
-
-def rows(tested: TestedLock) -> Sequence[tuple[str, str, str, str]]:
-    """Return a row for each claim: its name, its verdict, what every order decided, and the runs."""
-    return [
-        (
-            one.claim,
-            in_words(one),
-            one.orders.replace("_", " "),
-            ", ".join(f"{cell.scenario} {in_short(cell)}" for cell in one.cells),
-        )
-        for one in tested.claims
-    ]
