@@ -228,6 +228,7 @@
   function play(on) {
     since = on ? performance.now() - (now() >= 1 ? 0 : now()) * frames.until_s * 10000 : 0;
     $("play").textContent = say(on ? "pause" : "replay");
+    wake();
   }
   function tick() { // at a tenth of the speed: ten seconds for one
     if (!since || !frames) return;
@@ -340,6 +341,7 @@
       if (message.drawn) drawn(message);
       if (message.replay) load();
       if (message.screen) screens.show(message.screen);
+      wake();
     },
     screen: (message) => screens.show(message),
     replay: load,
@@ -354,6 +356,7 @@
       if (message.bins) onStrip(message.bins);
       figures(message);
       draw();
+      wake();
     },
     judged(message) { phase = "judged"; judged(message); enter("judged"); },
     drawn(message) { enter("drawn"); drawn(message); },
@@ -382,12 +385,18 @@
     $("qr")?.setAttribute("aria-label", say("qr", { address: $("qr").dataset.address }));
     listen();
   });
+  const FRAME_MS = 40; // each frame draws anew; a beamer at its full rate would take a third of a core from the run
+  let awake = false;
+  const moves = () => Boolean(since) || !still.matches && look && phase === "running";
+  function wake() { // a page on which nothing moves asks for no frames: it takes no processor time from the run
+    if (!awake && moves()) awake = Boolean(setTimeout(() => requestAnimationFrame(move), FRAME_MS));
+  }
   function move() { // between two messages the strip moves on with the clock
+    awake = false;
     tick();
     if (!still.matches && look && phase === "running") strip.draw(look.at_s + (performance.now() - receivedAt) / 1000);
-    requestAnimationFrame(move);
+    wake();
   }
-  requestAnimationFrame(move);
   addEventListener("resize", draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   addEventListener("pagehide", () => news.close());
