@@ -32,6 +32,8 @@ QUIET = [  # a browser that talks to nobody of its own accord
 ]
 BY_COLOUR = ("color-contrast", "link-in-text-block")  # axe's rules whose outcome the colour scheme can change
 OFF_BY_DEFAULT = {"label-content-name-mismatch": {"enabled": True}}  # of WCAG 2.1 A, and axe runs it only if it is asked to
+SHAPE = {"resultTypes": ["violations"], "rules": OFF_BY_DEFAULT | {rule: {"enabled": False} for rule in BY_COLOUR}}
+COLOURS = {"resultTypes": ["violations"], "runOnly": BY_COLOUR}
 NOBODY = f"--host-resolver-rules=MAP * ~NOTFOUND, {', '.join(f'EXCLUDE {name}' for name in AT_HOME)}"
 
 
@@ -101,26 +103,31 @@ class Browser:
     ) -> None:
         """Look at it light and dark, wide and narrow: all legible and labelled (axe), nothing sticks out; pictures if asked.
 
-        within: only the part with this selector is new. is_contrast_known: the colours are those of a page that was looked at.
-        The contrast takes most of axe's time. It is looked at in each colour scheme and in each size, but not in each pair.
+        sizes: without one, as large as it is. within: only the part with this selector is new.
+        is_contrast_known: the colours are those of a page that was looked at.
+        The contrast is looked at in each colour scheme and in each size, but not in each pair.
         """
         before = page.viewport_size
-        for number, size in enumerate(sizes):
-            width, height = SIZES[size]
-            page.set_viewport_size({"width": width, "height": height})
+        for number, size in enumerate(sizes or ("",)):
+            if size:
+                page.set_viewport_size(dict(zip(("width", "height"), SIZES[size], strict=True)))
             for colours in ("light", "dark"):
                 page.emulate_media(color_scheme=colours)
-                if self.pictures is not None:
-                    self.pictures.mkdir(parents=True, exist_ok=True)
-                    page.screenshot(path=self.pictures / f"{name}-{size}-{colours}.png", full_page=True)
+                self.picture(page, f"{name}-{size}-{colours}" if size else f"{name}-{colours}", full_page=bool(size))
                 if colours == "light":
-                    others = {rule: {"enabled": False} for rule in BY_COLOUR}
-                    assert unfit(page, within, rules=others) == [], f"{name}, {size}"
-                if not is_contrast_known and (len(sizes) == 1 or number % 2 == ("light", "dark").index(colours)):
-                    assert unfit(page, within, runOnly=BY_COLOUR) == [], f"{name}, {size}, {colours}"
+                    assert unfit(page, within, (SHAPE,)) == [], f"{name}, {size}"
+                if not is_contrast_known and (len(sizes) < 2 or number % 2 == ("light", "dark").index(colours)):
+                    assert unfit(page, within, (COLOURS,)) == [], f"{name}, {size}, {colours}"
+            width = page.viewport_size["width"]
             assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} sticks out of a {size} screen"
         page.set_viewport_size(before)
         page.emulate_media(color_scheme="light")
+
+    def picture(self, page: Any, name: str, full_page: bool = False) -> None:
+        """Keep a picture, if pictures are asked for."""
+        if self.pictures is not None:
+            self.pictures.mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=self.pictures / f"{name}.png", full_page=full_page)
 
     def close(self) -> None:
         for context in self.contexts:
@@ -140,10 +147,44 @@ class Browser:
             self.wrongs.append(what)
 
 
-def unfit(page: Any, within: str | None = None, **options: Any) -> list[str]:
+# The texts of a page whose contrast differs: of those that look alike on alike backgrounds, the first. axe would take most of a
+# test's processor time for the cells of a table, one by one.
+EACH_LOOK = """(within) => {
+  const numbers = new Map(), known = new Map([[null, 0]]), seen = new Set();
+  const behind = (one) => { // a number for all that is painted behind the content of an element
+    if (!known.has(one)) {
+      const style = getComputedStyle(one), below = behind(one.parentElement);
+      const { backgroundColor, backgroundImage, opacity, filter, mixBlendMode, position } = style;
+      const own = [backgroundColor, backgroundImage, opacity, filter, mixBlendMode, position].join(), key = `${below} ${own}`;
+      if (!numbers.has(key)) numbers.set(key, own === "rgba(0, 0, 0, 0),none,1,none,normal,static" ? below : numbers.size + 1);
+      known.set(one, numbers.get(key));
+    }
+    return known.get(one);
+  };
+  const look = (one) => {
+    const { color, fontSize, fontWeight, textShadow, display } = getComputedStyle(one), box = one.getBoundingClientRect();
+    const there = document.elementsFromPoint(box.x + box.width / 2, box.y + box.height / 2).map(behind); // what lies over it
+    const off = one.closest(":disabled, [aria-disabled=true]") || one.closest("label")?.control?.disabled; // axe excuses these
+    const around = one.matches("a, [role=link]") ? getComputedStyle(one.parentElement).color : "";
+    return [behind(one), color, fontSize, fontWeight, textShadow, display, Boolean(off), around, one.localName, there].join();
+  };
+  const isText = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim();
+  const says = (one) => one.matches("input, select, textarea") || [...one.childNodes].some(isText);
+  const all = [...document.querySelectorAll(within ? `${within}, ${within} *` : "body *")].filter((one) => one.checkVisibility());
+  return all.filter((one) => says(one) && !seen.has(look(one)) && seen.add(look(one)));
+}"""
+UNFIT = f"""async ([within, options, isByColour]) => {{
+  const places = isByColour ? ({EACH_LOOK})(within) : within ? [within] : [document];
+  const found = places.length ? (await axe.run({{ include: places }}, options)).violations : [];
+  const where = (one) => one.nodes.slice(0, 3).map(({{ html }}) => html.slice(0, 160)).join(" ");
+  return found.map((one) => `${{one.id}}: ${{one.help}}: ${{where(one)}}`);
+}}"""
+
+
+def unfit(page: Any, within: str | None = None, rules: tuple[dict[str, Any], ...] = (SHAPE, COLOURS)) -> list[str]:
     """What axe finds wrong by WCAG 2 A and AA and good practice, each with its rule and the first places."""
     from axe_playwright_python.sync_playwright import Axe
 
-    rules = OFF_BY_DEFAULT | options.pop("rules", {})
-    found = Axe().run(page, within, options={"resultTypes": ["violations"], "rules": rules} | options).response["violations"]
-    return [f"{one['id']}: {one['help']}: {[node['html'][:160] for node in one['nodes'][:3]]}" for one in found]
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(Axe().axe_script)
+    return [one for some in rules for one in page.evaluate(UNFIT, [within, some, some is COLOURS])]

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.chromium import unfit
+
 PAGE = '<!doctype html><html lang="en"><head><title>a page</title></head><body><main><h1>A page</h1>{}</main></body></html>'
 WRONGS = {
     "on the console": "<script>console.error('no')</script>",
@@ -42,6 +44,15 @@ def test_axe_findings_are_noticed(browser, written, rule):
 
     with pytest.raises(AssertionError, match=rule):
         browser.look(page, "unfit")
+
+
+@pytest.mark.parametrize("odd", ["color: #bbb", "background: #667", "opacity: .3"])
+def test_one_pale_text_among_many_is_noticed(browser, written, odd):
+    """Of texts that look alike, one is looked at. A text with another colour, or on another background, is not alike."""
+    rows = [f"<tr{look}><td><b>cell</b></td></tr>" for look in ("", "", f' style="{odd}"', "")]
+    page = browser.open(written(f"<table>{''.join(rows)}</table>"))
+
+    assert [one.partition(":")[0] for one in unfit(page)] == ["color-contrast"]
 
 
 def test_overflow_on_a_phone_is_noticed(browser, written):
