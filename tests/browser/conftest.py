@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -14,6 +15,26 @@ from lab.paths import REFERENCE
 from lab.ui.joining import Invitation
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory, worker_id: str) -> Callable[[str, Callable[[Path], object]], Path]:
+    """A folder by its name, made by the first worker that needs it: what it takes is not taken again by each of them."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
+
+    def made(name: str, make: Callable[[Path], object]) -> Path:
+        folder, done = shared / name, shared / f"{name}.done"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)  # of a worker that failed
+                folder.mkdir()
+                make(folder)
+                done.touch()
+        return folder
+
+    return made
 
 
 @pytest.fixture

@@ -23,13 +23,30 @@ TOOK_MS = """() => {
   document.body.offsetHeight;
   return performance.now() - since;
 }"""
+USERS, REQUESTS = 20, 300  # of the runs that the tests make: enough to lose some
 AXIS_Y = 334  # of the pictures drawn in the page
 
 
-@pytest.fixture(scope="module")
-def lost(tmp_path_factory) -> Path:
+@pytest.fixture(scope="session")
+def reports(made_once) -> Path:
+    """A site of two runs that were just made, one that loses and one that does not, and of the reference's."""
+
+    def make(home: Path) -> None:
+        for stage in ("none", "lua"):
+            assert run("rush", stage, home, draw=True, requests=REQUESTS, users=USERS).verdict["requests"] == REQUESTS
+        reports = home / "reports"
+        shutil.copytree(REFERENCE, reports / "reference")
+        for folder in runs_in(REFERENCE):
+            shutil.copytree(folder, reports / "runs" / folder.name)
+        site.write(reports)
+
+    return made_once("site", make) / "reports"
+
+
+@pytest.fixture
+def lost(reports) -> Path:
     """The page of a run that lost increments."""
-    return run("rush", "none", tmp_path_factory.mktemp("lost"), draw=True, requests=600).folder / "report.html"
+    return max((reports / "runs").glob("2*-rush-none-*")) / "report.html"  # the newest: it was just made
 
 
 def test_run_page_is_accessible(browser, lost):
@@ -126,20 +143,6 @@ def test_matrix_shows_a_part(browser):
     phone.get_by_label("stage", exact=True).select_option("lua")
     phone.get_by_role("button", name="frozen holder").tap()
     assert phone.locator("#drawer h2").inner_text() == "lua under frozen holder"
-
-
-@pytest.fixture(scope="module")
-def reports(tmp_path_factory) -> Path:
-    """A site of two runs that were just made, one that loses and one that does not, and of the reference's."""
-    home = tmp_path_factory.mktemp("site")
-    for stage in ("none", "lua"):
-        run("rush", stage, home, draw=True, requests=600)
-    reports = home / "reports"
-    shutil.copytree(REFERENCE, reports / "reference")
-    for folder in runs_in(REFERENCE):
-        shutil.copytree(folder, reports / "runs" / folder.name)
-    site.write(reports)
-    return reports
 
 
 def names(page) -> list[str]:
@@ -261,7 +264,7 @@ def test_labels_and_missing_runs(browser, reports):
     page.get_by_role("button", name="Compare", exact=True).click()
     page.locator("#comparison svg[role=img]").last.wait_for()
     labels = page.locator("#comparison tbody td:first-child").all_inner_texts()
-    assert {label.strip() for label in labels} == {"none, 5000 requests", "none, 600 requests"}
+    assert {label.strip() for label in labels} == {"none, 100 users, 5000 requests", f"none, {USERS} users, {REQUESTS} requests"}
 
     other = browser.open(f"{page.url},20000101T000000.000Z-rush-gone-1")
     other.locator("#comparison svg[role=img]").last.wait_for()
