@@ -49,7 +49,7 @@ def replay(
         return replay_all(Path(text))
     if out is not None and out.suffix != ".svg":
         raise BadInput(f"--out {out}: the picture of a schedule is an SVG; name a file that ends with .svg")
-    if schedule_files.is_file(text):
+    if text.endswith(".json"):
         if any(one is not None for one in (ttl_ms, work_ms, clients, servers, nap_ms)):
             raise BadInput(f"{text} has its own TTL, work, naps, clients and servers: give no option for them")
         schedule = schedule_files.read(Path(text))

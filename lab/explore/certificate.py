@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
 
 import msgspec
 
@@ -63,16 +62,10 @@ def write(decision: Decision, real: RealRedis, path: Path) -> Iterator[str]:
         "scripts": [real.scripts[sha.decode()] for sha in sorted(scripts)],
     }
     encode = msgspec.json.Encoder().encode
-    with path.open("w", encoding="utf-8") as out:
-        _put(out, encode(["certificate", about]))
-        for line in (line for lines in sections for line in lines):
-            _put(out, encode(line))
+    with path.open("wb") as out:
+        out.writelines(encode(line) + b"\n" for lines in ([["certificate", about]], *sections) for line in lines)
     ends = [lines[-1] for lines in sections]
     states, edges = (sum(end[place] for end in ends) for place in (1, 2))
     size = f"{path.stat().st_size // 1024} KiB"
     yield f"Certificate: {path}: {len(sections)} searches, {states} states, {edges} edges, {size}."
     yield f"Check it: python {Path(checker.__file__)} {path}"
-
-
-def _put(out: TextIO, line: bytes) -> None:
-    out.write(line.decode() + "\n")

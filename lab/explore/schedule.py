@@ -99,11 +99,6 @@ class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_de
         return Question(self.task, needed(self.parsed), self.clients)
 
 
-def is_file(text: str) -> bool:
-    """Return whether the argument of a command names a file, and is not a short form."""
-    return text.endswith(".json")
-
-
 def read(path: Path) -> Schedule:
     """Read the file of a schedule. Raises BadInput."""
     try:

@@ -156,11 +156,6 @@ class Program:
         self.drawing = Drawing()
         self.drawing.fractions = ENDS if task.ends else MIDDLE
 
-    @property
-    def requests(self) -> int:
-        """How many requests a replica serves at once."""
-        return self.task.at_once
-
     def modules(self) -> list[ModuleType]:
         """Return the modules of the stage, as a replica has them."""
         replica = self._replica(0)

@@ -113,7 +113,7 @@ class Tree:
 def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None, program: Program) -> Node:
     pending = tuple([one.pending for one in replica.threads])
     marks = tuple(replica.marks)
-    requests = program.requests
+    requests = program.task.at_once
     turns, ended = before.turns if before else (0,) * requests, before.ended if before else ("",) * requests
     for number, mark in marks:
         if isinstance(mark, Ended):

@@ -33,8 +33,8 @@ def dids(world: World, state: State, node: int | None = None) -> Iterator[Move]:
 
 def _paused(world: World, state: State, client: int) -> State:
     node, ghosts = world.node(state, client), state.ghosts
-    for number in range(world.program.requests):
-        actor = client * world.program.requests + number
+    for number in range(world.program.task.at_once):
+        actor = client * world.program.task.at_once + number
         ghosts = rules_of_faults.paused(ghosts, actor, number in node.writing)
     return state._replace(modes=put(state.modes, client, PAUSED), left=state.left.without("pauses"), ghosts=ghosts)
 
@@ -63,7 +63,7 @@ def _crashed(world: World, state: State, client: int) -> Move:
     after = _gone(did.state, client)
     if isinstance(world.lock, Histories):
         after = after._replace(lock=world.lock.left_by(after.lock, client))
-    return did._replace(state=after, crashed=client)
+    return did._replace(state=after)
 
 
 def _gone(state: State, client: int) -> State:

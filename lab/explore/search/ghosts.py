@@ -96,8 +96,6 @@ class Ghosts(NamedTuple):
     left: tuple[Left, ...] = ()
     # since when nobody was in its work while somebody waited; NOT_YET while that is not so
     idle_since_ms: int = NOT_YET
-    # whether one of several servers has lost its data
-    vote_lost: bool = False
     # whether a command that was sent twice has changed the store twice
     doubled: bool = False
     # how many requests were served, and how many gave up

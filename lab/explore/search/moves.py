@@ -113,7 +113,7 @@ def judged(world: World, before: State, did: Move, budget: Budget) -> Move:
         if isinstance(mark, Ended):
             node = world.node(state, client)
             if not node.ended[request]:
-                now = rules.begins_again(now, actor)
+                now = now.of_actor(actor, phases=ghosts.ASKS)  # of several requests in turn, the next
             elif any(one is not None and not own for one, own in zip(node.pending, node.own, strict=True)):
                 now = now.of_actor(actor, over_ms=state.now_ms)
     if found:  # an error is a finding only where nothing was injected
@@ -138,8 +138,8 @@ def _faulted(world: World, did: Move, now: ghosts.Ghosts) -> ghosts.Ghosts:
         now = rules_of_faults.restarted(now, about, state.lock, state.now_ms)
     if did.fault is not None:
         now = rules_of_faults.faulted(now, *did.fault)
-    for number in range(about.at_once) if did.crashed >= 0 else ():
-        now = rules_of_faults.crashed(now, did.crashed * about.at_once + number)
+    for number in range(about.at_once) if did.event.kind is CRASH else ():
+        now = rules_of_faults.crashed(now, did.event.client * about.at_once + number)
     return now
 
 

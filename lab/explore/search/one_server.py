@@ -41,7 +41,7 @@ def dids(world: World, state: State, client: int, thread: int, command: CommandS
         yield from _faults(world, state, after, client, thread, command)
         return
     actor = actor_of(world, client, thread)
-    if state.left.failures and actor % world.program.requests not in world.node(state, client).writing:
+    if state.left.failures and actor % world.program.task.at_once not in world.node(state, client).writing:
         spent = state._replace(left=state.left.without("failures"))
         failed = Move(event._replace(kind=FAILURE), spent, command=command, reply=LOST)
         yield _faulted(world, failed, client, thread, actor, "failures")
@@ -89,7 +89,7 @@ def _faulted(
 
 def actor_of(world: World, client: int, thread: int) -> int:
     """Return the request that a thread serves; of one in the background, the first of its replica."""
-    requests = world.program.requests
+    requests = world.program.task.at_once
     return client * requests + (thread if thread < requests else 0)
 
 

@@ -156,11 +156,6 @@ def _ended(ghosts: Ghosts, about: About, actor: int, mark: Ended, now_ms: int, f
     return ghosts._replace(served=ghosts.served + served, gave_up=ghosts.gave_up + left)
 
 
-def begins_again(ghosts: Ghosts, actor: int) -> Ghosts:
-    """Return the ghosts where a replica serves the next of several requests."""
-    return ghosts.of_actor(actor, phases=ASKS)
-
-
 def _granted(ghosts: Ghosts, about: About, actor: int, mark: Granted, now_ms: int, found: list[Finding]) -> Ghosts:
     hold, ghosts = _hold(ghosts, about, actor, mark.key, now_ms, found)
     entitled = hold.why in RELIES

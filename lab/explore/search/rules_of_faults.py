@@ -53,7 +53,6 @@ def crashed(ghosts: Ghosts, actor: int) -> Ghosts:
 
 def restarted(ghosts: Ghosts, about: About, after: int, now_ms: int) -> Ghosts:
     """Return the ghosts after the store has lost its data, or one of several servers."""
-    ghosts = ghosts._replace(vote_lost=ghosts.vote_lost or about.servers > 1)
     return without(ghosts, about, after, now_ms, Why.VOTE_LOST if about.servers > 1 else Why.STORE_LOST_IT)
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from lab.explore.code.operation import CommandSent, Mark
 from lab.explore.search.budget import Budget
-from lab.explore.search.event import NOBODY, STEP, EventKind, ScheduleEvent
+from lab.explore.search.event import STEP, EventKind, ScheduleEvent
 from lab.explore.search.ghosts import Ghosts
 from lab.explore.search.harm import Finding
 
@@ -119,8 +119,6 @@ class Move(NamedTuple):
     reply: Any = None
     # a fault that hit a request: the request, the field of Budget, and whether its command changed nothing
     fault: tuple[int, str, bool] | None = None
-    # the replica that died; NOBODY where none has
-    crashed: int = NOBODY
     # of CLOCK: how often waiters have asked in vain meanwhile
     asked_in_vain: int = 0
     # whether nobody can notice its moment, and a search follows only it and what can be done to it

@@ -36,7 +36,7 @@ class World:
         self.counter = counter
         # of a lock on several servers, a nap ends at any moment: otherwise each vote would be a change that ends the others' naps
         self.wakes_at_any_moment = program.servers > 1
-        self.actors = replicas * program.requests
+        self.actors = replicas * program.task.at_once
         self.alike: Any = None  # folds servers that do not differ
         self.unnoticed: Any = None  # decides one order where nobody can notice the moment of a command
         task = program.task
@@ -44,7 +44,7 @@ class World:
             oracle=Oracle(),
             lease_ms=task.ttl_ms if program.stage.ttl_ms is not None else None,
             ttl_ms=task.ttl_ms,
-            at_once=program.requests,
+            at_once=program.task.at_once,
             nested=task.nested,
             servers=program.servers,
             one_process=replicas == 1,
@@ -90,7 +90,7 @@ class World:
         for client, mode in enumerate(state.modes):
             node = self.node(state, client)
             if mode == RUNS and not self.gives_up(state, client):
-                first = client * self.program.requests
+                first = client * self.program.task.at_once
                 found += [
                     first + number
                     for number, ended in enumerate(node.ended)
