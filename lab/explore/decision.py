@@ -176,9 +176,9 @@ class Decision:
 class Explorer:
     """Answers questions about one stage. What one search has learned, the next ones use."""
 
-    def __init__(self, stage: Stage, real: RealRedis, servers: int | None = None, reduced: bool = True) -> None:
-        """Take the stage and the server. reduced: fold what differs in names only, and try one order where nobody can notice."""
-        self.stage, self.real, self.servers, self.reduced = stage, real, servers, reduced
+    def __init__(self, stage: Stage, real: RealRedis, servers: int | None = None) -> None:
+        """Take the stage and the server. servers: how many the lock asks, where it is not the number that the lab runs."""
+        self.stage, self.real, self.servers = stage, real, servers
         self.counter = Table(real)
         self.other = table_of(stage.store, real)
         redis = Table(real)
@@ -220,9 +220,8 @@ class Explorer:
             program.drawing.tokens, program.drawing.said = self._tokens, self._said
             store = self._nodes or self.lock
             world = self._worlds[which] = World(program, replicas, store, self.counter)
-            if self._nodes is not None and self.reduced:
-                world.alike = Alike(self._nodes, program.servers) if self._treats_alike else None
-                world.unnoticed = Unnoticed(self.lock, replicas) if self._treats_alike else None
+            if self._nodes is not None and self._treats_alike:
+                world.alike, world.unnoticed = Alike(self._nodes, program.servers), Unnoticed(self.lock, replicas)
             if task.ttl_ms not in self._probes:
                 self._probes[task.ttl_ms] = Probe(program, store, self.counter)
             with_oracle(world, self._probes[task.ttl_ms])
@@ -302,7 +301,7 @@ class Explorer:
         # three that split the votes of several servers may all give up: that says nothing of the lock
         serves = question.fits and (question.replicas == PAIR or world.program.servers == 1)
         world.about = world.about._replace(serves=serves)
-        began_s, folds = time.monotonic(), self.reduced and self._clients_are_alike
+        began_s, folds = time.monotonic(), self._clients_are_alike
         search_until_s = began_s + (until_s - began_s) * OF_SEARCH
         found = answer.found = search(world, question.budget, question.horizon_ms, search_until_s, folds, on_broken)
         answer.is_moot = question.task.ends and not world.program.drawing.drew_fraction
@@ -333,7 +332,7 @@ class Explorer:
         failed = next((one.finding for one in found.broken.values() if one.finding.harm is Harm.FAILED), None)
         if failed is not None:
             answer.undecided, answer.about = answer.undecided or Undecided.FAILS, failed.about
-        if answer.is_decided and self.reduced:
+        if answer.is_decided:
             self._check(world, question, until_s, folds)
 
     def _check(self, world: World, question: Question, until_s: float, folds: bool) -> None:

@@ -179,11 +179,11 @@ def difference(before: Sequence[ScheduleStep], now: Sequence[ScheduleStep]) -> s
     return ""
 
 
-def same_reply(one: str, other: str, within_ms: int = GRID_MS) -> bool:
+def same_reply(one: str, other: str) -> bool:
     """Return whether two replies are the same. What a key has left to live may differ by some milliseconds."""
     if one == other:
         return True
     if not (NUMBER.fullmatch(one) and NUMBER.fullmatch(other)):
         return False
     a, b = int(one), int(other)
-    return a * b > 0 and min(abs(a), abs(b)) > GRID_MS and abs(a - b) < within_ms
+    return a * b > 0 and min(abs(a), abs(b)) > GRID_MS and abs(a - b) < GRID_MS

@@ -222,7 +222,7 @@ def test_states_of_the_search(real, made):
     """A certificate has each state of the search without reductions: as many, where the marks do not count."""
     asked = question(Budget(pauses=1))
     lines = made("uuid", [asked])
-    with closing(Explorer(find_stage("uuid"), real, reduced=False)) as explorer:
+    with closing(Explorer(find_stage("uuid"), real)) as explorer:
         world = explorer.world(asked.task, asked.replicas)
         graph = search(world, asked.budget, asked.horizon_ms, monotonic() + MOST_S).graph
         states = {graph.state(number)._replace(ghosts=None) for number in range(len(graph))}
