@@ -71,7 +71,7 @@ def stage(name: str) -> Stage:
     NotInstalled where the packages of its library are not here.
     """
     if not name.endswith(".py"):
-        return _checked(_stage(plugins.file(__name__, name), name))
+        return _checked(plugins.file(__name__, name), name)
     path = Path(name).resolve(strict=True)
     if not A_NAME.fullmatch(path.stem):
         raise NotAStage("the file's name is the name of the stage; use at most 64 letters, digits, _ and - in it")
@@ -92,7 +92,7 @@ def stage(name: str) -> Stage:
     record = _stage(module, path.stem, lookup=str(path))
     if record.environment:
         environment.enter(record.environment)
-    return _checked(record)
+    return _checked(module, path.stem, lookup=str(path))
 
 
 @functools.lru_cache(maxsize=100)  # a story is taken apart once; a page that is open for days keeps no file of before
@@ -106,7 +106,9 @@ def _stage(module: ModuleType, name: str, lookup: str = "") -> Stage:
     return dataclasses.replace(record, name=name, lookup=lookup or name, path=path, story=StageStory.parse(module.__doc__ or ""))
 
 
-def _checked(record: Stage) -> Stage:
+@functools.lru_cache(maxsize=100)  # what is there does not change; what was refused is looked at again
+def _checked(module: ModuleType, name: str, lookup: str = "") -> Stage:
+    record = _stage(module, name, lookup)
     if found := stage_check.wrong(record):
         raise _refusal(*found, Path(str(record.path)))
     return record
