@@ -153,7 +153,7 @@ def relinked(text: str, one: Page) -> str:
 
     A link to a page that there is in Chinese as well leads there, and to the heading in the same place.
     """
-    chinese = {each.english.as_posix(): each for each in pages(one.home)}
+    chinese = {each.english.as_posix(): each for each in pages(one.home)} if LINK.search(text) else {}
 
     def again(link: re.Match[str]) -> str:
         target, heading = os.path.normpath(one.english.parent / link[1]), link[2] or ""

@@ -37,7 +37,9 @@ def load(name: str) -> Scenario:
     """
     if name.endswith(ENDING):
         return _load_file(Path(name))
-    path = SCENARIOS / f"{choose_from('scenario', name, names())}.toml"
+    path = SCENARIOS / f"{name}.toml"
+    if not A_NAME.fullmatch(name) or not path.exists():
+        choose_from("scenario", name, names())
     return _of_the_lab(path, path.stat().st_mtime_ns)
 
 
