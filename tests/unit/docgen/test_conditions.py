@@ -26,6 +26,7 @@ def made_cells(monkeypatch):
     return make
 
 
+@pytest.mark.whole
 def test_every_claim_is_on_the_page():
     """Each claim stands under a condition, or in the table of the others."""
     text = generate.fill(conditions.PAGE.read_text(encoding="utf-8"))

@@ -36,6 +36,7 @@ def test_worker_answers_as_the_command_does(worker, tmp_path):
         assert worker.execute(words, tmp_path) == (done.status, done.out, done.err)
 
 
+@pytest.mark.whole
 def test_end_of_a_stage_file_does_not_end_a_worker(worker, tmp_path):
     """A stage file that raises SystemExit is bad input, and the worker goes on."""
     (tmp_path / "mine.py").write_text("raise SystemExit(0)\n", encoding="utf-8")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from app.locks import stages
 from lab.docgen import generate
 from lab.docgen.translations import chapters
@@ -18,6 +20,7 @@ SOURCE = re.compile(r"^\*\*出处。\*\*.*$", re.MULTILINE)  # a title stays as 
 SENTENCES = ({"problem", "still", "rungs", "idea"}, {"idea"}, {"play"})  # the parts of the groups that quote stages and levels
 
 
+@pytest.mark.whole
 @every("part", ["problem", "diff", "verdicts", "schedule", "play", "still", "neighbours"])
 @every("stage", chapters)
 def test_parts_of_a_chapter_are_chinese(stage, part):
