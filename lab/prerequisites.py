@@ -86,7 +86,9 @@ PROGRAMS = (
         SystemProgram(name, {"apt": name}, "locks of libraries in PHP", store=PHP, files=(f"/var/lib/dpkg/info/{name}.list",))
         for name in ("php-cli", "php-redis", "php-symfony-lock", "php-illuminate-cache", "php-illuminate-redis")
     ),
-    SystemProgram("chromium", _everywhere("chromium"), "the tests in a real browser", store=BROWSER),
+    SystemProgram(  # on Debian also the one without windows, in which the tests take less time
+        "chromium", _everywhere("chromium", apt="chromium chromium-headless-shell"), "the tests in a real browser", store=BROWSER
+    ),
 )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,11 @@ def pytest_addoption(parser: Any) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    """The system's Chromium, for the whole session. Raises MissingProgram, which says how to get it."""
-    executable = program("chromium")
+    """The system's Chromium, for the whole session. Raises MissingProgram, which says how to get it.
+
+    Without windows if it is there: a page opens for a fifth of the processor time that one in a window takes.
+    """
+    executable = shutil.which("chromium-headless-shell") or program("chromium")
     from playwright.sync_api import sync_playwright  # here, because most tests need no browser
 
     root = ["--no-sandbox"] if os.geteuid() == 0 else []  # it refuses root a sandbox

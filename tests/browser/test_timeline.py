@@ -28,6 +28,9 @@ def lost(tmp_path_factory) -> Path:
     return report_run(made.folder)[0]
 
 
+BOXES = "(all) => all.map((one) => one.getBoundingClientRect().toJSON())"
+
+
 class Seen:
     """The timeline of an open page. view: from when to when it shows, in seconds."""
 
@@ -156,7 +159,7 @@ def test_texts_never_overlap(browser, lost):
     for name in ("Zoom out", "Zoom out", "Earlier", "Zoom in", "Zoom in", "Zoom in", "Later"):
         seen.page.get_by_role("button", name=name).click()
         assert seen.view
-        boxes = [one.bounding_box() for one in seen.page.locator("#timeline .words text:visible").all()]
+        boxes = seen.page.locator("#timeline .words text:visible").evaluate_all(BOXES)
         covers = [
             (a, b)
             for number, a in enumerate(boxes)
