@@ -27,22 +27,28 @@ from lab.servers.server import Server
 def keep_decisions(name: str | None, budget_s: float | None) -> int:
     """Decide one stage, or all that can be explored. Keep what was decided, truthfully where it is nothing.
 
-    Only a stage of the ladder is kept, or a lock of ``docs/slips``. Raises BadInput.
+    The searches have as long as those of before, unless ``budget_s`` is given: without it, a busy machine replaces no decision by
+    one that decides less. Only a stage of the ladder is kept, or a lock of ``docs/slips``. Raises BadInput.
     """
     need_clone("--keep")
     if name is not None and Path(name).resolve() not in kept.slips().values():
         choose_from("stage", name, stages())
     slips = [one for one in map(find_stage, map(str, kept.slips().values())) if commands(one)]
     chosen = [explored(name)] if name else [*(one for one in stages().values() if not why_not(one)), *slips]
+    status = ExitStatus.GOOD
     for stage in chosen:
+        before = kept.read(stage.name, kept.folder_of(stage))
+        longest_s = max(within_s(stage, budget_s), before.budget_s if before and budget_s is None else 0)
         with servers(MOST_WORKERS, stage.store) as running:
-            found = _decided(stage, within_s(stage, budget_s), running)
-            path = kept.write(found, kept.folder_of(stage))
-            done = sum(one["decided"] for one in found.searches)
-            terminal().print(
-                f"{stage.name}: {done} of {len(found.searches)} searches are decided; kept {path.name}", highlight=False
-            )
-    return ExitStatus.GOOD
+            found = _decided(stage, longest_s, running)
+        if before and budget_s is None and found.decided < before.decided:
+            place = f"not kept: {before.decided} were. With --budget SECONDS it is kept in any case"
+            status = ExitStatus.NOTHING_SHOWN
+        else:
+            place = f"kept {kept.write(found, kept.folder_of(stage)).name}"
+        text = f"{stage.name}: {found.decided} of {len(found.searches)} searches are decided; {place}"
+        terminal().print(text, highlight=False)
+    return status
 
 
 def commands(stage: Stage) -> list[list[str]]:

@@ -47,6 +47,11 @@ class KeptDecision(msgspec.Struct, kw_only=True):
     # the shortest schedule of each claim that breaks, as ``lab.story.happening.Story`` has it
     stories: dict[str, Any] = {}
 
+    @property
+    def decided(self) -> int:
+        """Return how many searches are decided."""
+        return sum(one["decided"] for one in self.searches)
+
 
 def fingerprint_of(stage: Stage) -> str:
     """Return the hash of a stage's code as it is now. No server is asked."""

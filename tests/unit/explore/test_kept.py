@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from app.lock import Claim
 from app.locks import stages
+from lab.commands import keep_decisions
+from lab.errors import ExitStatus
 from lab.explore import kept
 from lab.explore.kept import KeptDecision
 from lab.explore.schedule import code_of
@@ -111,3 +115,24 @@ def test_no_stage_breaks_its_promise():
     decisions = [one for name in stages() if (one := kept.read(name)) is not None]
 
     assert [(one.stage, claim) for one in decisions for claim, status in one.promises.items() if status == "breaks"] == []
+
+
+@pytest.mark.parametrize(("budget_s", "is_kept"), [(None, False), (30.0, True)])
+def test_a_decision_that_decides_less(monkeypatch, budget_s, is_kept):
+    """A busy machine replaces no decision by one that decides less, unless the time is given: they have the old time."""
+    before = decision(kept_search(10), kept_search(20), budget_s=60.0)
+    times, written = [], []
+
+    def decided(stage, longest_s, running):
+        times.append(longest_s)
+        return decision(kept_search(10), undecided())
+
+    monkeypatch.setattr(keep_decisions, "_decided", decided)
+    monkeypatch.setattr(keep_decisions, "servers", lambda *_: nullcontext([]))
+    monkeypatch.setattr(kept, "read", lambda *_: before)
+    monkeypatch.setattr(kept, "write", lambda found, folder: written.append(found) or folder / "uuid.json")
+
+    status = keep_decisions.keep_decisions("uuid", budget_s)
+
+    assert (status, times) == (ExitStatus.GOOD if is_kept else ExitStatus.NOTHING_SHOWN, [budget_s or 60.0])
+    assert bool(written) is is_kept
