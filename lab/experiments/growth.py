@@ -153,10 +153,16 @@ class UsedByCommand:
             over = threading.Event()
             watcher = threading.Thread(target=self._watch, args=(process.pid, over))
             watcher.start()
-            _, waited, usage = os.wait4(process.pid, 0)
+            try:
+                _, waited, usage = os.wait4(process.pid, 0)
+            except BaseException:  # a signal ends the command as well, which then leaves nothing behind
+                process.terminate()
+                process.wait()
+                raise
+            finally:
+                over.set()
+                watcher.join()
             process.returncode = os.waitstatus_to_exitcode(waited)
-            over.set()
-            watcher.join()
             self.status, self.most_mib = process.returncode, usage.ru_maxrss / 1024
             self.own_cpu_s = usage.ru_utime + usage.ru_stime
             self.took_s = monotonic() - began_s

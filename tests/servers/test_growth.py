@@ -6,6 +6,7 @@ import pytest
 
 from lab.errors import NothingShown
 from lab.experiments import growth, measurement
+from tests.command import Started, gone, wait_for
 
 
 @pytest.mark.trial
@@ -32,3 +33,14 @@ def test_failed_run_is_reported(tmp_path):
 
     with pytest.raises(NothingShown, match="users = 100 cannot share requests = 50"):
         growth.measure(planned, "lab growth", tmp_path / "out", lambda point: None)
+
+
+def test_interrupted_measurement_ends(tmp_path):
+    """A signal to a measurement also ends the command that it measures, and nothing waits for its end."""
+    one = Started(tmp_path, "bench", "explorer", "--pairs", "3")
+    measured = wait_for(lambda: one.named("explore uuid"))
+    family = one.descendants()
+
+    one.process.terminate()
+
+    assert (one.end().status, gone([*measured, *family])) == (130, True)
