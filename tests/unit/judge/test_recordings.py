@@ -8,7 +8,10 @@ from tests.locks_on_trial import BROKEN, EXPECTED, LOCKS, NOT_BELIEVED, SOUND
 from tests.recordings import judged, path_of, recorded
 
 
-@pytest.mark.parametrize("shelf", ["broken", "sound", "trial/wrong", "trial/sound"])
+LARGE = [pytest.param(shelf, marks=pytest.mark.whole) for shelf in ("trial/wrong", "trial/sound")]  # of thousands of requests
+
+
+@pytest.mark.parametrize("shelf", ["broken", "sound", *LARGE])
 def test_a_recorded_run_is_judged_as_expected(shelf, tmp_path):
     """The recording of each trial on a shelf is there, and the judge finds in it what is expected of the lock."""
     wrong = {}

@@ -201,6 +201,7 @@ def test_reasons_are_kept_as_facts():
 ENGLISH_LEFT = re.compile(r"[A-Za-z]{3,} [a-z]{2,} [a-z]{2,}")  # three words in a row
 
 
+@pytest.mark.whole
 def test_cells_are_said_in_chinese(tmp_path):
     """What a reader sees of a cell is Chinese: its scenario, its reason, what all orders decide, and where he goes on."""
     (tmp_path / "matrix").mkdir()
