@@ -7,7 +7,6 @@ import pytest
 from tests.locks_on_trial import BROKEN, EXPECTED, LOCKS, NOT_BELIEVED, SOUND
 from tests.recordings import judged, path_of, recorded
 
-
 LARGE = [pytest.param(shelf, marks=pytest.mark.whole) for shelf in ("trial/wrong", "trial/sound")]  # of thousands of requests
 
 
