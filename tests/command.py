@@ -17,7 +17,9 @@ from typing import Any
 
 import psutil
 
+from lab.errors import ExitStatus
 from lab.experiments.child_run import WarmRuns
+from lab.judge.fact import Code
 from lab.scenario.options import flags
 
 LAB = Path(sys.executable).with_name("lab")
@@ -59,13 +61,23 @@ def lab(*words: str, cwd: Path, timeout_s: float = 120, env: dict[str, str] | No
 def run(scenario: str | Path, stage: str, cwd: Path, *, draw: bool = False, **options: Any) -> Done:
     """``lab run SCENARIO --stage STAGE --json …``, without its pictures where nobody looks at them.
 
-    A worker makes the run, as it does for a matrix: it imports what runs need once.
+    A worker makes the run, as it does for a matrix: it imports what runs need once. A run that is no evidence is made once more.
     """
-    words = [] if draw else ["--no-draw"]
-    done = WARM.execute(["run", str(scenario), "--stage", str(stage), "--json", *map(str, flags(options)), *words], cwd)
-    return Done(*done, (cwd / "reports" / "runs" / "latest").resolve())
+    words = ["run", str(scenario), "--stage", str(stage), "--json", *map(str, flags(options)), *([] if draw else ["--no-draw"])]
+    done = Done(*WARM.execute(words, cwd), (cwd / "reports" / "runs" / "latest").resolve())
+    if _shows_something(done):
+        return done
+    return Done(*WARM.execute(words, cwd), (cwd / "reports" / "runs" / "latest").resolve())
 
 
+def _shows_something(done: Done) -> bool:
+    """Return whether a run is evidence, or failed. A busy machine can keep a run from its danger: that proves nothing."""
+    path = done.folder / "verdict.json"
+    why = json.loads(path.read_text(encoding="utf-8"))["why"] if done.status == ExitStatus.NOTHING_SHOWN and path.exists() else []
+    return not {one["code"] for one in why} & {code.value for code in NO_EVIDENCE}
+
+
+NO_EVIDENCE = (Code.DANGER_NOT_REACHED, Code.STALLED)  # all other reasons are of the evidence itself, and are never tried away
 WARM = WarmRuns()
 atexit.register(WARM.close)
 

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import msgspec
 
 from lab.evidence.history import Outcome, Recorder, Request, outcome_of
-from lab.judge.fact import Code
 from lab.judge.judgement import Judgement, Verdict
 from lab.load.locust import RECORD
 from lab.pipeline import by_locust, conduct
@@ -27,6 +26,7 @@ from lab.scenario.scenario import Scenario
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import Cluster
 from lab.servers.supervisor import Supervisor
+from tests.command import NO_EVIDENCE
 
 
 class Tried(NamedTuple):
@@ -49,8 +49,6 @@ def trial(supervisor: Supervisor, scenario_name: str, stage_name: str, given: Ma
     return Tried(done.judgement, {claim.name for claim in stage.claims}, done.folder.path)
 
 
-# Why a run is no evidence either way. All other reasons are of the evidence itself, and are never tried away.
-NO_EVIDENCE = (Code.DANGER_NOT_REACHED, Code.STALLED)
 MADE_AGAIN = "run made again"  # the name of a test's property: pytest's summary counts them
 
 

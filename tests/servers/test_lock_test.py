@@ -222,10 +222,12 @@ def test_class_is_condemned(here):
     """A class that compares and deletes in two steps breaks its promise, in some order and on the page; its key is found."""
     claims = "releases_only_its_own releases_atomically"
     words = ("--claims", claims, "--scenario", "slow_holder", "--budget", "60", "--out", "out")
-    done = lab("test", "locks_of_mine:Token", *words, "--junit", "j.xml", "--badge", "b.svg", cwd=here)
-
-    tested = json.loads((here / "out" / "test.json").read_text(encoding="utf-8"))
-    own, atomic = tested["claims"]
+    for _ in range(2):  # a busy machine can keep a run from its danger: that proves nothing
+        shutil.rmtree(here / "out", ignore_errors=True)
+        done = lab("test", "locks_of_mine:Token", *words, "--junit", "j.xml", "--badge", "b.svg", cwd=here)
+        own, atomic = json.loads((here / "out" / "test.json").read_text(encoding="utf-8"))["claims"]
+        if own["cells"][0]["verdict"] != "VOID":
+            break
     suite = ET.parse(here / "j.xml").getroot()[0]  # noqa: S314 - the lab wrote it
     assert done.status == 1, done.err
     assert (own["orders"], own["cells"][0]["verdict"]) == ("holds", "KEPT")
