@@ -67,6 +67,7 @@ def run(scenario: str | Path, stage: str, cwd: Path, *, draw: bool = False, **op
     done = Done(*WARM.execute(words, cwd), (cwd / "reports" / "runs" / "latest").resolve())
     if _shows_something(done):
         return done
+    AGAIN.append(f"{scenario} on {stage}")
     return Done(*WARM.execute(words, cwd), (cwd / "reports" / "runs" / "latest").resolve())
 
 
@@ -78,6 +79,7 @@ def _shows_something(done: Done) -> bool:
 
 
 NO_EVIDENCE = (Code.DANGER_NOT_REACHED, Code.STALLED)  # all other reasons are of the evidence itself, and are never tried away
+AGAIN: list[str] = []  # runs that were made again; tests/conftest.py prints them
 WARM = WarmRuns()
 atexit.register(WARM.close)
 

@@ -18,6 +18,7 @@ from lab.servers import process
 from lab.servers.programs.redis import RedisServer
 from lab.servers.stores import stores
 from lab.servers.supervisor import Supervisor
+from tests.command import AGAIN
 from tests.trial import MADE_AGAIN
 
 pytest_plugins = ["tests.chromium", "tests.new_fault"]
@@ -48,9 +49,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "trial: the whole of what an ordinary run has a sample of")
 
 
+@pytest.fixture(autouse=True)
+def _runs_made_again(record_property: Callable[[str, object], None]) -> Iterator[None]:
+    """Name the runs of commands that a test made again."""
+    yield
+    while AGAIN:
+        record_property(MADE_AGAIN, AGAIN.pop())
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print how many runs were made again, and why."""
-    reports = [one for some in terminalreporter.stats.values() for one in some if getattr(one, "when", "") == "call"]
+    reports = [one for some in terminalreporter.stats.values() for one in some if getattr(one, "when", "") == "teardown"]
     again = [(one.nodeid, why) for one in reports for name, why in one.user_properties if name == MADE_AGAIN]
     if again:
         terminalreporter.section(f"{len(again)} runs were made again")

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.command import lab, run
+from tests.command import AGAIN, lab, run
 from tests.sampled import sampled
 
 pytest_plugins = ["pytester"]
@@ -228,6 +228,7 @@ def test_class_is_condemned(here):
         own, atomic = json.loads((here / "out" / "test.json").read_text(encoding="utf-8"))["claims"]
         if own["cells"][0]["verdict"] != "VOID":
             break
+        AGAIN.append("lab test")
     suite = ET.parse(here / "j.xml").getroot()[0]  # noqa: S314 - the lab wrote it
     assert done.status == 1, done.err
     assert (own["orders"], own["cells"][0]["verdict"]) == ("holds", "KEPT")
