@@ -132,15 +132,16 @@ def test_dead_server_ends_the_run(started, name):
 
 
 def test_two_runs_at_once_do_not_meet(tmp_path):
+    """Two runs at once have ports and servers of their own: each counts its own requests, and no other's."""
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
-    words = ("--requests", "60", "--users", "10", "--no-draw")
+    words = ("--requests", "300", "--users", "50", "--no-draw")  # two at once are slow, and fewer would not compete enough
     pair = [Started(folder, "run", "rush", "--stage", "lua", *words) for folder in folders]
 
     for one in pair:
         done = one.end()
-        assert (done.status, done.verdict["final"], done.verdict["lost"]) == (0, 60, 0)
+        assert (done.status, done.verdict["final"], done.verdict["lost"]) == (0, 300, 0), done.out
 
 
 def test_run_in_progress(started):

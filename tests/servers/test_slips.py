@@ -94,8 +94,9 @@ def test_second_acquire_is_told_as_waiting(real):
 
 @pytest.fixture
 def store(redis_port):
-    with Redis(port=redis_port, decode_responses=True) as client:
-        yield client
+    client = Redis(port=redis_port, decode_responses=True)
+    yield client
+    client.connection_pool.disconnect(inuse_connections=False)  # the watchdog may renew at this moment
 
 
 def lock(name, store):
