@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -28,6 +29,14 @@ def started(request, tmp_path) -> Iterator[Started]:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(one.process.pid, signal.SIGKILL)
     one.process.communicate()
+
+
+def lua_and(folder, does) -> Path:
+    """Write a stage that does something when a replica imports it, and return its path."""
+    stage = folder / "own.py"
+    text = (HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8")
+    stage.write_text(f"{text}\nimport os\nif os.environ.get('LAB_REPLICA'):\n    {does}\n", encoding="utf-8")
+    return stage
 
 
 def test_interrupt_keeps_the_partial_run(started):
@@ -57,7 +66,7 @@ def test_late_signal_changes_no_status(number):
 
 def test_interrupt_at_start_leaves_nothing(tmp_path):
     """An interrupt while the servers start leaves no process and no folder."""
-    one = Started(tmp_path, "run", "rush", "--stage", "lua")
+    one = Started(tmp_path, "run", "rush", "--stage", str(lua_and(tmp_path, "import time; time.sleep(60)")))
     family = wait_for(lambda: one.named("redis-server 127.0.0.1") and one.descendants())
 
     one.process.send_signal(signal.SIGINT)
@@ -157,11 +166,7 @@ def test_run_in_progress(started):
 
 def test_replica_that_does_not_start(tmp_path):
     """A replica that does not start is reported with the last lines of its log."""
-    stage = tmp_path / "broken.py"
-    text = (HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8")
-    stage.write_text(
-        text + "\nimport os\nif os.environ.get('LAB_REPLICA'):\n    raise RuntimeError('no coffee')\n", encoding="utf-8"
-    )
+    stage = lua_and(tmp_path, "raise RuntimeError('no coffee')")
 
     done = lab("run", "rush", "--stage", str(stage), cwd=tmp_path)
 
