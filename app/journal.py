@@ -224,9 +224,8 @@ class Renewed(JournalEvent, tag="renewed"):
     sent_ns: Number = 0
     # the name of the command
     command: str = ""
-    # whether it can have prolonged a lease: the store agreed, and the command does more than look or delete. None in a
-    # journal of before this was known
-    prolonged: bool | None = None
+    # whether it can have prolonged a lease: the store agreed, and the command does more than look or delete
+    prolonged: bool = False
     # whether it can have begun a lease: the store agreed to set a key that was absent
     began: bool = False
     # the request that began the thread which sent it, where one did
@@ -239,11 +238,6 @@ class Renewed(JournalEvent, tag="renewed"):
     @property
     def at_ns(self) -> int:
         return self.renewed_ns
-
-    @property
-    def succeeded(self) -> bool:
-        """Return whether it can have prolonged a lease."""
-        return self.answer in ("1", "True", "OK", "sent") if self.prolonged is None else self.prolonged
 
 
 class Sent(JournalEvent, tag="sent"):

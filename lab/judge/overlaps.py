@@ -113,7 +113,7 @@ class Overlaps:
         sent_ns = sent.sent_ns
         since_ns = self.sessions.seen_ns(replica, event, sent_ns)
         self._released_outside(replica, event)
-        sets_a_ttl = event.command in EXPIRES or (event.script and event.succeeded)
+        sets_a_ttl = event.command in EXPIRES or (event.script and event.prolonged)
         if sets_a_ttl and self.keys.happened("del", sent_ns, event.renewed_ns + REPORTED_AT_ONCE_NS, event.key):
             for grant in self.open_grants.values():
                 grant.renewed_to_death |= grant.replica == replica and grant.key == event.key
@@ -146,7 +146,7 @@ class Overlaps:
         request of the process holds the lock, a key that is new is another client's.
         """
         if not event.script or not self.keys.is_known(event.key):
-            return event.began, event.succeeded
+            return event.began, event.prolonged
         since_ns, until_ns = event.sent_ns or event.renewed_ns, event.renewed_ns + REPORTED_AT_ONCE_NS
         born = self.keys.happened(BORN, since_ns, until_ns, event.key)
         is_inside = any(grant.replica == replica and grant.key == event.key for grant in self.open_grants.values())

@@ -39,7 +39,7 @@ class Sessions:
         if not event.key.startswith(f"{SESSION} "):
             return 0
         session = self._known.setdefault((replica, event.key), StoreSession(sent_ns))
-        if event.succeeded:
+        if event.prolonged:
             session.renewed_ns = sent_ns
             self._last[replica] = session
         return session.began_ns

@@ -119,7 +119,7 @@ class _Reader:
 
     def renewal(self, replica: str, event: Renewed) -> Renewal:
         """Return a command outside any request as the picture has it."""
-        return Renewal(self.places[replica], self.key(event.key), self.us(event.renewed_ns), event.answer, event.succeeded)
+        return Renewal(self.places[replica], self.key(event.key), self.us(event.renewed_ns), event.answer, event.prolonged)
 
     def gave_up(self, replica: str, event: GaveUp) -> Waited:
         """Return a request that got no lock as the picture has it. A key in the reason is shortened."""
