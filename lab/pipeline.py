@@ -21,7 +21,7 @@ from lab.judge.verdict import judge
 from lab.load.locust import Load, prepare
 from lab.paths import REPORTS
 from lab.report import site
-from lab.report.pages import keep, report_run
+from lab.report.run_page import keep, report_run
 from lab.report.terminal import progress
 from lab.run.runner import ClusterFactory, Drive, run
 from lab.scenario.scenario import Scenario

@@ -42,8 +42,18 @@ from lab.paths import HOME, REPORTS, shown
 from lab.pipeline import publish_site
 from lab.report.scorecard import VOTERS, VOTERS_REQUESTS
 from lab.report.terminal import STYLES, terminal
-from lab.report.tested_lock import BREAKS, TestedClaim, TestedLock, in_short, in_words, ordered, speed_in_words
-from lab.report.tested_lock_report import badge, junit, write_page
+from lab.report.tested_lock import (
+    BREAKS,
+    TestedClaim,
+    TestedLock,
+    badge,
+    in_short,
+    in_words,
+    junit,
+    ordered,
+    speed_in_words,
+    write_page,
+)
 from lab.run import environment
 from lab.scenario.libraries import library_in
 from lab.scenario.requirements import VOTED

@@ -8,7 +8,8 @@ from pathlib import Path
 from lab.evidence import run_folder
 from lab.paths import shown
 from lab.report import site
-from lab.report.pages import report_many, report_run, runs_in
+from lab.report.comparison import report_many, runs_in
+from lab.report.run_page import report_run
 
 
 def report_again(name: str) -> None:

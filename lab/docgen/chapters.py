@@ -19,7 +19,6 @@ from lab.language.phrases import quoted
 from lab.paths import HOME
 from lab.play.levels import LEVELS
 from lab.report import matrix, reference
-from lab.report.pages import lock_servers
 from lab.scenario import reader
 from lab.scenario.stage_diff import changes, code, difference
 from lab.story import say, say_run
@@ -185,7 +184,7 @@ def _figure(stage: str, name: str, replicas: str = "3") -> str:
 
 
 def _servers(stage: str, *, language: Language = ENGLISH) -> str:
-    return text("costs", "lock_servers", language, lock_servers(reference.of_stage(stage)))
+    return text("costs", "lock_servers", language, reference.of_stage(stage).lock_servers)
 
 
 def _cell(scenario_name: str, stage: str, *, language: Language = ENGLISH) -> str:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from app.locks import stages
 from lab.language.choice import Language
-from lab.report import pages, reference
+from lab.report import reference
 from lab.report.chart import BLUE, GREEN, RED, headed, write
 from lab.report.reference import CEILING, Outcome, tally, tried, worst
 from lab.scenario import reader
@@ -34,7 +34,7 @@ def _costs(*, language: Language = ENGLISH) -> str:
     rows = []
     for name in by_speed():
         result = reference.of_stage(name)
-        behind = str(pages.lock_servers(result))
+        behind = str(result.lock_servers)
         numbers = map(str, tally(name).values())
         share = f"{reference.share_of_ceiling(name):.0%}"
         figures = (reference.figure(result, "commands"), reference.figure(result, "p99"))
@@ -84,7 +84,7 @@ def _kept_by_none(*, language: Language = ENGLISH) -> str:
 
 def draw_price(folder: Path) -> Path:
     """Draw the price of each lock against the claims it keeps. Return the path of ``price.svg``."""
-    return write(_price_figure, folder / Path(PRICE).stem)[0]
+    return write(_price_figure, folder / PRICE)
 
 
 def _price_figure() -> Figure:

@@ -17,9 +17,9 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from lab.docgen import generate
-from lab.experiments import sweep_report, sweeps
+from lab.experiments import sweep_report, sweep_result, sweeps
 from lab.paths import REFERENCE
-from lab.report import pages, repeats
+from lab.report import comparison, run_data
 
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
@@ -118,9 +118,6 @@ def _colours(element: ET.Element) -> tuple[str, ...]:
     )
 
 
-NOT_COMPARED = (".png",)  # drawn together with the SVG of the same name, and rounded by the machine
-
-
 def drifted() -> Iterator[Path]:
     """Yield each kept document, picture and page that would be written otherwise now, or that is missing.
 
@@ -146,21 +143,21 @@ def is_drawn_so(path: Path, draw: Callable[[Path], object]) -> bool:
 
 
 def _ladder(folder: Path) -> list[Path]:
-    if (rounds := REFERENCE / repeats.REPEATS).exists():
+    if (rounds := REFERENCE / run_data.ROUNDS).exists():
         shutil.copy(rounds, folder)
-    return pages.report_many(pages.runs_in(REFERENCE), folder, home=REFERENCE)
+    return comparison.report_many(comparison.runs_in(REFERENCE), folder, home=REFERENCE)
 
 
 def _swept(kept: Path, folder: Path) -> list[Path]:
-    shutil.copy(kept / "sweep.json", folder)
-    return sweep_report.write_again(folder)
+    result = sweep_result.load(kept)
+    return sweep_report.write(sweeps.load(result.sweep), result, folder)
 
 
 def _differing(kept: Path, make: Callable[[Path], list[Path]]) -> Iterator[Path]:
     """Yield what is kept in a folder and differs from what is made now, or is not made any more."""
     with tempfile.TemporaryDirectory() as folder:
         made = {path.name for path in make(Path(folder))}
-        for name in sorted(made | {path.name for kind in ("*.svg", "*.png") for path in kept.glob(kind)}):
+        for name in sorted(made | {path.name for path in kept.glob("*.svg")}):
             if not _is_same(Path(folder, name), kept / name):
                 yield kept / name
 
@@ -172,7 +169,7 @@ def _is_same(made: Path, kept: Path) -> bool:
         return same_picture(made, kept)
     if made.suffix == ".html":
         return _without_pictures(made) == _without_pictures(kept)
-    return made.suffix in NOT_COMPARED or made.read_bytes() == kept.read_bytes()
+    return made.read_bytes() == kept.read_bytes()
 
 
 def _without_pictures(page: Path) -> str:

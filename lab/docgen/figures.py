@@ -23,7 +23,7 @@ from lab.judge.judgement import Verdict
 from lab.judge.verdict import judge_again
 from lab.language.choice import Language
 from lab.paths import DOCS, HOME, REFERENCE, REPORTS
-from lab.report import pages, reference, timeline_focus, timeline_reader
+from lab.report import reference, run_page, timeline_focus, timeline_reader
 from lab.report.run_data import Result
 from lab.report.run_data import load as load_result
 from lab.scenario import reader
@@ -59,7 +59,7 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     def shown(self, language: Language = Language.ENGLISH) -> Path:
         """Return the path of the picture that the chapter shows."""
-        return self.folder / (pages.STEPS if self.steps else pages.TIMELINES)[language]
+        return self.folder / (run_page.STEPS if self.steps else run_page.TIMELINES)[language]
 
     @property
     def command(self) -> list[str]:
@@ -169,7 +169,7 @@ def timeline(one: Illustration) -> Timeline:
 
 def draw(one: Illustration, language: Language, folder: Path) -> Path:
     """Draw the timeline from the kept facts into a folder. Returns the path."""
-    return pages.draw_timeline(result(one), timeline(one), folder, language)
+    return run_page.draw_timeline(result(one), timeline(one), folder, language)
 
 
 def draw_steps(one: Illustration, language: Language, folder: Path) -> Path:
@@ -178,7 +178,7 @@ def draw_steps(one: Illustration, language: Language, folder: Path) -> Path:
     found = None if picture is None else steps(picture)
     if found is None:
         raise BadInput(f"docs/pictures.toml: the run of {one.name} lost nothing that has steps")
-    return pages.draw_steps(result(one), found, folder, language)
+    return run_page.draw_steps(result(one), found, folder, language)
 
 
 OF_LOSS = ("destroyed", "read", "wrote", "overwrote", "culprit")

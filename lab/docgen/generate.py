@@ -43,11 +43,11 @@ from lab.experiments import (
 from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.paths import HOME, REFERENCE
-from lab.report import hero, matrix, pages
+from lab.report import comparison, hero, matrix, site
 from lab.report.html import named
-from lab.report.pages import STEPS, TIMELINES
 from lab.report.palette import PAPERS
 from lab.report.reference import ladder, of_stage
+from lab.report.run_page import STEPS, TIMELINES
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
@@ -99,7 +99,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
     }
     heroes = {
         PICTURES / f"{stem}{name}.svg": partial(hero.draw, name=name, language=language)
-        for language, stem in hero.STEMS.items()
+        for language, stem in site.HEROES.items()
         for name in PAPERS
     }
     return (
@@ -148,7 +148,7 @@ def _rungs(*names: str, language: Language = Language.ENGLISH) -> str:
     rows = []
     for name in names:
         result = of_stage(name)
-        judgement, behind = result.judgement, pages.lock_servers(result)
+        judgement, behind = result.judgement, result.lock_servers
         form = "lost_and_refused" if judgement.failed else "lost"
         lost = say("rungs", form, language, judgement.lost, all=judgement.requests, refused=judgement.failed)
         still = quoted("still", stages()[name].story.still[0], language)
@@ -270,7 +270,7 @@ def _matrix_origin(*, language: Language = Language.ENGLISH) -> str:
 
 
 PARTS: dict[str, Callable[..., str]] = {
-    "ladder": lambda: pages.markdown(ladder()),
+    "ladder": lambda: comparison.markdown(ladder()),
     "rungs": _rungs,
     "stages": _stages,
     "stage_files": _stage_files,

@@ -23,7 +23,7 @@ from lab.language.choice import Language
 from lab.paths import HOME
 from lab.report import run_data
 from lab.report.html import named, page
-from lab.report.pages import PAGE, draw_run
+from lab.report.run_page import PAGE, draw_run
 from lab.run import environment
 from lab.story import say_run
 from lab.story.timeline import Timeline

@@ -13,9 +13,8 @@ from lab.errors import ExitStatus, worst
 from lab.experiments.measurement import new_place
 from lab.judge.judgement import Judgement
 from lab.pipeline import conduct_with_progress, finish, publish_site
-from lab.report.pages import report_many
-from lab.report.repeats import of as repeat_of
-from lab.report.repeats import write
+from lab.report.comparison import report_many
+from lab.report.run_data import repeat_of, write_rounds
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
@@ -49,7 +48,7 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, rounds: int, command:
             folders += [done.folder.path] if number == 1 else []
     into = out or new_place("ladder")
     if rounds > 1:
-        write(repeats, into)
+        write_rounds(repeats, into)
     page, *_ = report_many(folders, into)
     publish_site()
     for line in _summary(judgements[: len(folders)]):

@@ -133,7 +133,7 @@ def draw(found: Sequence[LockMeasurement], into: Path) -> list[Path]:
         title(axes, _finding(alone), about, title_width(names))
         return figure
 
-    return write_chart(drawn, into / "locks", ("svg", "png"))
+    return [write_chart(drawn, into / f"locks.{kind}") for kind in ("svg", "png")]
 
 
 def _finding(alone: dict[str, LockMeasurement]) -> str:

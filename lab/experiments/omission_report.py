@@ -35,7 +35,7 @@ from lab.paths import REFERENCE
 from lab.report.chart import FONTS, headed
 from lab.report.chart import write as write_chart
 from lab.report.palette import DARK, LIGHT, PAPERS, Paper
-from lab.report.statistics import Interval, mean_of_ratios, of_amounts
+from lab.report.statistics import Spread, mean_of_ratios, of_amounts
 from lab.text import counted, table, thousands
 
 KEPT = REFERENCE / "omission"
@@ -58,7 +58,7 @@ def load(folder: Path) -> OmissionBenchmark:
     return measurement.load(folder / FILE, OmissionBenchmark)
 
 
-def quantiles(runs: Sequence[TimedRun], situation: Situation, view: View, name: str) -> Interval:
+def quantiles(runs: Sequence[TimedRun], situation: Situation, view: View, name: str) -> Spread:
     """Return a quantile of a view's waits in ms: the mean of its rounds, with the interval."""
     return of_amounts(ends(runs, situation, view, name))
 
@@ -102,7 +102,7 @@ def draw_one(found: OmissionBenchmark, folder: Path, name: str) -> Path:
     settings = {"text.color": paper.text, "axes.labelcolor": paper.text, "axes.facecolor": paper.page, "grid.color": paper.line}
     settings |= {"xtick.color": paper.soft, "ytick.color": paper.soft, "axes.edgecolor": paper.soft}
     settings |= {"savefig.facecolor": paper.page, **FONTS}
-    return write_chart(lambda: picture(found.points, paper), folder / f"{STEM}{name}", settings=settings)[0]
+    return write_chart(lambda: picture(found.points, paper), folder / f"{STEM}{name}.svg", settings=settings)
 
 
 def picture(runs: Sequence[TimedRun], paper: Paper) -> Figure:
@@ -150,8 +150,7 @@ def _shares(axes: Axes, runs: Sequence[TimedRun], colours: Sequence[str], paper:
     for situation, line in ((LUA, "-"), (UNFROZEN, ":")):
         for view, colour, marker in zip((OPEN, CLOSED), colours, "ox", strict=True):
             found = [quantiles(runs, situation, view, name) for name in QUANTILES]
-            below = [one.value - (one.value if one.low is None else one.low) for one in found]
-            above = [(one.value if one.high is None else one.high) - one.value for one in found]
+            below, above = [one.value - one.low for one in found], [one.high - one.value for one in found]
             what = f"{view.loop} loop" + ("" if situation is LUA else ", nothing frozen")
             bars = (below, above) if situation is LUA else None
             values = [one.value for one in found]

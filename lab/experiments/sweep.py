@@ -92,8 +92,8 @@ def band(
     """Draw a figure over the values, with its interval at each as a bar. shift: to the right, so that equal curves are seen."""
     known = curve.known(figure)
     means = [one.value for _, one in known]
-    below = [0.0 if one.low is None else max(0.0, one.value - one.low) for _, one in known]
-    above = [0.0 if one.high is None else max(0.0, one.high - one.value) for _, one in known]
+    below = [max(0.0, one.value - one.low) for _, one in known]
+    above = [max(0.0, one.high - one.value) for _, one in known]
     values = [value + shift for value, _ in known]
     drawn = {"color": colour, "linestyle": style, "marker": marker, "markersize": 5, "capsize": 3, "elinewidth": 1.2}
     axes.errorbar(values, means, yerr=[below, above], label=label, **drawn)  # type: ignore[arg-type] # names and numbers

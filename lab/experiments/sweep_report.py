@@ -18,18 +18,17 @@ from lab.language.phrases import quoted
 from lab.report.chart import headed
 from lab.report.chart import write as write_chart
 from lab.report.html import in_both, inline, named
-from lab.report.statistics import Interval
+from lab.report.statistics import Spread
 from lab.story import say
 from lab.story.say import ENGLISH
 from lab.text import table
 
 
 def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
-    """Write a page in each language, ``sweep.md``, the pictures and ``<name>.png``. Return the paths, the English page first."""
+    """Write a page in each language, ``sweep.md`` and the pictures. Return the paths, the English page first."""
     curves = sweep_result.curves(result)
     pictures = {
-        language: draw(sweep, result, curves, named(into / f"{result.sweep}.svg", language).with_suffix(""), language)
-        for language in Language
+        language: draw(sweep, result, curves, named(into / f"{result.sweep}.svg", language), language) for language in Language
     }
     text = into / "sweep.md"
     replace(text, markdown(sweep, result, curves).encode())
@@ -44,15 +43,15 @@ def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
             "result": result,
             "head": head(sweep, language),
             "rows": rows(sweep, curves, language),
-            "picture": inline(pictures[language][:1])[0],
+            "picture": inline([pictures[language]])[0],
             "home": named(Path("index.html"), language).name,
         },
     )
-    return [*pages, text, *(path for drawn in pictures.values() for path in drawn)]
+    return [*pages, text, *pictures.values()]
 
 
-def draw(sweep: Sweep, result: SweepResult, curves: Sequence[Curve], stem: Path, language: Language = ENGLISH) -> list[Path]:
-    """Draw to ``stem.svg``, in English to ``stem.png`` as well, and return the paths."""
+def draw(sweep: Sweep, result: SweepResult, curves: Sequence[Curve], path: Path, language: Language = ENGLISH) -> Path:
+    """Draw into a file, and return its path."""
 
     def drawn() -> Figure:
         whole = headed(heading(sweep, result, curves, language), conditions(result, language), sweep.height_in)
@@ -62,7 +61,7 @@ def draw(sweep: Sweep, result: SweepResult, curves: Sequence[Curve], stem: Path,
                 one.set_text(quoted("sweep", one.get_text(), language))
         return whole
 
-    return write_chart(drawn, stem, ("svg", "png") if language is ENGLISH else ("svg",))
+    return write_chart(drawn, path)
 
 
 def heading(sweep: Sweep, result: SweepResult, curves: Sequence[Curve], language: Language = ENGLISH) -> str:
@@ -88,9 +87,10 @@ def conditions(result: SweepResult, language: Language = ENGLISH) -> str:
 
 
 def write_again(folder: Path) -> list[Path]:
-    """Draw a sweep again into its folder. Raises BadInput."""
+    """Draw a kept sweep into its folder, and its picture as a PNG as well. Return the paths, the page first. Raises BadInput."""
     result = sweep_result.load(folder)
-    return write(sweeps.load(result.sweep), result, folder)
+    sweep = sweeps.load(result.sweep)
+    return [*write(sweep, result, folder), draw(sweep, result, sweep_result.curves(result), folder / f"{result.sweep}.png")]
 
 
 def markdown(sweep: Sweep, result: SweepResult, curves: Sequence[Curve]) -> str:
@@ -117,10 +117,10 @@ def _row(sweep: Sweep, stage: str, spot: Spot, language: Language) -> list[str]:
     return [f"`{stage}`", f"{spot.value:g}", str(spot.sound), *figures, left_out]
 
 
-def _figure(name: str, one: Interval | None, language: Language) -> str:
+def _figure(name: str, one: Spread | None, language: Language) -> str:
     if one is None:
         return "–"
-    if one.low is None or one.high is None:
+    if one.low == one.high:
         return shown(name, one.value)
     return shown(name, one.value) + say.text(
         "sweep_page", "between", language, low=shown(name, one.low), high=shown(name, one.high)

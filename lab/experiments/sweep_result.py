@@ -12,7 +12,7 @@ from lab.experiments import measurement
 from lab.experiments.measurement import Measurement
 from lab.judge.judgement import Judgement
 from lab.report import statistics
-from lab.report.statistics import Interval
+from lab.report.statistics import Spread
 from lab.story.verdict import why
 
 UNSOUND = ("VOID", "BROKEN")
@@ -74,7 +74,7 @@ class Spot(msgspec.Struct, frozen=True):
 
     value: float
     sound: int  # how many repeats are sound
-    figures: dict[str, Interval]  # the interval of each figure over the sound repeats
+    figures: dict[str, Spread]  # the interval of each figure over the sound repeats
     unsound: list[Point]  # the points that are not averaged
 
 
@@ -84,7 +84,7 @@ class Curve(msgspec.Struct, frozen=True):
     stage: str
     spots: list[Spot]
 
-    def known(self, figure: str) -> list[tuple[float, Interval]]:
+    def known(self, figure: str) -> list[tuple[float, Spread]]:
         """Return the values at which the figure was soundly measured, with its intervals."""
         return [(spot.value, spot.figures[figure]) for spot in self.spots if figure in spot.figures]
 
@@ -119,7 +119,7 @@ def _spot(result: SweepResult, stage: str, value: float) -> Spot | None:
     return Spot(value, len(sound), {name: _interval(name, sound) for name in names}, [one for one in here if not one.sound])
 
 
-def _interval(figure: str, points: Sequence[Point]) -> Interval:
+def _interval(figure: str, points: Sequence[Point]) -> Spread:
     if figure == LOST_SHARE:
         return statistics.of_shares([one.lost for one in points], [one.acknowledged for one in points])
     if figure == LOST_LOCK:

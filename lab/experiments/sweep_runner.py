@@ -25,7 +25,7 @@ from lab.errors import BadInput, CannotWrite, ExitStatus, NotReady, choose_from,
 from lab.experiments import sweep_result, sweeps
 from lab.experiments.measurement import made_now, new_place, record
 from lab.experiments.sweep import START_S, Sweep, numbers
-from lab.experiments.sweep_report import write
+from lab.experiments.sweep_report import write_again
 from lab.experiments.sweep_result import Point, SweepResult, shown
 from lab.judge.judgement import Verdict
 from lab.pipeline import by_locust, conduct, finish, publish_site
@@ -79,7 +79,7 @@ def run_sweep(
     into.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(KeyboardInterrupt), one_supervisor():
         record(result, _conducted(sweep, plan, command, console), into / sweep_result.FILE)
-    return _end(console, sweep, result, into)
+    return _end(console, result, into)
 
 
 def planned(sweep: Sweep, stages: Sequence[Stage], values: Sequence[float], repeats: int, given: Mapping[str, int]) -> Plan:
@@ -161,13 +161,13 @@ def _point(sweep: Sweep, stage: Stage, value: float, repeat: int, scenario: Scen
     return sweep_result.point(stage.name, value, repeat, done.judgement, tuple(sweep.figures))
 
 
-def _end(console: Console, sweep: Sweep, result: SweepResult, into: Path) -> int:
+def _end(console: Console, result: SweepResult, into: Path) -> int:
     if not result.points:
         with contextlib.suppress(OSError):  # the folder may not exist yet, or contain other files
             into.rmdir()
         console.print("interrupted before the first point was measured; there is nothing to show", style="yellow")
         return ExitStatus.INTERRUPTED
-    paths = write(sweep, result, into)
+    paths = write_again(into)
     publish_site()
     console.print()
     console.print((into / "sweep.md").read_text(encoding="utf-8"), markup=False, soft_wrap=True)

@@ -31,8 +31,8 @@ from lab.play.encoding import encoded
 from lab.play.graph import Graph
 from lab.play.level import CLIENTS, TTL_MS, Level, LevelKind
 from lab.play.texts import TEMPLATES, Said, both, faults, goal, label, said, said_by, table
-from lab.report.going_on import LEVELS, LevelPage
 from lab.report.html import page
+from lab.report.run_page import LEVELS, LevelPage
 from lab.scenario.stages import find_stage
 
 SEARCH_S = 120.0

@@ -64,30 +64,25 @@ def save(chart: Chart, results: Sequence[Result], path: Path, language: Language
         figure.set_label(axes.get_title(loc="left").replace("\n", " "))
         return figure
 
-    (written,) = write(drawn, path.with_suffix(""))
-    return written
+    return write(drawn, path)
 
 
-def write(
-    draw: Callable[[], Figure], stem: Path, kinds: Sequence[str] = ("svg",), settings: Mapping[str, Any] | None = None
-) -> list[Path]:
-    """Draw a figure in the lab's style into one file of each kind, such as ``stem.svg``. Return the paths.
+def write(draw: Callable[[], Figure], path: Path, settings: Mapping[str, Any] | None = None) -> Path:
+    """Draw a figure in the lab's style into a file, of the kind that its name says. Return its path.
 
-    A file is written completely or not at all, and through no link. An SVG states the figure's label as its title, and no date.
+    It is written completely or not at all, and through no link. An SVG states the figure's label as its title, and no date.
     settings: of matplotlib, beyond those of the style.
     """
     from matplotlib import style
 
-    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
     with style.context([STYLE, dict(settings or {})]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser draws the letters of an SVG, in fonts of its own
         figure = draw()
         about = {"Date": None} | ({"Title": figure.get_label()} if figure.get_label() else {})
-        for path, kind in zip(paths, kinds, strict=True):
-            content = BytesIO()
-            figure.savefig(content, format=kind, metadata=about if kind == "svg" else None)
-            replace(path, content.getvalue())
-    return paths
+        content, kind = BytesIO(), path.suffix.removeprefix(".")
+        figure.savefig(content, format=kind, metadata=about if kind == "svg" else None)
+    replace(path, content.getvalue())
+    return path
 
 
 def separate_thousands(axes: Axes) -> None:

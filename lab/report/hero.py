@@ -15,6 +15,7 @@ from lab.report.matrix_layout import Marks, marks
 from lab.report.matrix_picture import legend, write
 from lab.report.palette import HARMS, PAPERS, Mark
 from lab.report.run_data import Result
+from lab.report.site import HEROES
 from lab.report.statistics import Spread, mean
 from lab.story.say import ENGLISH, text
 from lab.text import thousands
@@ -25,7 +26,6 @@ LAST = "incr"  # it stands apart: it needs no lock
 FAULTS = (
     *("one_replica", "rush", "holder_crash", "slow_holder", "release_race", "nested", "work_outlasts_ttl", "frozen_holder"),
 )
-STEMS = {Language.ENGLISH: "hero", Language.CHINESE: "hero-zh"}
 WIDTH, LEFT = 850, 14  # px: the picture, and its margin
 ROW, GAP, TOP, BELOW = 45, 12, 128, 48  # px: the height of a row, the space before the last, above the rows, and below them
 BARS, CELLS, CELL = 206, 456, 48  # px: where the bars and the cells begin, and the width of a cell
@@ -76,7 +76,7 @@ def rung(result: Result, known: Marks) -> Rung:
 
 def draw(folder: Path, name: str, language: Language = ENGLISH) -> Path:
     """Write the picture on one paper: its file's name ends with ``name``. Names of stages stay. Return its path."""
-    return write_picture(rungs(), folder / f"{STEMS[language]}{name}.svg", name, language)
+    return write_picture(rungs(), folder / f"{HEROES[language]}{name}.svg", name, language)
 
 
 def write_picture(rows: list[Rung], path: Path, name: str, language: Language = ENGLISH) -> Path:

@@ -11,7 +11,7 @@ from app.lock import Stage
 from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.paths import REFERENCE
-from lab.report import matrix, pages, repeats, run_data
+from lab.report import comparison, matrix, run_data
 from lab.report.matrix import Cell
 from lab.report.run_data import Result
 from lab.scenario import reader
@@ -36,8 +36,8 @@ class Outcome(StrEnum):
 @cache
 def ladder() -> list[Result]:
     """Return the runs of the reference ladder, in the order in which they were made."""
-    found = [run_data.load(folder) for folder in pages.runs_in(REFERENCE)]
-    return run_data.with_rounds(found, repeats.read(REFERENCE))
+    found = [run_data.load(folder) for folder in comparison.runs_in(REFERENCE)]
+    return run_data.with_rounds(found, run_data.rounds_in(REFERENCE))
 
 
 @cache
@@ -131,4 +131,4 @@ def figure(result: Result, name: str) -> str:
 
 def share_of_ceiling(stage: str) -> float:
     """Return the stage's throughput as a share of the ceiling's: the mean over the rounds that both have."""
-    return math.fsum(ratios := repeats.speed_ratios(of_stage(stage).repeats, of_stage(CEILING).repeats)) / len(ratios)
+    return math.fsum(ratios := run_data.speed_ratios(of_stage(stage).repeats, of_stage(CEILING).repeats)) / len(ratios)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
 import msgspec
 
 from lab.evidence.loss import Mechanism
-from lab.evidence.run_folder import RunRecord
+from lab.evidence.run_folder import RunRecord, replace
 from lab.evidence.run_folder import load as load_record
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import BIN_NS, Findings
 from lab.judge.judgement import Judgement
 from lab.judge.losses import net_losses
 from lab.language.choice import Language
-from lab.language.phrases import quoted
-from lab.report.repeats import Repeat, of
 from lab.report.statistics import mean
 from lab.scenario.options import OPTIONS, Label
+from lab.scenario.requirements import servers
 from lab.story import say
 from lab.story.say import ENGLISH
+from lab.story.verdict import headline
 
+ROUNDS = "repeats.json"  # next to a ladder that ran several times: a line for each run
 POINTS = 200  # of a curve
 
 
@@ -48,8 +48,13 @@ class Cause(msgspec.Struct):
     destroyed: int
     # how many of them its later writes brought back, because they had read before
     restored: int = 0
-    # writes that overwrote increments
+    # writes that overwrote increments; 0 where that is not on record
     writes: int = 0
+
+    @property
+    def net(self) -> int:
+        """Return what it took in the end: below zero if its writes brought back what other mechanisms had overwritten."""
+        return self.destroyed - self.restored
 
 
 class Series(msgspec.Struct, kw_only=True):
@@ -73,6 +78,50 @@ class Series(msgspec.Struct, kw_only=True):
     causes: list[Cause] = []
 
 
+class Repeat(msgspec.Struct, kw_only=True):
+    """What charts need of one run of a round."""
+
+    # the number of its round, from 1
+    round: int
+    # the name of the run
+    run: str
+    stage: str
+    replicas: int
+    verdict: str
+    # acknowledged requests, and those of them that are in the counter
+    acknowledged: int
+    kept: int
+    duration_s: float
+    # 99 of 100 grants waited at most so long; 0 where no request was granted a lock
+    wait_p99_ms: float
+    # commands that the lock's store carried out, per increment
+    commands: float
+
+    @property
+    def acknowledged_per_s(self) -> float:
+        return self.acknowledged / self.duration_s if self.duration_s else 0.0
+
+    @property
+    def kept_per_s(self) -> float:
+        return self.kept / self.duration_s if self.duration_s else 0.0
+
+
+def repeat_of(judgement: Judgement, replicas: int, number: int = 1) -> Repeat:
+    """Return what charts need of a run, which is of this round."""
+    return Repeat(
+        round=number,
+        run=judgement.run,
+        stage=judgement.stage,
+        replicas=replicas,
+        verdict=headline(judgement),
+        acknowledged=judgement.acknowledged,
+        kept=judgement.kept,
+        duration_s=judgement.duration_s,
+        wait_p99_ms=judgement.wait_ms.get("p99", 0.0),
+        commands=judgement.commands_per_increment,
+    )
+
+
 class Result(msgspec.Struct, kw_only=True):
     """A judged run as charts and pages need it."""
 
@@ -90,7 +139,15 @@ class Result(msgspec.Struct, kw_only=True):
     @property
     def repeats(self) -> list[Repeat]:
         """Return the runs for which this result stands: its rounds, or itself alone."""
-        return self.rounds or [of(self.judgement, self.record.scenario["replicas"])]
+        return self.rounds or [repeat_of(self.judgement, self.record.scenario["replicas"])]
+
+    @property
+    def lock_servers(self) -> int:
+        """Return how many servers the lock's store had. In an older record, that follows from the scenario."""
+        if self.record.lock_servers is not None:
+            return self.record.lock_servers
+        scenario = self.record.scenario
+        return servers(self.record.stage["store"], scenario.get("store_nodes", 1), scenario.get("store_replica", False))
 
     @property
     def kept_per_s(self) -> float:
@@ -138,38 +195,6 @@ def series(findings: Findings) -> Series:
     )
 
 
-class AccountLine(msgspec.Struct):
-    """A mechanism in the exact account."""
-
-    mechanism: Mechanism
-    # how many writes overwrote increments; None if that is not on record
-    writes: int | None
-    # how many increments its writes overwrote; None if that is not on record
-    overwritten: int | None
-    # how many of them its later writes brought back
-    brought_back: int | None
-    # overwritten less brought back; below zero if its writes brought back what other mechanisms had overwritten
-    net: int
-
-
-def account(result: Result) -> list[AccountLine]:
-    """Return the exact account; the nets add up to the number of lost increments."""
-    lines = [
-        AccountLine(cause.mechanism, cause.writes or None, cause.destroyed, cause.restored, cause.destroyed - cause.restored)
-        for cause in sorted(result.series.causes, key=lambda cause: -cause.destroyed)
-    ]
-    rest = result.judgement.lost - sum(line.net for line in lines)
-    return lines + ([AccountLine(Mechanism.WRITE_UNCONFIRMED, None, None, None, rest)] if rest else [])
-
-
-def rates(curves: Series, steps: int) -> tuple[list[float], list[float]]:
-    """Return the edges of about so many time steps in seconds, and the acknowledged requests per second in each step."""
-    times, totals = [0.0, *curves.time_s], [0, *curves.acknowledged]
-    every = max(1, len(times) // steps)
-    times, totals = times[::every], totals[::every]
-    return times, [(b - a) / (until - since) for a, b, since, until in zip(totals, totals[1:], times, times[1:], strict=False)]
-
-
 def load(folder: Path) -> Result:
     """Return the result of a judged run folder. Raises BadInput, OSError or errors of msgspec."""
     return Result(
@@ -208,7 +233,6 @@ def _last_known(by_bin: dict[int, int], ends: range, step: int) -> list[int]:
 
 
 NONE = "–"
-MOMENTS = (slice(11, 19), slice(0, 19), slice(0, 23))  # of a time in ISO 8601: the time, with the day, with milliseconds
 
 
 def labels() -> dict[str, Label]:
@@ -228,45 +252,22 @@ def parameter(result: Result, name: str) -> object:
     return scenario.get(name)
 
 
-def differing(results: Sequence[Result]) -> list[str]:
-    """Return the parameters in which the results differ."""
-    return [name for name in labels() if len({parameter(one, name) for one in results}) > 1]
+def write_rounds(repeats: Sequence[Repeat], folder: Path) -> Path:
+    """Write ``repeats.json``, a line for each run. Return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = b",\n ".join(map(msgspec.json.encode, repeats))
+    replace(folder / ROUNDS, b"[\n " + lines + b"\n]\n")
+    return folder / ROUNDS
 
 
-def with_labels(results: Sequence[Result], language: Language = ENGLISH) -> list[Result]:
-    """Return the same results, in the same order, each with a label of its own.
-
-    The label is the stage. Runs with the same stage also get the parameters in which they differ. Runs that do not differ get the
-    time at which they began.
-    """
-    groups: dict[str, list[Result]] = defaultdict(list)
-    for result in results:
-        groups[result.named()].append(result)
-    named = {
-        result.record.run: label
-        for alike in groups.values()
-        for result, label in zip(alike, _labels(alike, language), strict=True)
-    }
-    return [msgspec.structs.replace(result, given_label=named[result.record.run]) for result in results]
+def rounds_in(folder: Path) -> list[Repeat]:
+    """Return the runs of all rounds; none where the ladder ran once."""
+    path = folder / ROUNDS
+    return msgspec.json.decode(path.read_bytes(), type=list[Repeat]) if path.exists() else []
 
 
-def _labels(alike: Sequence[Result], language: Language) -> list[str]:
-    if len(alike) == 1:
-        return [alike[0].named(language)]
-    names = differing(alike)
-    comma: str = say.words(language)["mark"]["comma"]
-    words = {name: Label(*(quoted("label", part, language) for part in label)) for name, label in labels().items()}
-    found = [comma.join([one.named(language), *(words[name].text(parameter(one, name)) for name in names)]) for one in alike]
-    if len(set(found)) == len(found):
-        return found
-    twice = Counter(found)
-    moment = _moment(alike)
-    return [f"{label}{comma}{moment(one)}" if twice[label] > 1 else label for label, one in zip(found, alike, strict=True)]
-
-
-def _moment(alike: Sequence[Result]) -> Callable[[Result], str]:
-    """Return what writes the time of each run, as exactly as needed. Runs of one millisecond get the name of their folder."""
-    for part in MOMENTS:
-        if len({one.record.started_utc[part] for one in alike}) == len(alike):
-            return lambda one: one.record.started_utc[part].replace("T", " ")
-    return lambda one: one.record.run
+def speed_ratios(runs: Sequence[Repeat], base: Sequence[Repeat]) -> list[float]:
+    """Return the increments kept a second, as ratios to those of the base: round by round where both ran in the same rounds."""
+    others = {one.round: one for one in base}
+    pairs = [(one, others.get(one.round, base[0])) for one in runs]
+    return [one.kept_per_s / other.kept_per_s if other.kept_per_s else 0.0 for one, other in pairs]

@@ -1,25 +1,44 @@
-"""The page of one run in a language: what the tested claim came to, all requests, the loss step by step, and where to go on."""
+"""The page of one run: what the tested claim came to, all requests, the loss step by step, and where to go on. And its pictures.
+
+What it leads to has an address relative to a run in ``reports/runs``. What is not there gets no link.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
-from lab.evidence.loss import Loss
-from lab.judge.judgement import Violation
+from lab.evidence.loss import Loss, Mechanism
+from lab.evidence.run_folder import replace, save
+from lab.judge.findings import Findings
+from lab.judge.judgement import Judgement, Violation
+from lab.judge.verdict import judge_again
 from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.paths import COMMAND
+from lab.report import chart, run_data, timeline_reader
 from lab.report.chart import LINES
-from lab.report.going_on import chapter, level, mender
-from lab.report.run_data import Result
-from lab.report.run_words import RunWords
-from lab.story import say, verdict
+from lab.report.html import in_both, inline
+from lab.report.lanes import drawing
+from lab.report.run_data import Cause, Result
+from lab.report.run_words import RunWords, mender
+from lab.story import say, say_run, steps_drawing, verdict
+from lab.story.say import ENGLISH
+from lab.story.steps import StepsOfLoss
+from lab.story.steps_of_wait import steps_of_run
+from lab.story.timeline import Timeline
 from lab.text import thousands
 
+STEPS = {Language.ENGLISH: "five_steps.svg", Language.CHINESE: "five_steps.zh.svg"}
+TIMELINES = {Language.ENGLISH: "timeline.svg", Language.CHINESE: "timeline.zh.svg"}
+PAGE = "report.html"  # of a run
+LEVELS, PLAY = "levels.json", ("play", "reference/play")
+CHAPTERS = {Language.ENGLISH: ("docs/ladder",), Language.CHINESE: ("docs/zh/ladder", "docs/ladder")}
 OF_STORE = {  # what takes part only where the lock is in this store
     "mariadbd": "mysql",
     "pymysql": "mysql",
@@ -65,6 +84,18 @@ class RunPage(RunWords):
         if judgement.final is None:
             return self.say("missing_unread")
         return self.say("missing", writes=thousands(judgement.writes), final=thousands(judgement.final))
+
+    @property
+    def account(self) -> list[Cause]:
+        """Return the exact account: the causes, and what no mechanism took. Their nets add up to what is lost."""
+        causes = sorted(self.result.series.causes, key=lambda cause: -cause.destroyed)
+        rest = self.judgement.lost - sum(cause.net for cause in causes)
+        return [*causes, *([Cause(Mechanism.WRITE_UNCONFIRMED, rest)] if rest else [])]
+
+    @property
+    def violations(self) -> list[tuple[Violation, str]]:
+        """Return each broken claim with what was seen."""
+        return [(one, verdict.seen(one, self.language)) for one in self.judgement.violations]
 
     def losses(self, violation: Violation) -> Iterator[str]:
         """Yield the examples of lost increments."""
@@ -154,3 +185,102 @@ def curves_of_run(result: Result, grants: int, language: Language) -> str:
         **{name: getattr(series, name) for name in ("time_s", "acknowledged", "unknown", "value")},
     }
     return msgspec.json.encode({"run": run, "words": say.words(language)["curves"]}).decode().replace("<", "\\u003c")
+
+
+def draw_steps(result: Result, found: StepsOfLoss, folder: Path, language: Language) -> Path:
+    """Draw the steps into a folder. Returns the path of the picture."""
+    return _written(folder / STEPS[language], steps_drawing.draw(found, chart.conditions([result], language), language))
+
+
+def draw_timeline(result: Result, picture: Timeline, folder: Path, language: Language) -> Path:
+    """Draw the timeline into a folder. Returns the path of the picture."""
+    return _written(folder / TIMELINES[language], drawing.still(picture, chart.conditions([result], language), language))
+
+
+def _written(path: Path, text: str) -> Path:
+    replace(path, text.encode())
+    return path
+
+
+def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -> list[Path]:
+    """Draw one run into its folder: ``*.svg``, and a page in each language. Return the paths, the English page first.
+
+    judged: what ``judge`` has just returned for this folder. Without it, the history is read and judged here.
+    """
+    judgement, findings = judged or judge_again(folder)
+    keep(folder, judgement, findings)
+    result = run_data.load(folder)
+    picture = timeline_reader.read(folder, judgement, findings, result.record.has_store)
+    replace(folder / "timeline.json", msgspec.json.encode(picture))
+    return draw_run(result, picture)
+
+
+def draw_run(result: Result, picture: Timeline) -> list[Path]:
+    """Draw a judged run into its folder. Return the paths, the English page first."""
+    folder = result.folder
+    found = steps_of_run(picture)
+    steps = {language: [draw_steps(result, found, folder, language)] if found else [] for language in Language}
+    # the page of the class shows the Chinese timeline where it has no steps
+    timed = [language for language in Language if picture.held and (language is ENGLISH or not found)]
+    stills = [draw_timeline(result, picture, folder, language) for language in timed]
+    pages = in_both("run.html", folder / PAGE, lambda language: _values(result, picture, found, steps[language], language))
+    return [*pages, *stills, *(path for drawn in steps.values() for path in drawn)]
+
+
+def _values(
+    result: Result, picture: Timeline, found: StepsOfLoss | None, steps: Sequence[Path], language: Language
+) -> dict[str, object]:
+    """Return what the page of a run shows in a language."""
+    grants = picture.grants if picture.is_locked else 0
+    return {
+        "run": RunPage(result, grants, language),
+        "judgement": result.judgement,
+        "load": chart.conditions([result], language, named=False),
+        "caption": say_run.caption(picture, language),
+        "timeline": picture,
+        "drawing": drawing.for_page(picture, language) if picture.held else None,
+        "steps": say_run.page_of_steps(found, language) if found else None,
+        "drawn_steps": "".join(inline(steps)),
+        "curves": curves_of_run(result, grants, language),
+        "home": "../../index.html" if result.folder.parent.name == "runs" else "",  # the site; it is written after each run
+        "says": lambda table, name, **places: say.text(table, name, language, **places),
+        "unfilled": lambda table, name: say.words(language)[table][name],
+    }
+
+
+def keep(folder: Path, judgement: Judgement, findings: Findings) -> None:
+    """Write ``verdict.json`` and ``series.json``, from which pictures are drawn."""
+    save(folder / "verdict.json", judgement)
+    save(folder / "series.json", run_data.series(findings))
+
+
+class LevelPage(msgspec.Struct):
+    """A level of ``lab play`` whose moves are not given, as ``levels.json`` next to the pages has it."""
+
+    name: str
+    stage: str
+    # the names of the claims that win it
+    claims: list[str]
+
+
+def level(reports: Path, judgement: Judgement, language: Language) -> str | None:
+    """Return the address of a level of the stage that is about the tested claim."""
+    for play in PLAY:
+        folder = reports / play
+        for one in _levels(folder):
+            if one.stage == judgement.stage and judgement.claim in one.claims and (folder / f"{one.name}.html").exists():
+                return f"../../{play}/{quote(one.name)}.html?lang={language}"
+    return None
+
+
+def _levels(folder: Path) -> Iterator[LevelPage]:
+    try:
+        yield from msgspec.json.decode((folder / LEVELS).read_bytes(), type=list[LevelPage])
+    except (OSError, msgspec.MsgspecError):
+        return
+
+
+def chapter(reports: Path, stage: str, language: Language) -> str | None:
+    """Return the address of a stage's chapter: a file outside the folder of the reports."""
+    found = next((path for path in CHAPTERS[language] if (reports.parent / path / f"{stage}.md").exists()), None)
+    return f"../../../{found}/{quote(stage)}.md" if found else None

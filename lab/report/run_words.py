@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 import msgspec
 
+from app.locks import stages
 from lab.judge.fact import Code
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.language.choice import Language
+from lab.scenario import reader
 from lab.story import say, verdict
 from lab.text import thousands
 
@@ -160,3 +162,15 @@ def _counts(one: Violation, judgement: Judgement) -> bool:
 def amount(number: float) -> str:
     """Return a figure with few digits."""
     return thousands(number) if number >= 100 else f"{number:.3g}"
+
+
+def mender(judgement: Judgement) -> str | None:
+    """Return the next stage that promises what is broken, and that the scenario fits; None where nothing is to mend."""
+    if judgement.verdict not in (Verdict.ADMITTED, Verdict.BROKEN) or judgement.stage not in (shelf := stages()):
+        return None
+    if judgement.scenario not in reader.names():
+        return None
+    scenario, names = reader.load(judgement.scenario), list(shelf)
+    later = names[names.index(judgement.stage) + 1 :]
+    fit = [name for name in later if scenario.tests in shelf[name].claims and scenario.misfit(shelf[name]) is None]
+    return next((name for name in fit if shelf[name].follows == judgement.stage), next(iter(fit), None))

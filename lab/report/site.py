@@ -21,7 +21,6 @@ from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.paths import REPORTS
 from lab.report.chart import FEW, LINES
-from lab.report.hero import STEMS
 from lab.report.html import in_both, inline, named
 from lab.report.matrix import Cell, in_short, load, lost_otherwise
 from lab.report.palette import PAPERS
@@ -33,6 +32,7 @@ from lab.story.verdict import why
 INDEX = "index.html"
 REFERENCE = "reference"
 KINDS = ("ladder", "matrix", "sweep")  # other pages in reports, each in its own folder
+HEROES = {Language.ENGLISH: "hero", Language.CHINESE: "hero-zh"}  # what the first picture of the reference is called
 PLAY = ("play", f"{REFERENCE}/play")  # the pages of lab play: those of this machine, or the kept ones
 NEWEST = 20  # runs listed for a browser that runs no scripts
 
@@ -106,7 +106,7 @@ def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, 
 
 def _heroes(folder: Path, language: Language) -> list[str]:
     """Return the first picture of the reference as text for the page, on light and on dark paper; none where it is missing."""
-    found = [folder / f"{STEMS[language]}{name}.svg" for name in PAPERS]
+    found = [folder / f"{HEROES[language]}{name}.svg" for name in PAPERS]
     return inline(found) if all(path.exists() for path in found) else []
 
 

@@ -17,25 +17,9 @@ from functools import cache
 from statistics import NormalDist
 from typing import NamedTuple
 
-import msgspec
-
 CONFIDENCE = 0.95
 Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 HALVINGS = 60  # of a right angle: then it is as exact as a number can be
-
-
-class Interval(msgspec.Struct, frozen=True):
-    """A mean and the ends of its interval. low and high are None for a single sample, which shows no spread."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-    def overlaps(self, other: Interval) -> bool:
-        """Return whether the two intervals have common values; an interval without ends overlaps every other."""
-        if self.low is None or self.high is None or other.low is None or other.high is None:
-            return True
-        return self.low <= other.high and other.low <= self.high
 
 
 @cache
@@ -67,12 +51,17 @@ class Spread(NamedTuple):
     # how many samples it is of
     samples: int
 
+    def overlaps(self, other: Spread) -> bool:
+        """Return whether the two intervals have common values; one without a width shows no spread, and overlaps every other."""
+        has_no_width = self.low == self.high or other.low == other.high
+        return has_no_width or (self.low <= other.high and other.low <= self.high)
+
 
 def mean(samples: Sequence[float]) -> Spread:
     """Return the mean of at least one sample, with Student's interval."""
     number, value = len(samples), math.fsum(samples) / len(samples)
     if min(samples) == max(samples):
-        return Spread(value, value, value, number)
+        return Spread(samples[0], samples[0], samples[0], number)
     deviation = math.sqrt(math.fsum((one - value) ** 2 for one in samples) / (number - 1))
     width = students_t(number - 1) * deviation / math.sqrt(number)
     return Spread(value, value - width, value + width, number)
@@ -93,20 +82,16 @@ def wilson(seen: int, rounds: int) -> tuple[float, float]:
     return (0.0 if seen == 0 else low), (1.0 if seen == rounds else high)
 
 
-def of_amounts(samples: Sequence[float]) -> Interval:
-    """Return the interval of at least one amount: with the geometric mean, or the arithmetic one
-    where an amount is zero.
-    """
-    if min(samples) == max(samples):  # a single sample, or samples that are equal as rounded
-        return Interval(samples[0])
-    value, low, high, _ = mean_of_ratios(samples) if min(samples) > 0 else mean(samples)
-    return Interval(value, max(0.0, low), high)
+def of_amounts(samples: Sequence[float]) -> Spread:
+    """Return the mean of at least one amount: the geometric one, or the arithmetic one where an amount is 0 or all are equal."""
+    found = mean_of_ratios(samples) if 0 < min(samples) < max(samples) else mean(samples)
+    return found._replace(low=max(0.0, found.low))
 
 
-def of_shares(parts: Sequence[int], wholes: Sequence[int]) -> Interval:
-    """Return the interval of the mean of at least one share (parts[i] of wholes[i]), within 0 and 1."""
+def of_shares(parts: Sequence[int], wholes: Sequence[int]) -> Spread:
+    """Return the mean of at least one share (parts[i] of wholes[i]), with an interval within 0 and 1."""
     shares = [part / whole for part, whole in zip(parts, wholes, strict=True)]
     if min(shares) == max(shares):
-        return Interval(shares[0], *wilson(sum(parts), sum(wholes)))
-    value, low, high, _ = mean(shares)
-    return Interval(value, max(0.0, low), min(1.0, high))
+        return Spread(shares[0], *wilson(sum(parts), sum(wholes)), len(shares))
+    found = mean(shares)
+    return found._replace(low=max(0.0, found.low), high=min(1.0, found.high))

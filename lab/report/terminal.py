@@ -18,8 +18,7 @@ from lab.judge.judgement import Judgement
 from lab.language.choice import Language, of_environment
 from lab.language.phrases import quoted
 from lab.paths import COMMAND, shown
-from lab.report.going_on import mender
-from lab.report.run_words import RunWords
+from lab.report.run_words import RunWords, mender
 from lab.scenario.scenario import Scenario
 from lab.story import say
 from lab.story.verdict import headline

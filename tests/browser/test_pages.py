@@ -13,7 +13,7 @@ from lab.language.choice import NAMES, Language
 from lab.paths import REFERENCE
 from lab.report import run_data, site
 from lab.report.chart import LINES
-from lab.report.pages import runs_in
+from lab.report.comparison import runs_in
 from tests.command import run, wait_for
 from tests.sampled import sampled
 
@@ -242,6 +242,14 @@ def heights(page, picture: int, colour: str) -> list[float]:
     return [height / max(above) for height in above]
 
 
+def rates(curves: run_data.Series, steps: int) -> tuple[list[float], list[float]]:
+    """Return the edges of about so many time steps in seconds, and the acknowledged requests per second in each step."""
+    times, totals = [0.0, *curves.time_s], [0, *curves.acknowledged]
+    every = max(1, len(times) // steps)
+    times, totals = times[::every], totals[::every]
+    return times, [(b - a) / (until - since) for a, b, since, until in zip(totals, totals[1:], times, times[1:], strict=False)]
+
+
 def test_the_curves_are_those_of_the_runs(browser, reports):
     folders = [one for one in runs_in(REFERENCE) if one.name.split("-")[2] in ("local", "lua")]
     page = browser.open(f"{(reports / 'index.html').as_uri()}#compare={','.join(one.name for one in folders)}")
@@ -250,7 +258,7 @@ def test_the_curves_are_those_of_the_runs(browser, reports):
 
     values = [0, *first.value]
     assert heights(page, 0, LINES[0]) == pytest.approx([value / max(values) for value in values], abs=0.01)
-    _, per_s = run_data.rates(first, 24)
+    _, per_s = rates(first, 24)
     speeds = [*per_s, per_s[-1]]
     assert heights(page, 1, LINES[0]) == pytest.approx([speed / max(speeds) for speed in speeds], abs=0.01)
     assert heights(page, 2, LINES[0]) == pytest.approx(first.wait_share, abs=0.01)

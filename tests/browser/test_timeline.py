@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lab.report.lanes.rows import LEFT, RIGHT
-from lab.report.pages import report_run
+from lab.report.run_page import report_run
 from tests.builders import Made, outlived, picture_of
 from tests.command import wait_for
 

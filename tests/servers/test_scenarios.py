@@ -12,7 +12,7 @@ from lab.evidence.history import History
 from lab.evidence.loss import Mechanism
 from lab.experiments.matrix import expectations
 from lab.report.matrix_layout import CORE_SCENARIOS
-from lab.report.pages import report_run
+from lab.report.run_page import report_run
 from lab.scenario.fault import Need
 from lab.scenario.reader import load
 from lab.servers.synced_files import can_see

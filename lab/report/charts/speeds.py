@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 from lab.language.choice import Language
 from lab.report import family_dots
 from lab.report.chart import FEW
-from lab.report.repeats import speed_ratios
-from lab.report.run_data import Result
+from lab.report.run_data import Result, speed_ratios
 from lab.report.statistics import Spread, mean_of_ratios
 from lab.story.say import ENGLISH, text
 

@@ -17,7 +17,7 @@ from lab.judge.verdict import judge
 from lab.language.choice import Language
 from lab.paths import HOME
 from lab.report import reference
-from lab.report.pages import report_run
+from lab.report.run_page import report_run
 from lab.scenario import reader
 from lab.story.timeline import NEVER, DrawnGrant, DrawnLoss, Life, Timeline, load
 from tests.builders import made_run

@@ -13,7 +13,7 @@ from lab.docgen.drift import same_picture
 from lab.errors import ExitStatus
 from lab.experiments import sweeps
 from lab.paths import REFERENCE
-from lab.report import pages
+from lab.report import comparison
 
 DRAWN = REFERENCE / "sweep-takeover" / "takeover.svg"
 PAGE = "<!-- generated: measures -->{}<!-- end -->"
@@ -29,7 +29,7 @@ def book(tmp_path, monkeypatch):
     monkeypatch.setattr(generate, "pictures", lambda: {drawn: lambda folder: written(folder / "one.svg", "<svg/>")})
     monkeypatch.setattr(generate, "kept_pages", dict)
     monkeypatch.setattr(sweeps, "names", list)
-    monkeypatch.setattr(pages, "report_many", lambda runs, folder, home: [written(folder / "table.md", "1 lost")])
+    monkeypatch.setattr(comparison, "report_many", lambda runs, folder, home: [written(folder / "table.md", "1 lost")])
     written(tmp_path / "page.md", generate.fill(PAGE.format("")))
     drawn.parent.mkdir()
     written(drawn, "<svg/>")

@@ -10,7 +10,7 @@ from lab.commands.check import check_again
 from lab.errors import BadInput, ExitStatus
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
-from lab.report.pages import keep
+from lab.report.run_page import keep
 from lab.story.verdict import why as reasons
 from tests.every import every
 from tests.forgeries import FORGERIES, of_the_run, recorded

@@ -9,7 +9,7 @@ import pytest
 
 from lab.experiments import ladder
 from lab.paths import REFERENCE
-from lab.report import repeats, run_data
+from lab.report import run_data
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_rounds_are_interleaved(conducted, tmp_path, capsys):
 
     a_round = [("none", 3), ("local", 3), ("lua", 3), ("none", 1), ("local", 1)]
     assert conducted == [(*one, True) for one in a_round] + [(*one, False) for one in a_round]
-    assert [(one.stage, one.replicas, one.round) for one in repeats.read(tmp_path)] == [
+    assert [(one.stage, one.replicas, one.round) for one in run_data.rounds_in(tmp_path)] == [
         (*one, number) for number in (1, 2) for one in a_round
     ]
     assert f"{tmp_path}/5" in capsys.readouterr().out.replace("\n", "")
@@ -59,4 +59,4 @@ def test_rounds_are_interleaved(conducted, tmp_path, capsys):
 def test_one_round_has_no_repeats(conducted, tmp_path):
     ladder.run_ladder({}, tmp_path, 1, "lab ladder")
 
-    assert not (tmp_path / repeats.REPEATS).exists()
+    assert not (tmp_path / run_data.ROUNDS).exists()

@@ -15,7 +15,7 @@ from lab.experiments.sweep import numbers
 from lab.experiments.sweep_report import markdown, write, write_again
 from lab.experiments.sweep_result import LOST_LOCK, LOST_SHARE, Point, SweepResult
 from lab.experiments.sweep_runner import expected_s, planned
-from lab.report.statistics import Interval, of_amounts, of_shares
+from lab.report.statistics import Spread, of_amounts, of_shares
 from tests.every import every
 from tests.pages import assert_self_contained
 
@@ -83,7 +83,7 @@ def test_amounts_of_zero():
 @pytest.mark.parametrize("samples", [[7], [7, 7, 7]])
 def test_equal_amounts_have_no_interval(samples):
     """Amounts without a spread have no interval."""
-    assert of_amounts(samples) == Interval(7)
+    assert of_amounts(samples) == (7, 7, 7, len(samples))
 
 
 def test_shares_that_differ():
@@ -105,12 +105,12 @@ def test_shares_that_never_differ():
 
 @pytest.mark.parametrize(
     ("one", "other", "together"),
-    [((1, 0, 2), (3, 2, 4), True), ((1, 0, 2), (4, 3, 5), False), ((1, None, None), (9, 8, 10), True)],
+    [((1, 0, 2), (3, 2, 4), True), ((1, 0, 2), (4, 3, 5), False), ((1, 1, 1), (9, 8, 10), True)],
 )
 def test_overlap_of_intervals(one, other, together):
-    """Intervals overlap where they share a value, or where one is unknown."""
-    assert Interval(*one).overlaps(Interval(*other)) is together
-    assert Interval(*other).overlaps(Interval(*one)) is together
+    """Intervals overlap where they share a value, or where one has no width."""
+    assert Spread(*one, 3).overlaps(Spread(*other, 3)) is together
+    assert Spread(*other, 3).overlaps(Spread(*one, 3)) is together
 
 
 @every(
@@ -250,7 +250,7 @@ def test_sweep_is_written_from_its_file(name, tmp_path):
 
     page, _, table, *pictures = write_again(tmp_path)
 
-    assert [path.name for path in pictures] == [f"{name}.svg", f"{name}.png", f"{name}.zh.svg"]
+    assert [path.name for path in pictures] == [f"{name}.svg", f"{name}.zh.svg", f"{name}.png"]
     assert_self_contained(page)
     assert finding(made(name, *points)) in table.read_text(encoding="utf-8")
 

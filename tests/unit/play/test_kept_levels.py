@@ -19,7 +19,7 @@ from lab.play.encoding import merged
 from lab.play.level import LevelKind
 from lab.play.levels import LEVELS
 from lab.play.page import MOST_BYTES, write_list
-from lab.report.going_on import LEVELS as LEVELS_OF_RUNS
+from lab.report.run_page import LEVELS as LEVELS_OF_RUNS
 from tests.every import every
 from tests.pages import assert_self_contained
 

@@ -10,9 +10,11 @@ from matplotlib.figure import Figure
 
 from lab.evidence.loss import Mechanism
 from lab.judge.verdict import judge, weigh
-from lab.report import pages, run_data
+from lab.language.choice import Language
+from lab.report import run_data, run_page
 from lab.report.charts import charts
 from lab.report.run_data import Cause, Result, Series
+from lab.report.run_page import RunPage
 from tests.builders import findings_of_ten, made_run, record_of_ten
 
 NO_CURVES = {"wait_ms": [], "wait_share": [], "time_s": [], "acknowledged": [], "unknown": [], "value": []}
@@ -27,6 +29,10 @@ def result_of(tmp_path, lost: int, causes: list[Cause], **figures) -> Result:
     return Result(record=record, judgement=msgspec.structs.replace(judgement, **figures), series=series, folder=tmp_path)
 
 
+def account_of(result: Result) -> list[Cause]:
+    return RunPage(result, 0, Language.ENGLISH).account
+
+
 @pytest.fixture
 def none(tmp_path) -> Result:
     """A run whose writes overwrote more than what is lost in the end."""
@@ -36,7 +42,7 @@ def none(tmp_path) -> Result:
 
 def test_account_of_losses(none):
     """Each mechanism has its gross figures, and its net."""
-    assert [(line.writes, line.overwritten, line.brought_back, line.net) for line in run_data.account(none)] == [
+    assert [(line.writes, line.destroyed, line.restored, line.net) for line in account_of(none)] == [
         (1100, 2223, 348, 1875),
         (900, 1936, 285, 1651),
     ]
@@ -46,18 +52,18 @@ def test_account_of_losses(none):
 def test_sums_are_what_is_lost(tmp_path_factory, lost, gross):
     """Whatever the writes did: the exact account adds up to what is lost."""
     causes = [Cause(f"cause {number}", back, forward, 1) for number, (back, forward) in enumerate(gross)]
-    found = run_data.account(result_of(tmp_path_factory.getbasetemp(), lost, causes))
+    found = account_of(result_of(tmp_path_factory.getbasetemp(), lost, causes))
 
     assert sum(line.net for line in found) == lost
 
 
 def test_unconfirmed_writes_have_a_line(tmp_path):
     """What no mechanism took is a line of its own."""
-    found = run_data.account(result_of(tmp_path, 3, [Cause(Mechanism.NO_LOCK, 2, 0, 2)]))
+    found = account_of(result_of(tmp_path, 3, [Cause(Mechanism.NO_LOCK, 2, 0, 2)]))
 
-    assert [(line.mechanism, line.overwritten, line.net) for line in found] == [
-        (Mechanism.NO_LOCK, 2, 2),
-        (Mechanism.WRITE_UNCONFIRMED, None, 1),
+    assert [(line.mechanism, line.net) for line in found] == [
+        (Mechanism.NO_LOCK, 2),
+        (Mechanism.WRITE_UNCONFIRMED, 1),
     ]
 
 
@@ -73,6 +79,6 @@ def test_charts_draw_net_figures(none):
 def test_series_have_the_writes(tmp_path):
     """The series record how many writes overwrote increments."""
     folder = made_run(tmp_path / "20260101T000000.000Z-rush-mine-1")
-    pages.keep(folder, *judge(folder))
+    run_page.keep(folder, *judge(folder))
 
     assert [(cause.destroyed, cause.writes) for cause in run_data.load(folder).series.causes] == [(1, 1)]

@@ -13,8 +13,9 @@ from lab.evidence.run_folder import save
 from lab.judge.verdict import judge
 from lab.report import run_data
 from lab.report.charts import charts
-from lab.report.pages import keep, report_many
-from lab.report.run_data import Result, differing, with_labels
+from lab.report.comparison import differing, report_many, with_labels
+from lab.report.run_data import Result
+from lab.report.run_page import keep
 from tests.builders import made_run
 from tests.pages import assert_self_contained
 

@@ -11,7 +11,8 @@ from lab.commands.report import report_again
 from lab.errors import BadInput
 from lab.evidence.run_folder import load, save
 from lab.judge.verdict import judge
-from lab.report.pages import keep, report_many, report_run, runs_in
+from lab.report.comparison import report_many, runs_in
+from lab.report.run_page import keep, report_run
 from tests.builders import Made, made_run, record_of
 from tests.every import every
 from tests.forgeries import of_the_run

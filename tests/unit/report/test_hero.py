@@ -12,7 +12,7 @@ from lab.language.choice import Language
 from lab.report import hero, reference
 from lab.report.hero import FAULTS, LAST, RUNGS
 from lab.report.palette import DARK, HARMS, LIGHT, NAMES, PAPERS, SIGNS, Mark
-from lab.report.repeats import of
+from lab.report.run_data import repeat_of
 from lab.scenario import reader
 from lab.story import say
 from tests.marks import looks_of, smallest, svg, used
@@ -28,7 +28,7 @@ def of_none():
 
 def lasting(result, *durations_s):
     """The same result with one round for each duration."""
-    one = of(result.judgement, 3)
+    one = repeat_of(result.judgement, 3)
     rounds = [msgspec.structs.replace(one, round=place + 1, duration_s=lasted) for place, lasted in enumerate(durations_s)]
     return msgspec.structs.replace(result, rounds=rounds)
 

@@ -17,7 +17,7 @@ from lab.experiments.matrix_round import count
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import weigh
 from lab.paths import REFERENCE
-from lab.report import matrix_page, matrix_picture, pages, site
+from lab.report import comparison, matrix_page, matrix_picture, site
 from lab.report.matrix import Cell, Origin, in_short, lost_otherwise
 from lab.report.palette import LIGHT, Mark
 from lab.report.terminal import summarise
@@ -115,7 +115,7 @@ def test_site_marks_it(reports):
 
 
 def test_comparison_marks_it(reports, undrawn):
-    page, _, table, *_ = pages.report_many([reports / "runs" / RUN.name, min(RUN.parent.iterdir())], reports)
+    page, _, table, *_ = comparison.report_many([reports / "runs" / RUN.name, min(RUN.parent.iterdir())], reports)
 
     assert '<td class="KEPT otherwise">KEPT, 3 lost otherwise</td>' in page.read_text(encoding="utf-8")
     assert "KEPT, 3 lost otherwise" in table.read_text(encoding="utf-8")

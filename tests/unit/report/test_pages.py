@@ -16,11 +16,11 @@ from lab.evidence.ending import Ending
 from lab.judge.verdict import judge
 from lab.language.choice import Language
 from lab.paths import REFERENCE
-from lab.report import pages, reference
+from lab.report import comparison, reference, run_page
 from lab.report.chart import FEW
 from lab.report.charts import charts
+from lab.report.comparison import with_labels
 from lab.report.html import named
-from lab.report.run_data import with_labels
 from lab.story.say_run import title as finding
 from lab.story.timeline import load
 from tests.builders import made_run
@@ -37,7 +37,7 @@ def one(tmp_path) -> Path:
 
 def test_run_has_pictures_and_a_page(one):
     """A run is drawn into its folder: a page in each language, the timeline, and the steps of the loss."""
-    page, chinese, *pictures = pages.report_run(one)
+    page, chinese, *pictures = run_page.report_run(one)
 
     assert [path.name for path in pictures] == ["timeline.svg", "five_steps.svg", "five_steps.zh.svg"]
     assert (page.name, chinese.name) == ("report.html", "report.zh.html")
@@ -58,17 +58,17 @@ def test_run_without_a_title_has_a_page(one):
     del record["stage"]["title"]
     (one / "run.json").write_text(json.dumps(record), encoding="utf-8")
 
-    page, *_ = pages.report_run(one)
+    page, *_ = run_page.report_run(one)
 
     assert "ADMITTED" in page.read_text(encoding="utf-8")
 
 
 def test_drawing_again_is_exact(one):
     """Drawing and judging again give the same files."""
-    pages.report_run(one)
+    run_page.report_run(one)
     first = {path.name: path.read_bytes() for path in one.iterdir() if path.is_file()}
 
-    pages.report_run(one)
+    run_page.report_run(one)
 
     assert {path.name: path.read_bytes() for path in one.iterdir() if path.is_file()} == first
 
@@ -88,11 +88,11 @@ def test_comparison_can_be_made_again(one, tmp_path, undrawn):
     other = made_run(tmp_path / "reports" / "runs" / "20260101T000001.000Z-rush-other-1", stage="other")
     into = tmp_path / "compared"
 
-    _, _, table, *_ = pages.report_many([one, other], into)
+    _, _, table, *_ = comparison.report_many([one, other], into)
 
     assert "| `mine` | 3 | 1 | 3 | 2 | 1 | 0 | 0 | 0 |" in table.read_text(encoding="utf-8")
     before = {path.name: path.read_bytes() for path in into.iterdir() if path.is_file()}
-    pages.report_many(pages.runs_in(into), into)
+    comparison.report_many(comparison.runs_in(into), into)
     assert {path.name: path.read_bytes() for path in into.iterdir() if path.is_file()} == before
 
 

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from lab.paths import REFERENCE
-from lab.report import pages, reference, repeats, run_data
+from lab.report import comparison, reference, run_data
 from lab.report.charts import asks, speeds, vanished, waits
 from lab.report.family_dots import families
-from lab.report.repeats import of
+from lab.report.run_data import repeat_of, rounds_in, write_rounds
 from lab.report.statistics import mean, mean_of_ratios
 from tests.every import every
 
@@ -46,7 +46,7 @@ def test_ratios_have_a_geometric_mean():
 
 def rounds_of(result, number):
     """So many rounds of a result, each a second longer than the round before."""
-    one = of(result.judgement, result.record.scenario["replicas"])
+    one = repeat_of(result.judgement, result.record.scenario["replicas"])
     return [msgspec.structs.replace(one, round=place + 1, duration_s=one.duration_s + place) for place in range(number)]
 
 
@@ -54,9 +54,9 @@ def test_rounds_are_kept(tmp_path):
     """The file gives back what was written; where there is none, there are no rounds."""
     kept = rounds_of(reference.of_stage("lua"), 3)
 
-    assert repeats.read(tmp_path) == []
-    repeats.write(kept, tmp_path)
-    assert repeats.read(tmp_path) == kept
+    assert rounds_in(tmp_path) == []
+    write_rounds(kept, tmp_path)
+    assert rounds_in(tmp_path) == kept
 
 
 def test_results_get_their_rounds():
@@ -76,9 +76,9 @@ def test_results_get_their_rounds():
 
 def test_reference_rounds_are_of_its_ladder():
     """The first round of the reference is its ladder."""
-    runs = {folder.name for folder in pages.runs_in(REFERENCE)}
+    runs = {folder.name for folder in comparison.runs_in(REFERENCE)}
 
-    assert {one.run for one in repeats.read(REFERENCE) if one.round == 1} <= runs
+    assert {one.run for one in rounds_in(REFERENCE) if one.round == 1} <= runs
 
 
 def test_speeds_are_paired_by_round():

@@ -14,10 +14,10 @@ from lab.judge.judgement import Measure, Verdict
 from lab.judge.verdict import judge, weigh
 from lab.language.choice import NAMES, Language
 from lab.paths import REFERENCE
-from lab.report import going_on, pages, run_data
+from lab.report import run_data, run_page
 from lab.report.run_data import Result, Series
 from lab.report.run_page import RunPage
-from lab.report.run_words import title
+from lab.report.run_words import mender, title
 from lab.story import say
 from tests.builders import findings_of_ten, made_run, picture_of, record_of_ten
 from tests.every import every
@@ -68,7 +68,7 @@ def test_title_of_a_stuck_lock(stuck):
     picture_of(stuck, final=0, tests="freed_after_crash")
     judgement = msgspec.structs.replace(judge(stuck.folder)[0], verdict=Verdict.ADMITTED)
 
-    page, _, *pictures = pages.report_run(stuck.folder)
+    page, _, *pictures = run_page.report_run(stuck.folder)
 
     assert title(judgement, ENGLISH) == "mine: after the fault, nobody gets the lock any more"
     assert title(judgement, CHINESE) == "mine：故障之后，再也没有人拿到锁"
@@ -114,7 +114,7 @@ def test_void_is_the_headline(tmp_path):
 
 def test_page_states_the_loss_once(tmp_path):
     """Above the fold that a reader opens, only the bar has the number of lost increments."""
-    page, *_ = pages.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
+    page, *_ = run_page.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
     text = page.read_text(encoding="utf-8")
     body = text[text.index("<main") : text.index('<details class="more">')]
 
@@ -127,7 +127,7 @@ def test_page_states_the_loss_once(tmp_path):
 @pytest.mark.parametrize("language", Language)
 def test_nothing_stays_in_the_other_language(tmp_path, language):
     """Each page is in its language, and leads to the other."""
-    english, chinese, *_ = pages.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
+    english, chinese, *_ = run_page.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
     text = (english if language is ENGLISH else chinese).read_text(encoding="utf-8")
     shown = re.sub(r"(?s)<script.*?</script>|<style.*?</style>|<[^>]+>", " ", text[text.index("<main") :])
 
@@ -157,7 +157,7 @@ def test_a_stuck_lock_has_no_price(tmp_path):
 
 def test_only_what_took_part_is_named(tmp_path):
     """The conditions name the servers of the lock's store, and of no other; no list of Python is on the page."""
-    page, *_ = pages.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
+    page, *_ = run_page.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
     result = run_data.load(page.parent)
     result.record.versions |= {"mariadbd": "10", "redis-server": "7", "kazoo (package)": "2"}
 
@@ -178,7 +178,7 @@ def test_links_lead_to_what_is_there(tmp_path):
     play, docs = tmp_path / "reports" / "reference" / "play", tmp_path / "docs" / "ladder"
     play.mkdir(parents=True)
     docs.mkdir(parents=True)
-    (play / going_on.LEVELS).write_bytes((REFERENCE / "play" / going_on.LEVELS).read_bytes())
+    (play / run_page.LEVELS).write_bytes((REFERENCE / "play" / run_page.LEVELS).read_bytes())
     for path in (play / "uuid-pause.html", docs / "uuid.md", docs / "lua.md"):
         path.touch()
 
@@ -194,5 +194,5 @@ def test_what_mends_it(tmp_path, stage, scenario, mends):
     """The next stage that makes the broken promise mends it; where nothing is broken, nothing is to mend."""
     judgement = result_of(tmp_path, verdict=Verdict.ADMITTED, stage=stage, scenario=scenario).judgement
 
-    assert going_on.mender(judgement) == mends
-    assert going_on.mender(msgspec.structs.replace(judgement, verdict=Verdict.KEPT)) is None
+    assert mender(judgement) == mends
+    assert mender(msgspec.structs.replace(judgement, verdict=Verdict.KEPT)) is None

@@ -17,7 +17,7 @@ from lab.evidence.run_folder import save
 from lab.paths import REFERENCE
 from lab.pipeline import publish_site
 from lab.report import run_index, site
-from lab.report.pages import runs_in
+from lab.report.comparison import runs_in
 from lab.scenario.options import OPTIONS
 from tests.command import lab
 from tests.pages import rows_of

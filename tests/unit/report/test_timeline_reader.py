@@ -6,7 +6,7 @@ import msgspec
 
 from app.journal import GaveUp, Renewed, Started
 from lab.evidence.loss import Mechanism
-from lab.report import pages, run_data
+from lab.report import run_data, run_page
 from lab.story.from_run import caption
 from lab.story.happening import Kind
 from lab.story.timeline import NEVER, load
@@ -108,7 +108,7 @@ def test_damaged_history_has_a_page(made):
         file.write("nonsense\n")
 
     assert [grant.request for grant in picture_of(made, final=1).held] == ["a"]
-    page, *_ = pages.report_run(made.folder)
+    page, *_ = run_page.report_run(made.folder)
     assert 'id="timeline"' in page.read_text(encoding="utf-8")
 
 
@@ -117,7 +117,7 @@ def test_no_data_can_end_a_script(made):
     made.increment("</script>", 0, 0, at=(1, 2, 6, 7)).increment("b", 0, 1, at=(2, 3, 8, 9), replica="replica-2")
     picture_of(made, final=1)
 
-    page, *_ = pages.report_run(made.folder)
+    page, *_ = run_page.report_run(made.folder)
 
     assert '"</script>"' not in page.read_text(encoding="utf-8")
 
@@ -226,7 +226,7 @@ def test_stage_without_a_lock(made):
     made.increment("a", 0, 0, at=(1, 2, 6, 7), key="").increment("b", 0, 1, at=(2, 3, 8, 9), key="", replica="replica-2")
     picture = picture_of(made, final=1, store=None)
 
-    text, *_ = pages.report_run(made.folder)
+    text, *_ = run_page.report_run(made.folder)
 
     assert not picture.is_locked
     assert picture.waiting == []

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lab.report.pages import lock_servers
+from lab.report.run_data import Result
 from lab.scenario import reader
 from lab.scenario.requirements import ENSEMBLES
 from lab.servers.fault_target import FaultTarget
@@ -57,4 +57,4 @@ def test_servers_behind_a_speed(recorded, in_scenario, expected):
     """A table of speeds states how many servers the lock's store had; in an old record, that follows from the scenario."""
     record = record_of(in_scenario, {"store": "etcd"}, lock_servers=recorded)
 
-    assert lock_servers(SimpleNamespace(record=record)) == expected
+    assert Result.lock_servers.fget(SimpleNamespace(record=record)) == expected

@@ -1,124 +1,38 @@
-"""Draw judged runs: pictures, tables and pages. Read run folders, and start no process."""
+"""The comparison of many runs, such as those of a ladder: labels, charts, a table, and a page in each language."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from lab.errors import BadInput, in_short
-from lab.evidence.run_folder import replace, save
-from lab.judge.findings import Findings
-from lab.judge.judgement import Judgement
-from lab.judge.verdict import judge_again
+from lab.evidence.run_folder import replace
 from lab.language.choice import Language
+from lab.language.phrases import quoted
 from lab.paths import REFERENCE
-from lab.report import chart, repeats, run_data, timeline_reader
-from lab.report.chart import conditions
+from lab.report import chart, run_data
 from lab.report.charts import charts
 from lab.report.html import in_both, inline, named
-from lab.report.lanes import drawing
-from lab.report.run_data import NONE, Result, differing, parameter, with_labels
-from lab.report.run_page import RunPage, Way, curves_of_run
-from lab.scenario.requirements import servers
-from lab.story import say, say_run, steps_drawing
+from lab.report.run_data import NONE, Result, labels, parameter, rounds_in, with_rounds
+from lab.report.run_page import Way, report_run
+from lab.scenario.options import Label
+from lab.story import say
 from lab.story.say import ENGLISH
-from lab.story.steps import StepsOfLoss
-from lab.story.steps_of_wait import steps_of_run
-from lab.story.timeline import Timeline
-from lab.story.verdict import headline, seen
+from lab.story.verdict import headline
 from lab.text import table
 
-STEPS = {Language.ENGLISH: "five_steps.svg", Language.CHINESE: "five_steps.zh.svg"}
-TIMELINES = {Language.ENGLISH: "timeline.svg", Language.CHINESE: "timeline.zh.svg"}
-PAGE = "report.html"  # of a run
 README = {Language.ENGLISH: "README.md", Language.CHINESE: "README.zh.md"}
-
-
-def draw_steps(result: Result, found: StepsOfLoss, folder: Path, language: Language) -> Path:
-    """Draw the steps into a folder. Returns the path of the picture."""
-    return _written(folder / STEPS[language], steps_drawing.draw(found, conditions([result], language), language))
-
-
-def draw_timeline(result: Result, picture: Timeline, folder: Path, language: Language) -> Path:
-    """Draw the timeline into a folder. Returns the path of the picture."""
-    return _written(folder / TIMELINES[language], drawing.still(picture, conditions([result], language), language))
-
-
-def _written(path: Path, text: str) -> Path:
-    replace(path, text.encode())
-    return path
-
-
 NOT_STATED = "none"  # the stage for which the documents do not state how many replicas
 DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, by stage and replicas
     ("none", 3): "114",
     ("local", 1): "5000",
     ("local", 3): "2360",
 }
-
-
-def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -> list[Path]:
-    """Draw one run into its folder: ``*.svg``, and a page in each language. Return the paths, the English page first.
-
-    judged: what ``judge`` has just returned for this folder. Without it, the history is read and judged here.
-    """
-    judgement, findings = judged or judge_again(folder)
-    keep(folder, judgement, findings)
-    result = run_data.load(folder)
-    picture = timeline_reader.read(folder, judgement, findings, result.record.has_store)
-    replace(folder / "timeline.json", msgspec.json.encode(picture))
-    return draw_run(result, picture)
-
-
-def draw_run(result: Result, picture: Timeline) -> list[Path]:
-    """Draw a judged run into its folder. Return the paths, the English page first."""
-    folder = result.folder
-    found = steps_of_run(picture)
-    steps = {language: [draw_steps(result, found, folder, language)] if found else [] for language in Language}
-    # the page of the class shows the Chinese timeline where it has no steps
-    timed = [language for language in Language if picture.held and (language is ENGLISH or not found)]
-    stills = [draw_timeline(result, picture, folder, language) for language in timed]
-    pages = in_both("run.html", folder / PAGE, lambda language: _values(result, picture, found, steps[language], language))
-    return [*pages, *stills, *(path for drawn in steps.values() for path in drawn)]
-
-
-def _values(
-    result: Result, picture: Timeline, found: StepsOfLoss | None, steps: Sequence[Path], language: Language
-) -> dict[str, object]:
-    """Return what the page of a run shows in a language."""
-    grants = picture.grants if picture.is_locked else 0
-    run = RunPage(result, grants, language)
-    return {
-        "run": run,
-        "result": result,
-        "judgement": result.judgement,
-        "account": run_data.account(result),
-        "parts": list(run.parts()),
-        "tested": list(run.tested()),
-        "goes_on": list(run.goes_on()),
-        "price": list(run.price()),
-        "conditions": list(run.conditions()),
-        "load": chart.conditions([result], language, named=False),
-        "caption": say_run.caption(picture, language),
-        "violations": [(one, seen(one, language)) for one in result.judgement.violations],
-        "timeline": picture,
-        "drawing": drawing.for_page(picture, language) if picture.held else None,
-        "steps": say_run.page_of_steps(found, language) if found else None,
-        "drawn_steps": "".join(inline(steps)),
-        "curves": curves_of_run(result, grants, language),
-        "home": "../../index.html" if result.folder.parent.name == "runs" else "",  # the site; it is written after each run
-        "says": lambda table, name, **places: say.text(table, name, language, **places),
-        "unfilled": lambda table, name: say.words(language)[table][name],
-    }
-
-
-def keep(folder: Path, judgement: Judgement, findings: Findings) -> None:
-    """Write ``verdict.json`` and ``series.json``, from which pictures are drawn."""
-    save(folder / "verdict.json", judgement)
-    save(folder / "series.json", run_data.series(findings))
+MOMENTS = (slice(11, 19), slice(0, 19), slice(0, 23))  # of a time in ISO 8601: the time, with the day, with milliseconds
 
 
 def report_many(folders: Sequence[Path], into: Path, home: Path | None = None) -> list[Path]:
@@ -127,7 +41,7 @@ def report_many(folders: Sequence[Path], into: Path, home: Path | None = None) -
     The record, verdict and series of each run are copied too, so that the comparison can be made again from ``into`` alone.
     home: the folder of the comparison, where it is written to another folder.
     """
-    runs = run_data.with_rounds([_result(folder) for folder in folders], repeats.read(into))
+    runs = with_rounds([_result(folder) for folder in folders], rounds_in(into))
     into.mkdir(parents=True, exist_ok=True)
     for result in runs:
         facts = into / "runs" / result.record.run
@@ -228,7 +142,7 @@ def _cells(result: Result) -> list[str]:
         judgement.failed,
         judgement.unknown,
     )
-    about = [f"`{judgement.stage}`", str(result.record.scenario["replicas"]), str(lock_servers(result))]
+    about = [f"`{judgement.stage}`", str(result.record.scenario["replicas"]), str(result.lock_servers)]
     return [
         *about,
         *map(str, numbers),
@@ -237,14 +151,6 @@ def _cells(result: Result) -> list[str]:
         f"{judgement.commands_per_increment:.1f}",
         headline(judgement),
     ]
-
-
-def lock_servers(result: Result) -> int:
-    """Return how many servers the lock's store had. In an older record, that follows from the scenario."""
-    record = result.record
-    if record.lock_servers is not None:
-        return record.lock_servers
-    return servers(record.stage["store"], record.scenario.get("store_nodes", 1), record.scenario.get("store_replica", False))
 
 
 def documented(result: Result, language: Language = ENGLISH) -> str:
@@ -261,3 +167,47 @@ def _result(folder: Path) -> Result:
         return run_data.load(folder)
     except (OSError, msgspec.MsgspecError) as error:
         raise BadInput(f"{folder} cannot be compared: {in_short(error)}") from None
+
+
+def differing(results: Sequence[Result]) -> list[str]:
+    """Return the parameters in which the results differ."""
+    return [name for name in labels() if len({parameter(one, name) for one in results}) > 1]
+
+
+def with_labels(results: Sequence[Result], language: Language = ENGLISH) -> list[Result]:
+    """Return the same results, in the same order, each with a label of its own.
+
+    The label is the stage. Runs with the same stage also get the parameters in which they differ. Runs that do not differ get the
+    time at which they began.
+    """
+    groups: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        groups[result.named()].append(result)
+    named = {
+        result.record.run: label
+        for alike in groups.values()
+        for result, label in zip(alike, _labels(alike, language), strict=True)
+    }
+    return [msgspec.structs.replace(result, given_label=named[result.record.run]) for result in results]
+
+
+def _labels(alike: Sequence[Result], language: Language) -> list[str]:
+    if len(alike) == 1:
+        return [alike[0].named(language)]
+    names = differing(alike)
+    comma: str = say.words(language)["mark"]["comma"]
+    words = {name: Label(*(quoted("label", part, language) for part in label)) for name, label in labels().items()}
+    found = [comma.join([one.named(language), *(words[name].text(parameter(one, name)) for name in names)]) for one in alike]
+    if len(set(found)) == len(found):
+        return found
+    twice = Counter(found)
+    moment = _moment(alike)
+    return [f"{label}{comma}{moment(one)}" if twice[label] > 1 else label for label, one in zip(found, alike, strict=True)]
+
+
+def _moment(alike: Sequence[Result]) -> Callable[[Result], str]:
+    """Return what writes the time of each run, as exactly as needed. Runs of one millisecond get the name of their folder."""
+    for part in MOMENTS:
+        if len({one.record.started_utc[part] for one in alike}) == len(alike):
+            return lambda one: one.record.started_utc[part].replace("T", " ")
+    return lambda one: one.record.run
