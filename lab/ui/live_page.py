@@ -1,8 +1,13 @@
-"""The text of the lab's own page: what it offers and asks, before any news of a run."""
+"""The lab's own page: what it offers and asks, before any news of a run. And the small page on which a phone types the word.
+
+The fixed texts of both are in ``texts.toml``, by name.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -13,12 +18,19 @@ from lab.report.html import page
 from lab.scenario import reader as scenarios
 from lab.ui import chinese, lesson, questions
 from lab.ui.addresses import qr_code
-from lab.ui.chinese import TEXTS
-from lab.ui.joining import Invitation
+from lab.ui.joining import PAUSE_S, Admission, Invitation
 from lab.ui.ladder_panel import CORE
 from lab.ui.run_form import scenario_names
 
 TEMPLATES = Path(__file__).with_name("templates")
+TEXTS = Path(__file__).with_name("texts.toml")
+
+
+@cache
+def texts() -> dict[Language, dict[str, str]]:
+    """Return the fixed texts by language and name."""
+    said = tomllib.loads(TEXTS.read_text(encoding="utf-8"))
+    return {language: {name: both[place] for name, both in said.items()} for place, language in enumerate(Language)}
 
 
 def text(
@@ -48,7 +60,7 @@ def text(
         "titles": {name: chinese.plain(stage.story.title) for name, stage in shelf.items()},
         "questions": {name: {"text": one.text, "choices": one.choices} for name, one in about.items()},
         "unfit": {name: [one for one in shelf if scenario.misfit(shelf[one])] for name, scenario in loaded.items()},
-        "texts": {Language.ENGLISH: TEXTS, Language.CHINESE: chinese.texts()},
+        "texts": texts(),
         "chinese": chinese.offered() | lesson.chinese(teacher),
         "lesson": lesson.offered(teacher),
         "language": language,
@@ -56,5 +68,18 @@ def text(
     }
     encoded = msgspec.json.encode(data).decode().replace("<", "\\u003c")  # a </script> in a text would end the element
     phones = {"invitation": invitation, "qr_code": qr_code(invitation.code) if invitation.code else "", "names": names}
-    here = {"asked": asked, "locust_port": locust_port, "ways": ways, "t": TEXTS}
+    here = {"asked": asked, "locust_port": locust_port, "ways": ways, "t": texts()[Language.ENGLISH]}
     return page("live.html", TEMPLATES, data=encoded, **here, **phones, **offered)
+
+
+def join_text(entry: Admission, language: Language, action: str) -> str:
+    """Return the page on which a phone types the word of the class, with its texts in all languages.
+
+    entry: what became of the last word; OPEN for a visitor without one. action: where the word is posted.
+    """
+    said = {
+        tongue: {name: one.replace("{s}", f"{PAUSE_S:.0f}") for name, one in of.items() if name.startswith("join")}
+        for tongue, of in texts().items()
+    }
+    data = msgspec.json.encode({"texts": said, "language": language}).decode().replace("<", "\\u003c")
+    return page("join.html", TEMPLATES, data=data, action=action, wrong=entry.value, t=said[Language.ENGLISH])

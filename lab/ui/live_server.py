@@ -21,7 +21,7 @@ from lab.errors import BadInput, choose_from
 from lab.language.choice import of_environment
 from lab.paths import REPORTS
 from lab.scenario import reader as scenarios
-from lab.ui import join_page, live_page, questions
+from lab.ui import live_page, questions
 from lab.ui.addresses import JOIN, PROJECTOR, VOTE, from_elsewhere, from_here, joining
 from lab.ui.event_stream import TooManyListeners, encoded
 from lab.ui.joining import NOT_JOINED, TEACHER_ONLY, Admission, Invitation, Keys, Role, as_teacher, cookies_in
@@ -180,7 +180,7 @@ class LiveHandler(SiteHandler):
         )
 
     def _join_page(self, entry: Admission) -> BytesIO:
-        text = join_page.text(entry, of_environment(os.environ), joining(self._wanted()))
+        text = live_page.join_text(entry, of_environment(os.environ), joining(self._wanted()))
         return self._send(text.encode(), HTML, HTTPStatus.OK if entry is Admission.OPEN else HTTPStatus.FORBIDDEN)
 
     def _wanted(self) -> str:

@@ -13,20 +13,18 @@ from lab.scenario.scenario import Scenario
 from lab.ui.run_form import scenario_names
 
 
-class PostedPrediction(msgspec.Struct):
-    """A prediction as a browser posts it."""
-
-    stage: str
-    scenario: str
-    choice: int  # the place of the choice, from 0, among the choices of the scenario's question
-    name: str = ""  # the visitor's name; may be empty
-
-
 class PostedSubject(msgspec.Struct):
     """What the class is asked, or what is run."""
 
     stage: str
     scenario: str
+
+
+class PostedPrediction(PostedSubject):
+    """A prediction as a browser posts it."""
+
+    choice: int  # the place of the choice, from 0, among the choices of the scenario's question
+    name: str = ""  # the visitor's name; may be empty
 
 
 class PostedScreen(msgspec.Struct):
@@ -60,7 +58,7 @@ def read(body: bytes, kind: type[Posted]) -> Posted:
         raise BadInput(f"this is no {WHAT[kind]}: {error}") from None
 
 
-def subject(posted: PostedPrediction | PostedSubject) -> tuple[str, Scenario]:
+def subject(posted: PostedSubject) -> tuple[str, Scenario]:
     """Return the stage and the scenario. Raises BadInput, which names the choices."""
     stage = choose_from("stage", posted.stage, stages())
     return stage, scenarios.load(choose_from("scenario", posted.scenario, scenario_names()))

@@ -46,23 +46,13 @@ class Amount:
 class RunAnswer:
     """What a run answers to its question."""
 
-    # the place of the choice that came true
-    choice: int
-    # the big figure
-    number: str
-    counted: Amount
-
-
-@dataclass(frozen=True)
-class Shown:
-    """An answer as the page shows it."""
-
     # the place of the choice that came true; None where the run proves nothing
     choice: int | None
     # the big figure
     number: str
     counted: Amount
-    tone: Tone
+    # how the page draws the figure
+    tone: Tone = Tone.PLAIN
 
     def shown(self) -> dict[str, Any]:
         """Return it as the page gets it, with its words in each language."""
@@ -87,12 +77,12 @@ class ClaimQuestion:
     # whether a refused request is what the claim promises
     refusals_are_good: bool = False
 
-    def shown(self, judgement: Judgement) -> Shown:
+    def shown(self, judgement: Judgement) -> RunAnswer:
         """Return what the run answers, and how it is drawn."""
         answer = self.answering(judgement, own(judgement, judgement.claim))
         counted = replace(answer.counted, lost_otherwise=0 if self.live == "gap" else judgement.lost)
         choice = None if judgement.verdict is Verdict.VOID else answer.choice
-        return Shown(choice, answer.number, counted, self._tone(judgement, answer.number))
+        return replace(answer, choice=choice, counted=counted, tone=self._tone(judgement, answer.number))
 
     def _tone(self, judgement: Judgement, number: str) -> Tone:
         """Return how the big figure is drawn: losses by another cause, and refusals that no claim counts, are not green."""

@@ -1,16 +1,198 @@
 """The question of each claim, as a table. A claim without an entry gets the general question: will the promise hold?
 
-The bounds in questions and choices are those of the table of promises.
+Claims of one family are asked alike, and answered by the same figure. The bounds in questions and choices are those of the table
+of promises.
 """
 
 from __future__ import annotations
 
 import dataclasses
 
-from lab.judge.judgement import Judgement, Verdict
+from app.lock import Claim
+from lab.evidence.loss import Mechanism
+from lab.judge.examples import FreedEarly, Overtaken, Refusals, Wait
+from lab.judge.fact import Code
+from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.judgement import Judgement, Verdict, Violation
+from lab.judge.promise import Bound
 from lab.judge.promises import PROMISES, WORK_IS_SAFE
-from lab.ui import question_families as ask
-from lab.ui.question import ClaimQuestion, Shown, own
+from lab.ui.question import PROMISED, Amount, ClaimQuestion, RunAnswer, own
+
+SHARES: dict[float, str] = {1 / 2: "half", 1 / 3: "a third"}  # as a person says them
+TTLS: dict[float, str] = {1: "the TTL", 2: "twice the TTL"}
+TIMES: dict[float, str] = {500: "half a second"}
+
+
+def share(part: float) -> str:
+    """Return a part of something, in words."""
+    return SHARES.get(part, f"{100 * part:.0f} %")
+
+
+def within(bound: Bound) -> str:
+    """Return the time within which a lock must be free again, in words."""
+    also = f" and {TIMES.get(bound.ms, f'{bound.ms:.0f} ms')}" if bound.ms else ""
+    return f"within {TTLS.get(bound.ttls, f'{share(bound.ttls)} of the TTL')}{also}"
+
+
+def _losses(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    if broken and not judgement.lost:  # a broken promise is not a 0
+        if inside := _inside(broken):
+            return RunAnswer(0, inside, Amount("inside_and_none_lost"))
+        return RunAnswer(0, _number(broken), Amount("brought_back"))
+    lost = judgement.lost
+    return RunAnswer(int(lost > 0), str(lost), Amount("lost", judgement.acknowledged))
+
+
+def next_grant(after: str, promised: str) -> ClaimQuestion:
+    """Return the question of a claim that the lock is granted again. after: the event; promised: within which time."""
+    return ClaimQuestion(
+        text=f"Who gets in after {after}?",
+        choices=(f"the next request, {promised}", "the next request, but later", "nobody any more"),
+        answering=_next_grant,
+    )
+
+
+def _next_grant(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    if not broken:
+        return _refused(PROMISED, judgement)
+    faults = [one for violation in broken for one in violation.evidence if isinstance(one, FaultOutcome)]
+    waits_ms = [one.idle_ms for one in faults]
+    if None in waits_ms or not faults:
+        return _refused(2, judgement)
+    return RunAnswer(1, _seconds(max(ms for ms in waits_ms if ms is not None)), Amount("next_got_in"))
+
+
+REENTRY = {
+    Mechanism.WAITED_FOR_ITSELF: 1,
+    Mechanism.INNER_RELEASE_FREED: 2,
+    Mechanism.STAYED_AFTER_RELEASE: 3,
+}  # mechanism → choice
+
+
+def _waits_for_itself(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    if not broken:
+        return _refused(PROMISED, judgement)
+    choice = REENTRY.get(broken[0].mechanism, REENTRY[Mechanism.INNER_RELEASE_FREED])
+    if choice != REENTRY[Mechanism.INNER_RELEASE_FREED]:
+        return dataclasses.replace(_waited(judgement, broken), choice=choice)
+    if judgement.lost:
+        return RunAnswer(choice, str(judgement.lost), Amount("lost_by_inner"))
+    freed = [one for one in broken if any(isinstance(each, FreedEarly) for each in one.evidence)]
+    words = Amount("freed_by_inner") if freed else Amount("inside")
+    return RunAnswer(choice, _number(freed) if freed else _inside(broken) or _number(broken), words)
+
+
+def _reentered(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    if broken:
+        return RunAnswer(1, _number(broken), Amount("entered"))
+    return _refused(PROMISED, judgement)
+
+
+def _waited(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    """Return how many requests gave up waiting, or the longest wait."""
+    waits_ms = [one.ms for violation in broken for one in violation.evidence if isinstance(one, Wait)]
+    if not broken or judgement.failed or not waits_ms:
+        return _refused(int(bool(broken)), judgement)
+    return RunAnswer(1, _seconds(max(waits_ms)), Amount("longest_wait"))
+
+
+def _minority(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    if broken:
+        granted = [one.granted_meanwhile for violation in broken for one in violation.evidence if isinstance(one, FaultOutcome)]
+        return RunAnswer(1, str(sum(granted)), Amount("minority"))
+    return _refused(PROMISED, judgement)
+
+
+def _try_once(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    if broken:
+        return RunAnswer(1, _seconds(_milliseconds(broken)), Amount("waited_for_no"))
+    return RunAnswer(PROMISED, str(judgement.failed), Amount("no_at_once", judgement.requests))
+
+
+HANDOVER_MS = PROMISES["prompt_handover"].bound.ms
+
+
+def _handover(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    if broken:
+        return RunAnswer(1, f"{_milliseconds(broken):.0f} ms", Amount("stayed_free_longer"))
+    return RunAnswer(PROMISED, f"≤ {HANDOVER_MS:.0f} ms", Amount("stayed_free"))
+
+
+def overtaken(by: str, bound: Bound) -> ClaimQuestion:
+    """Return the question of waiters that later requests overtake. by: which request overtakes."""
+    return ClaimQuestion(
+        text=f"How often is a waiter overtaken by {by} that asked later?",
+        choices=(f"at most {bound.times} times, nine waiters in ten", "more often"),
+        answering=_overtaken,
+    )
+
+
+def _overtaken(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    often = [one.overtaken for violation in broken for one in violation.evidence if isinstance(one, Overtaken)]
+    if broken:
+        return RunAnswer(1, str(max(often, default=0)) if often else _number(broken), Amount("overtaken"))
+    return RunAnswer(PROMISED, "0", Amount("waiters_overtaken"))
+
+
+def _work_done_twice(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    twice = judgement.duplicated
+    if broken and not twice:
+        return RunAnswer(2, _number(broken), Amount("not_done"))
+    return RunAnswer(int(twice > 0), str(twice), Amount("twice"))
+
+
+def _refused_holders(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    refused = sum(one.refused for violation in broken for one in violation.evidence if isinstance(one, Refusals))
+    number = str(refused) if refused or not broken else _number(broken)
+    return RunAnswer(int(bool(broken)), number, Amount("holders_refused"))
+
+
+def _waiters_behind(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    if not broken:
+        return _refused(PROMISED, judgement)
+    waits_ms = [one.ms for violation in broken for one in violation.evidence if isinstance(one, Wait)]
+    return RunAnswer(1, _seconds(max(waits_ms, default=0)), Amount("behind_a_leaver"))
+
+
+def _half_done(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    return RunAnswer(int(bool(broken)), _number(broken) if broken else "0", Amount("half_done"))
+
+
+def of_any(claim: str) -> ClaimQuestion:
+    """Return the question of a claim that has no entry in the table: will the promise hold?"""
+    promise = Claim[claim].value if claim in Claim.__members__ else claim
+    return ClaimQuestion(text=f"Will this promise hold? {promise}", choices=("it holds", "it does not"), answering=_of_any)
+
+
+def _of_any(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+    if judgement.failed or not broken:
+        return _refused(int(bool(broken)), judgement)
+    return RunAnswer(1, _number(broken), Amount("harm"))
+
+
+def _refused(choice: int, judgement: Judgement) -> RunAnswer:
+    return RunAnswer(choice, str(judgement.failed), Amount("refused", judgement.requests))
+
+
+def _inside(broken: list[Violation]) -> str:
+    """Return how often two holders were inside at once; empty if never."""
+    often = sum(fact.n for one in broken for fact in one.seen if fact.code in (Code.TWO_INSIDE, Code.TWO_INSIDE_IN_PROCESS))
+    return str(often) if often else ""
+
+
+def _number(broken: list[Violation]) -> str:
+    """Return the first figure of a violation: how many, or how long in milliseconds."""
+    first = next(iter(broken[0].seen), None)
+    return "?" if first is None else str(first.n or first.ms or "?")
+
+
+def _milliseconds(broken: list[Violation]) -> float:
+    return float(max((fact.ms for fact in broken[0].seen), default=0))
+
+
+def _seconds(ms: float) -> str:
+    return f"{ms / 1000:.1f} s" if ms >= 1000 else f"{ms:.0f} ms"
+
 
 AFTER = {  # what happens in the promises that the lock is free again
     "acquires_atomically": "a request went wrong in the middle of its acquire",
@@ -24,33 +206,102 @@ AFTER = {  # what happens in the promises that the lock is free again
     "available_with_two_nodes_down": "two of the lock's five stores fell silent",
 }
 QUESTIONS: dict[str, ClaimQuestion] = {
-    **{promise.claim.name: ask.losses() for promise in WORK_IS_SAFE},
-    **dict.fromkeys(("releases_only_its_own", "releases_atomically"), ask.whose_key()),
-    **{claim: ask.next_grant(event, ask.within(PROMISES[claim].bound)) for claim, event in AFTER.items()},
-    "available_with_a_node_down": ask.next_grant("one of the lock's stores went down", "before it is back"),
-    "refuses_without_majority": ask.minority(),
-    "answers_a_try_at_once": ask.try_once(),
-    "prompt_handover": ask.handover(),
-    "fair": ask.overtaken("a request", PROMISES["fair"].bound),
-    "fair_in_process": ask.overtaken("a request of its own replica", PROMISES["fair_in_process"].bound),
-    "reenters_only_its_own": ask.reentered(),
-    "reentrant": ask.waits_for_itself(),
-    "breaks_deadlock": ask.deadlock(),
-    "loses_no_wakeup": ask.wakeup(),
-    "waiters_may_leave": ask.waiters_behind(),
-    "counts_once": ask.work_done_twice(),
-    "serves_most_requests": ask.served(),
-    "fence_outlives_restart": ask.refused_holders(),
-    "all_or_nothing": ask.half_done(),
+    **{
+        promise.claim.name: ClaimQuestion(
+            text="Will it lose increments?", choices=("it loses none", "it loses some"), answering=_losses, live="gap"
+        )
+        for promise in WORK_IS_SAFE
+    },
+    **dict.fromkeys(
+        ("releases_only_its_own", "releases_atomically"),
+        ClaimQuestion(
+            text="A release comes late. Whose key does it delete?",
+            choices=("its own, or none", "the key of the next holder"),
+            answering=lambda judgement, broken: dataclasses.replace(_losses(judgement, broken), choice=int(bool(broken))),
+            live="gap",
+        ),
+    ),
+    **{claim: next_grant(event, within(PROMISES[claim].bound)) for claim, event in AFTER.items()},
+    "available_with_a_node_down": next_grant("one of the lock's stores went down", "before it is back"),
+    "refuses_without_majority": ClaimQuestion(
+        text="Most of the servers are down. Which requests get the lock?",
+        choices=("none", "some"),
+        answering=_minority,
+        refusals_are_good=True,
+    ),
+    "answers_a_try_at_once": ClaimQuestion(
+        text="The lock is held. What does a request get that does not want to wait?",
+        choices=("a no at once", "it waits for the lock all the same"),
+        answering=_try_once,
+        refusals_are_good=True,
+    ),
+    "prompt_handover": ClaimQuestion(
+        text="A waiter is there. How long does the lock stay free?",
+        choices=(f"{HANDOVER_MS:.0f} ms or less, in most hand-overs", "longer: the waiters sleep"),
+        answering=_handover,
+    ),
+    "fair": overtaken("a request", PROMISES["fair"].bound),
+    "fair_in_process": overtaken("a request of its own replica", PROMISES["fair_in_process"].bound),
+    "reenters_only_its_own": ClaimQuestion(
+        text="A request fails and leaves its lock behind. Does the next request on its thread enter that lock?",
+        choices=("no, it waits", "yes, as if the lock was its own"),
+        answering=_reentered,
+        refusals_are_good=True,
+    ),
+    "reentrant": ClaimQuestion(
+        text="What happens to a holder that asks for its own lock again?",
+        choices=(
+            "it gets the lock",
+            "it waits for itself",
+            "its inner release frees the lock",
+            "its releases do not free the lock",
+        ),
+        answering=_waits_for_itself,
+    ),
+    "breaks_deadlock": ClaimQuestion(
+        text="Two holders wait for each other's lock. How does it end?",
+        choices=(f"both get out {within(PROMISES['breaks_deadlock'].bound)}", "they wait longer, or give up"),
+        answering=_waited,
+    ),
+    "loses_no_wakeup": ClaimQuestion(
+        text="The lock is released just before a waiter begins to wait. Does the waiter get it?",
+        choices=("yes", "it sleeps until it gives up"),
+        answering=_waited,
+    ),
+    "waiters_may_leave": ClaimQuestion(
+        text="Some waiters give up. Do the waiters behind them get the lock when it is free?",
+        choices=("yes", "no, a waiter that has gone blocks them"),
+        answering=_waiters_behind,
+    ),
+    "counts_once": ClaimQuestion(
+        text="How often does a request do its work?",
+        choices=("once", "some requests do it twice", "some never do it"),
+        answering=_work_done_twice,
+    ),
+    "serves_most_requests": ClaimQuestion(
+        text="Nothing fails, and all requests are patient. How many are served?",
+        choices=(f"at least {share(PROMISES['serves_most_requests'].bound.share)} of them", "fewer"),
+        answering=lambda judgement, broken: _refused(int(bool(broken)), judgement),
+    ),
+    "fence_outlives_restart": ClaimQuestion(
+        text="The store of the fences lost its data. How many holders does the resource refuse?",
+        choices=("none", "some"),
+        answering=_refused_holders,
+    ),
+    "all_or_nothing": ClaimQuestion(
+        text="The holder is stopped between its two writes. What becomes of its work?",
+        choices=("it is done as a whole, or not at all", "it stays half done"),
+        answering=_half_done,
+    ),
 }
 
 
 def of(claim: str) -> ClaimQuestion:
     """Return the question of a claim."""
-    return QUESTIONS.get(claim) or ask.of_any(claim)
+    return QUESTIONS.get(claim) or of_any(claim)
 
 
-def shown(judgement: Judgement) -> Shown:
+def shown(judgement: Judgement) -> RunAnswer:
     """Return a run's answer to the question of its claim. Where only another promise was broken, the figure is that claim's."""
     answer = of(judgement.claim).shown(judgement)
     if judgement.verdict is not Verdict.BROKEN or own(judgement, judgement.claim) or judgement.lost:

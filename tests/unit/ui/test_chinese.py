@@ -20,8 +20,7 @@ from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.story import say
 from lab.story.verdict import reason
-from lab.ui import chinese, live_page, question_families, questions
-from lab.ui.chinese import TEXTS
+from lab.ui import chinese, live_page, questions
 from lab.ui.joining import Invitation
 from lab.ui.ladder_panel import rungs
 from lab.ui.question import Amount
@@ -42,7 +41,6 @@ def offered() -> dict[str, set[str]]:
     """Return the texts of the page, and the names in the matrix, by the part of the catalogue that has them."""
     asked = [questions.of(one.tests.name) for one in loaded()]
     return {
-        "page": set(TEXTS.values()),
         "stage": {stage.story.title for stage in stages().values()},
         "title": {one.title for one in loaded()},
         "scenario": {name.replace("_", " ") for name in scenarios.names()},
@@ -61,19 +59,19 @@ def test_each_text_has_a_phrase(part):
     assert sorted(texts - set(exactly(part, texts))) == []
 
 
-@pytest.mark.parametrize("part", ["page", "stage", "question", "scenario"])
+@pytest.mark.parametrize("part", ["stage", "question", "scenario"])
 def test_no_phrase_of_the_page_is_out_of_date(part):
     assert sorted({one.english for one in phrases.phrases() if part in one.parts} - offered()[part]) == []
 
 
 def test_places_of_texts_are_kept():
     """A Chinese text has the same places for values as the English one."""
-    places = {name: (set(PLACE.findall(TEXTS[name])), set(PLACE.findall(text))) for name, text in chinese.texts().items()}
+    english, chinese = live_page.texts().values()
 
-    assert {name: pair for name, pair in places.items() if pair[0] != pair[1]} == {}
+    assert [name for name, text in english.items() if {*PLACE.findall(text)} != {*PLACE.findall(chinese[name])}] == []
 
 
-@every("path", ["docs/zh/class.md", "README.zh.md", "lab/language/zh/class_page.toml"])
+@every("path", ["docs/zh/class.md", "README.zh.md", "lab/language/zh/class_page.toml", "lab/ui/texts.toml"])
 def test_one_word_for_a_prediction(path):
     """The class predicts (预测): no text of the class calls it a guess or a vote."""
     assert re.findall(".{0,9}(?:猜|投票).{0,9}", (HOME / path).read_text(encoding="utf-8")) == []
@@ -105,7 +103,7 @@ def test_results_on_the_ladder():
 
 def test_words_of_big_figures():
     """Each name that a big figure counts by has its words, and no other has."""
-    source = inspect.getsource(question_families)
+    source = inspect.getsource(questions)
     named = {
         one.args[0].value
         for one in ast.walk(ast.parse(source))

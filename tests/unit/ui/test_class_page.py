@@ -21,7 +21,6 @@ from lab.judge.judgement import Verdict
 from lab.language.choice import Language
 from lab.scenario import reader as scenarios
 from lab.ui import addresses, live_page
-from lab.ui.chinese import TEXTS
 from lab.ui.joining import Admission, Invitation, as_teacher
 from lab.ui.ladder_panel import next_rung
 from lab.ui.live_server import LiveServer
@@ -82,7 +81,7 @@ def test_texts_of_the_page_are_in_one_place():
     used |= {f"promise_{verdict}" for verdict in Verdict}
     used |= {"acknowledged", "counter", "unknown", "failed", "kept_per_s"}  # the figures
 
-    assert used == set(TEXTS)
+    assert used == set(live_page.texts()[Language.ENGLISH])
 
 
 def test_all_are_asked_the_same(state):

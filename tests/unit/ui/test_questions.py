@@ -18,7 +18,6 @@ from lab.judge.findings import Findings, RunFacts
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.judge.onlookers import Onlookers, Want
 from lab.judge.promises import PROMISES
-from lab.ui import question_families as ask
 from lab.ui import questions
 from lab.ui.question import PROMISED, Tone
 from tests.every import every
@@ -90,7 +89,7 @@ def test_sentence_states_the_limit():
     }
 
     assert stated
-    assert [name for name, sentence in stated.items() if ask.within(PROMISES[name].bound) not in sentence] == []
+    assert [name for name, sentence in stated.items() if questions.within(PROMISES[name].bound) not in sentence] == []
 
 
 @every("claim", [*EVERY, "a_claim_of_tomorrow"])
