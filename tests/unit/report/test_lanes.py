@@ -23,7 +23,7 @@ from lab.story.happening import Kind
 from lab.story.say_run import LONGEST
 from lab.story.say_run import title as finding
 from lab.story.timeline import Timeline, load
-from tests.builders import MS, picture_of
+from tests.builders import MS, outlived, picture_of
 from tests.every import every
 
 KEPT = sorted(path.parent for path in (REFERENCE / "chapters").glob("*/timeline.json"))
@@ -158,7 +158,7 @@ def test_for_ever_is_drawn(stuck):
     pen = drawn(picture)
 
     assert {pen.say("for_ever"), pen.say("gave_up", 2)} <= set(pen.texts)
-    assert "gives_up" in pen.marks
+    assert {"gives_up", "process_gone", "waiters", "fault_begins"} <= set(pen.marks)
     assert pen.axis.bend < 100_000
     assert pen.axis.until >= picture.end
     assert waiting_steps(picture, pen.axis)[-3:] == [(2_000_000, 0), (2_100_000, 1), (4_000_000, 0)]
@@ -244,3 +244,29 @@ def test_theft_is_a_message(made):
 
     assert "theft" in pen.marks
     assert pen.say("deletes", thief="r0", holder="r1") in pen.texts
+
+
+def test_work_that_outlasts_its_lease_is_drawn(made):
+    """The picture has the lease, the time that the holder had none, and the time that both were inside."""
+    pen = drawn(picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end"))
+
+    assert {"lease", "alone", "both"} <= set(pen.marks)
+    assert "renewal" not in pen.marks
+    assert "counter" in {lane.name for lane in pen.rows.lanes}
+
+
+def test_empty_lanes_are_left_out(made):
+    """Without events of the lock's store, without faults and without waiting, there are no such lanes."""
+    made.increment("a", 0, 0, at=(1, 2, 6, 7), key="").increment("b", 0, 1, at=(2, 3, 8, 9), key="", replica="replica-2")
+
+    pen = drawn(picture_of(made, final=1, store=None))
+
+    assert not {"store", "faults", "waiting"} & {lane.name for lane in pen.rows.lanes}
+    assert "in_work" in pen.marks
+    assert not {"believes", "lease"} & set(pen.marks)
+
+
+def test_evidence_without_an_order_is_marked(made):
+    made.increment("a", 0, 0, at=(1, 2, 3, 4)).increment("b", 7, 7, at=(11, 12, 13, 14))
+
+    assert "gap" in drawn(picture_of(made, final=8)).marks

@@ -25,6 +25,7 @@ from lab.judge.losses import Losses, net_losses
 from lab.judge.verdict import weigh
 from lab.language.choice import Language
 from lab.pipeline import Conducted
+from lab.report.run_data import series
 from lab.report.terminal import summarise, terminal
 from lab.story import say
 from lab.story.verdict import promise
@@ -136,12 +137,14 @@ def test_refused_and_unclear_requests():
 
 @pytest.mark.parametrize(("key", "words"), [("lock", True), ("", False)])
 def test_waits_for_a_lock_only(tmp_path, key, words):
-    """A stage without a lock names no key, and no wait for a lock is printed."""
+    """A stage without a lock names no key: no wait for a lock is printed, and the curve of waits is empty."""
     made = (
         Made(tmp_path).increment("a", read=0, overwrote=0, key=key).increment("b", read=1, overwrote=1, at=(4, 5, 6, 7), key=key)
     )
+    found = made.analyse(final=2)
 
-    assert ("Wait for the lock" in printed(made.analyse(final=2), requests=2)) is words
+    assert ("Wait for the lock" in printed(found, requests=2)) is words
+    assert len(series(found).wait_ms) == (2 if words else 0)
 
 
 def test_one_process_without_a_lock_has_no_wait():
