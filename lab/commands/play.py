@@ -22,8 +22,7 @@ from lab.explore.store.others import is_other
 from lab.explore.store.real_redis import MachineStalled, RealRedis
 from lab.language.choice import of_environment
 from lab.paths import REPORTS, shown
-from lab.play.level import Level
-from lab.play.levels import LEVELS
+from lab.play.levels import LEVELS, Level
 from lab.play.own_levels import own_levels
 from lab.play.page import MOST_BYTES, write
 from lab.story import say

@@ -17,7 +17,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from lab.docgen import generate
-from lab.experiments import sweep_report, sweep_result, sweeps
+from lab.experiments import sweep_report, sweeps
+from lab.experiments.sweep import load_result
 from lab.paths import REFERENCE
 from lab.report import comparison, run_data
 
@@ -149,7 +150,7 @@ def _ladder(folder: Path) -> list[Path]:
 
 
 def _swept(kept: Path, folder: Path) -> list[Path]:
-    result = sweep_result.load(kept)
+    result = load_result(kept)
     return sweep_report.write(sweeps.load(result.sweep), result, folder)
 
 

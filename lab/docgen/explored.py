@@ -1,4 +1,4 @@
-"""The generated parts about every order of events: the picture of a chapter, and the second evidence of each promise.
+"""The generated parts about every order of events: the picture of a chapter, the second evidence of each promise, and slips.
 
 They come from the decisions that ``lab explore --keep`` keeps. A decision of code that has changed since is not quoted.
 """
@@ -14,13 +14,15 @@ from app.lock import Claim, Stage
 from app.locks import stage as stage_of
 from app.locks import stages
 from lab.docgen.figures import LIST
-from lab.errors import choose_from
+from lab.errors import BadInput, choose_from
 from lab.explore import kept
+from lab.explore.code.program import FOR_EVER_MS, Task
 from lab.explore.kept import KeptDecision
 from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
 from lab.explore.store.others import why_not
 from lab.explore.summary import Summary, of_claims
 from lab.language.choice import Language
+from lab.language.phrases import quoted
 from lab.paths import HOME
 from lab.report import matrix, reference
 from lab.story import lanes, say
@@ -194,9 +196,63 @@ def _searches(*, language: Language = ENGLISH) -> str:
     return table([said("search"), said("always"), said("search_claims")], rows)
 
 
+def _slip(name: str, claim: str = "", *, language: Language = ENGLISH) -> str:
+    """Return what is shown of a slip. claim: the claim whose shortest schedule is quoted; empty where no promise breaks."""
+    path = kept.slips()[choose_from("slip", name, kept.slips())]
+    stage = stage_of(str(path))
+    found = kept.current(stage)
+    commands = [f".venv/bin/{line}" for line in stage.story.see_it]
+    where = path.relative_to(HOME).as_posix()
+    if claim:
+        choose_from("claim", claim, [one.name for one in Claim], f"slip {name}")
+    if not any(" explore " in line for line in commands):
+        said = ""
+    elif found is None or found.why:
+        said = not_decided(found, f".venv/bin/lab explore {where} --keep", language)
+    elif claim:
+        said, again = _broken(found, Claim[claim], language)
+        commands += [f".venv/bin/lab replay {where}:{again}"] if again else []
+    else:
+        said = _kept_promises(found, stage, language)
+    return "\n".join(["```python", code(stage), "```", "", *([said, ""] if said else []), "```sh", *commands, "```", ""])
+
+
+def code(stage: Stage) -> str:
+    """Return the class of a lock, without its imports and its record."""
+    text = stage.path.read_text(encoding="utf-8") if stage.path else ""
+    return text[text.index("class Lock") : text.index("STAGE = ")].strip()
+
+
+def _broken(found: KeptDecision, claim: Claim, language: Language) -> tuple[str, str]:
+    """Return what breaks a claim, in words, and what `lab replay` needs to do it again; empty without an option for it."""
+    broken, story = of_claims(found)[claim].broken, kept_stories(found)[claim.name]
+    number = ""
+    if broken and broken.share:
+        with_what = say.capital(conditions(broken.question, found.ttl_ms, language))
+        claimed = {"claim": claim.name, "promise": quoted("claim", claim.value, language)}
+        number = say.text("slip", "share", language, 1, conditions=with_what, share=share(broken, language), **claimed)
+    ttl = f" --ttl-ms {found.ttl_ms}" if found.ttl_ms != TTL_MS else ""
+    work = f" --work-ms {story.work_ms}" if story.work_ms else ""
+    task = broken.question.task if broken else Task(found.ttl_ms)
+    again = f"{story.schedule}{ttl}{work}" if (task.wait_ms, task.at_once, task.in_turn) == (FOR_EVER_MS, 1, 1) else ""
+    shortest = say.text("slip", "shortest", language, schedule=say.sentences(story, language))
+    return say.text("chapter", "every_order", language, what=number + shortest), again
+
+
+def _kept_promises(found: KeptDecision, stage: Stage, language: Language) -> str:
+    """Return in how many schedules no promise breaks. Raises BadInput where one does."""
+    answers = of_claims(found)
+    if broken := [claim.name for claim, one in answers.items() if one.broken and claim in stage.claims]:
+        raise BadInput(f"{stage.name} breaks {', '.join(broken)}: the part has to name the claim")
+    schedules, searches = decided(found, "explore.md", language)
+    kept_all = say.text("slip", "kept", language, schedules=schedules, searches=searches)
+    return say.text("chapter", "every_order", language, what=kept_all)
+
+
 PARTS: dict[str, Callable[..., str]] = {
     "schedule": _schedule,
     "drawn": _drawn,
     "evidence": _evidence,
     "searches": _searches,
+    "slip": _slip,
 }

@@ -25,7 +25,6 @@ from lab.docgen import (
     lesson_parts,
     libraries,
     matrix_views,
-    slips,
     translations,
     verdicts,
 )
@@ -37,9 +36,9 @@ from lab.experiments import (
     known_failure,
     lock_benchmark_report,
     omission_report,
-    sweep_result,
     sweeps,
 )
+from lab.experiments.sweep import curves_of, load_result
 from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.paths import HOME, REFERENCE
@@ -244,8 +243,8 @@ def _machine(*, language: Language = Language.ENGLISH) -> str:
 def _sweeps(*, language: Language = Language.ENGLISH) -> str:
     lines, gap = [], words(language)["mark"]["gap"]
     for name in sweeps.names():
-        sweep, kept = sweeps.load(name), sweep_result.load(REFERENCE / f"sweep-{name}")
-        found, end = sweep.finding(sweep_result.curves(kept), language), words(language)["mark"]["end"]
+        sweep, kept = sweeps.load(name), load_result(REFERENCE / f"sweep-{name}")
+        found, end = sweep.finding(curves_of(kept), language), words(language)["mark"]["end"]
         title = quoted("sweep", sweep.title, language)
         lines.append(f"- {title}{gap}[{found}]({_picture_of(name, language)}){end}\n")
     return "".join(lines)
@@ -258,8 +257,8 @@ def _picture_of(sweep: str, language: Language) -> str:
 def _swept(name: str, *, language: Language = Language.ENGLISH) -> str:
     """Return the picture of one kept sweep, with what it shows and the command that makes it."""
     sweep = sweeps.load(choose_from("sweep", name, sweeps.names()))
-    kept = sweep_result.load(REFERENCE / f"sweep-{name}")
-    title, finding = quoted("sweep", sweep.title, language), sweep.finding(sweep_result.curves(kept), language)
+    kept = load_result(REFERENCE / f"sweep-{name}")
+    title, finding = quoted("sweep", sweep.title, language), sweep.finding(curves_of(kept), language)
     picture = f"![{title}]({_picture_of(name, language)})"
     command = kept.command.partition(" --out ")[0]
     return f"{picture}\n\n*{finding}{words(language)['mark']['end']}*\n\n```sh\n.venv/bin/{command}\n```\n"
@@ -289,7 +288,6 @@ PARTS: dict[str, Callable[..., str]] = {
     **conditions.PARTS,
     **cost_of_locking.PARTS,
     **explored.PARTS,
-    **slips.PARTS,
     **lesson_parts.PARTS,
     **libraries.PARTS,
     **benchmark.DOCUMENT_PARTS,

@@ -12,8 +12,7 @@ from pathlib import Path
 from lab.experiments.matrix import decided
 from lab.language.choice import Language
 from lab.paths import REFERENCE
-from lab.play.level import LevelKind
-from lab.play.levels import LEVELS
+from lab.play.levels import LEVELS, LevelKind
 from lab.report import matrix, matrix_page, matrix_picture, reference
 from lab.report.html import named
 from lab.report.matrix import Cell, Origin

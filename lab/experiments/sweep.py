@@ -1,8 +1,7 @@
-"""A sweep: one parameter over many values, each measured by runs of its own; and what the pictures of sweeps share.
+"""A sweep: one parameter over many values, each measured by runs of its own; its result, and what the pictures of sweeps share.
 
-``lab/experiments/sweeps`` holds one sweep in each file, as ``SWEEP``: the parameter, its values,
-the scenario, the recorded figures, and the drawing. The result of a sweep is in
-``sweep_result.py``; ``sweep_runner.py`` makes the runs.
+``lab/experiments/sweeps`` holds one sweep in each file, as ``SWEEP``: the parameter, its values, the scenario, the recorded
+figures, and the drawing. The result, ``sweep.json``, has each run as a point; ``sweep_runner.py`` makes the runs.
 """
 
 from __future__ import annotations
@@ -10,21 +9,145 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from app.lock import Stage
 from lab.errors import BadInput
-from lab.experiments.sweep_result import Curve, SweepResult
+from lab.experiments import measurement
+from lab.experiments.measurement import Measurement
+from lab.judge.judgement import Judgement
 from lab.language.choice import Language
+from lab.report import statistics
 from lab.report.chart import LINES
+from lab.report.statistics import Spread
 from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.requirements import NEEDS
 from lab.scenario.scenario import Scenario
 from lab.story.say import text, words
+from lab.story.verdict import why
+
+UNSOUND = ("VOID", "BROKEN")
+RESULT = "sweep.json"
+LOST_SHARE = "lost_share"
+LOST_LOCK = "lost_lock"  # whether another request got the lock while its holder still believed to have it
+SHARES = (LOST_SHARE, LOST_LOCK)
+KEPT_PER_S = "kept_per_s"
+FIGURES = {
+    KEPT_PER_S: lambda one: one.kept_per_s,
+    "wait_p50_ms": lambda one: one.wait_ms["p50"],
+    "wait_p99_ms": lambda one: one.wait_ms["p99"],
+    "wait_max_ms": lambda one: one.wait_ms["max"],
+    "commands_per_increment": lambda one: one.commands_per_increment,
+    LOST_SHARE: lambda one: max(0, one.lost) / one.acknowledged,
+    LOST_LOCK: lambda one: one.overlapping_beliefs > 0,
+}
+
+
+def shown(figure: str, value: float) -> str:
+    """Return a recorded figure with few digits: a share in per cent."""
+    if figure in SHARES:
+        return f"{value:.1%}".replace("%", " %")
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+class Point(msgspec.Struct, kw_only=True):
+    """One run."""
+
+    stage: str
+    value: float
+    repeat: int
+    verdict: str
+    reason: str  # the reason of the verdict
+    run: str = ""  # its folder's name; empty where the run could not start
+    acknowledged: int = 0
+    lost: int = 0
+    figures: dict[str, float] = {}  # the recorded figures, by name; empty where nothing was acknowledged
+
+    @property
+    def sound(self) -> bool:
+        """Return whether the point may be averaged. A run that proves nothing or breaks a promise is only shown."""
+        return self.verdict not in UNSOUND and bool(self.figures)
+
+
+class SweepResult(Measurement[Point], kw_only=True):
+    """``sweep.json``: how a sweep was made, and all points in the order in which they were measured."""
+
+    sweep: str
+    seed: int
+    stages: list[str]
+    values: list[float]
+    repeats: int
+    scenario: dict[str, Any]
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """A stage at one value."""
+
+    value: float
+    sound: int  # how many repeats are sound
+    figures: dict[str, Spread]  # the interval of each figure over the sound repeats
+    unsound: list[Point]  # the points that are not averaged
+
+
+class Curve(msgspec.Struct, frozen=True):
+    """A stage over the values, in their order, without the values that have no point."""
+
+    stage: str
+    spots: list[Spot]
+
+    def known(self, figure: str) -> list[tuple[float, Spread]]:
+        """Return the values at which the figure was soundly measured, with its intervals."""
+        return [(spot.value, spot.figures[figure]) for spot in self.spots if figure in spot.figures]
+
+
+def point_of(stage: str, value: float, repeat: int, judgement: Judgement, figures: Sequence[str]) -> Point:
+    """Return a judged run as a point."""
+    known = {name: float(FIGURES[name](judgement)) for name in figures} if judgement.acknowledged else {}
+    return Point(
+        stage=stage,
+        value=value,
+        repeat=repeat,
+        verdict=judgement.verdict,
+        reason=why(judgement),
+        run=judgement.run,
+        acknowledged=judgement.acknowledged,
+        lost=max(0, judgement.lost),
+        figures=known,
+    )
+
+
+def curves_of(result: SweepResult) -> list[Curve]:
+    """Return a curve for each stage, in the order in which the stages were given."""
+    return [Curve(stage, [spot for value in result.values if (spot := _spot(result, stage, value))]) for stage in result.stages]
+
+
+def _spot(result: SweepResult, stage: str, value: float) -> Spot | None:
+    here = [one for one in result.points if (one.stage, one.value) == (stage, value)]
+    sound = [one for one in here if one.sound]
+    if not here:
+        return None
+    names = list(sound[0].figures) if sound else []
+    return Spot(value, len(sound), {name: _interval(name, sound) for name in names}, [one for one in here if not one.sound])
+
+
+def _interval(figure: str, points: Sequence[Point]) -> Spread:
+    if figure == LOST_SHARE:
+        return statistics.of_shares([one.lost for one in points], [one.acknowledged for one in points])
+    if figure == LOST_LOCK:
+        return statistics.of_shares([round(one.figures[figure]) for one in points], [1] * len(points))
+    return statistics.of_amounts([one.figures[figure] for one in points])
+
+
+def load_result(folder: Path) -> SweepResult:
+    """Return the sweep in a folder. Raises BadInput when there is none."""
+    return measurement.load(folder / RESULT, SweepResult)
+
 
 BLACK, MARKERS = "#222222", "os^Dv"
 START_S = 2.5  # the time of a run beyond its load, on an idle machine: start the servers, judge, stop them

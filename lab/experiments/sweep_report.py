@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from lab.evidence.run_folder import replace
-from lab.experiments import sweep_result, sweeps
-from lab.experiments.sweep import Sweep
-from lab.experiments.sweep_result import Curve, Spot, SweepResult, shown
+from lab.experiments import sweeps
+from lab.experiments.sweep import Curve, Spot, Sweep, SweepResult, curves_of, load_result, shown
 from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.report.chart import headed
@@ -26,7 +25,7 @@ from lab.text import table
 
 def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
     """Write a page in each language, ``sweep.md`` and the pictures. Return the paths, the English page first."""
-    curves = sweep_result.curves(result)
+    curves = curves_of(result)
     pictures = {
         language: draw(sweep, result, curves, named(into / f"{result.sweep}.svg", language), language) for language in Language
     }
@@ -88,9 +87,9 @@ def conditions(result: SweepResult, language: Language = ENGLISH) -> str:
 
 def write_again(folder: Path) -> list[Path]:
     """Draw a kept sweep into its folder, and its picture as a PNG as well. Return the paths, the page first. Raises BadInput."""
-    result = sweep_result.load(folder)
+    result = load_result(folder)
     sweep = sweeps.load(result.sweep)
-    return [*write(sweep, result, folder), draw(sweep, result, sweep_result.curves(result), folder / f"{result.sweep}.png")]
+    return [*write(sweep, result, folder), draw(sweep, result, curves_of(result), folder / f"{result.sweep}.png")]
 
 
 def markdown(sweep: Sweep, result: SweepResult, curves: Sequence[Curve]) -> str:

@@ -22,11 +22,10 @@ from rich.markup import escape
 
 from app.lock import Stage
 from lab.errors import BadInput, CannotWrite, ExitStatus, NotReady, choose_from, worst
-from lab.experiments import sweep_result, sweeps
+from lab.experiments import sweeps
 from lab.experiments.measurement import made_now, new_place, record
-from lab.experiments.sweep import START_S, Sweep, numbers
+from lab.experiments.sweep import RESULT, START_S, Point, Sweep, SweepResult, numbers, point_of, shown
 from lab.experiments.sweep_report import write_again
-from lab.experiments.sweep_result import Point, SweepResult, shown
 from lab.judge.judgement import Verdict
 from lab.pipeline import by_locust, conduct, finish, publish_site
 from lab.report.terminal import STYLES, terminal
@@ -78,7 +77,7 @@ def run_sweep(
     _announce(console, sweep, plan)
     into.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(KeyboardInterrupt), one_supervisor():
-        record(result, _conducted(sweep, plan, command, console), into / sweep_result.FILE)
+        record(result, _conducted(sweep, plan, command, console), into / RESULT)
     return _end(console, result, into)
 
 
@@ -158,7 +157,7 @@ def _point(sweep: Sweep, stage: Stage, value: float, repeat: int, scenario: Scen
         raise KeyboardInterrupt
     if done.unwritten:
         raise CannotWrite(f"the sweep ends here: {done.unwritten}")
-    return sweep_result.point(stage.name, value, repeat, done.judgement, tuple(sweep.figures))
+    return point_of(stage.name, value, repeat, done.judgement, tuple(sweep.figures))
 
 
 def _end(console: Console, result: SweepResult, into: Path) -> int:

@@ -15,7 +15,7 @@ from lab.explore.search.budget import Budget
 from lab.explore.search.search import Searched, search
 from lab.explore.store.real_redis import RealRedis
 from lab.language.choice import Language
-from lab.play.level import CLIENTS, TTL_MS, Level, LevelKind
+from lab.play.levels import CLIENTS, TTL_MS, Level, LevelKind
 from lab.play.texts import Said, said
 from lab.story import say
 

@@ -29,7 +29,7 @@ from lab.paths import DOCS, HOME
 from lab.play.board import CodeLine, in_brief, stage_code, with_marks, work_code
 from lab.play.encoding import encoded
 from lab.play.graph import Graph
-from lab.play.level import CLIENTS, TTL_MS, Level, LevelKind
+from lab.play.levels import CLIENTS, TTL_MS, Level, LevelKind
 from lab.play.texts import TEMPLATES, Said, both, faults, goal, label, said, said_by, table
 from lab.report.html import page
 from lab.report.run_page import LEVELS, LevelPage

@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 from lab.explore.search.budget import Budget
 from lab.language.choice import Language
 from lab.language.phrases import exactly
-from lab.play.level import Level
+from lab.play.levels import Level
 from lab.story import say
 
 PARTS = ("scheduler", "play", "claim")  # the parts of the catalogue with texts of a page, goals, claims

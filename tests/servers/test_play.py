@@ -17,8 +17,7 @@ from lab.explore.questions import Question
 from lab.explore.search.event import parse
 from lab.explore.search.replay import walk_live
 from lab.paths import REFERENCE
-from lab.play.level import CLIENTS
-from lab.play.levels import LEVELS
+from lab.play.levels import CLIENTS, LEVELS
 from tests.command import lab
 
 PLAYS = 200  # over all levels

@@ -9,8 +9,7 @@ import signal
 import pytest
 
 from lab.errors import ExitStatus
-from lab.experiments import sweep_result
-from lab.experiments.sweep_result import LOST_SHARE
+from lab.experiments.sweep import LOST_SHARE, load_result
 from tests.command import Started, gone, lab, run, wait_for
 
 
@@ -19,7 +18,7 @@ def test_small_retry_sweep(tmp_path):
     """A small retry sweep counts the commands of polling."""
     done = lab("sweep", "retry", "--values", "5,100", "--repeats", "1", "--requests", "400", "--out", "out", cwd=tmp_path)
 
-    result = sweep_result.load(tmp_path / "out")
+    result = load_result(tmp_path / "out")
     often, seldom = sorted(result.points, key=lambda point: point.value)
     assert (done.status, result.partial) == (0, "")
     assert often.figures["commands_per_increment"] > seldom.figures["commands_per_increment"]
@@ -40,7 +39,7 @@ def test_small_ttl_sweep(tmp_path):
     if done.status == ExitStatus.NOTHING_SHOWN:  # a busy machine can stop a holder for as long as such a lease
         done = lab(*words, cwd=tmp_path)
 
-    result = sweep_result.load(tmp_path / "out")
+    result = load_result(tmp_path / "out")
     shares = {(point.stage, point.value): point.figures[LOST_SHARE] for point in result.points}
     assert (done.status, len(shares)) == (0, 2)
     assert shares["lua", 1.5] > 0.3
@@ -58,7 +57,7 @@ def test_interrupted_sweep_keeps_its_points(tmp_path):
     one.process.send_signal(signal.SIGINT)
 
     done = one.end()
-    result = sweep_result.load(tmp_path / "out")
+    result = load_result(tmp_path / "out")
     assert (done.status, result.ended) == (130, "interrupted")
     assert gone(running)
     assert 0 < len(result.points) < result.planned == 10

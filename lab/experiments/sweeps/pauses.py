@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from lab.experiments.omission import FROZEN_SECOND
-from lab.experiments.sweep import Sweep, draw_curves, per_cent
-from lab.experiments.sweep_result import LOST_LOCK, LOST_SHARE, Curve, SweepResult
+from lab.experiments.sweep import LOST_LOCK, LOST_SHARE, Curve, Sweep, SweepResult, draw_curves, per_cent
 from lab.language.choice import Language
 from lab.report.chart import GREY
 from lab.story.say import ENGLISH, text, words

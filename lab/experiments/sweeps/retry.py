@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.experiments.sweep import Sweep, band, draw_curves, found_by_stage, per_cent, whole
-from lab.experiments.sweep_result import KEPT_PER_S, Curve, SweepResult
+from lab.experiments.sweep import KEPT_PER_S, Curve, Sweep, SweepResult, band, draw_curves, found_by_stage, per_cent, whole
 from lab.language.choice import Language
 from lab.report.chart import LINES, STYLES
 from lab.story.say import ENGLISH, text

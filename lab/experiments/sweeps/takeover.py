@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from lab.experiments.sweep import Sweep, draw_curves, whole
-from lab.experiments.sweep_result import Curve, SweepResult
+from lab.experiments.sweep import Curve, Sweep, SweepResult, draw_curves, whole
 from lab.language.choice import Language
 from lab.report.chart import GREY
 from lab.story.say import ENGLISH, text, words

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from lab.experiments.sweep import Sweep, draw_curves, found_by_stage, per_cent
-from lab.experiments.sweep_result import KEPT_PER_S, LOST_SHARE, Curve, SweepResult
+from lab.experiments.sweep import KEPT_PER_S, LOST_SHARE, Curve, Sweep, SweepResult, draw_curves, found_by_stage, per_cent
 from lab.language.choice import Language
 from lab.report.chart import GREY
 from lab.story.say import ENGLISH, text

@@ -10,7 +10,7 @@ from app.lock import Claim
 from app.locks import stage
 from lab.commands.explore import check_servers
 from lab.commands.keep_decisions import commands, keep_decisions, ttl_ms
-from lab.docgen import slips
+from lab.docgen import explored
 from lab.errors import BadInput
 from lab.explore import kept
 from lab.explore.kept import KeptDecision
@@ -59,7 +59,7 @@ def test_part_with_a_schedule(monkeypatch):
     """The part has the code, the share of the schedules, what happens in a shortest, and how it is run again."""
     monkeypatch.setattr(kept, "current", lambda stage: decided(breaks={"survives_a_late_freeze": breaks(3, LOST.schedule)}))
 
-    text = slips.PARTS["slip"](OF_LUA, "survives_a_late_freeze")
+    text = explored.PARTS["slip"](OF_LUA, "survives_a_late_freeze")
 
     assert "```python\nclass Lock(lua.Lock):\n" in text
     assert "STAGE" not in text
@@ -71,20 +71,20 @@ def test_part_with_a_schedule(monkeypatch):
 def test_part_without_a_schedule(monkeypatch):
     """Where no promise breaks, the part states in how many schedules. It refuses to state that of a lock that breaks one."""
     monkeypatch.setattr(kept, "current", lambda stage: decided(holds=["exclusive"]))
-    assert "12 schedules are decided, in 1 [search](explore.md#what-is-searched). None of them breaks a claim" in slips.PARTS[
+    assert "12 schedules are decided, in 1 [search](explore.md#what-is-searched). None of them breaks a claim" in explored.PARTS[
         "slip"
     ](OF_LUA)
 
     monkeypatch.setattr(kept, "current", lambda stage: decided(breaks={"exclusive": breaks(3)}))
     with pytest.raises(BadInput, match="breaks exclusive"):
-        slips.PARTS["slip"](OF_LUA)
+        explored.PARTS["slip"](OF_LUA)
 
 
 def test_part_of_changed_code(monkeypatch):
     """Where the code has changed, the part states that nothing is decided, and names the command."""
     monkeypatch.setattr(kept, "current", lambda stage: None)
 
-    assert f"`.venv/bin/lab explore docs/slips/{OF_LUA}.py --keep` decides it" in slips.PARTS["slip"](OF_LUA)
+    assert f"`.venv/bin/lab explore docs/slips/{OF_LUA}.py --keep` decides it" in explored.PARTS["slip"](OF_LUA)
 
 
 def test_own_lock_is_not_kept(tmp_path):

@@ -10,10 +10,9 @@ from matplotlib.figure import Figure
 from app.locks import stages
 from lab import paths
 from lab.errors import BadInput
-from lab.experiments import measurement, sweep_report, sweep_result, sweeps
-from lab.experiments.sweep import numbers
+from lab.experiments import measurement, sweep_report, sweeps
+from lab.experiments.sweep import LOST_LOCK, LOST_SHARE, RESULT, Point, SweepResult, curves_of, load_result, numbers
 from lab.experiments.sweep_report import markdown, write, write_again
-from lab.experiments.sweep_result import LOST_LOCK, LOST_SHARE, Point, SweepResult
 from lab.experiments.sweep_runner import expected_s, planned
 from lab.report.statistics import Spread, of_amounts, of_shares
 from tests.every import every
@@ -62,7 +61,7 @@ def made(name: str, *points: Point, ended: str = measurement.COMPLETE) -> SweepR
 
 
 def finding(result: SweepResult) -> str:
-    return sweeps.load(result.sweep).finding(sweep_result.curves(result))
+    return sweeps.load(result.sweep).finding(curves_of(result))
 
 
 def test_interval_of_amounts():
@@ -167,7 +166,7 @@ def test_equal_stages_are_both_seen():
     result = made("pauses", *(stopped(pause, pause > 1, name) for name in ("lua", "watchdog") for pause in (0.5, 2)))
     canvas = Figure()
 
-    sweeps.load("pauses").draw(canvas, result, sweep_result.curves(result))
+    sweeps.load("pauses").draw(canvas, result, curves_of(result))
 
     (axes,) = canvas.axes
     places = [container.lines[0].get_xdata() for container in axes.containers]
@@ -178,7 +177,7 @@ def test_equal_stages_are_both_seen():
 
 def test_a_lost_lock_is_counted_by_runs():
     """Three runs without a loss prove less than none: the interval is Wilson's over three runs."""
-    (curve,) = sweep_result.curves(made("pauses", *(stopped(0.5, False) for _ in range(3))))
+    (curve,) = curves_of(made("pauses", *(stopped(0.5, False) for _ in range(3))))
 
     assert curve.spots[0].figures[LOST_LOCK].high == pytest.approx(1.959964**2 / (3 + 1.959964**2))
 
@@ -217,7 +216,7 @@ def test_unsound_run_is_not_averaged(tmp_path):
     """A VOID or BROKEN run is shown, and is not part of an average."""
     points = [lost(1.5, 15), lost(1.5, 30, verdict="VOID", reason="a server | died"), lost(1.5, 6, verdict="BROKEN")]
     result = made("ttl", *points)
-    (curve,) = sweep_result.curves(result)
+    (curve,) = curves_of(result)
 
     assert (curve.spots[0].sound, curve.spots[0].figures[LOST_SHARE].value) == (1, 0.5)
     assert "VOID: a server / died; BROKEN: seen" in markdown(sweeps.load("ttl"), result, [curve])
@@ -230,7 +229,7 @@ def test_unsound_run_is_not_averaged(tmp_path):
 def test_value_without_a_sound_run():
     """A value without a sound run has no figure."""
     result = made("ttl", lost(0.5, 0), lost(2, 3, verdict="VOID"))
-    (curve,) = sweep_result.curves(result)
+    (curve,) = curves_of(result)
 
     assert curve.known(LOST_SHARE) == [(0.5, curve.spots[0].figures[LOST_SHARE])]
     assert "| `lua` | 2 | 0 | – | – | VOID: seen |" in markdown(sweeps.load("ttl"), result, [curve])
@@ -246,7 +245,7 @@ def test_sweep_is_written_from_its_file(name, tmp_path):
         "pauses": [stopped(0.5, False), stopped(2, True)],
         "takeover": [crashed(300, 330), crashed(2000, 2040)],
     }[name]
-    measurement.save(made(name, *points), tmp_path / sweep_result.FILE)
+    measurement.save(made(name, *points), tmp_path / RESULT)
 
     page, _, table, *pictures = write_again(tmp_path)
 
@@ -258,7 +257,7 @@ def test_sweep_is_written_from_its_file(name, tmp_path):
 @pytest.mark.whole
 def test_sweep_is_written_again_to_the_same(tmp_path):
     """The same file makes the same page, table and pictures: all sweeps are written by one function."""
-    measurement.save(made("ttl", lost(0.5, 0), lost(2, 15)), tmp_path / sweep_result.FILE)
+    measurement.save(made("ttl", lost(0.5, 0), lost(2, 15)), tmp_path / RESULT)
     before = [path.read_bytes() for path in write_again(tmp_path)]
 
     assert [path.read_bytes() for path in write_again(tmp_path)] == before
@@ -286,7 +285,7 @@ def test_interrupted_sweep_is_marked(tmp_path):
     paths = write(sweeps.load("ttl"), result, tmp_path)
 
     said = "interrupted: 1 of 9 points were measured"
-    assert said in sweep_report.heading(sweeps.load("ttl"), result, sweep_result.curves(result))
+    assert said in sweep_report.heading(sweeps.load("ttl"), result, curves_of(result))
     assert all(said in path.read_text(encoding="utf-8") for path in paths[:3])
 
 
@@ -334,7 +333,7 @@ def test_stage_without_the_parameter(name):
 @every("name", sweeps.names)
 def test_reference_sweep(name):
     """The reference sweep is whole."""
-    result = sweep_result.load(paths.REFERENCE / f"sweep-{name}")
+    result = load_result(paths.REFERENCE / f"sweep-{name}")
 
     assert result.partial == ""
     assert len(result.points) == result.planned

@@ -16,8 +16,7 @@ from lab.explore.search.event import parse, short
 from lab.paths import HOME, REFERENCE
 from lab.play.board import stage_code
 from lab.play.encoding import merged
-from lab.play.level import LevelKind
-from lab.play.levels import LEVELS
+from lab.play.levels import LEVELS, LevelKind
 from lab.play.page import MOST_BYTES, write_list
 from lab.report.run_page import LEVELS as LEVELS_OF_RUNS
 from tests.every import every

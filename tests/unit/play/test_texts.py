@@ -18,8 +18,7 @@ from lab.explore.search.budget import Budget
 from lab.language.phrases import exactly, phrases
 from lab.paths import REFERENCE
 from lab.play import own_levels
-from lab.play.level import TTL_MS, LevelKind
-from lab.play.levels import LEVELS
+from lab.play.levels import LEVELS, TTL_MS, LevelKind
 from lab.play.page import TITLE, index_page
 from lab.play.texts import SCRIPTS, TEMPLATES, Said, both, chinese, faults, goal, label, said, said_by, table
 from tests.every import every
