@@ -211,7 +211,9 @@ def test_renewals_are_told_from_other_commands(made):
     made.key_event("set", 1).key_event("expire", 1).key_event("del", 101)
     made.increment("a", 0, 0, at=(1, 2, 100, 101))
     for key, at, answer in (("lock", 30, "1"), ("lock", 60, "0"), ("LOAD", 20, "1")):
-        made.line("journal/replica-1.jsonl", Renewed(request="", key=key, renewed_ns=at * MS, answer=answer))
+        made.line(
+            "journal/replica-1.jsonl", Renewed(request="", key=key, renewed_ns=at * MS, answer=answer, prolonged=answer == "1")
+        )
 
     picture = picture_of(made, final=1, ttl_ms=100)
     pen = drawn(picture)
