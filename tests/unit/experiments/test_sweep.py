@@ -113,52 +113,57 @@ def test_overlap_of_intervals(one, other, together):
 
 
 @every(
-    "points, message",
+    "name, points, message",
     [
         (
+            "ttl",
             [lost(0.5, 0), lost(0.9, 0), lost(1.5, 15), lost(2.25, 20)],
             "lua loses nothing up to 0.9 × TTL, and 67 % of the increments at 2.25 × TTL",
         ),
-        ([lost(0.5, 3)], "lua loses 10 % of the increments at 0.5 × TTL"),
-        ([lost(0.5, 0, "watchdog"), lost(2, 0, "watchdog")], "watchdog loses nothing up to 2 × TTL"),
-        ([lost(0.5, 0), lost(2, 3, "watchdog", "BROKEN")], "lua loses nothing up to 0.5 × TTL"),
-        ([lost(0.5, 0), lost(2, 3, verdict="BROKEN")], "lua loses nothing up to 0.5 × TTL where it was sound"),
-        ([lost(2, 3, verdict="VOID")], "Nothing was soundly measured"),
-    ],
-)
-def test_finding_of_the_ttl_sweep(points, message):
-    """The TTL sweep finds for each stage where losses begin."""
-    assert finding(made("ttl", *points)) == message
-
-
-@pytest.mark.parametrize(
-    ("points", "message"),
-    [
+        ("ttl", [lost(0.5, 3)], "lua loses 10 % of the increments at 0.5 × TTL"),
+        ("ttl", [lost(0.5, 0, "watchdog"), lost(2, 0, "watchdog")], "watchdog loses nothing up to 2 × TTL"),
+        ("ttl", [lost(0.5, 0), lost(2, 3, "watchdog", "BROKEN")], "lua loses nothing up to 0.5 × TTL"),
+        ("ttl", [lost(0.5, 0), lost(2, 3, verdict="BROKEN")], "lua loses nothing up to 0.5 × TTL where it was sound"),
+        ("ttl", [lost(2, 3, verdict="VOID")], "Nothing was soundly measured"),
         (
+            "pauses",
             [stopped(0.5, False), stopped(0.9, False), stopped(1.1, True), stopped(1.1, False), stopped(2, True)],
             "lua: no lock is lost up to a pause of 0.9 × TTL, and it is lost in 50 % of the runs at 1.1 × TTL",
         ),
-        ([stopped(0.5, True, "watchdog")], "watchdog: it is lost in 100 % of the runs at 0.5 × TTL"),
-        ([stopped(2, False), stopped(2, False, "watchdog")], "lua, watchdog: no lock is lost up to a pause of 2 × TTL"),
-    ],
-)
-def test_finding_of_the_pauses_sweep(points, message):
-    """The sweep over pauses finds for each stage from which pause on the holder loses its lock."""
-    assert finding(made("pauses", *points)) == message
-
-
-@pytest.mark.parametrize(
-    ("points", "message"),
-    [
+        ("pauses", [stopped(0.5, True, "watchdog")], "watchdog: it is lost in 100 % of the runs at 0.5 × TTL"),
+        ("pauses", [stopped(2, False), stopped(2, False, "watchdog")], "lua, watchdog: no lock is lost up to a pause of 2 × TTL"),
         (
+            "takeover",
             [crashed(300, 380), crashed(4000, 4020), crashed(300, 400, "watchdog")],
             "After a crash the others wait longer than the TTL: by 20 to 80 ms with lua, by 100 ms with watchdog",
         ),
+        (
+            "retry",
+            [asked(1, 100, 90), asked(1, 101, 90), asked(20, 200, 9), asked(20, 202, 9)],
+            (
+                "lua: asking every 1 ms gives 50 % lower throughput "
+                "than every 20 ms, and costs 90 commands per increment instead of 9"
+            ),
+        ),
+        (
+            "retry",
+            [asked(1, 100, 90), asked(1, 190, 90), asked(20, 200, 9), asked(20, 202, 9)],
+            (
+                "lua: asking every 1 ms gives no measurably lower throughput "
+                "than every 20 ms, but costs 90 commands per increment instead of 9"
+            ),
+        ),
+        (
+            "retry",
+            [asked(1, 300, 90), asked(20, 200, 9)],
+            "lua is fastest when it asks every 1 ms, at 90 commands per increment instead of 9 at 20 ms",
+        ),
+        ("retry", [asked(1, 300, 90)], "lua: 300/s when it asks every 1 ms, at 90 commands per increment"),
     ],
 )
-def test_finding_of_the_takeover_sweep(points, message):
-    """The sweep over TTLs finds how much longer than the TTL a dead holder keeps the others out."""
-    assert finding(made("takeover", *points)) == message
+def test_finding_of_a_sweep(name, points, message):
+    """A sweep finds for each stage where losses begin, until when a lock is kept, how long others wait, what asking costs."""
+    assert finding(made(name, *points)) == message
 
 
 def test_equal_stages_are_both_seen():
@@ -180,35 +185,6 @@ def test_a_lost_lock_is_counted_by_runs():
     (curve,) = curves_of(made("pauses", *(stopped(0.5, False) for _ in range(3))))
 
     assert curve.spots[0].figures[LOST_LOCK].high == pytest.approx(1.959964**2 / (3 + 1.959964**2))
-
-
-@every(
-    "points, message",
-    [
-        (
-            [asked(1, 100, 90), asked(1, 101, 90), asked(20, 200, 9), asked(20, 202, 9)],
-            (
-                "lua: asking every 1 ms gives 50 % lower throughput "
-                "than every 20 ms, and costs 90 commands per increment instead of 9"
-            ),
-        ),
-        (
-            [asked(1, 100, 90), asked(1, 190, 90), asked(20, 200, 9), asked(20, 202, 9)],
-            (
-                "lua: asking every 1 ms gives no measurably lower throughput "
-                "than every 20 ms, but costs 90 commands per increment instead of 9"
-            ),
-        ),
-        (
-            [asked(1, 300, 90), asked(20, 200, 9)],
-            "lua is fastest when it asks every 1 ms, at 90 commands per increment instead of 9 at 20 ms",
-        ),
-        ([asked(1, 300, 90)], "lua: 300/s when it asks every 1 ms, at 90 commands per increment"),
-    ],
-)
-def test_finding_of_the_retry_sweep(points, message):
-    """The retry sweep finds what the shortest interval costs."""
-    assert finding(made("retry", *points)) == message
 
 
 @pytest.mark.whole
