@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from app.lock import Claim
+from app.lock import Claim, Stage
+from lab.explore.decision import Explorer
+from lab.explore.questions import Question
 from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.graph import SearchGraph
 from lab.explore.search.harm import Finding
-from lab.explore.search.search import Searched
+from lab.explore.search.search import Searched, search
 from lab.explore.search.state import Move, State
 from lab.explore.search.world import World
+from lab.explore.store.real_redis import RealRedis
+from lab.play.levels import CLIENTS
 
 NEVER = -1  # the distance of a state from which the goal cannot be reached
+
+
+@contextlib.contextmanager
+def searched(stage: Stage, question: Question, real: RealRedis, within_s: float) -> Iterator[Searched]:
+    """Search a level; while the block runs, its world can be asked more."""
+    with contextlib.closing(Explorer(stage, real)) as explorer:
+        world = explorer.world(question.task, CLIENTS)
+        world.about = world.about._replace(serves=question.fits)
+        yield search(world, question.budget, question.horizon_ms, time.monotonic() + within_s)
 
 
 @dataclass

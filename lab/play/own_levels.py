@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
 
 from app.lock import Claim, Stage
 from lab.explore.code.program import Task
-from lab.explore.decision import Explorer
 from lab.explore.questions import Question, by_default
 from lab.explore.search.budget import Budget
-from lab.explore.search.search import Searched, search
+from lab.explore.search.search import Searched
 from lab.explore.store.real_redis import RealRedis
 from lab.language.choice import Language
+from lab.play.graph import searched
 from lab.play.levels import CLIENTS, TTL_MS, Level, LevelKind
 from lab.play.texts import Said, said
 from lab.story import say
@@ -81,8 +79,5 @@ def _about(question: Question) -> str:
 
 def _searched(stage: Stage, question: Question, real: RealRedis) -> Searched | None:
     """Return a search that is complete; None where it takes too long."""
-    with closing(Explorer(stage, real)) as explorer:
-        world = explorer.world(question.task, CLIENTS)
-        world.about = world.about._replace(serves=question.fits)
-        found = search(world, question.budget, question.horizon_ms, time.monotonic() + SEARCH_S)
+    with searched(stage, question, real, SEARCH_S) as found:
         return found if found.complete else None

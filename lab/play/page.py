@@ -6,9 +6,7 @@ import base64
 import hashlib
 import os
 import re
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,17 +16,16 @@ import msgspec
 from app.lock import Claim, Stage
 from lab.errors import BadInput
 from lab.explore.code.program import Task
-from lab.explore.decision import Explorer
 from lab.explore.model import NUMBER
 from lab.explore.questions import Question
 from lab.explore.search.event import short
 from lab.explore.search.replay import confirm
-from lab.explore.search.search import random_schedules, search
+from lab.explore.search.search import random_schedules
 from lab.explore.store.real_redis import RealRedis
 from lab.paths import DOCS, HOME
 from lab.play.board import CodeLine, in_brief, stage_code, with_marks, work_code
 from lab.play.encoding import encoded
-from lab.play.graph import Graph
+from lab.play.graph import Graph, searched
 from lab.play.levels import CLIENTS, TTL_MS, Level, LevelKind
 from lab.play.texts import TEMPLATES, Said, both, faults, goal, label, said, said_by, table
 from lab.report.html import page
@@ -79,13 +76,11 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
     stage = find_stage(level.stage)
     question = Question(Task(level.ttl_ms, level.work_ms), level.budget, CLIENTS)
     until_ms = question.horizon_ms
-    with closing(Explorer(stage, real)) as explorer:
-        world = explorer.world(question.task, CLIENTS)
-        world.about = world.about._replace(serves=question.fits)
-        found = search(world, level.budget, until_ms, time.monotonic() + SEARCH_S)
+    with searched(stage, question, real, SEARCH_S) as found:
         if not found.complete:
             raise BadInput(f"the level {level.name} cannot be played: its search was not complete after {SEARCH_S:.0f} s")
         graph = Graph(found, level.claims)
+        world = graph.world
         shortest = graph.shortest()
         for events in [*([shortest] if shortest else []), *random_schedules(world, level.budget, until_ms, CHECKED, 1)]:
             confirm(world, events, until_ms)

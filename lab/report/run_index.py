@@ -74,6 +74,10 @@ class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
     curves: bool
 
 
+OF_JUDGEMENT = (
+    *("run", "stage", "scenario", "claim", "verdict"),
+    *("acknowledged", "final", "lost", "duplicated", "failed", "unknown"),
+)
 FIELDS = (*RowWords.__struct_fields__, *(name for name in Row.__struct_fields__ if name != "said"))  # of a line of the page
 
 
@@ -174,22 +178,12 @@ def _row(result: Result, page: bool, curves: bool) -> Row:
     cell = Cell(stage=judgement.stage, scenario=judgement.scenario, claim=judgement.claim, verdict=judgement.verdict)
     cell.lost, cell.duplicated, cell.failed = judgement.lost, judgement.duplicated, judgement.failed
     return Row(
-        run=judgement.run,
+        **{name: getattr(judgement, name) for name in OF_JUDGEMENT},
         began=record.started_utc[:23],
-        stage=judgement.stage,
-        scenario=judgement.scenario,
-        claim=judgement.claim,
-        verdict=judgement.verdict,
         said={
             one: RowWords(result.named(one), headline(judgement, one), in_short(cell, one), why(judgement, one))
             for one in Language
         },
-        acknowledged=judgement.acknowledged,
-        final=judgement.final,
-        lost=judgement.lost,
-        duplicated=judgement.duplicated,
-        failed=judgement.failed,
-        unknown=judgement.unknown,
         per_s=judgement.kept_per_s,
         p50_ms=judgement.wait_ms["p50"] if result.series.wait_ms else None,
         p99_ms=judgement.wait_ms["p99"] if result.series.wait_ms else None,

@@ -20,12 +20,11 @@ from lab.judge.grant import GrantRecord
 from lab.judge.judgement import Judgement
 from lab.report.timeline_focus import Focus, focus_of, loss_in_focus, opening
 from lab.report.timeline_order import place_commands
-from lab.report.timeline_votes import assign_lives, assign_votes, voters_of, votes_of
+from lab.report.timeline_votes import ENDS, assign_lives, assign_votes, voters_of, votes_of
 from lab.story.from_findings import claim_story
 from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
 
 LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters
-ENDS = ("del", "expired")  # the events that end a key's life; all others but ``expire`` can begin one
 KEPT_FROM_OTHERS = (Code.NOBODY_AFTER_FAULT, Code.LATE_AFTER_FAULT)
 TOUCHED_AFTER_US = 2_000  # an ``expire`` sooner than this belongs to the grant itself, and is no renewal
 
@@ -201,7 +200,7 @@ class _Reader:
                     del living[key]
             elif event.event == "expire" and life is not None:
                 self.touch(life, at)
-            elif life is None or event.event == "set":
+            elif life is None or event.event == "set":  # all events but ENDS and ``expire`` can begin a life
                 if life is not None:
                     life.gone, life.how = at, "set over"
                 living[key] = born = Life(key, at)

@@ -23,7 +23,7 @@ FEWEST = 3  # servers: with fewer, nothing is voted on
 SET_WITHIN_US = 20_000  # the lab receives that a key was set so late
 DOUBLED_WITHIN_US = 50_000  # a replica reports so late what it took over from its primary
 SENT_BEFORE_US = 2_000  # the journal has when the last of the servers was asked; the first was asked a little earlier
-ENDS = ("del", "expired")
+ENDS = ("del", "expired")  # the events that end a key's life
 BORN = attrgetter("born")
 
 

@@ -34,7 +34,7 @@ from lab.ui import addresses, lesson, questions
 from lab.ui.addresses import PAGE_PORT, PROJECTOR
 from lab.ui.joining import Invitation
 from lab.ui.live_server import LiveServer
-from lab.ui.live_state import LiveState
+from lab.ui.live_state import FIGURES, LiveState
 from lab.ui.locust_process import LocustProcess, PageSettings
 from lab.ui.locust_run import ControlSocket, LocustRun, drive_by_page, failure
 from lab.ui.run_form import RunRequest, name_of, offered, read
@@ -173,20 +173,7 @@ def _run(supervisor: Supervisor, page: LocustProcess, state: LiveState, run: Loc
 def _facts(done: Conducted, report: Path) -> dict[str, Any]:
     """Return the verdict and its figures, for the page."""
     judgement = done.judgement
-    names = (
-        "run",
-        "stage",
-        "scenario",
-        "verdict",
-        "requests",
-        "acknowledged",
-        "lost",
-        "duplicated",
-        "failed",
-        "unknown",
-        "kept_per_s",
-    )
-    facts = {name: getattr(judgement, name) for name in names}
+    facts = {name: getattr(judgement, name) for name in FIGURES}
     facts |= {"kept_per_s": round(judgement.kept_per_s)}  # the same number as on the live page and on the run's page
     answer = questions.shown(judgement)
     proof = [] if judgement.verdict is Verdict.VOID else [f"{answer.number} {answer.counted.words()}"]
