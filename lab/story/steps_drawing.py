@@ -13,7 +13,7 @@ from itertools import count, pairwise
 from lab.language.choice import Language
 from lab.story import say, say_run
 from lab.story.happening import Kind
-from lab.story.lanes import letters_of, wrapped
+from lab.story.lanes import BOLD_LETTER, letters_of, wrapped
 from lab.story.say import ENGLISH
 from lab.story.steps import Event, Line, Step, StepsOfLoss
 
@@ -154,7 +154,9 @@ class _Drawing:
         towards = 1 if other > holder else -1
         weight = ";font-weight:bold" if event.is_harm else ""
         anchor = "start" if towards > 0 else "end"
-        yield _text(holder + 12 * towards, y - 5, words, RED if event.is_harm else DARK, f"font-size:12px{weight}", anchor)
+        # above the arrow; above the box with the value as well, where the words are too long to end before it
+        is_long = event.target is Line.COUNTER and 12 + BOLD_LETTER * letters_of(words) > other - holder - BOX
+        yield _text(holder + 12 * towards, y - (14 if is_long else 5), words, RED if event.is_harm else DARK, f"font-size:12px{weight}", anchor)
         if event.target is Line.COUNTER:
             yield from self.value(event, y, RED if event.is_harm else BLUE)
 
