@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from lab.evidence.loss import Loss, Mechanism
 from lab.judge.examples import EXAMPLES
@@ -52,17 +51,7 @@ class Losses:
         return loss
 
 
-class Gross(Protocol):
-    """The gross figures of one mechanism."""
-
-    @property
-    def destroyed(self) -> int: ...
-
-    @property
-    def restored(self) -> int: ...
-
-
-def net_losses(lost: int, losses: Mapping[Mechanism, Gross]) -> dict[Mechanism, int]:
+def net_losses(lost: int, losses: Mapping[Mechanism, Losses]) -> dict[Mechanism, int]:
     """Return the net loss of each mechanism, largest first; every share is above zero, and their sum is ``lost``.
 
     Writes without a confirmation are attributed to no mechanism, so what they destroyed is a share of its own. A mechanism that

@@ -14,7 +14,6 @@ from lab.evidence.run_folder import load as load_record
 from lab.judge.fault_outcome import FaultOutcome
 from lab.judge.findings import BIN_NS, Findings
 from lab.judge.judgement import Judgement
-from lab.judge.losses import net_losses
 from lab.language.choice import Language
 from lab.report.statistics import mean
 from lab.scenario.options import OPTIONS, Label
@@ -153,11 +152,6 @@ class Result(msgspec.Struct, kw_only=True):
     def kept_per_s(self) -> float:
         """Return the increments kept a second: the mean of the rounds where there are several, as in all charts."""
         return mean([one.kept_per_s for one in self.repeats]).value
-
-    @property
-    def net(self) -> dict[Mechanism, int]:
-        """Return how many of the lost increments each mechanism took, largest first; the shares add up to what was lost."""
-        return net_losses(self.judgement.lost, {cause.mechanism: cause for cause in self.series.causes})
 
     @property
     def label(self) -> str:

@@ -156,7 +156,14 @@ class _Drawing:
         anchor = "start" if towards > 0 else "end"
         # above the arrow; above the box with the value as well, where the words are too long to end before it
         is_long = event.target is Line.COUNTER and 12 + BOLD_LETTER * letters_of(words) > other - holder - BOX
-        yield _text(holder + 12 * towards, y - (14 if is_long else 5), words, RED if event.is_harm else DARK, f"font-size:12px{weight}", anchor)
+        yield _text(
+            holder + 12 * towards,
+            y - (14 if is_long else 5),
+            words,
+            RED if event.is_harm else DARK,
+            f"font-size:12px{weight}",
+            anchor,
+        )
         if event.target is Line.COUNTER:
             yield from self.value(event, y, RED if event.is_harm else BLUE)
 

@@ -21,9 +21,8 @@ TINTS = (0.9, 0.6, 0.4, 0.25)
 
 
 def fits(results: Sequence[Result]) -> bool:
-    """Return whether a run lost increments, and whether all series have the causes; those of older runs have none."""
-    known = all(result.series.causes or result.judgement.lost <= 0 for result in results)
-    return known and any(result.net for result in results)
+    """Return whether a run lost increments."""
+    return any(result.judgement.lost_by for result in results)
 
 
 def height(results: Sequence[Result]) -> float:
@@ -33,7 +32,7 @@ def height(results: Sequence[Result]) -> float:
 
 def _drawn(results: Sequence[Result]) -> Sequence[Result]:
     """Return all of a few runs; of many, those that lost increments."""
-    return results if len(results) <= FEW else [result for result in results if result.net]
+    return results if len(results) <= FEW else [result for result in results if result.judgement.lost_by]
 
 
 def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) -> None:
@@ -41,7 +40,7 @@ def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) ->
     labels = [result.label for result in results]
     left = [0] * len(results)
     for number, mechanism in enumerate(_total(results)):
-        sizes = [result.net.get(mechanism, 0) for result in results]
+        sizes = [result.judgement.lost_by.get(mechanism, 0) for result in results]
         tint, hatch = TINTS[number % len(TINTS)], HATCHES[number % len(HATCHES)]
         axes.barh(
             labels,
@@ -70,13 +69,13 @@ def _total(results: Sequence[Result]) -> list[Mechanism]:
     """Return the causes, in the order of how much they took in all runs, largest first."""
     total: Counter[Mechanism] = Counter()
     for result in results:
-        total += Counter(result.net)
+        total += Counter(result.judgement.lost_by)
     return [mechanism for mechanism, _ in total.most_common()]
 
 
 def _finding(results: Sequence[Result], language: Language) -> str:
-    worst = max((result for result in results if result.net), key=lambda result: result.judgement.lost)
-    lost, (mechanism, number) = worst.judgement.lost, next(iter(worst.net.items()))
+    worst = max((result for result in results if result.judgement.lost_by), key=lambda result: result.judgement.lost)
+    lost, (mechanism, number) = worst.judgement.lost, next(iter(worst.judgement.lost_by.items()))
     places = {"stage": worst.label, "lost": thousands(lost), "cause": say.mechanism(mechanism, language)}
     if number == lost:
         return text("chart", "lost_most", language, 1, **places)

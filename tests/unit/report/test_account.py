@@ -37,7 +37,7 @@ def account_of(result: Result) -> list[Cause]:
 def none(tmp_path) -> Result:
     """A run whose writes overwrote more than what is lost in the end."""
     causes = [Cause(Mechanism.NO_LOCK, 1936, 285, 900), Cause(Mechanism.PROCESS_LOCAL, 2223, 348, 1100)]
-    return result_of(tmp_path, 3526, causes)
+    return result_of(tmp_path, 3526, causes, lost_by={Mechanism.PROCESS_LOCAL: 1875, Mechanism.NO_LOCK: 1651})
 
 
 def test_account_of_losses(none):

@@ -93,8 +93,7 @@ def test_chart_states_its_finding(runs):
     """The chart of causes states which run lost the most, and fits no runs that lost nothing."""
     replace = msgspec.structs.replace
     one, other = results(made(runs, 1, stage="a"), made(runs, 2, stage="b"))
-    kept = replace(other.judgement, lost=0, final=3, duration_s=3)
-    other = replace(other, judgement=kept, series=replace(other.series, causes=[]))
+    other = replace(other, judgement=replace(other.judgement, lost=0, lost_by={}, final=3, duration_s=3))
     axes = Figure().add_subplot()
 
     charts()["mechanisms"].draw(axes, [one, other])
