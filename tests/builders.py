@@ -15,10 +15,10 @@ from lab.evidence.inventory import inventory
 from lab.evidence.loss import GrantFacts, Loss
 from lab.evidence.run_folder import RunRecord, save
 from lab.judge.analysis import analyse
-from lab.judge.findings import Findings, RunFacts
-from lab.judge.ledger import Account
-from lab.judge.losses import Losses
+from lab.judge.findings import Findings
+from lab.judge.losses import Account, Losses
 from lab.judge.promises import PROMISES
+from lab.judge.run_facts import RunFacts
 from lab.judge.verdict import judge
 from lab.report import timeline_reader
 from lab.scenario.faults import faults
@@ -251,7 +251,7 @@ def findings_of_ten(lost: dict[str, int] | None = None, handovers: int = 5, requ
     found.outcomes["acknowledged"] = requests
     found.measures["handovers"] = handovers
     found.losses = {
-        mechanism: Losses(destroyed=number, writes=1, examples=list(EXAMPLE)) for mechanism, number in (lost or {}).items()
+        mechanism: Losses(destroyed=number, number=1, examples=list(EXAMPLE)) for mechanism, number in (lost or {}).items()
     }
     for name, value in changes.items():
         setattr(found, name, value)

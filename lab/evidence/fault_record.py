@@ -1,7 +1,7 @@
 """A fault: what it does, and what happened when it was injected, one line of ``faults.jsonl``.
 
 The replica writes the first part, at the failpoint. The injector adds the rest, and writes the line after the recovery. What
-followed from the fault is not in here: the judge computes it (``lab/judge/fault_outcome.py``).
+followed from the fault is not in here: the judge computes it (``lab/judge/faults.py``).
 """
 
 from __future__ import annotations

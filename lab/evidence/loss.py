@@ -58,7 +58,7 @@ class Mechanism(StrEnum):
     GRANTED_TO_TWO = "granted_to_two"
     # the rest of what is lost: lab/judge/losses.py
     WRITE_UNCONFIRMED = "write_unconfirmed"
-    # the lock stays taken: lab/judge/promises.py, lab/judge/liveness.py
+    # the lock stays taken: lab/judge/promises.py, lab/judge/violations.py
     FAILED_IN_ACQUIRE = "failed_in_acquire"
     LOCKED_OUT_BY_ITSELF = "locked_out_by_itself"
     HOLDER_DIED = "holder_died"
@@ -84,7 +84,7 @@ class Mechanism(StrEnum):
     NO_QUEUE = "no_queue"
     NO_QUEUE_IN_REPLICA = "no_queue_in_replica"
     TOO_MANY_REFUSED = "too_many_refused"
-    # what was done is not what was asked for or answered: lab/judge/safety.py
+    # what was done is not what was asked for or answered: lab/judge/violations.py
     DONE_AGAIN = "done_again"
     NEVER_DONE = "never_done"
     DONE_ALTHOUGH_REFUSED = "done_although_refused"

@@ -1,31 +1,41 @@
-"""Analyse a history whose stamps come from one clock: one pass, from its lines to the findings.
+"""Analyse a history: one pass, from its lines to the findings.
 
 The pass streams. Its memory grows with the number of requests only by a few bytes each: how often each request wrote (to
 compare the two counts, the load's requests and the journals' writes), and each wait (for exact quantiles).
+
+A history whose stamps come from the clocks of several hosts is analysed by what needs no clock. Stamps of two hosts cannot be
+compared. So the judge does not ask which requests were inside at the same time, which request waited for which, or why an
+increment was lost. It counts in the resource's own order: each value that was written is overwritten once, by a write that had
+read it, or by a culprit that had not. Lengths of time within one process are valid, and so is the comparison of the two counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Stalled, Started, Wrote, WroteAgain, WroteLate
+from app.lock import Claim
 from lab.evidence.history import History
-from lab.judge.attribution import Attribution, OnLoss
-from lab.judge.curves import Curves
+from lab.evidence.loss import Mechanism
+from lab.judge.fact import EXAMPLES, Wait, short
 from lab.judge.faults import Faults
-from lab.judge.findings import Findings, RunFacts
+from lab.judge.findings import Findings
 from lab.judge.grant import Grant, Grants
 from lab.judge.handovers import Handovers, IdleTimes
 from lab.judge.key_history import KeyHistory
-from lab.judge.leases import Leases, LongHolds
-from lab.judge.leavers import Leavers
+from lab.judge.load_record import Curves, Witnesses
+from lab.judge.losses import Attribution, Losses, OnLoss
 from lab.judge.overlaps import Overlaps
-from lab.judge.reentries import Reentries
+from lab.judge.reentries import NestedLocks, Reentries
+from lab.judge.run_facts import RunFacts
 from lab.judge.stalls import Stalls
-from lab.judge.waits import NestedWaits, Waits
-from lab.judge.witnesses import Witnesses
+from lab.judge.waits import Holds, Leavers, Waits
 from lab.judge.writes import Writes
+
+WITHOUT_CLOCK = ("exclusive", "counts_once")  # the claims that can be judged without a clock
 
 
 def analyse(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> Findings:
@@ -33,8 +43,33 @@ def analyse(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> F
     pass_ = _Pass(history, run, on_loss)
     pass_.read_events(history)
     pass_.close()
-    pass_.read_requests(history)
+    curves = Curves(pass_.findings)
+    _read_requests(history, pass_, curves)
+    curves.close(pass_.writes.values_by_bin)
     return pass_.findings
+
+
+def analyse_without_clock(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> Findings:
+    """Read the journals replica by replica, then the load's record. on_loss: as above."""
+    pass_ = _ClocklessPass(run, on_loss)
+    for replica, event in history.by_replica():
+        pass_.take(replica, event)
+    pass_.close()
+    _read_requests(history, pass_)
+    return pass_.findings
+
+
+def _read_requests(history: History, pass_: _Pass | _ClocklessPass, curves: Curves | None = None) -> None:
+    """Read the load's record."""
+    findings = pass_.findings
+    witnesses = Witnesses(findings, pass_.writes.written, history.replicas, pass_.grants.open)
+    for request in history.requests():
+        witnesses.request(request)
+        if curves is not None:
+            curves.request(request)
+    witnesses.close()
+    findings.damage += history.flaws.damages()
+    findings.measure_requests(history.replicas)
 
 
 class _Pass:
@@ -45,22 +80,26 @@ class _Pass:
         self.grants = Grants()
         records = tuple(history.faults())
         keys = KeyHistory(history, records)
-        self.faults = Faults(findings, records, keys)
-        self.stalls = Stalls(findings)
-        self.waits = Waits(findings)
-        self.handovers = Handovers(findings)
-        self.idle_times = IdleTimes(findings)
+        self.faults = Faults(run, findings.measures, records, keys)
+        findings.faults, findings.onlookers = self.faults.outcomes, self.faults.onlookers
+        self.stalls = findings.stalls = Stalls([outcome.record for outcome in findings.faults])
         self.overlaps = Overlaps(findings, self.grants.open, keys)
-        self.reentries = Reentries(findings, keys)
-        self.leases = Leases(findings)
-        self.leavers = Leavers(findings)
-        self.long_holds = LongHolds(findings)
-        self.nested_waits = NestedWaits(findings)
-        self.writes = Writes(findings)
-        self.curves = Curves(findings)
         self.attribution = Attribution(self.overlaps.conflict, on_loss)
+        self.writes = Writes(findings)
+        self.leavers = leavers = Leavers(findings)
+        waits, holds, handovers, reentries = (
+            Waits(findings),
+            Holds(findings),
+            Handovers(findings.measures),
+            Reentries(findings, keys),
+        )
+        # Collectors of which this run has no use are not asked, because each is asked for each grant.
+        self.nested = nested = NestedLocks(findings) if run.nested == "same" else None
+        has_idle_times = run.tests == Claim.prompt_handover.name or run.has_faults
+        self.idle_times = idle_times = IdleTimes(findings) if has_idle_times else None
+        has_faults = bool(findings.faults)
         # By type of event, what is done with it; nothing more with an event that only belongs to its grant.
-        self.at: dict[type[AnyEvent], Callable[[str, Any, Grant | None], None]] = {
+        self.at: dict[type[AnyEvent], Callable[[str, Any, Any], None]] = {
             Got: self._got,
             Wrote: self._wrote,
             WroteAgain: self._wrote_again,
@@ -72,29 +111,32 @@ class _Pass:
             Started: self._started,
             Stalled: self._stalled,
         }
-        # The order matters: a later collector reads what an earlier one has found. A collector of which this run has no use is
-        # not asked, because each is asked for each grant.
-        has_faults, is_left = bool(findings.faults), self.leavers.is_tested
+        # The order matters: a later collector reads what an earlier one has found.
+        self.at_wait: list[Callable[[Wait], None]] = [
+            waits.waited,
+            leavers.waited,
+            *([self.faults.waited] if has_faults else []),
+        ]
         self.at_got: list[Callable[[Grant], None]] = [
-            self.waits.got,
-            self.leavers.got,
-            *([self.nested_waits.got] if run.nested else []),
-            *([self.reentries.got, self.faults.got] if has_faults else []),
+            *([nested.got] if nested else []),
+            *([reentries.got, self.faults.got] if has_faults else []),
             self.overlaps.got,  # first: it marks a lock that a thread left to the next one
-            self.handovers.got,
-            *([self.idle_times.got] if self.idle_times.is_asked else []),
+            handovers.got,
+            *([idle_times.got] if idle_times else []),
+        ]
+        self.at_gave_up: list[Callable[[Wait], None]] = [
+            *([nested.gave_up] if nested else []),
+            *([reentries.gave_up] if has_faults else []),
         ]
         self.at_release: list[Callable[[Grant], None]] = [
-            self.waits.released,
+            holds.released,
             self.writes.released,
-            *([self.reentries.released, self.faults.released] if has_faults else []),
-            self.handovers.released,
-            *([self.idle_times.released] if self.idle_times.is_asked else []),
+            *([reentries.released, self.faults.released] if has_faults else []),
+            handovers.released,
+            *([idle_times.released] if idle_times else []),
             self.overlaps.released,
-            self.leases.released,
-            *([self.leavers.released] if is_left else []),
-            *([self.long_holds.released] if run.ttl_ms else []),
-            *([self.nested_waits.released] if run.nested else []),
+            *([leavers.released] if leavers.is_tested else []),
+            *([nested.released] if nested else []),
             findings.trace.released,
         ]
 
@@ -109,11 +151,16 @@ class _Pass:
                 handle(replica, event, grant)
         self.findings.last_ns = at_ns
 
-    def _got(self, replica: str, event: Got, grant: Grant | None) -> None:
+    def _got(self, replica: str, event: Got, grant: Grant) -> None:
         self.findings.sent += event.commands
-        if grant is not None:
-            for look in self.at_got:
-                look(grant)
+        self.findings.locked |= bool(event.key)
+        self._waited(Wait(event.request, replica, event.asked_ns, event.got_ns, True, short(event.key)))
+        for look in self.at_got:
+            look(grant)
+
+    def _waited(self, wait: Wait) -> None:
+        for look in self.at_wait:
+            look(wait)
 
     def _wrote(self, replica: str, event: Wrote, grant: Grant | None) -> None:
         if grant is not None:
@@ -139,18 +186,22 @@ class _Pass:
                 look(grant)
 
     def _gave_up(self, replica: str, event: GaveUp, grant: Grant | None) -> None:
-        self.findings.sent += event.commands
-        self.findings.trace.gave_up(replica, event)
-        self.faults.gave_up(replica, event)
-        self.waits.gave_up(replica, event)
-        self.leavers.gave_up(replica, event)
-        self.reentries.gave_up(replica, event)
-        self.nested_waits.gave_up(replica, event)
-        self.idle_times.gave_up(replica, event)
+        findings, keys = self.findings, (short(event.wanted), short(event.holding))
+        findings.sent += event.commands
+        findings.gave_up += 1
+        if event.why in findings.whys or len(findings.whys) < EXAMPLES:
+            findings.whys[event.why] += 1
+        findings.trace.gave_up(replica, event)
+        wait = Wait(event.request, replica, event.asked_ns, event.gave_up_ns, False, *keys)
+        self._waited(wait)
+        for look in self.at_gave_up:
+            look(wait)
+        if self.idle_times:
+            self.idle_times.gave_up(event)
 
     def _renewed(self, replica: str, event: Renewed, grant: Grant | None) -> None:
+        self.findings.renewals += 1
         self.findings.trace.renewed(replica, event)
-        self.leases.renewed(event)
         self.overlaps.renewed(replica, event)
         self.faults.renewed(replica, event)
 
@@ -161,30 +212,77 @@ class _Pass:
         self.findings.started_ns[replica].append(event.started_ns)
 
     def _stalled(self, replica: str, event: Stalled, grant: Grant | None) -> None:
-        self.stalls.stalled(replica, event)
+        self.stalls.add(replica, event)
 
     def close(self) -> None:
         """Settle the rest: all journals have been read."""
-        self.stalls.close()
-        self.waits.close()
-        self.handovers.close()
-        self.idle_times.close()
+        self.stalls.close(self.findings.started_ns)
+        if self.idle_times:
+            self.idle_times.close()
         self.faults.close()
         self.leavers.close()
-        self.nested_waits.close()
+        if self.nested:
+            self.nested.close()
         self.overlaps.close()
         self.attribution.close()
         self.findings.trace.close(self.grants.open.values())
         self.findings.losses = self.attribution.losses
         self.writes.close(self.grants.open.values())
 
-    def read_requests(self, history: History) -> None:
-        """Read the load's record."""
-        witnesses = Witnesses(self.findings, self.writes.written, history.replicas, self.grants.open)
-        for request in history.requests():
-            witnesses.request(request)
-            self.curves.request(request)
-        witnesses.close()
-        self.findings.damage += history.flaws.damages()
-        self.curves.close(self.writes.values_by_bin)
-        self.findings.measure_shares(history.replicas)
+
+class _ClocklessPass:
+    """Keep a grant for each value that was written, and follow the values afterwards."""
+
+    def __init__(self, run: RunFacts, on_loss: OnLoss | None) -> None:
+        self.findings = Findings(run=replace(run, nested=""))  # how long a nested lock was waited for is not asked
+        self.on_loss = on_loss
+        self.grants = Grants()
+        self.writes = Writes(self.findings)
+        # the grants that left a value in a part of the counter: several, where increments are lost
+        self.writers: dict[tuple[str, int], list[Grant]] = {}
+
+    def take(self, replica: str, event: AnyEvent) -> None:
+        """Report one event of a journal."""
+        findings, grant = self.findings, self.grants.take(replica, event)
+        findings.last_ns = max(findings.last_ns, event.at_ns)
+        match event:
+            case Got():
+                findings.sent += event.commands
+                findings.waits_ns.append(event.got_ns - event.asked_ns)
+                findings.locked = findings.locked or bool(event.key)
+            case Wrote() if grant is not None:
+                self.writes.wrote(grant)
+                self.writers.setdefault((event.part, event.value), []).append(grant)
+            case Released():
+                findings.sent += event.commands
+                if grant is not None:
+                    self.writes.released(grant)
+                    findings.trace.released(grant)
+            case GaveUp():
+                findings.gave_up += 1
+                findings.sent += event.commands
+                findings.trace.gave_up(replica, event)
+            case Refusal():
+                self.writes.refused(None, event)
+            case Renewed():
+                findings.renewals += 1
+                findings.trace.renewed(replica, event)
+            case Started():
+                findings.started_ns[replica].append(event.started_ns)
+
+    def close(self) -> None:
+        """Follow the values from writer to writer: all journals have been read."""
+        losses, measures = Losses(), self.findings.measures
+        for grant in chain.from_iterable(self.writers.values()):
+            before = [other for other in self.writers.get((grant.part, grant.overwrote or 0), ()) if other is not grant]
+            known = before[0] if len(before) == 1 else None  # of several that left one value, the evidence names none
+            if known is not None:
+                measures["handovers"] += 1
+                measures["handovers_between_replicas"] += known.replica != grant.replica
+            if grant.destroyed:
+                loss = losses.take(Mechanism.WROTE_OVER_UNREAD, grant, known)
+                if self.on_loss is not None:
+                    self.on_loss(loss)
+        self.findings.losses = {Mechanism.WROTE_OVER_UNREAD: losses} if losses.number or losses.restored else {}
+        self.writes.close(self.grants.open.values())
+        self.findings.trace.close(self.grants.open.values())

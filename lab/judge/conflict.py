@@ -12,11 +12,11 @@ import msgspec
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.judge.entitlement import began_its_work_late, can_take_away, shared_key, tenures
-from lab.judge.fault_outcome import FaultOutcome
-from lab.judge.findings import RunFacts
+from lab.judge.faults import FaultOutcome
 from lab.judge.grant import Grant
 from lab.judge.key_history import BORN, KeyHistory
-from lab.judge.stall import Lateness, Stall
+from lab.judge.run_facts import RunFacts
+from lab.judge.stalls import Stalls
 
 RECEIVED_WITHIN_NS = 200_000_000  # the store reports an expiry up to 100 ms late, and the lab may receive the report late
 
@@ -36,10 +36,8 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
     lost_locks: Sequence[Grant]
     # the faults of the run
     faults: Sequence[FaultOutcome]
-    # when a replica did not run, although no fault stopped it
-    stalls: Sequence[Stall]
-    # how long each replica waited for a processor
-    lateness: Lateness
+    # when a replica did not run, although no fault stopped it, and how long each waited for a processor
+    stalls: Stalls
     # whether the lab sees what requests ask: a lock may have a client or a thread of its own, of which it sees nothing
     asks_are_seen: bool = True
     # whether requests of one process were inside at once all the time: then no lock was there at all
@@ -128,7 +126,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         return any(map(self._was_late, self.both)) or any(
             stall.stopped
             and stall.replica == grant.replica
-            and stall.lasted_ns > 0.9 * self.run.lease_ns > 0
+            and stall.until_ns - stall.since_ns > 0.9 * self.run.lease_ns > 0
             and grant.lease_from_ns < stall.until_ns
             and stall.since_ns < max(self.younger.got_ns, grant.wrote_ns)
             for stall in self.stalls
@@ -141,9 +139,9 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         A renewal has most of a lease to come in time, so half a lease without a processor explains that it did not.
         """
         since_ns, lease_ns = grant.lease_from_ns, self.run.lease_ns
-        if 2 * self.lateness.within_ns(grant.replica, since_ns, since_ns + lease_ns) <= lease_ns:
+        if 2 * self.stalls.queued_ns(grant.replica, since_ns, since_ns + lease_ns) <= lease_ns:
             return False
-        own_ns = grant.wrote_ns - since_ns - self.lateness.within_ns(grant.replica, since_ns, grant.wrote_ns)
+        own_ns = grant.wrote_ns - since_ns - self.stalls.queued_ns(grant.replica, since_ns, grant.wrote_ns)
         return since_ns > grant.sent_ns or own_ns < lease_ns
 
     def store_reported(self, event: str) -> bool:
@@ -172,7 +170,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
 
     def made_its_work_late(self, grant: Grant) -> bool:
         """Return whether a grant began its work late, and neither a stall nor waits for a processor explain it."""
-        queued_ns = self.lateness.within_ns(grant.replica, grant.granted_from_ns, grant.got_ns)
+        queued_ns = self.stalls.queued_ns(grant.replica, grant.granted_from_ns, grant.got_ns)
         return began_its_work_late(grant, self.run, queued_ns) and not any(
             stall.replica == grant.replica
             and not stall.own

@@ -26,9 +26,9 @@ from typing import NamedTuple
 
 from app.journal import Renewed
 from lab.evidence.fault_record import AT_THE_STORE, Effect, FaultRecord
-from lab.judge.findings import RunFacts
 from lab.judge.grant import Grant
 from lab.judge.key_history import CHANGED, FOREVER_NS, KeyHistory
+from lab.judge.run_facts import RunFacts
 
 # These faults take a lock away only where they stop its renewal for as long as its lease.
 STOP_RENEWALS = frozenset({Effect.PROCESS_STOPS, Effect.CUT_OFF, Effect.STORE_SILENT})

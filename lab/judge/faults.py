@@ -1,54 +1,213 @@
-"""Collect what followed from each fault."""
+"""What followed from each fault: the judge computes it from the fault record and the journals."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
-from app.failpoints import ACQUIRE
-from app.journal import GaveUp, Renewed
+import msgspec
+
+from app.failpoints import ACQUIRE, RELEASE
+from app.journal import Renewed
 from lab.evidence.fault_record import AT_THE_STORE, Effect, FaultRecord
-from lab.judge.fault_outcome import FaultOutcome
-from lab.judge.findings import Findings
+from lab.judge.fact import Wait
 from lab.judge.grant import Grant
-from lab.judge.key_history import KeyHistory
-from lab.judge.onlookers import Onlookers, Want
-from lab.judge.promise import PATIENT
+from lab.judge.key_history import FOREVER_NS, KeyHistory
+from lab.judge.run_facts import RunFacts
 
+SENT_AT_ONCE_NS = 20_000_000  # votes that are asked for at the time of the fault
+LEFT_TO_A_THREAD = frozenset({Effect.REPLY_LOST, Effect.REQUEST_FAILS})  # the lock can still belong to the thread
+SETTLED_NS = 200_000_000  # a request that asked at the time of the fault may still get its answer
 OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these faults reach one command, and so one server
 MAJORITY = 3  # of five servers
 
 
-class Faults:
-    """Report each grant, release and renewal, in the order of time. The results are in the findings."""
+class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
+    """One fault and what followed. ``Faults`` reports each wait, grant, release and renewal of the run, in the order of time."""
 
-    def __init__(self, findings: Findings, records: Iterable[FaultRecord], history: KeyHistory) -> None:
-        """Take the records of the faults, and what the store reported of its keys."""
+    record: FaultRecord
+    # when another request got the lock for the first time after the fault; 0 if none did
+    next_got_ns: int = 0
+    # that request
+    next_request: str = ""
+    # when the request at the failpoint had released all the same; 0 if it never did
+    went_on_ns: int = 0
+    # when that release began
+    leaving_ns: int = 0
+    # the last grant to another request before the fault, and that request
+    before_got_ns: int = 0
+    before_request: str = ""
+    # renewals by the same replica, from the fault to its recovery
+    renewals: int = 0
+    # grants to requests that asked, or asked again, only when the fault was in force, before its recovery began
+    granted_meanwhile: int = 0
+    # when the first and the last of them got it; requests that asked after the first and before the recovery; those of them that
+    # were still waiting at the recovery, or waited in vain for all of their time, as behind a busy lock; and those that got it
+    served_again_ns: int = 0
+    served_last_ns: int = 0
+    asked_again: int = 0
+    waited_again: int = 0
+    granted_again: int = 0
+    # successful renewals by other replicas, before another request got the lock
+    foreign_renewals: int = 0
+    # when another request got the lock for the first time after the fault, whether it wrote or not; 0 if none did
+    got_ns: int = 0
+    # requests that asked only then, with or without success: in the same replica, and in the others
+    asked_here: int = 0
+    asked_there: int = 0
+    # requests of the same replica that entered the lock which the request at the failpoint had left; each restarts its TTL
+    reentered: int = 0
+
+    @property
+    def idle_ms(self) -> float | None:
+        """Return the time from the fault to the next grant, or None if there was none."""
+        return max(0, self.next_got_ns - self.record.began_ns) / 1e6 if self.next_got_ns else None
+
+    def during(self, at_ns: int) -> bool:
+        """Return whether a moment lies between the fault and its recovery."""
+        return self.record.began_ns < at_ns < self.record.recovered_ns
+
+    def serves(self, share: float) -> bool:
+        """Return whether this share of those who asked got the lock, once one had it again.
+
+        On a busy machine more may wait than can be served. So those who waited for all of their time, or until the recovery, do
+        not count, as long as others were served: in the second half of the fault as well.
+        """
+        to_the_end = 2 * self.served_last_ns > self.record.began_ns + self.record.recovering_ns
+        counted = self.asked_again - self.waited_again * to_the_end
+        return bool(self.granted_meanwhile) and self.granted_again >= share * counted
+
+    def asked(self, replica: str, asked_ns: int, waited_to_the_end: bool = False) -> None:
+        """Take note of a request that has got the lock, or has given up.
+
+        waited_to_the_end: until its time was over, or, within its time, until the recovery.
+        """
+        if self.record.began_ns < asked_ns < self.record.recovering_ns:
+            self.asked_here += replica == self.record.replica
+            self.asked_there += replica != self.record.replica
+            again = 0 < self.served_again_ns < asked_ns
+            self.asked_again += again
+            self.waited_again += again and waited_to_the_end
+
+    def got(self, request: str, replica: str, got_ns: int) -> None:
+        """Take note of a grant, before its work."""
+        shows_free = request != self.record.request and not self.may_reenter(replica)
+        if not self.got_ns and self.record.began_ns < got_ns and shows_free:
+            self.got_ns = got_ns
+
+    def granted(self, request: str, asked_ns: int, got_ns: int, sent_ns: int = 0, shows_free: bool = True) -> None:
+        """Take note of a grant under which the resource was written: one that it refuses shows nothing.
+
+        sent_ns: when the last command of its acquire was sent. A waiter that asks again and again may have asked long before.
+        shows_free: whether it shows that other requests can get the lock again.
+        """
+        is_of_now = self.record.began_ns + SETTLED_NS < asked_ns or self.record.began_ns + SENT_AT_ONCE_NS < sent_ns
+        if is_of_now and got_ns < self.record.recovering_ns:
+            self.granted_meanwhile += 1
+            self.granted_again += 0 < self.served_again_ns < asked_ns
+            self.served_again_ns = self.served_again_ns or got_ns
+            self.served_last_ns = got_ns
+        if request == self.record.request or not shows_free:
+            return
+        is_first = not self.next_got_ns or got_ns < self.next_got_ns
+        if is_first and self.record.began_ns < got_ns:
+            self.next_got_ns, self.next_request = got_ns, request
+        elif self.before_got_ns < got_ns <= self.record.began_ns:
+            self.before_got_ns, self.before_request = got_ns, request
+
+    def released(self, request: str, releasing_ns: int, released_ns: int) -> None:
+        """Take note of a release."""
+        if request == self.record.request:
+            self.went_on_ns, self.leaving_ns = released_ns, releasing_ns
+
+    def close(self) -> None:
+        """All is noted. A fault in a release is noted after its command: who got the lock in between shows that it was free."""
+        if self.record.phase == RELEASE and 0 < self.leaving_ns < self.before_got_ns:
+            self.next_got_ns, self.next_request = self.before_got_ns, self.before_request
+
+    def renewed(self, replica: str, renewed_ns: int, succeeded: bool) -> None:
+        """Take note of a renewal."""
+        if replica == self.record.replica:
+            self.renewals += self.during(renewed_ns)
+        elif succeeded and self.record.began_ns < renewed_ns and not self.got_ns:
+            self.foreign_renewals += 1
+
+    def may_reenter(self, replica: str) -> bool:
+        """Return whether a request of this replica can have the lock without it having been free.
+
+        After a lost reply, or work that failed, the lock can still belong to the thread. A later request on the same thread
+        can re-enter it.
+        """
+        return self.record.effect in LEFT_TO_A_THREAD and replica == self.record.replica
+
+
+@dataclass
+class Onlookers:
+    """Those who wanted the lock after one fault, until another request got it: only they can show that it stays taken."""
+
+    fault: FaultOutcome
+    waits: list[Wait] = field(default_factory=list)
+
+    def look(self, wait: Wait) -> None:
+        """Take note of a request that was still waiting, or asked, after the fault."""
+        is_over = 0 < self.fault.next_got_ns <= wait.asked_ns
+        if wait.request != self.fault.record.request and wait.until_ns > self.fault.record.began_ns and not is_over:
+            self.waits.append(wait)
+
+    @property
+    def wanted_meanwhile(self) -> bool:
+        """Return whether anybody wanted the lock before the recovery began."""
+        return any(one.asked_ns < self.fault.record.recovering_ns for one in self.waits)
+
+    def show_taken(self, bound_ms: float) -> bool:
+        """Return whether any of them shows that the lock was taken for longer than the bound.
+
+        Each that was waiting when the bound was over shows it. One that asked only then shows it if it gave up before another
+        request got the lock, or waited for as long again.
+        """
+        bound_ns = int(bound_ms * 1e6)
+        late_ns, until_ns = self.fault.record.began_ns + bound_ns, self.fault.next_got_ns or FOREVER_NS
+        return any(
+            one.asked_ns <= late_ns
+            or (not one.got and one.until_ns <= until_ns)
+            or min(one.until_ns, until_ns) - one.asked_ns > bound_ns
+            for one in self.waits
+            if one.asked_ns < until_ns and one.until_ns > late_ns
+        )
+
+
+class Faults:
+    """Report each wait, grant, release and renewal, in the order of time."""
+
+    def __init__(self, run: RunFacts, measures: Counter[str], records: Iterable[FaultRecord], history: KeyHistory) -> None:
+        """Take the records of the faults, and what the store reported of its keys. measures: those of the findings."""
+        self.run = run
+        self.measures = measures
         self.history = history
         self.keys: set[str] = set()  # that were granted
         self.outcomes = [FaultOutcome(record) for record in sorted(records, key=lambda record: record.at_ns)]
-        self.ttl_ns = findings.run.ttl_ms * 1_000_000
-        self.patient_ns = PATIENT * findings.run.wait_ms * 1_000_000
-        self.measures = findings.measures
-        self.findings = findings
-        self.has_votes = findings.run.has_votes
-        self.is_one_replica = findings.run.replicas == 1
+        self.onlookers = [Onlookers(outcome) for outcome in self.outcomes]
         self.sent_one_by_one = False  # whether requests ask each of several servers by a command of its own
-        findings.faults = self.outcomes
-        findings.onlookers = [Onlookers(outcome) for outcome in self.outcomes]
+
+    def waited(self, wait: Wait) -> None:
+        """Take note of a request that has got the lock, or has given up."""
+        for onlookers in self.onlookers:
+            onlookers.look(wait)
+            outcome, patience_ns = onlookers.fault, self.run.patience_ns
+            # until its time was over; or, within its time, until the recovery
+            to_the_end = 0 < patience_ns < wait.until_ns - wait.asked_ns
+            if wait.got:
+                to_the_end = wait.asked_ns < outcome.record.recovering_ns < min(wait.until_ns, wait.asked_ns + patience_ns)
+            outcome.asked(wait.replica, wait.asked_ns, to_the_end)
 
     def got(self, grant: Grant) -> None:
-        self._look(grant.request, Want(grant.asked_ns, grant.got_ns, got=True))
         self.keys |= {grant.key, grant.outer_key} - {""}
         for outcome in self.outcomes:
-            outcome.asked(grant.replica, grant.asked_ns, self._waits_at_the_recovery(outcome, grant))
             if grant.reentered:  # such a grant does not show that the lock was free
                 outcome.reentered += grant.replica == outcome.record.replica and grant.got_ns > outcome.record.began_ns
             else:
                 outcome.got(grant.request, grant.replica, grant.got_ns)
-
-    def _waits_at_the_recovery(self, outcome: FaultOutcome, grant: Grant) -> bool:
-        """Return whether a request was still within its time when the recovery began, and got the lock after it."""
-        return grant.asked_ns < outcome.record.recovering_ns < min(grant.got_ns, grant.asked_ns + self.patient_ns)
 
     def _shows_free(self, outcome: FaultOutcome, grant: Grant) -> bool:
         """Return whether a grant shows that the lock was free after the fault.
@@ -59,7 +218,7 @@ class Faults:
         if not outcome.may_reenter(grant.replica):
             return True
         if not self.history.is_known(grant.key):
-            return self.is_one_replica
+            return self.run.replicas == 1
         since_ns, until_ns = outcome.record.began_ns, grant.releasing_ns
         expired = self.history.happened("expired", since_ns, until_ns, grant.key)
         return expired or self.history.went(since_ns, until_ns, grant.key)
@@ -74,24 +233,14 @@ class Faults:
 
     def _is_late(self, record: FaultRecord) -> bool:
         """Return whether clocks jumped when half of the holder's lease was over: it may have ended before others were in."""
-        return record.effect is Effect.CLOCKS_JUMP and 2 * (record.began_ns - record.at_ns) > self.ttl_ns > 0
-
-    def gave_up(self, replica: str, event: GaveUp) -> None:
-        self._look(event.request, Want(event.asked_ns, event.gave_up_ns, got=False))
-        waited_to_the_end = 0 < self.patient_ns < event.gave_up_ns - event.asked_ns
-        for outcome in self.outcomes:
-            outcome.asked(replica, event.asked_ns, waited_to_the_end)
-
-    def _look(self, request: str, want: Want) -> None:
-        for one in self.findings.onlookers:
-            one.look(request, want)
+        return record.effect is Effect.CLOCKS_JUMP and 2 * (record.began_ns - record.at_ns) > self.run.ttl_ns > 0
 
     def released(self, grant: Grant) -> None:
-        self.sent_one_by_one |= self.has_votes and grant.release_commands >= MAJORITY
+        self.sent_one_by_one |= self.run.has_votes and grant.release_commands >= MAJORITY
         for outcome in self.outcomes:
             outcome.released(grant.request, grant.releasing_ns, grant.released_ns)
             if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
-                sent_ns = grant.sent_ns if self.has_votes else 0  # in a queue, the last command only reads
+                sent_ns = grant.sent_ns if self.run.has_votes else 0  # in a queue, the last command only reads
                 outcome.granted(grant.request, grant.asked_ns, grant.got_ns, sent_ns, self._shows_free(outcome, grant))
             self.measures["asked_during_fault"] += grant.wrote is not None and outcome.during(grant.asked_ns)
             in_acquire = outcome.record.phase == ACQUIRE and outcome.record.request != grant.request
@@ -103,17 +252,14 @@ class Faults:
 
     def close(self) -> None:
         """Measure: all journals have been read."""
-        measures = self.measures
-        self.findings.faults_at_one_vote = sum(self._is_at_one_vote(outcome.record) for outcome in self.outcomes)
-        measures["faults"] = (
-            sum(not self._is_beside(outcome.record) for outcome in self.outcomes) - self.findings.faults_at_one_vote
-        )
-        records = [outcome.record for outcome in self.outcomes]
+        measures, records = self.measures, [outcome.record for outcome in self.outcomes]
+        measures["faults_at_one_vote"] = sum(map(self._is_at_one_vote, records))
+        measures["faults"] = sum(not self._is_beside(record) for record in records) - measures["faults_at_one_vote"]
         measures["clocks_moved"] = sum(record.clocks_moved for record in records if not self._is_late(record))
         measures["votes"] = min((record.votes for record in records), default=0)
         for outcome in self.outcomes:
             outcome.close()
-            past_ttl = outcome.lasted_longer_than(self.ttl_ns)
+            past_ttl = outcome.record.recovered_ns - outcome.record.began_ns > self.run.ttl_ns
             granted_meanwhile = 0 < outcome.next_got_ns < outcome.record.recovered_ns
             measures["faults_past_ttl"] += past_ttl
             anew = 0 < outcome.got_ns < outcome.record.recovered_ns  # also where the resource refused its write
@@ -122,5 +268,5 @@ class Faults:
                 measures["asked_on_each_side"] += min(outcome.asked_here, outcome.asked_there)
             measures["sessions_ended"] += outcome.record.sessions_ended
             measures["late_writes"] += outcome.record.late_writes
-            measures["outlived_freezes"] += past_ttl and outcome.went_on_ns - outcome.record.at_ns > self.ttl_ns
+            measures["outlived_freezes"] += past_ttl and outcome.went_on_ns - outcome.record.at_ns > self.run.ttl_ns
             measures["late_releases"] += past_ttl and (granted_meanwhile or outcome.renewals > 0)

@@ -10,87 +10,15 @@ from dataclasses import dataclass, field
 from lab.evidence.damage import Damage
 from lab.evidence.history import Outcome
 from lab.evidence.loss import Mechanism
-from lab.judge.examples import HalfDone, Idle, Overtaken, Reentered, RefusedAndWritten, Repeated, TwoInside, Unwritten, Wait
-from lab.judge.fact import Fact
-from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.fact import Fact, HalfDone, Idle, Overtaken, Reentered, RefusedAndWritten, Repeated, Unwritten, Wait
+from lab.judge.faults import FaultOutcome, Onlookers
 from lab.judge.grant import Grant
-from lab.judge.ledger import Account
-from lab.judge.losses import Losses, net_losses
-from lab.judge.onlookers import Onlookers
-from lab.judge.stall import Lateness, Stall
+from lab.judge.losses import Account, Conflicts, Losses, net_losses
+from lab.judge.run_facts import RunFacts
+from lab.judge.stalls import Stalls
 from lab.judge.trace import Trace
-from lab.judge.unseen import Unseen
 
-# by how a request nests its locks: the shortest pause in which it holds the outer one alone (app/web.py)
-PAUSES_MS = {"same": 100, "crossed": 200, "ordered": 100}
 BIN_NS = 20_000_000  # of the curves
-SHORT_WORK = 0.5  # of a lease: no machine is so slow that work of this length outlasts its lease by itself
-
-
-@dataclass(frozen=True)
-class RunFacts:
-    """What the judge must know of a run to analyse its history."""
-
-    # whether the stage locks outside the process
-    has_store: bool
-    # the counter after the run, by its parts; None if nobody could read it
-    final: dict[str, int] | None
-    # the time to live that the scenario gives to locks; 0 without one
-    ttl_ms: int = 0
-    # how long a lease lasts, as the stage promises it; 0 for a stage whose locks have no end
-    lease_ms: int = 0
-    # whether the request set the lease time itself
-    has_explicit_lease: bool = False
-    # how long a waiter pauses between two tries
-    retry_ms: int = 30
-    # the counter before the run
-    start: int = 0
-    # how a request nests locks: ``same``, ``crossed``, ``ordered``, or empty for one lock
-    nested: str = ""
-    # whether the lock's store writes to disk
-    store_persists: bool = False
-    # when a store that writes to disk syncs: ``always`` (before it answers), ``everysec`` or ``no``
-    store_syncs: str = "always"
-    # the claim that the scenario tests, by its name
-    tests: str = ""
-    # how many items there are to sell; None where the number only grows
-    stock: int | None = None
-    # how many users send requests at the same time
-    users: int = 0
-    # how many replicas the counter has; 0 where it is not known
-    replicas: int = 0
-    # whether a lease has begun before the grant, and is renewed while its request waits: only renewals prolong it, no commands
-    leases_begin_before: bool = False
-    # whether the lock's store reports what becomes of its keys
-    reports_keys: bool = False
-    # how long a request is ready to wait for the lock
-    wait_ms: int = 0
-    # whether several servers vote on a lock
-    has_votes: bool = False
-    # how many servers must have voted for the holder to whom the scenario's fault is injected; 0 where it does not matter
-    votes_needed: int = 0
-    # whether the scenario injects faults
-    has_faults: bool = False
-    # whether the run ended as planned
-    is_complete: bool = True
-    # what the lab did not see of the lock's commands; None where it saw them all
-    unseen: Unseen | None = None
-    # how long the work of a request takes
-    work_ms: float = 0
-
-    @property
-    def lease_ns(self) -> int:
-        """Return how long a lease lasts; 0 for a stage whose locks have no end."""
-        return self.lease_ms * 1_000_000
-
-    @property
-    def stretched(self) -> bool:
-        """Return whether the scenario itself lets a lease end before the work does: by a fault, or by long work."""
-        if self.nested == "crossed":  # each waits with its first lock for the second, until a TTL ends
-            return True
-        pause_ms = PAUSES_MS.get(self.nested, 0)
-        held_ms = self.work_ms + (max(pause_ms, self.work_ms) if self.nested else 0)  # the work goes on between the releases
-        return self.has_faults or held_ms > SHORT_WORK * self.lease_ms > 0
 
 
 @dataclass(frozen=True)
@@ -105,20 +33,6 @@ class Blocked:
     never: bool
     # the first of them
     waits: list[Wait]
-
-
-@dataclass
-class Overlapped:
-    """The overlaps by one mechanism: a request got the lock while another one was inside."""
-
-    # how many grants another request overlapped
-    number: int = 0
-    # those of them where both were in one process
-    in_one_process: int = 0
-    # the first of them
-    examples: list[TwoInside] = field(default_factory=list)
-    # the first of those in one process
-    examples_in_one_process: list[TwoInside] = field(default_factory=list)
 
 
 @dataclass
@@ -138,7 +52,7 @@ class Findings:
     # destroyed increments, by mechanism
     losses: dict[Mechanism, Losses] = field(default_factory=dict)
     # overlaps that break a promise by themselves, by mechanism
-    overlaps: dict[Mechanism, Overlapped] = field(default_factory=dict)
+    overlaps: dict[Mechanism, Conflicts] = field(default_factory=dict)
     # writes beyond one for each request
     duplicated: int = 0
     # the requests that wrote most often, of those that wrote more than once
@@ -161,17 +75,13 @@ class Findings:
     damage: list[Damage] = field(default_factory=list)
     # files that are not what the run wrote: nothing of them was read
     left_out: frozenset[str] = frozenset()
-    # when a replica did not run, although no fault of the scenario stopped it; ``measures["stalled_ms"]`` is the longest
-    stalls: list[Stall] = field(default_factory=list)
-    # how long each replica waited for a processor, in stalls and in shorter gaps
-    lateness: Lateness = field(default_factory=Lateness)
+    # when a replica did not run, although no fault of the scenario stopped it, and how long each waited for a processor
+    stalls: Stalls = field(default_factory=Stalls)
     # whether a request was granted a lock: a stage without a lock names no key
     locked: bool = False
     # the key of the grants that had conflicts, where the store never reported it, but others; the keys that it did report
     strange_key: str = ""
     known_keys: list[str] = field(default_factory=list)
-    # faults injected at the command to one of several servers, where the others decide
-    faults_at_one_vote: int = 0
     # how often a request got a key while another one still believed to hold it
     overlapping_beliefs: int = 0
     # commands outside any request that renew a lock
@@ -184,8 +94,6 @@ class Findings:
     whys: Counter[str] = field(default_factory=Counter)
     # commands that the replicas sent to the lock's store to acquire and release; a script is one command
     sent: int = 0
-    # releases that found that the lock was not the holder's own
-    not_owner: int = 0
     # releases that deleted another holder's lock
     thefts: int = 0
     # grants of a lock taken twice whose outer release found nothing, before their lease can have ended; the first of them
@@ -199,9 +107,6 @@ class Findings:
     faults: list[FaultOutcome] = field(default_factory=list)
     # for each of them, the requests that wanted the lock after it
     onlookers: list[Onlookers] = field(default_factory=list)
-    # the length of each time in which the lock was free although a request waited; the longest of them
-    idle_ns: array[int] = field(default_factory=lambda: array("q"))
-    idlest: Idle | None = None
     # where the scenario asks for it: each time in which the lock was free, from a release at which somebody waited to the next
     # grant of anybody, in order
     idle_times: list[Idle] = field(default_factory=list)
@@ -275,8 +180,10 @@ class Findings:
         """Return whether the two accounts and the counter agree in everything else, and no evidence is damaged."""
         return not self.mismatches and not self.damage and not self.account.disagreement
 
-    def measure_shares(self, replicas: Sequence[str]) -> None:
-        """Measure how many requests were acknowledged, and the least busy replica's share: of all, and of an even share."""
+    def measure_requests(self, replicas: Sequence[str]) -> None:
+        """Measure how many requests got the lock and were acknowledged, and the least busy replica's share of them."""
+        self.measures["turned_away"] = self.gave_up
+        self.measures["tries"] = len(self.waits_ns) + self.gave_up
         if self.requests:
             answered = self.outcomes[Outcome.ACKNOWLEDGED] + self.outcomes[Outcome.SOLD_OUT]
             self.measures["served_percent"] = 100 * answered // self.requests

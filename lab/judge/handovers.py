@@ -3,71 +3,52 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from app.journal import GaveUp
-from app.lock import Claim
-from lab.judge.examples import Idle
+from lab.judge.fact import Idle
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
 
 
 class Handovers:
-    """Report each grant and each release, in the order of time. The results are in the findings."""
+    """Report each grant and each release, in the order of time. measures: those of the findings."""
 
-    def __init__(self, findings: Findings) -> None:
-        self.findings = findings
-        self.idle_ns = findings.idle_ns
+    def __init__(self, measures: Counter[str]) -> None:
+        self.measures = measures
         self.latest: dict[str, Grant] = {}  # the last grant of each key
-        self.longest_idle_ns = -1
-        self.number = self.number_between_replicas = 0
 
     def got(self, grant: Grant) -> None:
         before = self.latest.get(grant.key)
         if before is not None:
-            before.successor = grant
             if before.releasing_ns:
-                self._measure(before)
+                self._hand_over(before, grant)
+            else:
+                before.successor = grant
         self.latest[grant.key] = grant
 
     def released(self, grant: Grant) -> None:
         """Count a hand-over once the next holder has done its work: a grant that wrote nothing shows nothing."""
-        if grant.handed_over_by:
-            self._count(grant)
+        self._count(grant)
         if grant.successor is not None:
-            self._measure(grant)
-
-    def close(self) -> None:
-        """Measure: all journals have been read."""
-        self.findings.measures["handovers"] = self.number
-        self.findings.measures["handovers_between_replicas"] = self.number_between_replicas
+            self._hand_over(grant, grant.successor)
+            grant.successor = None
 
     def _count(self, grant: Grant) -> None:
         if grant.handed_over_by and grant.wrote is not None:
-            self.number += 1
-            self.number_between_replicas += grant.handed_over_by != grant.replica
+            self.measures["handovers"] += 1
+            self.measures["handovers_between_replicas"] += grant.handed_over_by != grant.replica
 
-    def _measure(self, grant: Grant) -> None:
-        """Measure the time between a release and the next grant, if the next holder was waiting at the release."""
-        after, grant.successor = grant.successor, None
+    def _hand_over(self, grant: Grant, after: Grant) -> None:
+        """Take note that a grant was handed over to the next one, if its request was waiting at the release."""
         releasing_ns = grant.releasing_ns
         if grant.outer_key == grant.key:
             releasing_ns = max(releasing_ns, grant.outer_releasing_ns)
-        if after is None or after.asked_ns >= releasing_ns:
-            return
-        if not after.left_lease_from_ns:  # a lock that is left to a thread of the same process was never free
-            self._measure_idle(grant, after, releasing_ns)
-        after.handed_over_by = grant.replica
-        if after.is_over:  # without mutual exclusion, the next holder can be done before
-            self._count(after)
-
-    def _measure_idle(self, grant: Grant, after: Grant, releasing_ns: int) -> None:
-        idle_ns = max(0, (after.outer_got_ns or after.got_ns) - releasing_ns)
-        self.idle_ns.append(idle_ns)
-        if idle_ns > self.longest_idle_ns:
-            self.longest_idle_ns = idle_ns
-            self.findings.idlest = Idle(grant.request, after.request, releasing_ns, after.got_ns)
+        if after.asked_ns < releasing_ns:
+            after.handed_over_by = grant.replica
+            if after.is_over:  # without mutual exclusion, the next holder can be done before
+                self._count(after)
 
 
 @dataclass
@@ -87,25 +68,22 @@ class IdleTimes:
 
     The waiters at the release are not asked whether they got it. Where a newcomer takes a lock that was free, it was free all the
     same. Where nobody got it any more, the time goes on until the last of those waiters had left. This needs every wait of the
-    run, so it is only done where a scenario asks for it, or injects a fault.
+    run, so it is only done where a scenario tests hand-overs, or injects a fault.
     """
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
-        self.is_asked = findings.run.tests == Claim.prompt_handover.name or findings.run.has_faults
         self.keys: defaultdict[str, _OfKey] = defaultdict(_OfKey)
 
     def got(self, grant: Grant) -> None:
-        if self.is_asked:
-            self._waited(grant.key, grant.asked_ns, grant.got_ns)
-            self.keys[grant.key].got.append((grant.got_ns, grant.request, grant.left_lease_from_ns > 0))
+        self._waited(grant.key, grant.asked_ns, grant.got_ns)
+        self.keys[grant.key].got.append((grant.got_ns, grant.request, grant.left_lease_from_ns > 0))
 
-    def gave_up(self, replica: str, event: GaveUp) -> None:
-        if self.is_asked:
-            self._waited(event.wanted, event.asked_ns, event.gave_up_ns)
+    def gave_up(self, event: GaveUp) -> None:
+        self._waited(event.wanted, event.asked_ns, event.gave_up_ns)
 
     def released(self, grant: Grant) -> None:
-        if self.is_asked and (grant.wrote is not None or grant.sold_out):
+        if grant.wrote is not None or grant.sold_out:
             self.keys[grant.key].released.append(grant)
 
     def _waited(self, key: str, asked_ns: int, left_ns: int) -> None:

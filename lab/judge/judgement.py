@@ -13,7 +13,8 @@ from lab.errors import ExitStatus
 from lab.evidence.damage import Damage, DamageKind
 from lab.evidence.loss import Loss, Mechanism
 from lab.evidence.run_folder import RUN
-from lab.judge.examples import (
+from lab.judge.fact import (
+    Fact,
     FreedEarly,
     HalfDone,
     Idle,
@@ -26,8 +27,7 @@ from lab.judge.examples import (
     Unwritten,
     Wait,
 )
-from lab.judge.fact import Fact
-from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.faults import FaultOutcome
 
 VERDICT = "verdict.json"
 

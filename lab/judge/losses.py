@@ -1,51 +1,192 @@
-"""What each mechanism destroyed, and its share of the increments that are lost in the end. The shares add up to that number.
+"""Losses: how many increments are lost, counted in two ways; which write destroyed which of them, and by which mechanism.
 
-The figures of ``Losses`` are gross: what the writes of a mechanism destroyed, and what they restored. A reader wants the net:
-how many of the missing increments each mechanism took.
+Each confirmed write knows the value it left and the value it found. In the resource's own order those values are a chain:
+every value that was written (and the value at the start) is overwritten once, except the last. The chain needs no clock.
+
+- ``destroyed`` is the sum of ``overwrote - wrote + 1`` over all writes. A term can be negative. The sum telescopes to
+- ``lost = writes - (final - start)``. Where every write was confirmed, the two are computed independently and must agree.
+- A write that was intended and never confirmed (its replica died) may or may not have been applied. If a value was overwritten
+  and no confirmed write left it, then such a write left it, and was applied. A write that left the same value that it found
+  leaves no trace, and looks the same as a write that was not applied.
+
+*Attribution*. The *culprit* is a grant whose write destroyed one increment or more. The *victim* is the grant whose value the
+culprit overwrote. The *candidates* for the victim are the writes next to the culprit's in the order of time: 256 before it and
+256 after it. So a write is judged when 256 later writes are known, or when the run is over. The last 512 writes stay in memory,
+however long the run is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 
 from lab.evidence.loss import Loss, Mechanism
-from lab.judge.examples import EXAMPLES
+from lab.judge.conflict import Conflict
+from lab.judge.fact import EXAMPLES, Code, Fact, TwoInside
 from lab.judge.grant import Grant
+from lab.judge.mechanisms import explain
+
+SOME = 5  # values in a fact
+NEIGHBOURS = 256  # writes before and after a culprit's among which its victim is looked for
+
+GOT = attrgetter("got_ns")
+OnLoss = Callable[[Loss], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The result of a ledger, or of all ledgers of a run together."""
+
+    # writes that were applied
+    writes: int
+    # increments that are missing in the end
+    lost: int
+    # increments that writes destroyed, less those that writes restored
+    destroyed: int
+    # writes that nobody confirmed and that were applied all the same
+    applied_unknowns: int
+    # what does not add up; None if everything does
+    disagreement: Fact | None = None
+
+
+class Ledgers:
+    """A ledger for each part of the resource. Most resources have one part."""
+
+    def __init__(self, start: int) -> None:
+        self._ledgers = {"": Ledger(start)}
+
+    def _of(self, part: str) -> Ledger:
+        """Return the ledger of a part. A part that is new starts from zero."""
+        if part not in self._ledgers:
+            self._ledgers[part] = Ledger(0)
+        return self._ledgers[part]
+
+    def write(self, part: str, wrote: int, overwrote: int) -> None:
+        """Add one confirmed write."""
+        (self._ledgers.get(part) or self._of(part)).write(wrote, overwrote)
+
+    def close(self, final: dict[str, int] | None, intended: Sequence[int | None]) -> Account:
+        """Compare each part with its end, and add up. final: by part; None if nobody could read it."""
+        left = list(intended)
+        for part in final or ():
+            self._of(part)
+        closed = [
+            ledger.close(None if final is None else final.get(part, 0), left)
+            for part, ledger in self._ledgers.items()
+            if ledger.confirmed or final is None or part in final
+        ]
+        return Account(
+            writes=sum(account.writes for account in closed),
+            lost=sum(account.lost for account in closed),
+            destroyed=sum(account.destroyed for account in closed),
+            applied_unknowns=sum(account.applied_unknowns for account in closed),
+            disagreement=next((account.disagreement for account in closed if account.disagreement), None),
+        )
+
+
+class Ledger:
+    """Take writes in any order. Memory stays small when they come nearly in the resource's order."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.confirmed = 0
+        self.destroyed = 0
+        self._balance: dict[int, int] = {}  # value → how often it was left minus how often it was found
+        self._add(start, 1)
+
+    def write(self, wrote: int, overwrote: int) -> None:
+        """Add one confirmed write."""
+        self.confirmed += 1
+        self.destroyed += overwrote - wrote + 1
+        balance = self._balance
+        if wrote in balance:
+            self._add(wrote, 1)
+        else:
+            balance[wrote] = 1
+        if balance.get(overwrote) == 1:  # nearly always, and then nothing is left of it
+            del balance[overwrote]
+        else:
+            self._add(overwrote, -1)
+
+    def close(self, final: int | None, intended: list[int | None]) -> Account:
+        """Compare with the end. final: the value in the store; None if nobody could read it.
+
+        intended: the values of the writes that nobody confirmed, None for one that would add to any value. Those that were
+        applied are removed from it.
+        """
+        if final is None:
+            return Account(self.confirmed, self.destroyed, self.destroyed, 0, Fact(Code.NOT_READ))
+        self._add(final, -1)
+        appeared = [value for value, balance in self._balance.items() for _ in range(-balance)]
+        vanished = [value for value, balance in self._balance.items() for _ in range(balance)]
+        applied = len(appeared)
+        destroyed = self.destroyed + sum(vanished) - sum(appeared) + applied
+        writes = self.confirmed + applied
+        lost = writes - (final - self.start)
+        return Account(writes, lost, destroyed, applied, self._disagreement(appeared, vanished, intended, lost, destroyed))
+
+    @staticmethod
+    def _disagreement(
+        appeared: list[int], vanished: list[int], intended: list[int | None], lost: int, destroyed: int
+    ) -> Fact | None:
+        """Return what does not add up."""
+        strange = []
+        for value in appeared:
+            if value in intended or None in intended:
+                intended.remove(value if value in intended else None)
+            else:
+                strange.append(value)
+        if strange or len(vanished) != len(appeared):
+            return Fact(Code.NOBODY_WROTE, values=tuple((strange or vanished)[:SOME]))
+        if lost != destroyed:
+            return Fact(Code.DOES_NOT_ADD_UP, lost, of=destroyed)
+        return None
+
+    def _add(self, value: int, times: int) -> None:
+        balance = self._balance.get(value, 0) + times
+        if balance:
+            self._balance[value] = balance
+        else:
+            del self._balance[value]
 
 
 @dataclass
-class Losses:
-    """What one mechanism destroyed."""
+class Conflicts:
+    """The conflicts by one mechanism: how many, and the first of them."""
+
+    number: int = 0
+    examples: list[Loss | TwoInside] = field(default_factory=list)
+    # those of them where both were in one process
+    number_in_one_process: int = 0
+    examples_in_one_process: list[Loss | TwoInside] = field(default_factory=list)
+
+    def add(self, example: Callable[[], Loss | TwoInside], *, is_in_one_process: bool) -> None:
+        """Count one. example: makes its record, where there is still room for it."""
+        self.number += 1
+        self.number_in_one_process += is_in_one_process
+        for some in (self.examples, self.examples_in_one_process) if is_in_one_process else (self.examples,):
+            if len(some) < EXAMPLES:
+                some.append(example())
+
+
+@dataclass
+class Losses(Conflicts):
+    """The writes of one mechanism, in gross figures. ``net_losses`` has its share of what is missing in the end."""
 
     # increments that its writes destroyed
     destroyed: int = 0
     # increments that its writes brought back, because they had read before the destruction
     restored: int = 0
-    # writes that destroyed increments
-    writes: int = 0
-    # the first of those writes
-    examples: list[Loss] = field(default_factory=list)
-    # destroyed increments whose culprit and victim were in one process
-    destroyed_in_one_process: int = 0
-    # writes that destroyed those
-    writes_in_one_process: int = 0
-    # the first of those
-    in_one_process: list[Loss] = field(default_factory=list)
 
-    def add(self, mechanism: Mechanism, culprit: Grant, victim: Grant | None) -> Loss:
+    def take(self, mechanism: Mechanism, culprit: Grant, victim: Grant | None) -> Loss:
         """Add a write that destroyed or restored increments, and return its record."""
         loss = Loss(culprit.destroyed, mechanism, culprit.facts(), None if victim is None else victim.facts())
         if loss.destroyed > 0:
             self.destroyed += loss.destroyed
-            self.writes += 1
-            if victim is not None and victim.replica == culprit.replica:
-                self.destroyed_in_one_process += loss.destroyed
-                self.writes_in_one_process += 1
-                if len(self.in_one_process) < EXAMPLES:
-                    self.in_one_process.append(loss)
-            if len(self.examples) < EXAMPLES:
-                self.examples.append(loss)
+            self.add(lambda: loss, is_in_one_process=victim is not None and victim.replica == culprit.replica)
         else:
             self.restored -= loss.destroyed
         return loss
@@ -69,3 +210,57 @@ def net_losses(lost: int, losses: Mapping[Mechanism, Losses]) -> dict[Mechanism,
         if share > taken:
             net[name] = share - taken
     return dict(sorted(net.items(), key=lambda item: -item[1]))
+
+
+class Attribution:
+    """Take writes. ``losses`` holds the result by mechanism."""
+
+    def __init__(self, conflict: Callable[[Grant, Grant], Conflict], on_loss: OnLoss | None) -> None:
+        """Take what returns the evidence around two grants, the elder first."""
+        self.losses: dict[Mechanism, Losses] = {}
+        self.conflict = conflict
+        self.on_loss = on_loss
+        self.writes: deque[Grant] = deque()  # the last 2 × NEIGHBOURS
+        self.judged = 0  # how many of the writes have been judged
+
+    def wrote(self, grant: Grant) -> None:
+        """Take note of a write, and judge the one that is NEIGHBOURS before it."""
+        writes = self.writes
+        writes.append(grant)
+        if len(writes) - self.judged > NEIGHBOURS:
+            self._judge_next()
+            if len(writes) > 2 * NEIGHBOURS:
+                writes.popleft()
+                self.judged -= 1
+
+    def close(self) -> None:
+        """Judge the rest: no write will follow."""
+        while self.judged < len(self.writes):
+            self._judge_next()
+
+    def _judge_next(self) -> None:
+        culprit = self.writes[self.judged]
+        self.judged += 1
+        if culprit.overwrote is None or culprit.wrote is None or culprit.overwrote + 1 == culprit.wrote:
+            return  # it destroyed nothing
+        victim = self._victim_of(culprit, self.judged - 1)
+        elder, younger = sorted((culprit, victim or culprit), key=GOT)
+        mechanism = explain(self.conflict(elder, younger)).mechanism
+        loss = self.losses.setdefault(mechanism, Losses()).take(mechanism, culprit, victim)
+        if self.on_loss is not None:
+            self.on_loss(loss)
+
+    def _victim_of(self, culprit: Grant, place: int) -> Grant | None:
+        """Find the candidate that wrote the overwritten value, and whose time from read to write overlaps the culprit's.
+
+        The nearest earlier candidate comes first, then the later ones. The victim's write was before the culprit's. Its stamp
+        can still be later: the replica takes it after the store's answer, and the thread may wait in between.
+        """
+        earlier = range(place - 1, max(-1, place - NEIGHBOURS - 1), -1)
+        later = range(place + 1, min(len(self.writes), place + NEIGHBOURS + 1))
+        for index in chain(earlier, later):
+            grant = self.writes[index]
+            found = grant.wrote == culprit.overwrote and grant.part == culprit.part
+            if found and grant.wrote_ns > culprit.reading_ns and grant.read_ns < culprit.wrote_ns:
+                return grant
+        return None

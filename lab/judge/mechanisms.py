@@ -232,7 +232,7 @@ BY_FAULT = (
     Explanation(Mechanism.SESSION_ENDED_IN_WORK, Claim.survives_session_loss, _taken(Effect.SESSION_ENDS)),
 )
 EXPLANATIONS = (
-    Explanation(Mechanism.WROTE_OVER_UNREAD, Claim.exclusive, lambda conflict: False),  # not asked: see analysis_without_clock.py
+    Explanation(Mechanism.WROTE_OVER_UNREAD, Claim.exclusive, lambda conflict: False),  # not asked: see analysis.py
     # no store: the lock, if there is any, is inside the process
     Explanation(Mechanism.NO_LOCK, Claim.exclusive, _no_lock, overlap_is_harm=True),
     Explanation(Mechanism.PROCESS_LOCAL, Claim.exclusive, _process_local, overlap_is_harm=True),

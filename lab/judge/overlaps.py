@@ -10,14 +10,14 @@ from app.journal import Renewed
 from lab.evidence.fault_record import Effect
 from lab.judge.conflict import Conflict
 from lab.judge.entitlement import gave_less, held, lease_begins, lease_end
-from lab.judge.examples import EXAMPLES, TwoInside
+from lab.judge.fact import TwoInside
 from lab.judge.faults import MAJORITY
-from lab.judge.findings import Findings, Overlapped
+from lab.judge.findings import Findings
 from lab.judge.grant import Grant, GrantsOfKey, Name
 from lab.judge.key_history import BORN, FOREVER_NS, KeyHistory
+from lab.judge.losses import Conflicts
 from lab.judge.mechanisms import explain
-from lab.judge.sent_outside import SentOutside
-from lab.judge.sessions import Sessions, ended_by_itself, renews
+from lab.judge.sent_outside import SentOutside, Sessions, ended_by_itself, renews
 from lab.judge.thefts import EXPIRES, Thefts, acquired_ns, keys_of
 
 FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant
@@ -276,16 +276,8 @@ class Overlaps:
         found = explain(self.conflict(elder, younger))
         if not found.overlap_is_harm:
             return
-        overlapped = self.findings.overlaps.setdefault(found.mechanism, Overlapped())
-        overlapped.number += 1
-        is_in_one_process = elder.replica == younger.replica
-        overlapped.in_one_process += is_in_one_process
-        examples = [overlapped.examples, *([overlapped.examples_in_one_process] if is_in_one_process else [])]
-        if any(len(some) < EXAMPLES for some in examples):  # otherwise nothing has to be copied
-            two = TwoInside(elder.facts(), younger.facts())
-            for some in examples:
-                if len(some) < EXAMPLES:
-                    some.append(two)
+        conflicts = self.findings.overlaps.setdefault(found.mechanism, Conflicts())
+        conflicts.add(lambda: TwoInside(elder.facts(), younger.facts()), is_in_one_process=elder.replica == younger.replica)
 
     def _acquired_first(self, late: Grant, early: Grant, key: str) -> bool:
         """Return whether the lock of a grant that returned late was there before that of the other one."""
@@ -311,7 +303,6 @@ class Overlaps:
             self.lost_locks,
             findings.faults,
             findings.stalls,
-            findings.lateness,
             self.asks_are_seen,
             self.nothing_locks,
         )

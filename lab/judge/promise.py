@@ -9,12 +9,11 @@ from app.lock import Claim
 from lab.evidence.fault_record import Effect
 from lab.evidence.loss import Mechanism
 from lab.judge.fact import Fact
-from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.faults import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Evidence, Violation
 
 FEW = 0.1  # of the requests: on a busy machine so many may be late, or overtaken
-PATIENT = 0.9  # of its readiness to wait: a request that was refused later than that has waited to the end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +41,7 @@ class Promise:
     """One row of the table."""
 
     claim: Claim
-    # yields what breaks the claim, whichever scenario was run: a function of safety.py or liveness.py
+    # yields what breaks the claim, whichever scenario was run: a function of violations.py
     broken: Callable[[Promise, Findings], Iterator[Violation]]
     # the reason of its violations; None where the function has the reasons, or lab/judge/mechanisms.py
     mechanism: Mechanism | None = None

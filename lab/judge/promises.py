@@ -12,13 +12,21 @@ from app.lock import Claim
 from lab.evidence.fault_record import Effect
 from lab.evidence.loss import Mechanism
 from lab.judge.findings import Findings
-from lab.judge.liveness import (
+from lab.judge.promise import Bound, Promise
+from lab.judge.violations import (
     blocked,
+    half_done,
+    harm,
+    harm_in_one_process,
+    holders_refused,
+    late_write,
     nobody_asked,
     nobody_meanwhile,
+    not_once,
     not_reentrant,
     overloaded,
     overtaken,
+    reentered,
     slow_handover,
     slow_try,
     somebody_meanwhile,
@@ -28,8 +36,6 @@ from lab.judge.liveness import (
     too_many_refused,
     waited_too_long,
 )
-from lab.judge.promise import Bound, Promise
-from lab.judge.safety import half_done, harm, harm_in_one_process, holders_refused, late_write, not_once, reentered
 
 PATIENCE_MS = 500  # how much later than its TTL a lock may be free again
 IN_TIME = Bound(ttls=1, ms=PATIENCE_MS)

@@ -14,10 +14,10 @@ from lab.evidence.damage import Damage, DamageKind
 from lab.evidence.history import FAULTS, KEY_EVENTS, journal_of
 from lab.evidence.loss import Loss
 from lab.evidence.run_folder import RUN, RunRecord
-from lab.judge.examples import Repeated, TwoInside
-from lab.judge.fact import Code, Fact
+from lab.judge.fact import Code, Fact, Repeated, TwoInside
 from lab.judge.findings import Findings
 from lab.judge.judgement import Evidence, Violation
+from lab.judge.run_facts import REPORTS_KEYS
 
 # Who promises both has no excuse in a theft: then it does not matter that the lines of the thief may be gone.
 NO_THEFTS = (Claim.releases_only_its_own.name, Claim.releases_atomically.name)
@@ -78,9 +78,6 @@ def rests_on_the_key(violation: Violation, findings: Findings) -> bool:
 def strange(findings: Findings) -> Fact:
     """Return that the grants name another key than the store knows."""
     return Fact(Code.STRANGE_KEY, name=findings.strange_key, several=tuple(findings.known_keys[:NAMED]))
-
-
-REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report what becomes of their keys
 
 
 def missing(folder: Path, record: RunRecord, findings: Findings) -> list[Damage]:

@@ -1,4 +1,4 @@
-"""Collect requests that entered a lock which a failed request of the same replica had left behind.
+"""Collect re-entries: of a request into its own lock, and of one into a lock that a failed request of its replica left behind.
 
 A lock is left behind where its release failed: the store answered no command of it. Work that fails leaves none behind, where the
 release after it was answered: a lock can be freed without a deletion, by a value or by a field. Until the lease of such a lock is
@@ -12,12 +12,11 @@ So reports count from the end of that work, and the scenario gives the work some
 
 from __future__ import annotations
 
-from app.journal import GaveUp
 from lab.judge.entitlement import lease_end
-from lab.judge.examples import EXAMPLES, Reentered
+from lab.judge.fact import EXAMPLES, Idle, Reentered, Wait, short
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
-from lab.judge.key_history import CHANGED, KeyHistory
+from lab.judge.key_history import CHANGED, FOREVER_NS, KeyHistory
 
 
 class Reentries:
@@ -54,10 +53,10 @@ class Reentries:
         if self.findings.run.reports_keys and failed and grant.key:
             self.left[grant.replica, grant.key] = grant
 
-    def gave_up(self, replica: str, event: GaveUp) -> None:
-        for (place, _), left in self.left.items():
-            if place == replica:
-                self._asked(left, event.asked_ns)
+    def gave_up(self, wait: Wait) -> None:
+        for (replica, _), left in self.left.items():
+            if replica == wait.replica:
+                self._asked(left, wait.asked_ns)
 
     def _asked(self, left: Grant, asked_ns: int) -> None:
         self.findings.measures["met_a_left_lock"] += left.released_ns < asked_ns and self._is_there(left, asked_ns)
@@ -75,3 +74,64 @@ class Reentries:
 
     def _ends_ns(self, left: Grant) -> int:
         return lease_end(left.lease_from_ns, self.findings.run.lease_ns)
+
+
+class NestedLocks:
+    """Report each wait, grant and release of a run whose requests take their lock twice. The results are in the findings."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self.waits: list[Wait] = []  # for the outer lock
+        self.released_twice: list[Grant] = []
+
+    def got(self, grant: Grant) -> None:
+        findings, key, since_ns = self.findings, short(grant.key), grant.outer_got_ns or grant.asked_ns
+        self.waits.append(Wait(grant.request, grant.replica, grant.asked_ns, grant.outer_got_ns or grant.got_ns, True, key))
+        findings.own_waits_ns.append(grant.got_ns - since_ns)
+        wait = Wait(grant.request, grant.replica, since_ns, grant.got_ns, got=True, wanted=key, holding=key)
+        if findings.longest_own is None or wait.ms > findings.longest_own.ms:
+            findings.longest_own = wait
+
+    def gave_up(self, wait: Wait) -> None:
+        if wait.wanted != wait.holding:
+            self.waits.append(wait)
+
+    def released(self, grant: Grant) -> None:
+        if grant.found_nothing and not self._ended(grant):
+            self.findings.freed_early += 1
+            self.findings.freed_first = self.findings.freed_first or grant
+        if grant.outer_releasing_ns:
+            self.released_twice.append(grant)
+
+    def _ended(self, grant: Grant) -> bool:
+        """Return whether the lease can have ended before the outer release began, counted from asking for the lock."""
+        ttl_ns = self.findings.run.ttl_ns
+        return bool(ttl_ns) and max(grant.releasing_ns, grant.outer_releasing_ns) - grant.asked_ns > ttl_ns
+
+    def close(self) -> None:
+        """Compare waits and releases: all journals have been read."""
+        for grant in self.released_twice:
+            others = [wait for wait in self.waits if wait.request != grant.request]
+            waited = (wait.asked_ns < grant.outer_releasing_ns and grant.releasing_ns < wait.until_ns for wait in others)
+            self.findings.measures["waited_between_releases"] += sum(waited)
+            self._look_after(grant, others)
+
+    def _look_after(self, grant: Grant, others: list[Wait]) -> None:
+        """Measure how long the lock stayed after its outer release, although a request waited for it.
+
+        The next holder can have it before the answer to the release has arrived: then it did not stay.
+        """
+        free_ns = grant.released_ns
+        if any(_holds(other, free_ns) for other in self.released_twice if other is not grant):
+            return
+        taken_ns = min((wait.until_ns for wait in others if wait.got and free_ns < wait.until_ns), default=FOREVER_NS)
+        for wait in others:
+            since_ns, until_ns = max(free_ns, wait.asked_ns), min(taken_ns, wait.until_ns)
+            stayed = Idle(grant.request, wait.request, since_ns, until_ns)
+            if since_ns < until_ns and (self.findings.stayed is None or stayed.ms > self.findings.stayed.ms):
+                self.findings.stayed = stayed
+
+
+def _holds(grant: Grant, at_ns: int) -> bool:
+    """Return whether the grant had the outer lock at this time."""
+    return (grant.outer_got_ns or grant.got_ns) <= at_ns < grant.released_ns

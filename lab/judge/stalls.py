@@ -1,33 +1,52 @@
-"""Collect the stalls of a run."""
+"""Why replicas did not run in time: stalls that no fault of the scenario explains, and a busy machine."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
 from app.journal import STALL_NS, Stalled
-from lab.evidence.fault_record import Effect
-from lab.judge.findings import Findings
-from lab.judge.stall import Stall
+from lab.evidence.fault_record import Effect, FaultRecord
 
 # A process that goes on after a fault beats within this time. Until then, the gap belongs to the fault.
 GOES_ON_WITHIN_NS = 200_000_000
 
 
+class Stall(NamedTuple):
+    """One gap in a replica's heartbeat that no fault explains. Times are CLOCK_MONOTONIC in nanoseconds."""
+
+    replica: str
+    since_ns: int
+    until_ns: int
+    # whether something outside stopped the process, or left it no processor: it used little processor time itself
+    stopped: bool
+    # whether the process made it itself, by a call that keeps the interpreter: no signal had stopped it, and it was not busy
+    own: bool = False
+
+
 class Stalls:
-    """Report each gap in a replica's heartbeat. The results are in the findings."""
+    """Report each late beat of a replica, in the order of time."""
 
-    def __init__(self, findings: Findings) -> None:
-        self.findings = findings
+    def __init__(self, faults: Sequence[FaultRecord] = ()) -> None:
+        self._stops = [record for record in faults if record.effect is Effect.PROCESS_STOPS]
+        self._found: list[Stall] = []
+        # by replica: the late beats before which it waited for a processor; none where the kernel does not measure that
+        self._waits: defaultdict[str, list[Stalled]] = defaultdict(list)
 
-    def stalled(self, replica: str, event: Stalled) -> None:
+    def __iter__(self) -> Iterator[Stall]:
+        return iter(self._found)
+
+    def add(self, replica: str, event: Stalled) -> None:
+        """Take note of a late beat."""
         since_ns, until_ns = event.since_ns, event.until_ns
-        self.findings.lateness.add(replica, event)
+        if event.queued_ns:
+            self._waits[replica].append(event)
         if until_ns - since_ns <= STALL_NS:
             return
-        for outcome in self.findings.faults:
-            fault = outcome.record
+        for fault in self._stops:
             over_ns = fault.recovered_ns or until_ns
-            if fault.effect is not Effect.PROCESS_STOPS or fault.replica != replica:
-                continue
-            if over_ns < since_ns or until_ns < fault.at_ns:
+            if fault.replica != replica or over_ns < since_ns or until_ns < fault.at_ns:
                 continue
             if until_ns <= over_ns + GOES_ON_WITHIN_NS:
                 return
@@ -36,18 +55,29 @@ class Stalls:
         idle = 2 * busy_ns < event.until_ns - event.since_ns
         own = idle and event.stopped is False
         waited = 2 * event.ran_ns < event.until_ns - event.since_ns  # for a processor, or because it was stopped
-        stall = Stall(replica, since_ns, until_ns, stopped=waited and not own, own=own)
-        self.findings.stalls.append(stall)
-        if own:
-            return
-        measures = self.findings.measures
-        measures["stalled_ms"] = max(measures["stalled_ms"], stall.lasted_ns // 1_000_000)
+        self._found.append(Stall(replica, since_ns, until_ns, stopped=waited and not own, own=own))
 
-    def close(self) -> None:
-        """Where all replicas stood still at once, no stall was of their own making: the machine was frozen, or a container."""
-        stalls = self.findings.stalls
-        replicas = {*self.findings.started_ns, *(stall.replica for stall in stalls)}
+    def close(self, started: Collection[str]) -> None:
+        """Where all replicas stood still at once, no stall was of their own making: the machine was frozen, or a container.
+
+        started: the replicas.
+        """
+        stalls = self._found
+        replicas = {*started, *(stall.replica for stall in stalls)}
         for number, stall in enumerate(stalls):
             together = {other.replica for other in stalls if other.since_ns < stall.until_ns and stall.since_ns < other.until_ns}
             if stall.own and len(replicas) > 1 and together == replicas:
                 stalls[number] = stall._replace(own=False, stopped=True)
+
+    def queued_ns(self, replica: str, since_ns: int, until_ns: int) -> int:
+        """Return for how much of this time the replica waited for a processor."""
+        return sum(
+            min(one.queued_ns or 0, max(0, min(one.until_ns, until_ns) - max(one.since_ns, since_ns)))
+            for one in self._waits.get(replica, ())
+        )
+
+    def longest(self) -> tuple[int, str]:
+        """Return for how long a replica stood still at most, or waited for a processor in all, in nanoseconds; and which."""
+        waits = ((sum(one.queued_ns or 0 for one in waits), replica) for replica, waits in self._waits.items())
+        stops = ((stall.until_ns - stall.since_ns, stall.replica) for stall in self._found)
+        return max([*waits, *stops], default=(0, ""))

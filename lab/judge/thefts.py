@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from app.journal import Renewed
 from lab.judge.conflict import Conflict
 from lab.judge.entitlement import can_take_away, lease_end, tenures
-from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.faults import FaultOutcome
 from lab.judge.grant import DELETIONS, Grant, LostLock
 from lab.judge.key_history import BORN, CHANGED, FOREVER_NS, KeyHistory
 

@@ -27,15 +27,15 @@ from lab.evidence.history import History, Outcome
 from lab.evidence.inventory import changes
 from lab.evidence.loss import LossFile, Mechanism
 from lab.evidence.run_folder import RUN, RunRecord
-from lab.judge import analysis, analysis_without_clock
+from lab.judge import run_facts
+from lab.judge.analysis import WITHOUT_CLOCK, analyse, analyse_without_clock
 from lab.judge.fact import Code, Fact
-from lab.judge.findings import Findings, RunFacts
+from lab.judge.findings import Findings
 from lab.judge.judgement import VERDICT, Judgement, Measure, Seal, Verdict, Violation, differences, kept_seal, seal_of
-from lab.judge.liveness import serves_next_to_nobody
 from lab.judge.losses import net_losses
 from lab.judge.promises import FREED, IN_TIME, PROMISES
-from lab.judge.proof import REPORTS_KEYS, damages, doubts, missing, rests_on_the_key, stands, strange
-from lab.judge.unseen import Unseen, unseen
+from lab.judge.proof import damages, doubts, missing, rests_on_the_key, stands, strange
+from lab.judge.violations import serves_next_to_nobody
 
 # claims that a lock gets free again; of a lock that hardly ever is, a fault shows nothing
 ABOUT_FREEING = frozenset(one.claim.name for one in FREED)
@@ -76,44 +76,15 @@ def _judge(folder: Path, record: RunRecord, damage: list[Damage], kept: Seal | N
     """Judge what is whole. damage: what is known before the evidence is read; its files are left out."""
     left_out = frozenset(one.file for one in damage)
     with contextlib.closing(LossFile(folder)) as losses:
-        analyse = analysis.analyse if record.clocks == 1 else analysis_without_clock.analyse
         history = History(folder, left_out)
-        findings = analyse(history, _run_facts(record, unseen(record, history)), losses.add)
+        read = analyse if record.clocks == 1 else analyse_without_clock
+        findings = read(history, run_facts.of(record, history), losses.add)
     findings.left_out = left_out
     findings.damage += [*damage, *missing(folder, record, findings)]
     findings.losses_unwritten = losses.failure
     judgement = weigh(record, findings)
     judgement.seal = kept
     return judgement, findings
-
-
-def _run_facts(record: RunRecord, not_seen: Unseen | None) -> RunFacts:
-    scenario = record.scenario
-    return RunFacts(
-        unseen=not_seen,
-        work_ms=scenario.get("work_ms") or 0,
-        has_store=record.has_store,
-        final=None if record.final is None else record.parts or {"": record.final},
-        ttl_ms=scenario["ttl_ms"] or 0,
-        lease_ms=scenario.get("lease_ms") or record.stage.get("ttl_ms") or 0,
-        has_explicit_lease=bool(scenario.get("lease_ms")),
-        retry_ms=scenario["retry_ms"],
-        start=record.start,
-        nested=scenario.get("nested", ""),
-        store_persists=scenario.get("store_persists", False),
-        store_syncs=scenario.get("store_syncs", "always"),
-        tests=scenario["tests"],
-        stock=scenario.get("stock"),
-        users=scenario["users"],
-        replicas=scenario.get("replicas") or 0,
-        wait_ms=scenario.get("wait_ms", 0),
-        leases_begin_before=record.stage.get("store") == "etcd",
-        reports_keys=record.stage.get("store") in REPORTS_KEYS,
-        has_votes=record.stage.get("store") == "redis_nodes",
-        votes_needed=scenario["danger"].get("votes", 0),
-        has_faults=bool(scenario.get("faults")),
-        is_complete=record.ended is Ending.COMPLETE,
-    )
 
 
 def weigh(record: RunRecord, findings: Findings) -> Judgement:
@@ -205,12 +176,11 @@ def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:
     if Mechanism.TTL_TOO_SHORT in findings.losses:
         yield Fact(Code.LEASE_TOO_SHORT, ms=findings.run.lease_ms)
     if Mechanism.STOPPED_FROM_OUTSIDE in findings.losses:
-        stops = [(stall.lasted_ns, stall.replica) for stall in findings.stalls]
-        longest_ns, replica = max([*stops, findings.lateness.most()])
+        longest_ns, replica = findings.stalls.longest()
         yield Fact(Code.STALLED, ms=round(longest_ns / 1e6), replica=replica)
     if _hardly_ever_free(record, findings):
         yield Fact(Code.HARDLY_EVER_FREE)
-    if record.clocks > 1 and record.scenario["tests"] not in analysis_without_clock.CLAIMS:
+    if record.clocks > 1 and record.scenario["tests"] not in WITHOUT_CLOCK:
         yield Fact(Code.SEVERAL_CLOCKS, record.clocks, name=record.scenario["tests"])
 
 
@@ -234,7 +204,7 @@ def _not_on_record(record: RunRecord, findings: Findings) -> Iterator[Fact]:
 def _what_was_missing(findings: Findings) -> Iterator[Fact]:
     """Yield the most likely reason why the danger was never reached: too few requests, or too many failures."""
     refused = findings.requests - findings.outcomes[Outcome.ACKNOWLEDGED] - findings.outcomes[Outcome.SOLD_OUT]
-    if findings.faults_at_one_vote:
+    if findings.measures["faults_at_one_vote"]:
         yield Fact(Code.FAULT_AT_ONE_VOTE)
     elif not refused:
         yield Fact(Code.TOO_FEW_REQUESTS, findings.requests)

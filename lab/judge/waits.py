@@ -1,141 +1,162 @@
-"""Collect how long requests waited for the lock, or for a second one; and which requests were overtaken."""
+"""Collect how long requests waited for the lock and held it, who was overtaken, and who was kept from it by others that left."""
 
 from __future__ import annotations
 
-from app.journal import GaveUp
+from collections import deque
+from collections.abc import Sequence
+from statistics import median
+
 from app.lock import Claim
-from lab.judge.examples import EXAMPLES, Idle, Overtaken, Wait, short
-from lab.judge.findings import Findings
+from lab.evidence.fault_record import Effect
+from lab.judge.fact import EXAMPLES, Overtaken, Wait
+from lab.judge.findings import Blocked, Findings
 from lab.judge.grant import Grant
-from lab.judge.key_history import FOREVER_NS
 
 AT_ONCE_NS = 20_000_000  # two requests that ask within this time have no order: the stamp is set before the command is sent
+REMEMBERED = 4096  # waiters that gave up; a wait is never so long that an older one matters
+BUSY = 0.25  # a lock that is held for more than this share of the time is not free for its waiters
 
 
 class Waits:
-    """Report each grant and each request that gave up, in the order of time. The results are in the findings."""
+    """Report each wait, in the order of time. The results are in the findings."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self.is_fairness_tested = findings.run.tests in (Claim.fair.name, Claim.fair_in_process.name)
-        self.asked_before: list[
-            tuple[int, str]
-        ] = []  # when, and at which replica: of all grants so far, where fairness is tested
+        # when, and at which replica: of all grants so far, where fairness is tested
+        self.asked_before: list[tuple[int, str]] = []
         self.longest_ns = -1
-        self.retry_ns = findings.run.retry_ms * 1_000_000
-        self.number_granted = 0  # grants under which a request wrote
-        self.number_waited = 0  # those of them for which it had waited
-        self.worked_ns = 0  # how long all of them worked
-        self.waits_ns = findings.waits_ns
-        self.is_nested = findings.run.nested == "same"
 
-    def got(self, grant: Grant) -> None:
-        wait_ns = grant.got_ns - grant.asked_ns
-        self.waits_ns.append(wait_ns)
-        if grant.key:
-            self.findings.locked = True
-        if wait_ns > self.longest_ns:
-            self.longest_ns = wait_ns
-            key = short(grant.key)
-            self.findings.longest = Wait(grant.request, grant.replica, grant.asked_ns, grant.got_ns, got=True, wanted=key)
-        if self.is_nested:
-            self._waited_for_itself(grant, key=short(grant.key))
+    def waited(self, wait: Wait) -> None:
+        findings, wait_ns = self.findings, wait.until_ns - wait.asked_ns
+        if wait.got:
+            findings.waits_ns.append(wait_ns)
+            if wait_ns > self.longest_ns:
+                self.longest_ns, findings.longest = wait_ns, wait
+        else:
+            findings.in_vain_ns.append(wait_ns)
+            if len(findings.in_vain) < EXAMPLES:
+                findings.in_vain.append(wait)
         if self.is_fairness_tested:
-            self._overtaken(grant.request, grant.replica, grant.asked_ns, grant.got_ns)
-            self.asked_before.append((grant.asked_ns, grant.replica))
+            self._overtaken(wait)
+            if wait.got:
+                self.asked_before.append((wait.asked_ns, wait.replica))
 
-    def released(self, grant: Grant) -> None:
-        """Count a grant, and its wait, once the work was done: a grant that wrote nothing shows nothing."""
-        if grant.wrote is not None:
-            self.number_granted += 1
-            self.number_waited += grant.got_ns - grant.asked_ns >= self.retry_ns
-            self.worked_ns += grant.releasing_ns - grant.got_ns
-
-    def gave_up(self, replica: str, event: GaveUp) -> None:
-        findings = self.findings
-        findings.gave_up += 1
-        if event.why in findings.whys or len(findings.whys) < EXAMPLES:
-            findings.whys[event.why] += 1
-        findings.in_vain_ns.append(event.gave_up_ns - event.asked_ns)
-        if len(findings.in_vain) < EXAMPLES:
-            keys = short(event.wanted), short(event.holding)
-            findings.in_vain.append(Wait(event.request, replica, event.asked_ns, event.gave_up_ns, False, *keys))
-        if self.is_fairness_tested:
-            self._overtaken(event.request, replica, event.asked_ns, event.gave_up_ns)
-
-    def close(self) -> None:
-        """Measure: all journals have been read."""
-        findings, measures = self.findings, self.findings.measures
-        measures["granted"] = self.number_granted
-        measures["waited"] = self.number_waited
-        measures["turned_away"] = findings.gave_up
-        findings.worked_ns = self.worked_ns
-        measures["tries"] = len(findings.waits_ns) + findings.gave_up
-
-    def _waited_for_itself(self, grant: Grant, key: str) -> None:
-        """Measure how long the request waited for the lock that it held already. Old journals know only the whole wait."""
-        findings, since_ns = self.findings, grant.outer_got_ns or grant.asked_ns
-        findings.own_waits_ns.append(grant.got_ns - since_ns)
-        wait = Wait(grant.request, grant.replica, since_ns, grant.got_ns, got=True, wanted=key, holding=key)
-        if findings.longest_own is None or wait.ms > findings.longest_own.ms:
-            findings.longest_own = wait
-
-    def _overtaken(self, request: str, replica: str, asked_ns: int, until_ns: int) -> None:
+    def _overtaken(self, wait: Wait) -> None:
         """Count the requests that asked later and got the lock before this one did, or gave up."""
-        any_replica, order_ns = self.findings.run.tests == Claim.fair.name, asked_ns + AT_ONCE_NS
-        later = sum(other_ns > order_ns for other_ns, at in self.asked_before if any_replica or at == replica)
+        any_replica, order_ns = self.findings.run.tests == Claim.fair.name, wait.asked_ns + AT_ONCE_NS
+        later = sum(other_ns > order_ns for other_ns, at in self.asked_before if any_replica or at == wait.replica)
         self.findings.overtakes.append(later)
         if later > (self.findings.overtaken.overtaken if self.findings.overtaken else 0):
-            self.findings.overtaken = Overtaken(request, replica, later, asked_ns, until_ns)
+            self.findings.overtaken = Overtaken(wait.request, wait.replica, later, wait.asked_ns, wait.until_ns)
 
 
-class NestedWaits:
-    """Report each grant, each release and each request that gave up. The results are in the findings."""
+class Holds:
+    """Report each release. The results are in the findings."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
-        self.is_nested = findings.run.nested == "same"
-        self.waits: list[Wait] = []  # for the outer lock
-        self.released_twice: list[Grant] = []
-
-    def got(self, grant: Grant) -> None:
-        if self.is_nested:
-            until_ns = grant.outer_got_ns or grant.got_ns
-            self.waits.append(Wait(grant.request, grant.replica, grant.asked_ns, until_ns, True, short(grant.key)))
-
-    def gave_up(self, replica: str, event: GaveUp) -> None:
-        if self.is_nested and event.wanted != event.holding:
-            wanted = short(event.wanted)
-            self.waits.append(Wait(event.request, replica, event.asked_ns, event.gave_up_ns, False, wanted))
+        self.ttl_ns = findings.run.ttl_ns
+        self.retry_ns = findings.run.retry_ms * 1_000_000
+        self.failed_renewals = [fault.record for fault in findings.faults if fault.record.effect is Effect.RENEWAL_FAILS]
 
     def released(self, grant: Grant) -> None:
-        if self.is_nested and grant.outer_releasing_ns:
-            self.released_twice.append(grant)
+        """Count a grant, and its wait, once the work was done: a grant that wrote nothing shows nothing."""
+        measures, held_ns = self.findings.measures, grant.releasing_ns - grant.got_ns
+        if grant.wrote is not None:
+            measures["granted"] += 1
+            measures["waited"] += grant.got_ns - grant.asked_ns >= self.retry_ns
+            self.findings.worked_ns += held_ns
+        if self.ttl_ns and held_ns > self.ttl_ns:
+            measures["outlasted_ttl"] += 1
+            measures["outlasted_ttls"] = max(measures["outlasted_ttls"], held_ns // self.ttl_ns)
+            for record in self.failed_renewals:
+                held = record.replica == grant.replica and grant.got_ns < record.at_ns
+                measures["outlived_failed_renewals"] += held and grant.releasing_ns - record.at_ns > self.ttl_ns
+
+
+class Leavers:
+    """Report each wait and each release, in the order of time. The results are in the findings.
+
+    Only a holder that keeps the lock for longer than a waiter is ready to wait makes waiters give up in order: those that asked
+    first leave first, and those behind them wait on. The question is what follows when that holder has released.
+    """
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self.patience_ns = findings.run.patience_ns
+        self.left: deque[Wait] = deque(maxlen=REMEMBERED)
+        self.is_tested = findings.run.tests == Claim.waiters_may_leave.name
+        self.waits: list[Wait] = []  # all of the run, where the claim is tested
+        self.holds: list[tuple[int, int]] = []  # the same
+
+    def waited(self, wait: Wait) -> None:
+        if self.is_tested:
+            self.waits.append(wait)
+        if not wait.got:
+            self.left.append(wait)
+        elif self.left:
+            self.findings.measures["behind_a_leaver"] += self._was_behind_a_leaver(wait)
+
+    def released(self, grant: Grant) -> None:
+        self.holds.append((grant.got_ns, grant.releasing_ns))
 
     def close(self) -> None:
-        """Compare waits and releases: all journals have been read."""
-        for grant in self.released_twice:
-            others = [wait for wait in self.waits if wait.request != grant.request]
-            waited = (wait.asked_ns < grant.outer_releasing_ns and grant.releasing_ns < wait.until_ns for wait in others)
-            self.findings.measures["waited_between_releases"] += sum(waited)
-            self._look_after(grant, others)
+        """Find the replicas whose waiters were kept from a free lock: all journals have been read."""
+        for fault in self.findings.faults:
+            if self.is_tested and fault.record.effect is Effect.REQUEST_WAITS and fault.went_on_ns:
+                self._look_after(fault.went_on_ns)
 
-    def _look_after(self, grant: Grant, others: list[Wait]) -> None:
-        """Measure how long the lock stayed after its outer release, although a request waited for it.
+    def _was_behind_a_leaver(self, wait: Wait) -> bool:
+        """Return whether another request had asked before this one, and gave up while this one waited."""
+        for left in reversed(self.left):
+            if left.until_ns < wait.asked_ns:
+                return False
+            if left.asked_ns < wait.asked_ns:
+                return True
+        return False
 
-        The next holder can have it before the answer to the release has arrived: then it did not stay.
-        """
-        free_ns = grant.released_ns
-        if any(_holds(other, free_ns) for other in self.released_twice if other is not grant):
+    def _look_after(self, free_ns: int) -> None:
+        """Look at the requests that waited after the lock became free: at all of them, and at those of each replica."""
+        if not any(not wait.got and wait.until_ns < free_ns for wait in self.waits):
             return
-        taken_ns = min((wait.until_ns for wait in others if wait.got and free_ns < wait.until_ns), default=FOREVER_NS)
-        for wait in others:
-            since_ns, until_ns = max(free_ns, wait.asked_ns), min(taken_ns, wait.until_ns)
-            stayed = Idle(grant.request, wait.request, since_ns, until_ns)
-            if since_ns < until_ns and (self.findings.stayed is None or stayed.ms > self.findings.stayed.ms):
-                self.findings.stayed = stayed
+        waits = [wait for wait in self.waits if wait.until_ns > free_ns]
+        until_ns = max((wait.until_ns for wait in waits), default=free_ns)
+        if self._share_held(free_ns, until_ns) > BUSY:
+            return
+        first = min((wait for wait in waits if wait.got), key=lambda wait: wait.until_ns, default=None)
+        waited_ns = _waited(waits, free_ns, until_ns if first is None else first.until_ns)
+        if first is not None:
+            waited_ns -= self.findings.stalls.queued_ns(first.replica, free_ns, first.until_ns)
+        if waited_ns > self.patience_ns:
+            never = not any(wait.got for wait in waits)
+            self.findings.blocked.append(Blocked("", waited_ns / 1e6, never, waits[:EXAMPLES]))
+            return
+        for replica in sorted({wait.replica for wait in waits}):
+            later = [wait for wait in waits if wait.replica == replica and wait.asked_ns > free_ns]
+            if later and (own_ns := median(map(self._own_ns, later))) > self.patience_ns:
+                never = not any(wait.got for wait in later)
+                self.findings.blocked.append(Blocked(replica, own_ns / 1e6, never, later[:EXAMPLES]))
+
+    def _own_ns(self, wait: Wait) -> int:
+        """Return for how long a request waited, without the time in which its replica waited for a processor.
+
+        Where it gave up, all of the wait counts: its patience was over.
+        """
+        late_ns = self.findings.stalls.queued_ns(wait.replica, wait.asked_ns, wait.until_ns) if wait.got else 0
+        return wait.until_ns - wait.asked_ns - late_ns
+
+    def _share_held(self, since_ns: int, until_ns: int) -> float:
+        """Return for which share of this time a request held the lock."""
+        held_ns = sum(max(0, min(end_ns, until_ns) - max(got_ns, since_ns)) for got_ns, end_ns in self.holds)
+        return held_ns / max(1, until_ns - since_ns)
 
 
-def _holds(grant: Grant, at_ns: int) -> bool:
-    """Return whether the grant had the outer lock at this time."""
-    return (grant.outer_got_ns or grant.got_ns) <= at_ns < grant.released_ns
+def _waited(waits: Sequence[Wait], since_ns: int, until_ns: int) -> int:
+    """Return for how much of this time at least one request waited."""
+    waited_ns, seen_ns = 0, since_ns
+    for wait in sorted(waits, key=lambda wait: wait.asked_ns):
+        ends_ns = min(wait.until_ns, until_ns)
+        waited_ns += max(0, ends_ns - max(seen_ns, wait.asked_ns))
+        seen_ns = max(seen_ns, ends_ns)
+    return waited_ns

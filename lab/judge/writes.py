@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from msgspec.structs import asdict
 
 from app.journal import Refusal, WroteAgain
-from lab.judge.examples import EXAMPLES, HalfDone, Repeated
+from lab.judge.fact import EXAMPLES, HalfDone, Repeated
 from lab.judge.findings import BIN_NS, Findings
 from lab.judge.grant import Grant
-from lab.judge.ledger import Ledgers
+from lab.judge.losses import Ledgers
 
 
 class WrittenValues:

@@ -11,7 +11,7 @@ import msgspec
 from lab.evidence.loss import Mechanism
 from lab.evidence.run_folder import RunRecord, replace
 from lab.evidence.run_folder import load as load_record
-from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.faults import FaultOutcome
 from lab.judge.findings import BIN_NS, Findings
 from lab.judge.judgement import Judgement
 from lab.language.choice import Language
@@ -185,7 +185,7 @@ def series(findings: Findings) -> Series:
         unknown=_running_total(findings.unknown_by_bin, ends, step),
         value=_last_known(findings.value_by_bin, ends, step),
         faults=[_band(fault, findings.origin_ns) for fault in findings.faults],
-        causes=[Cause(name, losses.destroyed, losses.restored, losses.writes) for name, losses in findings.losses.items()],
+        causes=[Cause(name, losses.destroyed, losses.restored, losses.number) for name, losses in findings.losses.items()],
     )
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 from lab.evidence.fault_record import AT_THE_STORE
 from lab.evidence.loss import Loss, Mechanism
-from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.faults import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
 from lab.story.from_findings import claim_story

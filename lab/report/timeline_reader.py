@@ -14,7 +14,7 @@ from app.journal import GaveUp, Renewed
 from lab.evidence.history import History, KeyEvent
 from lab.evidence.loss import GrantFacts, Loss, Mechanism
 from lab.judge.fact import Code
-from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.faults import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.grant import GrantRecord
 from lab.judge.judgement import Judgement

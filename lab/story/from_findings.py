@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from app.lock import Claim
-from lab.judge.examples import Wait, deadlock, short
+from lab.judge.fact import Wait, deadlock, short
 from lab.judge.findings import Findings
 from lab.story.happening import Happening, Kind
 
@@ -52,10 +52,11 @@ def _fair(findings: Findings) -> ClaimStory:
 
 
 def _prompt_handover(findings: Findings) -> ClaimStory | None:
-    idle, one = sorted(findings.idle_ns), findings.idlest
-    if one is None:
+    times = sorted((idle for idle in findings.idle_times if idle.taken_by), key=lambda idle: idle.ms)
+    if not times:
         return None
-    half = Happening(Kind.HANDED_OVER, number=len(idle), for_ms=idle[len(idle) // 2] / 1e6)
+    one = times[-1]
+    half = Happening(Kind.HANDED_OVER, number=len(times), for_ms=times[len(times) // 2].ms)
     at_ms = _at_ms(findings, one.releasing_ns)
     longest = Happening(Kind.LONGEST_HANDOVER, at_ms, one.taken_by, (one.released_by,), for_ms=one.ms)
     return ClaimStory((half, longest), one.releasing_ns, one.got_ns)

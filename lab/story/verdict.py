@@ -10,9 +10,8 @@ from msgspec.structs import asdict, replace
 
 from app.lock import Claim
 from lab.evidence.loss import Mechanism
-from lab.judge.fact import Code, Fact
+from lab.judge.fact import Code, Fact, Unseen
 from lab.judge.judgement import Judgement, Verdict, Violation
-from lab.judge.unseen import Unseen
 from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.scenario.requirements import MEASURES

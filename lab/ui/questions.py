@@ -10,9 +10,8 @@ import dataclasses
 
 from app.lock import Claim
 from lab.evidence.loss import Mechanism
-from lab.judge.examples import FreedEarly, Overtaken, Refusals, Wait
-from lab.judge.fact import Code
-from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.fact import Code, FreedEarly, Overtaken, Refusals, Wait
+from lab.judge.faults import FaultOutcome
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.judge.promise import Bound
 from lab.judge.promises import PROMISES, WORK_IS_SAFE

@@ -9,8 +9,8 @@ import pytest
 from lab.evidence.history import History
 from lab.evidence.loss import Mechanism
 from lab.evidence.run_folder import save
-from lab.judge import analysis_without_clock
-from lab.judge.findings import RunFacts
+from lab.judge.analysis import analyse_without_clock
+from lab.judge.run_facts import RunFacts
 from lab.judge.verdict import judge
 from lab.scenario import reader
 from lab.story.verdict import why as reasons
@@ -38,7 +38,7 @@ def judged(made: Made, clocks: int, tests: str = "rush", final: int = 2, **dange
 
 def test_losses_need_no_clock(skewed):
     """What was lost, and which write destroyed it, needs no clock."""
-    found = analysis_without_clock.analyse(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
+    found = analyse_without_clock(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
 
     assert (found.account.lost, found.account.disagreement) == (1, None)
     assert list(found.waits_ns) == [0, 1, 1]  # each by the clock of its own host
@@ -49,16 +49,16 @@ def test_losses_need_no_clock(skewed):
 
 def test_no_overlaps_between_hosts(skewed):
     """Overlaps and waits between hosts are not computed."""
-    found = analysis_without_clock.analyse(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
+    found = analyse_without_clock(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
 
     assert found.overlapping_beliefs == 0
-    assert not found.idle_ns
+    assert not found.idle_times
     assert found.duration_s == 0
 
 
 def test_handovers_follow_the_values(skewed):
     """Handovers are counted in the order of the values."""
-    found = analysis_without_clock.analyse(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
+    found = analyse_without_clock(History(skewed.folder), RunFacts(has_store=True, final={"": 2}))
 
     assert found.measures["handovers_between_replicas"] == 1  # who came before r2, its value alone does not say
 

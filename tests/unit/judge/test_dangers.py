@@ -7,8 +7,8 @@ import pytest
 from app.journal import GaveUp
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.loss import Mechanism
-from lab.judge.examples import Idle, Wait
-from lab.judge.findings import RunFacts
+from lab.judge.fact import Idle, Wait
+from lab.judge.run_facts import RunFacts
 from tests.builders import MS, found
 
 

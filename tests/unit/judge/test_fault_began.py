@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.evidence.fault_record import Effect, FaultRecord
-from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.faults import FaultOutcome
 
 
 def outcome(effect: Effect, injected_ns: int) -> FaultOutcome:

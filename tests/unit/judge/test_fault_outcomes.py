@@ -9,7 +9,7 @@ from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.history import History
 from lab.evidence.loss import Mechanism
 from lab.judge.entitlement import can_take_away
-from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.faults import FaultOutcome
 from lab.judge.key_history import SET_OVER, KeyHistory
 from tests.builders import MS, found, outlived
 from tests.every import every

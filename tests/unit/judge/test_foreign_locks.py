@@ -8,7 +8,8 @@ from app.journal import GaveUp, Got, Released, Renewed, Sent, Writing, Wrote, Wr
 from lab.evidence.history import History
 from lab.evidence.loss import Mechanism
 from lab.evidence.run_tables import ClientFacts
-from lab.judge.unseen import Unseen, unseen
+from lab.judge.fact import Unseen
+from lab.judge.run_facts import unseen
 from tests.builders import MS, found, record_of
 
 UNSEEN = Unseen({"set": 9}, ())

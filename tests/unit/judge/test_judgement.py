@@ -10,7 +10,9 @@ import pytest
 
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.loss import GrantFacts, Loss, Mechanism
-from lab.judge.examples import (
+from lab.judge.fact import (
+    Code,
+    Fact,
     FreedEarly,
     HalfDone,
     Idle,
@@ -23,8 +25,7 @@ from lab.judge.examples import (
     Unwritten,
     Wait,
 )
-from lab.judge.fact import Code, Fact
-from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.faults import FaultOutcome
 from lab.judge.judgement import Evidence, Judgement, Violation
 from lab.paths import HOME
 from lab.report import run_data

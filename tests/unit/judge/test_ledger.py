@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.judge.ledger import Ledger
+from lab.judge.losses import Ledger
 
 
 @st.composite

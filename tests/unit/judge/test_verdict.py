@@ -9,10 +9,9 @@ import pytest
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.loss import Mechanism
 from lab.judge.fact import Code, Fact
-from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.faults import FaultOutcome
 from lab.judge.judgement import Verdict
-from lab.judge.ledger import Account
-from lab.judge.losses import Losses
+from lab.judge.losses import Account, Losses
 from lab.judge.verdict import weigh
 from lab.story.verdict import also_seen
 from lab.story.verdict import why as reasons
@@ -45,8 +44,8 @@ def test_reason_has_net_figures():
     """The reason adds up to what is lost: increments that later writes brought back are not in it."""
     found = findings_of_ten({Mechanism.GRANTED_TWICE: 3})
     found.losses |= {
-        Mechanism.GRANTED_TWICE: Losses(destroyed=8, restored=5, writes=2),
-        Mechanism.GRANTED_TO_TWO: Losses(destroyed=4, restored=4, writes=3),
+        Mechanism.GRANTED_TWICE: Losses(destroyed=8, restored=5, number=2),
+        Mechanism.GRANTED_TO_TWO: Losses(destroyed=4, restored=4, number=3),
     }
 
     judgement = weigh(record_of_ten(["exclusive"]), found)
@@ -61,7 +60,7 @@ def test_reason_has_net_figures():
 def test_one_process_in_plain_words():
     """Writes in one process are counted as events: their gross figure does not add up to what is lost."""
     found = findings_of_ten({Mechanism.NO_LOCK: 3})
-    found.losses[Mechanism.NO_LOCK] = Losses(destroyed=3, destroyed_in_one_process=3, writes_in_one_process=2)
+    found.losses[Mechanism.NO_LOCK] = Losses(destroyed=3, number_in_one_process=2)
 
     judgement = weigh(record_of_ten([]), found)
 

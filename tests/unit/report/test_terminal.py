@@ -20,8 +20,7 @@ from lab.evidence.loss import Mechanism
 from lab.evidence.run_folder import RunFolder, save
 from lab.experiments import ladder
 from lab.judge.findings import Findings
-from lab.judge.ledger import Account
-from lab.judge.losses import Losses, net_losses
+from lab.judge.losses import Account, Losses, net_losses
 from lab.judge.verdict import weigh
 from lab.language.choice import Language
 from lab.pipeline import Conducted
@@ -34,7 +33,7 @@ from tests.every import every
 
 
 def losses(gross: Mapping[str, tuple[int, int]]) -> dict[str, Losses]:
-    return {name: Losses(destroyed, restored, 1) for name, (destroyed, restored) in gross.items()}
+    return {name: Losses(destroyed=destroyed, restored=restored) for name, (destroyed, restored) in gross.items()}
 
 
 @every(

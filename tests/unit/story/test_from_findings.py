@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lab.judge.examples import Wait, deadlock
+from lab.judge.fact import Wait, deadlock
 from lab.story.from_findings import claim_story
 from lab.story.happening import Happening, Kind
 from tests.builders import Made

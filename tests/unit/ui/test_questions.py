@@ -11,13 +11,12 @@ from app.lock import Claim
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.history import Outcome
 from lab.evidence.loss import Mechanism
-from lab.judge.examples import Idle, Overtaken, Wait
-from lab.judge.fact import Code, Fact
-from lab.judge.fault_outcome import FaultOutcome
-from lab.judge.findings import Findings, RunFacts
+from lab.judge.fact import Code, Fact, Idle, Overtaken, Wait
+from lab.judge.faults import FaultOutcome, Onlookers
+from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement, Verdict, Violation
-from lab.judge.onlookers import Onlookers, Want
 from lab.judge.promises import PROMISES
+from lab.judge.run_facts import RunFacts
 from lab.ui import questions
 from lab.ui.question import PROMISED, Tone
 from tests.every import every
@@ -61,7 +60,7 @@ def under(claim: str, **facts: object) -> Findings:
     findings.outcomes[Outcome.ACKNOWLEDGED] = 40
     for name, value in facts.items():
         setattr(findings, name, value)
-    findings.onlookers = [Onlookers(fault, [Want(0, 9000 * MS, got=False)]) for fault in findings.faults]
+    findings.onlookers = [Onlookers(fault, [Wait("waiter", "replica-1", 0, 9000 * MS, got=False)]) for fault in findings.faults]
     return findings
 
 

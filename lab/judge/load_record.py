@@ -1,17 +1,16 @@
-"""Compare the two accounts: the answers that the load has on record, and the writes in the replicas' journals."""
+"""Read the load's record: compare its answers with the writes in the replicas' journals, and collect the curves."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from app.lock import Claim
 from lab.evidence.history import Outcome, Request
-from lab.judge.examples import EXAMPLES, RefusedAndWritten, Unwritten
-from lab.judge.fact import Code, Fact
-from lab.judge.findings import Findings
+from lab.judge.fact import EXAMPLES, Code, Fact, RefusedAndWritten, Unwritten, Wait
+from lab.judge.findings import BIN_NS, Findings
 from lab.judge.grant import Name
-from lab.judge.onlookers import Want
 from lab.judge.writes import WrittenValues
 
 
@@ -25,7 +24,7 @@ class Witnesses:
         self, findings: Findings, written: WrittenValues, replicas: Collection[str], still_open: Collection[Name] = ()
     ) -> None:
         self.findings = findings
-        self.replicas = replicas  # that kept a journal
+        self.replicas = replicas
         self.written = written
         self.open = still_open
         self.matched = 0  # requests on record that wrote
@@ -41,7 +40,7 @@ class Witnesses:
             findings.never_answered += 1
         if not request.status:
             for one in findings.onlookers:
-                one.look(request.id, Want(request.start_ns, request.end_ns, got=False))
+                one.look(Wait(request.id, request.replica, request.start_ns, request.end_ns, got=False))
         if request.outcome is Outcome.ACKNOWLEDGED:
             findings.acknowledged_by_replica[request.replica] += 1
             if wrote:
@@ -92,3 +91,30 @@ class Witnesses:
         findings.doubtful.add(name)
         if len(findings.mismatches) < EXAMPLES:
             findings.mismatches.append(Fact(code, n, request=name, replica=replica, **more))
+
+
+class Curves:
+    """Report each request: what was acknowledged when, and what the counter held when. The results are in the findings."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self.ends: Counter[tuple[Outcome, int]] = Counter()  # requests by their outcome and the bin in which they ended
+        self.first_ns = self.last_ns = 0
+
+    def request(self, request: Request) -> None:
+        self.ends[request.outcome, request.end_ns // BIN_NS] += 1
+        if not self.first_ns or request.start_ns < self.first_ns:
+            self.first_ns = request.start_ns
+        self.last_ns = max(self.last_ns, request.end_ns)
+
+    def close(self, values_by_bin: Mapping[int, int]) -> None:
+        """Put all curves on one axis of time that starts with the first request: everything has been read."""
+        findings = self.findings
+        findings.origin_ns, findings.end_ns = self.first_ns, self.last_ns
+        origin = self.first_ns // BIN_NS
+        for (outcome, at), number in self.ends.items():
+            if outcome is Outcome.ACKNOWLEDGED:
+                findings.acknowledged_by_bin[at - origin] += number
+            elif outcome is Outcome.UNKNOWN:
+                findings.unknown_by_bin[at - origin] += number
+        findings.value_by_bin = {at - origin: value for at, value in sorted(values_by_bin.items())}

@@ -1,4 +1,4 @@
-"""What breaks a promise to those who wait: a lock that stays taken, a free lock that nobody takes, requests that are passed over.
+"""What breaks a promise: of safety, work that was destroyed, done twice, by half or not at all; of liveness, waiters not served.
 
 Each function takes a row of the table of promises and the findings, and yields the violations of that row's claim.
 """
@@ -12,18 +12,89 @@ from msgspec.structs import asdict
 from app.lock import Claim
 from lab.evidence.history import Outcome
 from lab.evidence.loss import Mechanism
-from lab.judge.examples import FreedEarly, Refusals
-from lab.judge.fact import Code, Fact
-from lab.judge.fault_outcome import FaultOutcome
+from lab.judge.fact import EXAMPLES, Code, Fact, FreedEarly, Refusals
+from lab.judge.faults import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Evidence, Violation
-from lab.judge.promise import FEW, PATIENT, Promise
-from lab.judge.safety import harm
+from lab.judge.losses import Conflicts, Losses
+from lab.judge.mechanisms import EXPLANATIONS
+from lab.judge.promise import FEW, Promise
 
 STARVED = 5  # times the number of users: no machine holds up one request for so long
 STAYS_MS = 250  # at least: a waiter may sleep that long between two looks
 FAIR_SAMPLE = 10  # times at which the lock was free, from which on they say how long it usually is
 PATIENT_MS = 5000  # a request that waits for less may find the lock held
+
+
+def harm(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield each mechanism that breaks this claim: by what was lost, or by two that were inside at once."""
+    for mechanism, losses, overlaps in _conflicts(promise.like or promise.claim, findings):
+        seen = []
+        if net := findings.net_losses.get(mechanism, 0):  # ``losses`` has the gross figures
+            seen.append(Fact(Code.LOST, net))
+        elif losses.destroyed:
+            seen.append(Fact(Code.OVERWROTE_AND_RESTORED, losses.number))
+        if overlaps.number:
+            seen.append(Fact(Code.TWO_INSIDE, overlaps.number))
+        if seen:
+            evidence: list[Evidence] = [*losses.examples, *overlaps.examples]
+            yield promise.violation(seen, evidence[:EXAMPLES], mechanism)
+
+
+def harm_in_one_process(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield each mechanism that broke mutual exclusion within one process."""
+    for mechanism, losses, overlaps in _conflicts(promise.like, findings):
+        writes, inside = losses.number_in_one_process, overlaps.number_in_one_process
+        seen = [Fact(Code.OVERWROTE_IN_PROCESS, writes)] if writes else []
+        seen += [Fact(Code.TWO_INSIDE_IN_PROCESS, inside)] if inside else []
+        if seen:
+            evidence: list[Evidence] = [*losses.examples_in_one_process, *overlaps.examples_in_one_process]
+            yield promise.violation(seen, evidence[:EXAMPLES], mechanism)
+
+
+def _conflicts(claim: Claim | None, findings: Findings) -> Iterator[tuple[Mechanism, Losses, Conflicts]]:
+    """Yield what each mechanism that breaks a claim destroyed, and its overlaps."""
+    for one in EXPLANATIONS:
+        if one.claim is claim:
+            yield one.mechanism, findings.losses.get(one.mechanism, Losses()), findings.overlaps.get(one.mechanism, Conflicts())
+
+
+def late_write(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield what was destroyed by writes that arrived when their senders had given them up."""
+    delayed = list(promise.faults(findings))
+    lost = findings.net_losses.get(Mechanism.WRITE_UNCONFIRMED, 0)
+    if delayed and lost:
+        yield promise.violation([Fact(Code.LOST, lost)], [*delayed], Mechanism.WRITE_UNCONFIRMED)
+
+
+def not_once(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield work that was done more than once, and answers that say the contrary of what was done."""
+    if findings.duplicated:
+        yield promise.violation([Fact(Code.WROTE_AGAIN, findings.duplicated)], list(findings.repeated))
+    if findings.is_never_written:
+        seen = [Fact(Code.NOT_WRITTEN, findings.unwritten)]
+        yield promise.violation(seen, list(findings.first_unwritten), Mechanism.NEVER_DONE)
+    if findings.is_never_refused:
+        seen = [Fact(Code.REFUSED_AND_DONE, findings.refused_and_written)]
+        yield promise.violation(seen, list(findings.first_refused_and_written), Mechanism.DONE_ALTHOUGH_REFUSED)
+
+
+def half_done(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield work of two writes that was done by half, or whose second write replaced the write of a newer holder."""
+    if number := findings.measures["half_done"]:
+        yield promise.violation([Fact(Code.HALF_DONE, number)], list(findings.half_done))
+
+
+def holders_refused(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield holders of the lock that the resource refused."""
+    if number := findings.measures["refused"]:
+        yield promise.violation([Fact(Code.HOLDERS_REFUSED, number)], [Refusals(number)])
+
+
+def reentered(promise: Promise, findings: Findings) -> Iterator[Violation]:
+    """Yield requests that entered a lock which a failed request had left behind, before that lock can have ended."""
+    if number := findings.measures["reentered"]:
+        yield promise.violation([Fact(Code.REENTERED, number)], [*findings.reentered])
 
 
 def stuck(promise: Promise, findings: Findings) -> Iterator[Violation]:
@@ -214,7 +285,7 @@ def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation
     if run.has_faults or run.nested or run.wait_ms < PATIENT_MS or not run.is_complete:
         return
     if findings.is_overloaded:  # then those are no fault of the lock that waited to the end
-        refused -= sum(wait_ns > PATIENT * run.wait_ms * 1e6 for wait_ns in findings.in_vain_ns)
+        refused -= sum(wait_ns > run.patience_ns for wait_ns in findings.in_vain_ns)
     if refused > (1 - promise.bound.share) * findings.requests:
         yield promise.violation([Fact(Code.TOO_MANY_REFUSED, refused, of=findings.requests)], [Refusals(refused)])
 

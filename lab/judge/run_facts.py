@@ -1,0 +1,184 @@
+"""What the judge knows of a run before it reads its history: the figures of ``run.json``, and which commands it will not see.
+
+The store counts each command, those inside scripts included, and the replicas journal how often they sent each. What the store
+ran more often came from another client: one of a library of its own, a bare socket, another process. Of a command that a script
+may run, nothing can be said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from app.journal import Sent, Started
+from lab.evidence.ending import Ending
+from lab.evidence.history import History
+from lab.evidence.run_folder import RunRecord
+from lab.judge.fact import Unseen
+
+REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report what becomes of their keys
+# by how a request nests its locks: the shortest pause in which it holds the outer one alone (app/web.py)
+PAUSES_MS = {"same": 100, "crossed": 200, "ordered": 100}
+SHORT_WORK = 0.5  # of a lease: no machine is so slow that work of this length outlasts its lease by itself
+PATIENT = 0.9  # of its readiness to wait: a request that waited for longer has waited to the end
+# of a store whose servers follow no other: a replica carries out what its primary does
+SERVERS = {"redis": 1, "redis_nodes": 5, "postgresql": 1}
+# what clients of Redis send to introduce themselves, and to look after a connection
+CONNECTING = frozenset({"select", "auth", "quit", "reset", "readonly", "command", "client", "hello", "ping", "info"})
+# what the lab sends where a scenario shifts a clock or moves data: none of it takes or frees a lock
+OF_THE_LAB = frozenset({"time", "scan", "dump"})
+FEW, SHARE = 1, 0.02  # so many may have been sent between the two counts
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What the judge must know of a run to analyse its history."""
+
+    # whether the stage locks outside the process
+    has_store: bool
+    # the counter after the run, by its parts; None if nobody could read it
+    final: dict[str, int] | None
+    # the time to live that the scenario gives to locks; 0 without one
+    ttl_ms: int = 0
+    # how long a lease lasts, as the stage promises it; 0 for a stage whose locks have no end
+    lease_ms: int = 0
+    # whether the request set the lease time itself
+    has_explicit_lease: bool = False
+    # how long a waiter pauses between two tries
+    retry_ms: int = 30
+    # the counter before the run
+    start: int = 0
+    # how a request nests locks: ``same``, ``crossed``, ``ordered``, or empty for one lock
+    nested: str = ""
+    # whether the lock's store writes to disk
+    store_persists: bool = False
+    # when a store that writes to disk syncs: ``always`` (before it answers), ``everysec`` or ``no``
+    store_syncs: str = "always"
+    # the claim that the scenario tests, by its name
+    tests: str = ""
+    # how many items there are to sell; None where the number only grows
+    stock: int | None = None
+    # how many users send requests at the same time
+    users: int = 0
+    # how many replicas the counter has; 0 where it is not known
+    replicas: int = 0
+    # whether a lease has begun before the grant, and is renewed while its request waits: only renewals prolong it, no commands
+    leases_begin_before: bool = False
+    # whether the lock's store reports what becomes of its keys
+    reports_keys: bool = False
+    # how long a request is ready to wait for the lock
+    wait_ms: int = 0
+    # whether several servers vote on a lock
+    has_votes: bool = False
+    # how many servers must have voted for the holder to whom the scenario's fault is injected; 0 where it does not matter
+    votes_needed: int = 0
+    # whether the scenario injects faults
+    has_faults: bool = False
+    # whether the run ended as planned
+    is_complete: bool = True
+    # what the lab did not see of the lock's commands; None where it saw them all
+    unseen: Unseen | None = None
+    # how long the work of a request takes
+    work_ms: float = 0
+
+    @property
+    def lease_ns(self) -> int:
+        """Return how long a lease lasts; 0 for a stage whose locks have no end."""
+        return self.lease_ms * 1_000_000
+
+    @property
+    def ttl_ns(self) -> int:
+        """Return the time to live that the scenario gives to locks; 0 without one."""
+        return self.ttl_ms * 1_000_000
+
+    @property
+    def patience_ns(self) -> float:
+        """Return from which length on a wait was one to the end."""
+        return PATIENT * self.wait_ms * 1e6
+
+    @property
+    def stretched(self) -> bool:
+        """Return whether the scenario itself lets a lease end before the work does: by a fault, or by long work."""
+        if self.nested == "crossed":  # each waits with its first lock for the second, until a TTL ends
+            return True
+        pause_ms = PAUSES_MS.get(self.nested, 0)
+        held_ms = self.work_ms + (max(pause_ms, self.work_ms) if self.nested else 0)  # the work goes on between the releases
+        return self.has_faults or held_ms > SHORT_WORK * self.lease_ms > 0
+
+
+def of(record: RunRecord, history: History) -> RunFacts:
+    """Return what is known of a run before its history is read."""
+    scenario = record.scenario
+    return RunFacts(
+        unseen=unseen(record, history),
+        work_ms=scenario.get("work_ms") or 0,
+        has_store=record.has_store,
+        final=None if record.final is None else record.parts or {"": record.final},
+        ttl_ms=scenario["ttl_ms"] or 0,
+        lease_ms=scenario.get("lease_ms") or record.stage.get("ttl_ms") or 0,
+        has_explicit_lease=bool(scenario.get("lease_ms")),
+        retry_ms=scenario["retry_ms"],
+        start=record.start,
+        nested=scenario.get("nested", ""),
+        store_persists=scenario.get("store_persists", False),
+        store_syncs=scenario.get("store_syncs", "always"),
+        tests=scenario["tests"],
+        stock=scenario.get("stock"),
+        users=scenario["users"],
+        replicas=scenario.get("replicas") or 0,
+        wait_ms=scenario.get("wait_ms", 0),
+        leases_begin_before=record.stage.get("store") == "etcd",
+        reports_keys=record.stage.get("store") in REPORTS_KEYS,
+        has_votes=record.stage.get("store") == "redis_nodes",
+        votes_needed=scenario["danger"].get("votes", 0),
+        has_faults=bool(scenario.get("faults")),
+        is_complete=record.ended is Ending.COMPLETE,
+    )
+
+
+def unseen(record: RunRecord, history: History) -> Unseen | None:
+    """Return what the lab did not see of the lock's commands; None where it saw all of them, or nobody knows."""
+    store = record.stage.get("store")
+    ran = record.commands.get("lock", {})
+    if record.clients is None or store not in SERVERS or not ran:
+        return None
+    sent = _Sent(history.sent())
+    # a process that ends by itself takes its last counts with it
+    may_have_died = sent.starts > record.scenario["replicas"] + len(record.scenario.get("faults", ()))
+    is_lone = record.lock_servers == SERVERS[store]
+    missing = {}
+    for name, times in ran.items():
+        without = times - sent.counts[name]
+        is_about_locks = store == "postgresql" or name not in CONNECTING | OF_THE_LAB  # SELECT is a connection's in Redis alone
+        is_known = is_about_locks and (is_lone or not sent.counts) and not sent.may_be_in_a_script(name)
+        if is_known and without > FEW + SHARE * times and (not sent.counts[name] or not may_have_died):
+            missing[name] = without
+    if not missing:
+        return None
+    return Unseen(missing, tuple(client for client in record.clients if client.port not in sent.ports))
+
+
+class _Sent:
+    """What all replicas have sent."""
+
+    def __init__(self, events: Iterable[Sent | Started]) -> None:
+        self.counts: Counter[str] = Counter()
+        self.ports: set[int] = set()
+        self.starts = 0  # of processes
+        ran: set[str] = set()
+        scripts: dict[str, list[str]] = {}
+        for event in events:
+            if isinstance(event, Started):
+                self.starts += 1
+                continue
+            self.counts.update(event.counts)
+            self.ports |= set(event.ports)
+            ran |= set(event.ran)
+            scripts |= event.scripts
+        self._inside = {command for script in ran for command in scripts.get(script, ["*"])}
+
+    def may_be_in_a_script(self, name: str) -> bool:
+        """Return whether a script may have run the command, as far as the texts of the scripts are known."""
+        is_outermost = name in ("eval", "evalsha", "eval_ro", "evalsha_ro", "fcall", "fcall_ro")
+        return not is_outermost and (name in self._inside or "*" in self._inside)
