@@ -29,8 +29,7 @@ from lab.report.run_data import Cause, Result
 from lab.report.run_words import RunWords, mender
 from lab.story import say, say_run, steps_drawing, verdict
 from lab.story.say import ENGLISH
-from lab.story.steps import StepsOfLoss
-from lab.story.steps_of_wait import steps_of_run
+from lab.story.steps import StepsOfLoss, steps_of_run
 from lab.story.timeline import Timeline
 from lab.text import thousands
 

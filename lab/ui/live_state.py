@@ -19,7 +19,7 @@ from lab.pipeline import Conducted
 from lab.scenario.requirements import servers
 from lab.scenario.scenario import Scenario
 from lab.story import say_run
-from lab.story.steps_of_wait import steps_of_run
+from lab.story.steps import steps_of_run
 from lab.story.timeline import Timeline
 from lab.story.verdict import headline, reason
 from lab.ui import chinese, lesson, questions

@@ -8,7 +8,7 @@ from lab.evidence.fault_record import Effect
 from lab.language.choice import Language
 from lab.story import say_run, steps_drawing
 from lab.story.happening import Kind
-from lab.story.steps_of_wait import steps_of_run
+from lab.story.steps import steps_of_run
 from tests.builders import picture_of
 
 
