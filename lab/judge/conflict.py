@@ -90,7 +90,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         """Return whether the two locked different keys."""
         if self.elder.key == self.younger.key:  # nearly always
             return False
-        return bool(self.elder.key and self.younger.key) and not (_keys_of(self.elder) & _keys_of(self.younger))
+        return bool(self.elder.key and self.younger.key) and not (self.elder.keys & self.younger.keys)
 
     @property
     def lease_ended(self) -> bool:
@@ -197,7 +197,3 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
                     return True
                 grant = other
         return False
-
-
-def _keys_of(grant: Grant) -> set[str]:
-    return {grant.key, grant.outer_key} - {""}

@@ -202,7 +202,7 @@ class Faults:
             outcome.asked(wait.replica, wait.asked_ns, to_the_end)
 
     def got(self, grant: Grant) -> None:
-        self.keys |= {grant.key, grant.outer_key} - {""}
+        self.keys |= grant.keys
         for outcome in self.outcomes:
             if grant.reentered:  # such a grant does not show that the lock was free
                 outcome.reentered += grant.replica == outcome.record.replica and grant.got_ns > outcome.record.began_ns

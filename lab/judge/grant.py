@@ -183,6 +183,11 @@ class Grant(GrantRecord, eq=False):
         self.outer_releasing_ns = event.outer_releasing_ns
 
     @property
+    def keys(self) -> set[str]:
+        """Return what it locked: its key, and the outer key where it nests two locks."""
+        return {self.key, self.outer_key} - {""}
+
+    @property
     def at_store_from_ns(self) -> int:
         """Return from when its lease counts at the store, which knows nothing of a hand-over inside a process."""
         return self.left_lease_from_ns or self.lease_from_ns

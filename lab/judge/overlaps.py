@@ -18,7 +18,7 @@ from lab.judge.key_history import BORN, FOREVER_NS, KeyHistory
 from lab.judge.losses import Conflicts
 from lab.judge.mechanisms import explain
 from lab.judge.sent_outside import SentOutside, Sessions, ended_by_itself, renews
-from lab.judge.thefts import EXPIRES, Thefts, acquired_ns, keys_of
+from lab.judge.thefts import EXPIRES, Thefts, acquired_ns
 
 FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant
 EXPLAINED_AFTER = 256  # releases: by then, every release that can have caused an overlap has ended
@@ -34,7 +34,7 @@ def _wrote_beside(one: Grant, other: Grant) -> bool:
         return False
     if max(one.got_ns, other.got_ns) >= min(one.releasing_ns or FOREVER_NS, other.releasing_ns or FOREVER_NS):
         return False  # nearly always: their keys are compared last
-    return not keys_of(one) & keys_of(other)
+    return not one.keys & other.keys
 
 
 class Overlaps:

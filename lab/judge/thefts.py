@@ -76,7 +76,7 @@ class Thefts:
         """Note the thief if its release can have deleted a lock that the other request held at that time."""
         if other is thief or other.robbed_by:
             return
-        for key in keys_of(other) & set(thief.lost or ()):
+        for key in other.keys & set(thief.lost or ()):
             since_ns = held_from_ns(other, key, self.keys)
             if _was_held_during(other, thief, key, self.keys) and can_have_deleted(thief, key, self.keys, since_ns):
                 other.robbed_by, other.robbed_of = thief, key
@@ -96,7 +96,7 @@ class Thefts:
 
     def _lost(self, grant: Grant) -> dict[str, LostLock] | None:
         """Return how a grant had lost its locks, by key, each before its release was over; None if it had lost none."""
-        lost = {key: how for key in keys_of(grant) if (how := self._lost_key(grant, key)) is not None}
+        lost = {key: how for key in grant.keys if (how := self._lost_key(grant, key)) is not None}
         return lost or None
 
     def _lost_key(self, grant: Grant, key: str) -> LostLock | None:
@@ -124,11 +124,6 @@ class Thefts:
             ),
             default=FOREVER_NS,
         )
-
-
-def keys_of(grant: Grant) -> set[str]:
-    """Return what a grant locked: its key, and the outer key where it nests two locks."""
-    return {grant.key, grant.outer_key} - {""}
 
 
 def released_during(grant: Grant, key: str) -> tuple[int, int]:
@@ -218,7 +213,7 @@ def theft_in(conflict: Conflict) -> LostLock | None:
     if not conflict.lost_locks:
         return None
     elder, younger = conflict.elder, conflict.younger
-    for key in sorted(keys_of(elder) & keys_of(younger)):
+    for key in sorted(elder.keys & younger.keys):
         is_outer = key == younger.outer_key != younger.key
         until_ns = younger.outer_got_ns if is_outer else younger.got_ns
         lease_from_ns = elder.outer_lease_from_ns if key == elder.outer_key else elder.lease_from_ns
