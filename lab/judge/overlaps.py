@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Mapping
-from operator import attrgetter
 
 from app.journal import Renewed
 from lab.evidence.fault_record import Effect
@@ -15,17 +14,15 @@ from lab.judge.faults import MAJORITY
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant, GrantsOfKey, Name
 from lab.judge.key_history import BORN, FOREVER_NS, KeyHistory
-from lab.judge.losses import Conflicts
+from lab.judge.losses import GOT, Conflicts
 from lab.judge.mechanisms import explain
 from lab.judge.sent_outside import SentOutside, Sessions, ended_by_itself, renews
-from lab.judge.thefts import EXPIRES, Thefts, acquired_ns
+from lab.judge.thefts import EXPIRES, REPORTED_AT_ONCE_NS, Thefts, acquired_ns
 
 FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant
 EXPLAINED_AFTER = 256  # releases: by then, every release that can have caused an overlap has ended
 REMEMBERED = 1024  # releases
-REPORTED_AT_ONCE_NS = 20_000_000  # a report that comes later may be of what another client has done since
 LATE_NS = 1_000_000_000  # a thread that releases has done so by then
-GOT = attrgetter("got_ns")
 
 
 def _wrote_beside(one: Grant, other: Grant) -> bool:

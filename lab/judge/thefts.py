@@ -19,7 +19,7 @@ from lab.judge.key_history import BORN, CHANGED, FOREVER_NS, KeyHistory
 
 NO = ("0", "None", "False", "-1")  # answers of a command that deleted nothing
 REPORTED_WITHIN_NS = 1_000_000_000  # a busy machine receives the report of a deletion late
-REPORTED_AT_ONCE_NS = 20_000_000
+REPORTED_AT_ONCE_NS = 20_000_000  # a report that comes later may be of what another client has done since
 # a key whose TTL is over at once is reported when the store notices it, up to 100 ms late
 EXPIRED_WITHIN_NS = 250_000_000
 EXPIRES = frozenset({"EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"})

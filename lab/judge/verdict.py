@@ -100,7 +100,8 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     for one in found:
         one.claimed = one.claim in record.stage["claims"]
     violations = [one for one in found if not rests_on_the_key(one, findings)]
-    danger = _danger(record, findings)
+    needed: dict[str, int] = record.scenario["danger"]
+    danger = {name: Measure(needed=least, seen=findings.measures[name]) for name, least in needed.items()}
     rests = [one for one in found if one not in violations and (one.claimed or one.claim == claim)]
     unproved = [strange(findings)] if rests else []
     verdict, why = _verdict(record, findings, claim, violations, danger, unproved)
@@ -154,11 +155,6 @@ def wait_ms(waits_ns: array[int]) -> dict[str, float]:
         name: round(ordered[min(len(ordered) - 1, int(len(ordered) * part))] / 1e6, 3)
         for name, part in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
     }
-
-
-def _danger(record: RunRecord, findings: Findings) -> dict[str, Measure]:
-    needed: dict[str, int] = record.scenario["danger"]
-    return {name: Measure(needed=least, seen=findings.measures[name]) for name, least in needed.items()}
 
 
 def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:

@@ -130,11 +130,9 @@ def _stuck_after(
         why = Mechanism.RENEWED_BY_ANOTHER if fault.foreign_renewals else promise.mechanism
         after = (idle for idle in findings.idle_times if to_the_end and idle.releasing_ns > fault.record.began_ns)
         later = next((idle for idle in after if idle.ms > bound_ms), None)
-        was_missed = is_missed(fault, findings, bound_ms)
-        if was_missed and fault.idle_ms is None:
-            yield promise.violation([_after(fault, Code.NOBODY_AFTER_FAULT)], [fault], why)
-        elif was_missed and fault.idle_ms is not None:
-            yield promise.violation([_after(fault, Code.LATE_AFTER_FAULT, fault.idle_ms)], [fault], why)
+        if is_missed(fault, findings, bound_ms):
+            code = Code.NOBODY_AFTER_FAULT if fault.idle_ms is None else Code.LATE_AFTER_FAULT
+            yield promise.violation([_after(fault, code, fault.idle_ms or 0)], [fault], why)
         elif later is not None:
             yield promise.violation([_after(fault, Code.FREE_LATER, later.ms)], [fault, later], why)
 
@@ -163,7 +161,7 @@ def overloaded(_: Promise, findings: Findings) -> Fact | None:
     return Fact(Code.OVERLOADED, refused, of=findings.requests) if refused else None
 
 
-def _after(fault: FaultOutcome, code: Code, ms: float = 0) -> Fact:
+def _after(fault: FaultOutcome, code: Code, ms: float) -> Fact:
     at = fault.record
     return Fact(code, ms=round(ms), request=at.request, replica=at.replica, failpoint=at.failpoint)
 
