@@ -59,7 +59,7 @@ def test_upsert_is_no_lock(tmp_path):
     assert_counts_agree(done.folder)
 
 
-@pytest.mark.parametrize(("requests", "processes"), [(1, 1), (1, 2), (301, 2)])
+@pytest.mark.parametrize(("requests", "processes"), [(1, 2), (30, 1), (301, 2)])
 def test_exact_number_of_requests(requests, processes, tmp_path):
     """Exactly as many requests are sent as were asked for."""
     if processes > requests:
