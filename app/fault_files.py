@@ -21,7 +21,7 @@ from time import monotonic_ns
 
 PREPARED, SPENT, NOTE, ANSWER, GRANTED = ".json", ".spent", ".reached", ".injected", ".granted"
 ANSWERED_WITHIN_S = 30.0  # a request waits no longer for the lab; where the lab is later, the run fails
-GRANTED_WITHIN_S = 1.0  # a request waits no longer for the grant of another: a lock that is renewed is granted to nobody
+GRANTED_WITHIN_S = 2.0  # a request waits no longer for the grant of another: a lock that is renewed is granted to nobody
 LOOK_EVERY_S = 0.002
 
 

@@ -139,6 +139,8 @@ class FaultRecord(msgspec.Struct):
     effect: Effect = Effect.OTHER
     # when the lab had finished its part of the fault, later on a busy machine; 0 before
     injected_ns: Number = 0
+    # when the request at the failpoint could go on, as the fault was done; 0 where it does not wait for that
+    done_ns: Number = 0
     # Written by the replica: the command to the lock's store at which the fault was injected, and the keys that it is about;
     # empty where the failpoint is not a command.
     command: str = ""

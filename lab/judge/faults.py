@@ -20,6 +20,8 @@ SENT_AT_ONCE_NS = 20_000_000  # votes that are asked for at the time of the faul
 LEFT_TO_A_THREAD = frozenset({Effect.REPLY_LOST, Effect.REQUEST_FAILS})  # the lock can still belong to the thread
 SETTLED_NS = 200_000_000  # a request that asked at the time of the fault may still get its answer
 OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these faults reach one command, and so one server
+# they give the lock of a holder to others while it is inside
+GIVES_AWAY = frozenset({Effect.CLOCKS_JUMP, Effect.SERVERS_RESTART})
 MAJORITY = 3  # of five servers
 
 
@@ -232,8 +234,11 @@ class Faults:
         return self.sent_one_by_one and record.effect in OF_ONE_COMMAND
 
     def _is_late(self, record: FaultRecord) -> bool:
-        """Return whether clocks jumped when half of the holder's lease was over: it may have ended before others were in."""
-        return record.effect is Effect.CLOCKS_JUMP and 2 * (record.began_ns - record.at_ns) > self.run.ttl_ns > 0
+        """Return whether half of the holder's lease was over when a fault was done that gives its lock to others.
+
+        Then the lease may have ended before others were in: nothing was taken away.
+        """
+        return record.effect in GIVES_AWAY and 2 * (record.done_ns - record.at_ns) > self.run.ttl_ns > 0
 
     def released(self, grant: Grant) -> None:
         self.sent_one_by_one |= self.run.has_votes and grant.release_commands >= MAJORITY
@@ -242,7 +247,8 @@ class Faults:
             if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
                 sent_ns = grant.sent_ns if self.run.has_votes else 0  # in a queue, the last command only reads
                 outcome.granted(grant.request, grant.asked_ns, grant.got_ns, sent_ns, self._shows_free(outcome, grant))
-            self.measures["asked_during_fault"] += grant.wrote is not None and outcome.during(grant.asked_ns)
+            in_danger = outcome.during(grant.asked_ns) and not self._is_late(outcome.record)
+            self.measures["asked_during_fault"] += grant.wrote is not None and in_danger
             in_acquire = outcome.record.phase == ACQUIRE and outcome.record.request != grant.request
             self.measures["released_before_a_wait"] += in_acquire and outcome.during(grant.releasing_ns)
 

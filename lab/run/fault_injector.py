@@ -107,6 +107,7 @@ class _Injector(threading.Thread):
         finally:
             answer(self.folder, record.name)
         record.injected_ns = record.injected_ns or done_ns
+        record.done_ns = done_ns if lab_first else 0
         self.over_ns[record.name] = (done_ns if lab_first else record.at_ns) + for_ns
         if lab_first and done_ns - record.at_ns > ANSWERED_WITHIN_S * 1e9:
             raise RunFailed(f"the fault {record.name} came too late: the request at the failpoint had gone on before")

@@ -148,7 +148,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def awaits_grant(self) -> bool:
-        """Return whether it stays longer than ``for_ms``, until another request has the lock, or one second more."""
+        """Return whether it stays longer than ``for_ms``, until another request has the lock, or two seconds more."""
         return False
 
     def injection(self, name: str) -> Injection:

@@ -46,15 +46,17 @@ def test_hold_after_a_failed_renewal(made, failed_ms, replica, expected):
     assert made.analyse(final=1, ttl_ms=300, lease_ms=0).measures["outlived_failed_renewals"] == expected
 
 
-@pytest.mark.parametrize(("moved_ms", "expected"), [(140, 3), (160, 0)])
-def test_clocks_that_jump_late(made, moved_ms, expected):
-    """Clocks that jump when half of the lease is over are no danger: the holder may lose its lock by the time alone."""
-    made.increment("a", 0, 0, at=(0, 1, 280, 281))
-    record = FaultRecord("jump_clock-1", "replica-1", 1, "a", 0, injected_ns=moved_ms * MS, recovered_ns=290 * MS, clocks_moved=3)
-    record.effect = Effect.CLOCKS_JUMP
-    made.line("faults.jsonl", record)
+@pytest.mark.parametrize("effect", [Effect.CLOCKS_JUMP, Effect.SERVERS_RESTART])
+@pytest.mark.parametrize(("done_ms", "is_danger"), [(140, True), (160, False)])
+def test_lock_that_is_given_away_late(effect, done_ms, is_danger, made):
+    """What gives the lock away when half of the lease is over is no danger: the holder may lose its lock by the time alone."""
+    made.increment("a", 0, 0, at=(0, 1, 280, 281)).increment("b", 0, 1, at=(170, 284, 286, 287))
+    times = {"injected_ns": done_ms * MS, "done_ns": done_ms * MS, "recovered_ns": 290 * MS}
+    made.line("faults.jsonl", FaultRecord("one-1", "replica-1", 1, "a", 0, **times, clocks_moved=3, effect=effect))
 
-    assert made.analyse(final=1, ttl_ms=300).measures["clocks_moved"] == expected
+    measures = made.analyse(final=2, ttl_ms=300).measures
+
+    assert (measures["clocks_moved"], measures["asked_during_fault"]) == ((3, 1) if is_danger else (0, 0))
 
 
 @pytest.mark.parametrize(
