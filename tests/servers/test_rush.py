@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from time import sleep
 
 import pytest
 
@@ -14,7 +15,7 @@ from app.lock import Claim
 from app.locks import stages
 from lab.evidence.history import History
 from lab.evidence.loss import Mechanism
-from tests.command import assert_counts_agree, run
+from tests.command import Started, assert_counts_agree, run, wait_for
 from tests.sampled import sampled
 
 SHELF = {  # the waiters of some may sleep on: then it is chance how many are served
@@ -59,7 +60,7 @@ def test_upsert_is_no_lock(tmp_path):
     assert_counts_agree(done.folder)
 
 
-@pytest.mark.parametrize(("requests", "processes"), [(1, 2), (30, 1), (301, 2)])
+@pytest.mark.parametrize(("requests", "processes"), [(1, 2), (301, 1), (301, 2)])
 def test_exact_number_of_requests(requests, processes, tmp_path):
     """Exactly as many requests are sent as were asked for."""
     if processes > requests:
@@ -71,6 +72,25 @@ def test_exact_number_of_requests(requests, processes, tmp_path):
 
     assert len(records) == len({record.id for record in records}) == requests
     assert done.verdict["final"] == requests
+
+
+def test_late_worker_of_locust(tmp_path):
+    """Workers of Locust that a busy machine stops for some seconds send the rest of their requests when they go on."""
+    one = Started(
+        tmp_path, "run", "rush", "--stage", "incr", "--requests", "300", "--rate", "60", "--processes", "2", "--no-draw"
+    )
+    wait_for(lambda: one.requests_done() > 20)
+    locust = one.named("-m locust")
+    workers = [process for process in locust if process.parent() in locust]
+
+    for process in workers:
+        process.suspend()
+    sleep(5)
+    for process in workers:
+        process.resume()
+
+    assert len(workers) == 2
+    assert one.end().verdict["final"] == 300
 
 
 def test_arrivals_keep_the_rate(tmp_path):
