@@ -259,8 +259,8 @@ def condemns(case: Case) -> Callable[[Judgement, set[str]], None]:
     def hold(judgement: Judgement, claims: set[str]) -> None:
         found = {one.mechanism for one in judgement.violations if one.claim in claims}
         assert judgement.verdict is Verdict.BROKEN, reasons(judgement)
-        assert found <= {case.mechanism, *case.also}
-        assert case.mechanism in found or (case.either and found)
+        assert found <= {case.mechanism, *case.also}, found
+        assert case.mechanism in found or (case.either and found), found
         assert all(one.evidence for one in judgement.violations if one.mechanism in found)
 
     return hold
