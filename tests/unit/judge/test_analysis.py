@@ -407,7 +407,9 @@ def test_failed_renewal_prolongs_nothing(made):
 def test_renewer_of_a_dead_holders_lock(made, replica, answer, mechanism):
     """The mechanism names what keeps the lock of a dead holder alive."""
     made.increment("dead", 0, None, at=(10, 11, 12, 13), outcome="unknown").fault("kill", "dead", 20, 30)
-    made.line(f"journal/{replica}.jsonl", Renewed(request="", key="lock", renewed_ns=200 * MS, answer=answer))
+    made.line(
+        f"journal/{replica}.jsonl", Renewed(request="", key="lock", renewed_ns=200 * MS, answer=answer, prolonged=answer == "1")
+    )
     made.increment("next", 0, 0, at=(2000, 2001, 2002, 2003), replica="replica-3")
 
     assert found(made.gave_up("waiter", 9000).analyse(final=1, ttl_ms=300)) == [("freed_after_crash", mechanism)]
@@ -752,6 +754,17 @@ def test_dead_holder_may_have_released(made, left_out):
     made.increment("third", 2, 2, at=(30, 31, 32, 33), replica="replica-2")
 
     assert not found(made.analyse(final=3))
+
+
+@pytest.mark.parametrize(("died_ms", "mechanism"), [(20, Mechanism.GRANTED_TO_TWO), (8, None)])
+def test_dead_holder_that_had_not_read(made, died_ms, mechanism):
+    """A holder that died before it read held the lock until then, and no longer: it can have released nothing."""
+    times = {"asked_ns": 0, "sent_ns": 1, "got_ns": MS}
+    made.line("journal/replica-1.jsonl", Got(request="dead", key="lock", commands=1, **times))
+    made.fault("kill", "dead", died_ms, 30).answer("dead", "unknown")
+    made.increment("next", 0, 0, at=(10, 11, 12, 13), replica="replica-2")
+
+    assert found(made.analyse(final=1)) == ([("exclusive", mechanism)] if mechanism else [])
 
 
 def test_lock_with_a_client_of_its_own(made):

@@ -68,7 +68,7 @@ def test_dead_holder_in_the_timeline(made):
 def test_renewals_and_given_up_requests(made):
     """Renewals, and requests that gave up, are in the timeline."""
     made.increment("a", 0, 0, at=(1, 2, 3, 4))
-    made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", renewed_ns=2 * MS, answer="1"))
+    made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", renewed_ns=2 * MS, answer="1", prolonged=True))
     made.line("journal/replica-1.jsonl", GaveUp(request="b", asked_ns=2 * MS, gave_up_ns=9 * MS, why="not free", commands=3))
 
     picture = picture_of(made, final=1)
