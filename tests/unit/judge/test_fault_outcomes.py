@@ -444,6 +444,20 @@ def test_overtaken_again_and_again(made, overtaken, at, tests, expected):
     assert found(made.analyse(final=12 + overtaken, tests=tests, users=3)) == expected
 
 
+@pytest.mark.parametrize(("tests", "mechanism"), [("fair", FAIR), ("fair_in_process", IN_PROCESS)])
+@pytest.mark.parametrize(("times", "is_told"), [(4, False), (5, True)])
+def test_overtaken_more_often_than_the_bound(made, tests, mechanism, times, is_told):
+    """A request may be overtaken four times."""
+    for number in range(times):
+        start = 10 * number + 35
+        made.increment(f"r{number}", number, number, at=(start, start + 1, start + 2, start + 3))
+    for number in (times, times + 1):
+        start = 200 + 10 * number
+        made.increment(f"late{number}", number, number, at=(start, start + 1, start + 2, start + 3), asked=0)
+
+    assert found(made.analyse(final=times + 2, tests=tests, users=3)) == ([(tests, mechanism)] if is_told else [])
+
+
 def test_one_request_is_starved(made):
     """No machine holds up one request while each user gets the lock five times."""
     for number in range(12):
