@@ -20,7 +20,7 @@ SENT_AT_ONCE_NS = 20_000_000  # votes that are asked for at the time of the faul
 LEFT_TO_A_THREAD = frozenset({Effect.REPLY_LOST, Effect.REQUEST_FAILS})  # the lock can still belong to the thread
 SETTLED_NS = 200_000_000  # a request that asked at the time of the fault may still get its answer
 OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these faults reach one command, and so one server
-# they give the lock of a holder to others while it is inside
+# these faults give the lock to others while its holder is inside
 GIVES_AWAY = frozenset({Effect.CLOCKS_JUMP, Effect.SERVERS_RESTART})
 MAJORITY = 3  # of five servers
 
@@ -234,9 +234,9 @@ class Faults:
         return self.sent_one_by_one and record.effect in OF_ONE_COMMAND
 
     def _is_late(self, record: FaultRecord) -> bool:
-        """Return whether half of the holder's lease was over when a fault was done that gives its lock to others.
+        """Return whether a fault that gives the holder's lock to others was done only after half of the holder's lease.
 
-        Then the lease may have ended before others were in: nothing was taken away.
+        The lease may have ended before another request got the lock. Then the fault took nothing away.
         """
         return record.effect in GIVES_AWAY and 2 * (record.done_ns - record.at_ns) > self.run.ttl_ns > 0
 
