@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import multiprocessing
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkProcess
 from types import FrameType
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
+FORK = multiprocessing.get_context("fork")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -101,3 +105,25 @@ def end_with_parent() -> None:
     """Let the kernel kill this process when its parent ends. Do nothing where the system cannot do that."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def forked(target: Callable[..., object], *about: Any) -> tuple[ForkProcess, Connection]:
+    """Start a process that calls ``target(*about, pipe)``. Return it, and this end of its pipe. Raises Interrupted.
+
+    Ctrl-C reaches only this process, which decides: the other one ends at its SIGTERM, or with this one.
+    """
+    near, far = FORK.Pipe()
+    process = FORK.Process(target=_work, args=(target, about, far), daemon=True)
+    with signals_held() as raise_if_one_came:  # Python drops what a signal raises in the functions that it calls at a fork
+        process.start()
+        far.close()
+        raise_if_one_came()
+    return process, near
+
+
+def _work(target: Callable[..., object], about: tuple[Any, ...], pipe: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    end_with_parent()
+    if pending() is None:  # else a signal came before this process took it as it should
+        target(*about, pipe)

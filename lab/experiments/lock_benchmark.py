@@ -7,7 +7,6 @@ unless ``work_ms`` is given.
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from array import array
 from bisect import bisect_left, insort
@@ -24,6 +23,7 @@ from app.journal import Journal
 from app.lock import Grant, Lock, NotAcquired, Result, Stage, Work
 from app.settings import Settings
 from app.stores import lock_store
+from lab.interrupts import forked
 
 WAIT_MS = 60_000
 RETRY_MS = 30
@@ -117,15 +117,9 @@ def measure_lock(
     count: Callable[[], int],
 ) -> LockMeasurement:
     """Run the clients for a while. count: returns how many commands the store has executed so far."""
-    fork = multiprocessing.get_context("fork")
-    pipes, processes = [], []
-    for number in range(clients):
-        near, far = fork.Pipe()
-        key = f"lab:bench:{name}:{'all' if one_key else number}"
-        process = fork.Process(target=_compete, args=(ClientSetup(store, settings, make, key, work_ms), far, for_s), daemon=True)
-        process.start()
-        pipes.append(near)
-        processes.append(process)
+    keys = [f"lab:bench:{name}:{'all' if one_key else number}" for number in range(clients)]
+    competing = [forked(_compete, ClientSetup(store, settings, make, key, work_ms), for_s) for key in keys]
+    pipes = [pipe for _, pipe in competing]
     for pipe in pipes:
         pipe.recv()  # warm
     before = count()
@@ -133,7 +127,7 @@ def measure_lock(
         pipe.send("go")
     cycles = [cycle for pipe in pipes for cycle in pipe.recv()]
     commands = count() - before
-    for process in processes:
+    for process, _ in competing:
         process.join()
     return _summary(name, store, clients, one_key, work_ms, cycles, commands)
 
@@ -145,7 +139,7 @@ def median_of(rounds: Sequence[LockMeasurement]) -> LockMeasurement:
     return msgspec.structs.replace(middle, least_per_s=in_order[0].per_s, most_per_s=in_order[-1].per_s)
 
 
-def _compete(client: ClientSetup, pipe: Connection, for_s: float) -> None:
+def _compete(client: ClientSetup, for_s: float, pipe: Connection) -> None:
     store = lock_store(client.store, client.settings, Journal(None))
     cycles: list[Cycle] = []
 

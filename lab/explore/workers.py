@@ -7,9 +7,7 @@ back. What it had found until then is kept.
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
-import signal
 import sys
 import threading
 import time
@@ -24,6 +22,7 @@ from lab.explore.code.replica import place_of, steps
 from lab.explore.decision import Decision, Explorer, SearchOutcome, Undecided
 from lab.explore.search.search import Broken, Searched
 from lab.explore.store.real_redis import RealRedis
+from lab.interrupts import forked
 from lab.servers.server import Server
 
 MOST_WORKERS = 2
@@ -97,13 +96,8 @@ class _Pool:
         self.workers = [self._start(server) for server in servers[: len(self.todo)]]
 
     def _start(self, server: Server) -> _Worker:
-        ours, theirs = multiprocessing.Pipe()
-        context = multiprocessing.get_context("fork")
-        about = self.decision.stage, self.decision.of_servers, (server.host, server.port), theirs
-        process = context.Process(target=_work, args=about, daemon=True)
-        process.start()
-        theirs.close()
-        return _Worker(process, ours, server)
+        process, pipe = forked(_work, self.decision.stage, self.decision.of_servers, (server.host, server.port))
+        return _Worker(process, pipe, server)
 
     def run(self) -> None:
         """Hand out questions until all are answered, or the time is over."""
@@ -194,8 +188,6 @@ class _Pool:
 
 def _work(stage: Stage, of_servers: int | None, address: tuple[str, int], pipe: Connection) -> None:
     """Answer questions until the pipe ends. This is a process of its own."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     saying = threading.Lock()
 
     def say(kind: str, what: Any) -> None:

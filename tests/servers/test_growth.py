@@ -35,12 +35,19 @@ def test_failed_run_is_reported(tmp_path):
         growth.measure(planned, "lab growth", tmp_path / "out", lambda point: None)
 
 
-def test_interrupted_measurement_ends(tmp_path):
-    """A signal to a measurement also ends the command that it measures, and nothing waits for its end."""
-    one = Started(tmp_path, "bench", "explorer", "--pairs", "3")
-    measured = wait_for(lambda: one.named("explore uuid"))
+MEASURING = {"explorer": ("explore uuid", 1), "locks": ("bench locks", 2), "votes": ("bench votes", 1)}
+
+
+@pytest.mark.parametrize(("name", "processes"), MEASURING.items(), ids=list(MEASURING))
+def test_interrupted_measurement_ends(tmp_path, name, processes):
+    """A signal to a measurement also ends, in silence, the processes that it measures with, and nothing waits for their end."""
+    one = Started(tmp_path, "bench", name, "--pairs", "3")
+    measured_by, number = processes  # the second one of a kind shows that the first one works
+    measuring = wait_for(lambda: one.named(measured_by)[number - 1 :] and one.named(measured_by))
     family = one.descendants()
 
     one.process.terminate()
 
-    assert (one.end().status, gone([*measured, *family])) == (130, True)
+    done = one.end()
+    assert (done.status, gone([*measuring, *family])) == (130, True)
+    assert "Traceback" not in done.err

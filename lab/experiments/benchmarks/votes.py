@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +24,7 @@ from app.locks import stages
 from app.stores.redis_nodes import RedisNodes
 from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio, store_up
 from lab.experiments.lock_benchmark import RETRY_MS
+from lab.interrupts import forked
 
 FIXED, RANDOM = "redlock_no_jitter", "redlock"
 WAYS_MS = {"near": 0, "apart": 3}  # how much longer the way to each next server is
@@ -110,22 +110,16 @@ def tries(rounds: Sequence[Round]) -> float:
 @contextlib.contextmanager
 def contenders(each: Sequence[Contender]) -> Iterator[Callable[[str], list[Round]]]:
     """Start processes that contend, and yield a function that makes ROUNDS rounds of a stage."""
-    fork = multiprocessing.get_context("fork")
-    pipes, processes = [], []
-    for one in each:
-        near, far = fork.Pipe()
-        contending = fork.Process(target=_contend, args=(one, far), daemon=True)
-        contending.start()
-        pipes.append(near)
-        processes.append(contending)
+    contending = [forked(_contend, one) for one in each]
+    pipes = [pipe for _, pipe in contending]
     _round(pipes, RANDOM)  # warm
     try:
         yield lambda stage: [_round(pipes, stage) for _ in range(ROUNDS)]
     finally:
         for pipe in pipes:
             pipe.send(None)
-        for contending in processes:
-            contending.join()
+        for process, _ in contending:
+            process.join()
 
 
 def _round(pipes: Sequence[Connection], stage: str) -> Round:
