@@ -58,17 +58,25 @@ def lab(*words: str, cwd: Path, timeout_s: float = 120, env: dict[str, str] | No
     return Done(done.returncode, done.stdout, done.stderr, (cwd / "reports" / "runs" / "latest").resolve())
 
 
+def warm(*words: str | Path, cwd: Path) -> Done:
+    """The same, by a worker that makes one run after another for a matrix: it imports what commands need once.
+
+    For what needs no process of its own.
+    """
+    return Done(*WARM.execute([*map(str, words)], cwd), (cwd / "reports" / "runs" / "latest").resolve())
+
+
 def run(scenario: str | Path, stage: str, cwd: Path, *, draw: bool = False, **options: Any) -> Done:
     """``lab run SCENARIO --stage STAGE --json …``, without its pictures where nobody looks at them.
 
-    A worker makes the run, as it does for a matrix: it imports what runs need once. A run that is no evidence is made once more.
+    A worker makes the run. A run that is no evidence is made once more.
     """
-    words = ["run", str(scenario), "--stage", str(stage), "--json", *map(str, flags(options)), *([] if draw else ["--no-draw"])]
-    done = Done(*WARM.execute(words, cwd), (cwd / "reports" / "runs" / "latest").resolve())
+    words = ("run", scenario, "--stage", stage, "--json", *flags(options), *([] if draw else ["--no-draw"]))
+    done = warm(*words, cwd=cwd)
     if _shows_something(done):
         return done
     AGAIN.append(f"{scenario} on {stage}")
-    return Done(*WARM.execute(words, cwd), (cwd / "reports" / "runs" / "latest").resolve())
+    return warm(*words, cwd=cwd)
 
 
 def _shows_something(done: Done) -> bool:

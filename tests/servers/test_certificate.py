@@ -21,7 +21,7 @@ from lab.explore.questions import by_default
 from lab.explore.search.budget import NONE, Budget
 from lab.explore.search.search import search
 from lab.scenario.stages import find_stage
-from tests.command import lab
+from tests.command import warm
 from tests.sampled import sampled
 from tests.servers.explored import question
 
@@ -243,14 +243,14 @@ def test_command(tmp_path):
     path = tmp_path / "certificate.jsonl"
     options = ("--clients", "2", "--pauses", "0", "--no-confirm", "--certificate", path)
 
-    done = lab("explore", BROKEN / "looks_and_then_sets.py", *options, cwd=tmp_path)
+    done = warm("explore", BROKEN / "looks_and_then_sets.py", *options, cwd=tmp_path)
     assert (done.status, path.exists()) == (ExitStatus.BROKEN, False)
     assert "No certificate is written: looks_and_then_sets breaks exclusive" in done.out
 
-    done = lab("explore", "pubsub", *options, cwd=tmp_path)
+    done = warm("explore", "pubsub", *options, cwd=tmp_path)
     assert (done.status, path.exists()) == (ExitStatus.NOTHING_SHOWN, False)
 
-    done = lab("explore", "lua", *options, cwd=tmp_path)
+    done = warm("explore", "lua", *options, cwd=tmp_path)
     assert "1 searches, 33 states, 36 edges" in done.out
     assert f"Check it: python {check_certificate.__file__} {path}" in done.out
 

@@ -16,7 +16,7 @@ from app.locks import stage
 from lab.commands.explore import WITHIN_S
 from lab.errors import ExitStatus
 from lab.explore.server import PREFIX, sweep
-from tests.command import Started, lab, wait_for
+from tests.command import Started, lab, wait_for, warm
 
 LOCKS = Path(__file__).with_name("locks")
 ONLY_RAISES = LOCKS / "trial" / "wrong" / "only_raises.py"
@@ -77,12 +77,12 @@ def test_a_broken_promise(tmp_path):
     assert text.index("  breaks ") < text.index("  holds ") < text.index("Real replicas agree") < text.index("Play it: lab play ")
     assert " --show " in lines[-1]
     command = next(line.partition("again: lab replay ")[2] for line in done.out.splitlines() if "again: lab replay" in line)
-    assert lab("replay", command, cwd=tmp_path).status == ExitStatus.BROKEN
+    assert warm("replay", command, cwd=tmp_path).status == ExitStatus.BROKEN
 
 
 def test_lock_that_only_raises(tmp_path):
     """Nobody is served: nothing is decided, and the error is named with its line."""
-    done = lab("explore", ONLY_RAISES, cwd=tmp_path)
+    done = warm("explore", ONLY_RAISES, cwd=tmp_path)
 
     assert done.status == ExitStatus.NOTHING_SHOWN
     assert verdict_of(done)[1].startswith("Nothing is decided of only_raises")
@@ -99,7 +99,7 @@ REFUSED = {
 @pytest.mark.parametrize("claim", REFUSED)
 def test_claim_that_no_search_looks_at(claim, tmp_path):
     """A claim that no search decides, or that there is none of, is bad input, with what to do instead."""
-    done = lab("explore", "uuid", "--claim", claim, cwd=tmp_path)
+    done = warm("explore", "uuid", "--claim", claim, cwd=tmp_path)
 
     assert (done.status, done.out) == (ExitStatus.BAD_INPUT, "")
     assert REFUSED[claim] in done.err
@@ -107,8 +107,8 @@ def test_claim_that_no_search_looks_at(claim, tmp_path):
 
 def test_one_claim(tmp_path):
     """With ``--claim`` one claim is decided, also one that the stage does not promise; as data, the same."""
-    done = lab("explore", "uuid", "--claim", "releases_atomically", "--pauses", "1", cwd=tmp_path)
-    data = json.loads(lab("explore", "uuid", "--claim", "releases_atomically", "--pauses", "1", "--json", cwd=tmp_path).out)
+    done = warm("explore", "uuid", "--claim", "releases_atomically", "--pauses", "1", cwd=tmp_path)
+    data = json.loads(warm("explore", "uuid", "--claim", "releases_atomically", "--pauses", "1", "--json", cwd=tmp_path).out)
 
     assert done.status == ExitStatus.GOOD
     assert verdict_of(done)[1] == "breaks releases_atomically, which it does not promise"
@@ -134,20 +134,20 @@ def test_schedules_are_kept(tmp_path):
     """Each claim that breaks leaves a file. The replay states that the stage has changed since, and where it differs."""
     own = tmp_path / "own.py"
     own.write_text(Path(stage("uuid").path).read_text(encoding="utf-8"), encoding="utf-8")
-    lab("explore", "own.py", "--pauses", "1", "--out", "kept", cwd=tmp_path)
+    warm("explore", "own.py", "--pauses", "1", "--out", "kept", cwd=tmp_path)
 
     assert {path.stem for path in (tmp_path / "kept").iterdir()} >= {"decision", "releases_atomically", "survives_a_freeze"}
-    same = lab("replay", "kept/releases_atomically.json", cwd=tmp_path)
+    same = warm("replay", "kept/releases_atomically.json", cwd=tmp_path)
     assert (same.status, "differs" in same.out, same.err) == (ExitStatus.GOOD, False, "")
 
     text = own.read_text(encoding="utf-8")
     own.write_text(text.replace("self.store.get(self.key)", "self.store.plain().getex(self.key)"), encoding="utf-8")
-    other = lab("replay", "kept/releases_atomically.json", cwd=tmp_path)
+    other = warm("replay", "kept/releases_atomically.json", cwd=tmp_path)
     assert "own has changed since this schedule was written" in other.err
     assert "it differs from the file at event 4, A: it sent GET L, and now GETEX L" in other.out
 
     own.write_text(text.replace("== self.token", "== 'nobody'"), encoding="utf-8")
-    none = lab("replay", "kept/releases_atomically.json", cwd=tmp_path)
+    none = warm("replay", "kept/releases_atomically.json", cwd=tmp_path)
     assert (none.status, "the schedule cannot happen any more: event" in none.err) == (ExitStatus.NOTHING_SHOWN, True)
 
 
@@ -176,7 +176,7 @@ def test_a_lock_that_loops(tmp_path):
     own = tmp_path / "loops.py"
     own.write_text(LOOPS, encoding="utf-8")
     began_s = time.monotonic()
-    done = lab("explore", "loops.py", "--budget", "3", cwd=tmp_path)
+    done = lab("explore", "loops.py", "--budget", "1", cwd=tmp_path)
 
     assert time.monotonic() - began_s < WITHIN_S  # what it has without a budget: nothing else ends this lock
     assert done.status == ExitStatus.NOTHING_SHOWN

@@ -97,6 +97,7 @@ def test_as_many_as_one_by_one(needed, breaks, real, tmp_path):
     assert bool(lost) is breaks
 
 
+@pytest.mark.trial
 def test_a_server_forgets_its_vote(real):
     """The known counterexample, at five servers: one restarts without its data, and two clients hold the lock at once."""
     asked = question(Budget(restarts=1))

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.command import AGAIN, lab, run
+from tests.command import AGAIN, lab, run, warm
 from tests.sampled import sampled
 
 pytest_plugins = ["pytester"]
@@ -328,8 +328,8 @@ def test_bad_lock(words, status, said, here):
 )
 def test_new_lock_runs(begun, tmp_path):
     """What ``lab new`` writes is a lock that runs as it is, and that is not written over."""
-    made = lab("new", "mine", *begun, cwd=tmp_path)
-    again = lab("new", "mine", cwd=tmp_path)
+    made = warm("new", "mine", *begun, cwd=tmp_path)
+    again = warm("new", "mine", cwd=tmp_path)
     done = run("slow_holder", "./mine.py", tmp_path)
 
     assert (made.status, again.status) == (0, 2), made.err

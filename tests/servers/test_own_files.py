@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.paths import HOME
-from tests.command import Started, lab, run, wait_for
+from tests.command import Started, run, wait_for, warm
 
 SCENARIOS = Path(__file__).with_name("own_scenarios")
 
@@ -42,13 +42,13 @@ def test_run_is_judged_without_its_files(tmp_path):
     (here / "own.toml").write_text(OWN, encoding="utf-8")
     shutil.copy(HOME / "app" / "locks" / "lua.py", here / "my_lock.py")
 
-    done = lab("run", "./own.toml", "--stage", "./my_lock.py", "--json", "--no-draw", cwd=here)
+    done = warm("run", "./own.toml", "--stage", "./my_lock.py", "--json", "--no-draw", cwd=here)
     record = json.loads((done.folder / "run.json").read_text(encoding="utf-8"))
     verdict = done.verdict
     shutil.copytree(done.folder, elsewhere / "copy")
     shutil.rmtree(here)
-    again = lab("check", "copy", "--json", cwd=elsewhere)
-    drawn = lab("report", "copy", cwd=elsewhere)
+    again = warm("check", "copy", "--json", cwd=elsewhere)
+    drawn = warm("report", "copy", cwd=elsewhere)
 
     assert (done.status, verdict["verdict"], verdict["scenario"], verdict["stage"]) == (0, "KEPT", "own", "my_lock")
     assert record["command"] == "lab run ./own.toml --stage ./my_lock.py --json --no-draw"
