@@ -31,7 +31,7 @@ os.environ["LC_ALL"] = "C.UTF-8"  # pages are English in the tests, whatever lan
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let ``tests/servers/test_endings.py`` end more runs."""
     counts = "how many runs to end by an interrupt, a kill of the lab, a kill of the supervisor, and a kill of both"
-    parser.addoption("--endings", metavar="N,N,N,N", default="1,1,1,1", help=counts)
+    parser.addoption("--endings", metavar="N,N,N,N", default="1,0,0,0", help=counts)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

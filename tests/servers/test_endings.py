@@ -1,6 +1,7 @@
 """Whatever is ended at a random moment, no process and no port is left, and no folder that looks complete and is not.
 
-A few endings of each kind by default. Many: ``.venv/bin/pytest tests/servers/test_endings.py -n 0 --endings 100,50,10,10``.
+An ordinary run has an interrupt: ``test_interrupts.py`` kills the lab, the supervisor and both, with a replica that was stopped.
+Many endings of each kind: ``.venv/bin/pytest tests/servers/test_endings.py -n 0 --endings 100,50,10,10``.
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ from app.locks import stage
 from lab.evidence.history import History
 from lab.evidence.loss import Mechanism
 from lab.judge.verdict import judge
-from lab.pipeline import by_locust, conduct
+from lab.pipeline import conduct
 from lab.scenario.overrides import override
 from lab.servers.supervised import supervised
 from tests.new_fault import KIND, with_new_fault
-from tests.trial import is_evidence
+from tests.trial import by_threads, is_evidence
 
 MOST = 2  # runs; a busy machine can keep one from its danger
 
@@ -24,9 +24,7 @@ def test_new_fault_on_real_servers(new_fault, tmp_path):
     with supervised() as supervisor:
         scenario = override(with_new_fault("renewal_stalls"), one, {})
         for _ in range(MOST):
-            done = conduct(
-                supervisor, one, scenario, by_locust(supervisor, scenario, lambda ended: None), "a test", reports=tmp_path
-            )
+            done = conduct(supervisor, one, scenario, by_threads(scenario), "a test", reports=tmp_path)
             if is_evidence(done.judgement):
                 break
 

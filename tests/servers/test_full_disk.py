@@ -8,8 +8,9 @@ from pathlib import Path
 
 from lab.errors import ExitStatus
 from tests.command import LAB, Done
+from tests.pages import rows_of
 
-RUN = f'"{LAB}" run rush --stage lua --requests'
+RUN = f'"{LAB}" run rush --stage lua --users 10 --requests'
 
 
 def shell(script: str, folder: Path) -> Done:
@@ -18,12 +19,14 @@ def shell(script: str, folder: Path) -> Done:
 
 
 def test_output_that_nobody_reads(tmp_path):
-    """A run whose reader ends after the first line is completed and published."""
-    done = shell(f"{RUN} 60 --users 10 | head -1; exit ${{PIPESTATUS[0]}}", tmp_path)
+    """A run whose reader ends after the first line is completed and published, and is in the site with its page."""
+    done = shell(f"{RUN} 60 | head -1; exit ${{PIPESTATUS[0]}}", tmp_path)
 
     assert (done.status, done.err) == (ExitStatus.OUTPUT_CLOSED, "")
     assert done.verdict["acknowledged"] == 60
     assert (done.folder / "report.html").exists()
+    (row,) = rows_of(tmp_path / "reports" / "index.html")
+    assert (row["run"], row["page"], row["final"]) == (done.folder.name, True, 60)
 
 
 def test_files_that_take_no_more(tmp_path):
@@ -31,7 +34,7 @@ def test_files_that_take_no_more(tmp_path):
 
     A limit on the size of files stands for a full disk: a test may not fill one.
     """
-    done = shell(f"ulimit -f 50; {RUN} 5000 --users 10 --wait-ms 2000 --no-draw", tmp_path)
+    done = shell(f"ulimit -f 50; {RUN} 5000 --wait-ms 2000 --no-draw", tmp_path)
 
     assert done.status == ExitStatus.CANNOT_WRITE, done.err
     assert done.verdict["verdict"] == "VOID"

@@ -49,7 +49,7 @@ def test_small_ttl_sweep(tmp_path):
 
 def test_interrupted_sweep_keeps_its_points(tmp_path):
     """An interrupt keeps the points that were measured, and no process goes on."""
-    one = Started(tmp_path, "sweep", "ttl", "--values", "0.5,2", "--repeats", "5", "--out", "out")
+    one = Started(tmp_path, "sweep", "ttl", "--values", "0.5,2", "--repeats", "5", "--requests", "20", "--out", "out")
     wait_for((tmp_path / "out" / "sweep.json").exists, within_s=60)
     wait_for(lambda: one.requests_done() > 1, within_s=60)
     running = one.descendants()
