@@ -49,7 +49,7 @@ CELLS = {
     "split_brain": ("lua",),
     "clock_fast": ("lua",),
     "clock_back": ("lua",),
-    "clock_jump": ("redlock", "fencing", "mysql_for_update"),
+    "clock_jump": ("lua", "redlock", "fencing", "mysql_for_update"),
     "clock_jump_of_two": ("redlock",),
     "split_vote": ("redlock",),  # how long the lock stays free is a figure, not a verdict: the chapter shows two stages
     "explicit_lease": ("watchdog", "pubsub"),
