@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import runpy
+import socket
 import subprocess
 import sys
 
@@ -127,6 +128,19 @@ def test_bad_input_has_status_2(said, words, expected):
     assert (status, out) == (2, "")
     for text in expected:
         assert text in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("command", ["serve", "ui"])
+def test_taken_port(said, command):
+    """A port that is taken is named with the option for another one."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        status, _, err = said(command, "--port", str(port))
+
+    assert status == 2
+    assert f"port {port} of 127.0.0.1 is not available: address already in use" in err
+    assert "--port" in err
     assert "Traceback" not in err
 
 

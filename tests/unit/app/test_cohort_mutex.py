@@ -97,18 +97,6 @@ def test_waiter_that_gives_up():
     assert last.leave().held is first.held
 
 
-def test_handed_over_while_giving_up():
-    """A thread that is handed the lock just when its time is over takes it: otherwise nobody would have it."""
-    mutex = CohortMutex(most=16)
-    first, late = mutex._join(KEY), mutex._join(KEY)
-    first.held = "the lock"
-
-    assert mutex.hand_over(first)
-
-    assert mutex._is_head(late)
-    assert late.held == "the lock"
-
-
 def test_failed_turn():
     """A turn that ends with an error ends all the same. The next thread has its turn, and knows that this process had one."""
     mutex = CohortMutex(most=16)

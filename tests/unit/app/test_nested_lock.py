@@ -158,18 +158,6 @@ def test_each_turn_has_its_outer_release(events):
     assert 0 < first.outer_releasing_ns < second.outer_releasing_ns
 
 
-def test_requests_do_not_share_outer_locks(events):
-    """What one request notes of its outer lock is not seen by the next one of its thread."""
-    request_context.begin("r1")
-    request_context.got_outer("outer")
-    seen = [request_context.outer_key]
-    request_context.begin("r2")
-    seen.append(request_context.outer_key)
-    request_context.end()
-
-    assert seen == ["outer", ""]
-
-
 @pytest.mark.parametrize(("outer", "inner"), [(True, True), (True, False), (False, True)])
 def test_both_must_be_valid(outer, inner):
     """Work under two locks learns that its grant is over as soon as one of the two is."""

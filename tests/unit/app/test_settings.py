@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.endpoint import Address, Endpoint
-from app.settings import LONGEST_MS, Settings, SettingsError
+from app.settings import Settings, SettingsError
 from app.web import create_app
-from lab.scenario import options
 from tests.every import every
 
 
@@ -88,11 +87,6 @@ def test_app_needs_a_stage(stage):
     """An app without an existing stage does not start."""
     with pytest.raises(SettingsError, match="stage"):
         create_app(stage=stage)
-
-
-def test_limit_of_times_is_the_scenarios():
-    """A replica accepts the times that a scenario can have."""
-    assert LONGEST_MS == options.LONGEST_MS
 
 
 def test_places_that_exist(tmp_path):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from app import settings
 from app.lock import Claim, WrongClaims
 from app.locks import NotAStage, stage, stages
 from app.stage_check import LONGEST_MS, stores, wrong
@@ -167,5 +168,5 @@ def test_stages_of_the_lab_are_right():
 
 
 def test_one_limit_of_times():
-    """A stage and a scenario have the same limit for times."""
-    assert LONGEST_MS == options.LONGEST_MS
+    """A stage, a replica and a scenario have the same limit for times."""
+    assert LONGEST_MS == settings.LONGEST_MS == options.LONGEST_MS

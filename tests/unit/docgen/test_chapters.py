@@ -168,6 +168,7 @@ def test_costs_cover_the_ladder():
         ("figure none lots", "no figure 'lots'. Did you mean 'lost'"),
         ("figure ttl lost 1", "no run of ttl over 1 replicas"),
         ("cell rush tll", "no stage 'tll'. Did you mean 'ttl'"),
+        ("verdicts tll", "no stage 'tll'. Did you mean 'ttl'"),
         ("cell slow_holder none", "no run of none under slow_holder"),
         ("picture none convoy", "no picture 'none-convoy'"),
         ("shown watchdog work_outlasts_ttl destroyed", "opens on no loss"),

@@ -8,7 +8,6 @@ import pytest
 
 from app.locks import stages
 from lab.docgen import chapters, verdicts
-from lab.errors import BadInput
 from lab.paths import DOCS
 from lab.report import reference
 from lab.report.matrix import Cell
@@ -114,12 +113,6 @@ def test_whole_table(matrix_of):
         "| `rush` | `exclusive` | yes | KEPT, 3 of 3 |",
         "| `late_writes` | `exclusive` | yes | BROKEN: lost 2 |",
     ]
-
-
-def test_unknown_stage():
-    """An unknown stage is refused, and the error names the nearest."""
-    with pytest.raises(BadInput, match=r"no stage 'luaa'\. Did you mean 'lua'"):
-        verdicts._changed("luaa")
 
 
 @every("stage", stages)

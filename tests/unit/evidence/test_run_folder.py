@@ -91,14 +91,6 @@ def test_folder_in_the_place_of_latest(tmp_path):
     assert folder.path.is_dir()
 
 
-def test_clocks_that_cannot_be(tmp_path):
-    """A number of clocks below one would choose another way to judge."""
-    (tmp_path / "run.json").write_text(as_json(record_of_ten(clocks=-1)), encoding="utf-8")
-
-    with pytest.raises(BadInput, match="Expected `int` >= 1"):
-        run_folder.load(tmp_path)
-
-
 @every(
     "table, key, value, words",
     [

@@ -158,19 +158,6 @@ def test_makefile_has_every_option():
     assert listed == [name.upper() for name in OPTIONS]
 
 
-@every("value", [float("nan"), float("inf"), 0, -1, "2", True, 1_000_001])
-def test_rate_within_its_limits(value):
-    """A rate is a number within its limits."""
-    assert OPTIONS["rate"].refusal(value)
-    assert OPTIONS["rate"].refusal(0.5) is None
-
-
-def test_rate_that_takes_for_ever():
-    """A rate at which the requests take more than a day is refused: nobody waits for such a run."""
-    with pytest.raises(BadInput, match="take longer than 24 hours; give a higher rate"):
-        override(RUSH, find_stage("lua"), {"rate": 1e-9})
-
-
 def test_replica_looks_up_stages(tmp_path, monkeypatch):
     """A stage from a file carries its whole path to the replicas' settings: replicas run in another folder."""
     monkeypatch.chdir(tmp_path)

@@ -50,6 +50,8 @@ def test_file_of_the_lab_by_its_path():
         ("a.toml", TEXT + 'cures = "own"\n', ["a.toml: cures", "no scenario 'own'"]),
         ("a.toml", f"title = {'[' * 5000}", ["a.toml: "]),
         ("a.toml", TEXT + f"seed = {'9' * 5000}\n", ["a.toml: this is not a scenario", "4300 digits"]),
+        # without a danger, a run in which nothing happened would be KEPT
+        ("a.toml", TEXT.replace("danger.handovers = 5\n", ""), ["a.toml: [danger] is missing or empty"]),
         ("a.toml", "", ["a.toml: the key 'title' is missing"]),
     ],
 )
@@ -111,11 +113,3 @@ def test_image_has_no_own_scenario(here):
     """A run in containers refuses a scenario that the image does not contain."""
     with pytest.raises(BadInput, match=r"own\.toml is a file on this machine"):
         compose.run_there("./own.toml", "lua", {}, as_json=False, draw=False)
-
-
-def test_own_scenario_needs_a_danger(here):
-    """Without a danger, a run in which nothing happened would be KEPT."""
-    (here / "own.toml").write_text(TEXT.replace("danger.handovers = 5\n", ""), encoding="utf-8")
-
-    with pytest.raises(BadInput, match=r"own.toml: \[danger\] is missing or empty"):
-        reader.load("own.toml")

@@ -21,27 +21,6 @@ LUA = stages()["lua"]
 
 
 @every(
-    "table, words",
-    [
-        ({"title": "x", "tests": "exclusive", "usres": 3}, ["made.toml", "usres", "'users'"]),
-        ({"title": "x", "tests": "exclusve"}, ["made.toml", "exclusve", "Did you mean 'exclusive'?"]),
-        ({"tests": "exclusive"}, ["made.toml", "title", "missing"]),
-        ({"title": "x", "tests": "exclusive", "users": 0}, ["made.toml", "users", "at least 1", "0"]),
-        ({"title": "x", "tests": "exclusive", "users": "many"}, ["made.toml", "users", "many"]),
-        ({"title": "x", "tests": "exclusive", "needs": ["stor"]}, ["made.toml", "stor", "'store'"]),
-        ({"title": "x", "tests": "exclusive", "danger": {"handover": 1}}, ["made.toml", "handover", "'handovers'"]),
-    ],
-)
-def test_bad_scenario_file_is_refused(table, words):
-    """A scenario file that makes no sense is refused with file, key and choices."""
-    with pytest.raises(BadInput) as refusal:
-        reader.parse("made", table, "made.toml")
-
-    for word in words:
-        assert word in str(refusal.value)
-
-
-@every(
     "content, words",
     [
         (b"title = \xff", ["scenarios/made.toml", "UTF-8"]),
@@ -60,31 +39,6 @@ def test_unreadable_scenario_file_is_refused(monkeypatch, tmp_path, content, wor
         reader.load("made")
 
     assert [word for word in words if word not in str(refusal.value)] == []
-
-
-@every(
-    "given, words",
-    [
-        ({"requests": 0}, ["requests", "at least 1"]),
-        ({"replicas": -1}, ["replicas", "-1"]),
-        ({"rate": -2.0}, ["rate", "above 0"]),
-        ({"users": 10, "requests": 5}, ["users = 10", "requests = 5"]),
-        ({"users": 10, "rate": 5.0}, ["exclude each other"]),
-        ({"connections": 4}, ["connections has no effect without rate"]),
-        ({"connections": 2, "rate": 5.0, "processes": 3}, ["connections = 2", "processes = 3"]),
-        ({"ttl_ms": 10}, ["ttl_ms = 10", "retry_ms = 30"]),
-        ({"processes": 3, "requests": 2}, ["3 Locust processes", "2 requests"]),
-        ({"processes": 3, "users": 2}, ["users = 2", "processes = 3"]),
-        ({"stock": 5000, "requests": 5000}, ["stock = 5000", "requests = 5000"]),
-    ],
-)
-def test_bad_override_is_refused(given, words):
-    """An override that makes no sense is refused."""
-    with pytest.raises(BadInput) as refusal:
-        override(RUSH, LUA, given)
-
-    for word in words:
-        assert word in str(refusal.value)
 
 
 def test_users_never_exceed_requests():

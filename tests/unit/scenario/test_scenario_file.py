@@ -134,6 +134,7 @@ TABLES = [
     ({"users": 9, "requests": 5}, ["users = 9 cannot share requests = 5", "at most 5 users"]),
     ({"users": 2, "processes": 3}, ["processes = 3 cannot share users = 2"]),
     ({"requests": 2, "processes": 3}, ["3 Locust processes cannot share 2 requests"]),
+    ({"stock": 60, "requests": 60}, ["stock = 60", "requests = 60"]),
     ({"ttl_ms": 10}, ["retry_ms = 30 is longer than ttl_ms = 10"]),
     ({"lease_ms": 300}, ["lease_ms = 300", 'needs = ["lease"]']),
     ({"receipts": True}, ["receipts = true", 'needs = ["writes"]']),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import re
 import signal
-import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ import pytest
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from lab.ui.static_server import Site
-from tests.command import LAB, lab
+from tests.command import LAB
 from tests.every import every
 
 SECRET = "not for anybody"
@@ -125,18 +124,6 @@ def test_foreign_host_name(ask, host):
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 def test_nothing_can_be_changed(ask, method):
     assert ask("/index.html", method)[0] == 501
-
-
-@pytest.mark.whole
-def test_taken_port_is_reported(tmp_path):
-    """A port that is taken gives a clear error."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        done = lab("serve", "--port", port, cwd=tmp_path)
-
-    assert done.status == 2
-    assert f"port {port} of 127.0.0.1 is not available: address already in use" in done.err
-    assert "--port" in done.err
 
 
 @pytest.mark.whole
