@@ -165,7 +165,7 @@ def _asked(options: dict[str, Any]) -> Any:
     """Return the options as those of ``lab explore``. Raises BadInput for one that there is not."""
     from lab.errors import choose_from
     from lab.explore.questions import SearchOptions
-    from lab.explore.search.budget import Budget
+    from lab.explore.search.event import Budget
 
     names = [*(name for name in SearchOptions._fields if name != "budget"), *Budget._fields]
     for name in options:

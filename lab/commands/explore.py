@@ -15,22 +15,20 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from app.lock import Claim, Stage
 from lab.commands import explored_words as words
-from lab.commands.confirm_on_cluster import Confirmed, confirmed_on_cluster
-from lab.commands.shortest import Shortest, as_schedule, found_shortest
+from lab.commands.on_cluster import Confirmed, confirmed_on_cluster
+from lab.commands.shortest import Shortest, found_shortest
 from lab.errors import BadInput, ExitStatus, LabError, choose_from
 from lab.explore import certificate
 from lab.explore import schedule as schedule_files
-from lab.explore.certified import NoCertificate
+from lab.explore.certificate import NoCertificate
 from lab.explore.code.program import servers_of
-from lab.explore.code.replica import NeverWaits
 from lab.explore.decision import Decision, Explorer
-from lab.explore.model import NotExplored
+from lab.explore.kept import as_data
 from lab.explore.questions import SearchOptions, decidable
-from lab.explore.result import as_data
-from lab.explore.search.replay import NotPossible
+from lab.explore.search.replay import CANNOT
 from lab.explore.server import servers as redis_servers
 from lab.explore.store.others import INSTEAD, is_other, why_not
-from lab.explore.store.real_redis import MachineStalled, RealRedis
+from lab.explore.store.real_redis import RealRedis
 from lab.explore.workers import MOST_WORKERS, decide
 from lab.interrupts import Interrupted
 from lab.report.terminal import terminal
@@ -139,9 +137,9 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
             shortest = list(found_shortest(decision, explorer, wanted.only)) if _needs_schedules(decision, wanted) else []
             report(console, decision, shortest, wanted)
             if wanted.out is not None:
-                keep(decision, shortest, real.version, wanted.out)
+                keep(decision, shortest, wanted.out)
             promised = [one for one in shortest if one.claim in stage.claims]
-            keep_failing(promised, real.version, wanted.keep_failing)
+            keep_failing(promised, wanted.keep_failing)
             lines = wanted.then(shortest, explorer) if wanted.then else ()
             console.print(*lines, sep="\n", end="\n" if wanted.then else "", highlight=False, soft_wrap=True)
             seen = confirmed_on_cluster(promised, explorer, console) if promised and wanted.confirm and not interrupted else None
@@ -205,12 +203,12 @@ def report(console: Console, decision: Decision, shortest: Sequence[Shortest], w
         console.print(line, style=style, highlight=False, soft_wrap=True)
 
 
-def keep(decision: Decision, shortest: Sequence[Shortest], redis: str, out: Path) -> None:
+def keep(decision: Decision, shortest: Sequence[Shortest], out: Path) -> None:
     """Write the decision and the file of each schedule."""
     out.mkdir(parents=True, exist_ok=True)
     (out / DECISION).write_bytes(_as_json(decision))
     for one in shortest:
-        schedule_files.write(as_schedule(one, redis), out / f"{one.claim.name}.json")
+        schedule_files.write(one.schedule, out / f"{one.claim.name}.json")
 
 
 def run_kept(explorer: Explorer, folder: Path | None, console: Console) -> int:
@@ -222,7 +220,7 @@ def run_kept(explorer: Explorer, folder: Path | None, console: Console) -> int:
         try:
             world = explorer.world(schedule.task, schedule.clients)
             story, moves = staged(world, schedule.parsed, schedule.until_ms, schedule.claim)
-        except (NotPossible, MachineStalled, NotExplored, NeverWaits):
+        except CANNOT:
             console.print(words.kept_is_impossible(path), style="dim", highlight=False, soft_wrap=True)
             continue
         broken = {finding.claim for move in moves for finding in move.found} & explorer.stage.claims
@@ -234,14 +232,13 @@ def run_kept(explorer: Explorer, folder: Path | None, console: Console) -> int:
     return ExitStatus.GOOD
 
 
-def keep_failing(promised: Sequence[Shortest], redis: str, folder: Path | None) -> None:
+def keep_failing(promised: Sequence[Shortest], folder: Path | None) -> None:
     """Keep the schedules that break a promise: the next exploration runs them first."""
     if folder is None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     for one in promised:
-        name = f"{one.world.program.stage.name}-{one.claim.name}.json"
-        schedule_files.write(as_schedule(one, redis), folder / name)
+        schedule_files.write(one.schedule, folder / f"{one.world.program.stage.name}-{one.claim.name}.json")
 
 
 def _as_json(decision: Decision) -> bytes:

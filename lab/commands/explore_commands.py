@@ -93,10 +93,10 @@ def explore(
     """
     from lab.commands.explore import Wanted, claim_of, explored
     from lab.commands.explore import explore as run_explore
-    from lab.commands.explore_scenarios import write_scenarios
     from lab.commands.keep_decisions import keep_decisions
+    from lab.commands.shortest import write_scenarios
     from lab.explore.questions import SearchOptions
-    from lab.explore.search.budget import Budget
+    from lab.explore.search.event import Budget
 
     budget_s = given.pop("budget_s")
     faults = {name: given.pop(name) for name in Budget._fields}

@@ -60,7 +60,7 @@ def _print_stage(stage: Stage) -> None:
 def _decided(stage: Stage) -> Iterator[str]:
     """Yield what every order decides of each claim, if that is kept for the stage's present code; promises come first."""
     from lab.explore import kept  # here, because they load the explorer with its libraries
-    from lab.explore.summary import of_claims
+    from lab.explore.kept import of_claims
     from lab.story.searches import summary
 
     found = kept.current(stage)

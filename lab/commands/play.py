@@ -15,7 +15,7 @@ from lab.errors import ExitStatus
 from lab.explore.code.program import servers_of
 from lab.explore.code.replica import NeverWaits
 from lab.explore.model import NotExplored
-from lab.explore.search.budget import Budget
+from lab.explore.search.event import Budget
 from lab.explore.search.replay import Differs
 from lab.explore.server import redis_server
 from lab.explore.store.others import is_other

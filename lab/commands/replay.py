@@ -7,24 +7,26 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from lab.commands.explore import check_servers, explored, print_story
-from lab.commands.replay_on_cluster import replay_all, replay_on_cluster, unsupported
-from lab.enact.enact import script_of
-from lab.enact.enactment import not_possible
+from app.lock import Stage
+from lab.commands.explore import DECISION, check_servers, explored, print_story
+from lab.commands.on_cluster import not_on_cluster, replay_on_cluster
+from lab.enact.enact import enact, script_of
 from lab.errors import BadInput, ExitStatus, in_short
 from lab.explore import schedule as schedule_files
-from lab.explore.code.replica import NeverWaits
 from lab.explore.decision import Explorer
-from lab.explore.model import GRID_MS, NotExplored
+from lab.explore.model import GRID_MS
 from lab.explore.questions import TTL_MS
 from lab.explore.schedule import Schedule
 from lab.explore.search.event import CLOCK
-from lab.explore.search.replay import NotPossible
+from lab.explore.search.replay import CANNOT, NotPossible
 from lab.explore.server import redis_server
-from lab.explore.store.real_redis import MachineStalled
+from lab.explore.store.real_redis import RealRedis
+from lab.pipeline import finish
 from lab.report.terminal import terminal
+from lab.servers.supervised import one_supervisor, supervised
 from lab.story.from_schedule import staged
 from lab.story.lanes import draw
+from lab.text import counted
 
 
 def replay(
@@ -57,20 +59,54 @@ def replay(
         schedule = typed(text, ttl_ms or TTL_MS, work_ms or 0, clients, nap_ms or GRID_MS)
     schedule.nested = schedule.nested or nested
     schedule.servers = servers or schedule.servers
-    if on_cluster and schedule.nested:
-        raise BadInput("--cluster does not support requests that take the lock twice")
     stage = explored(schedule.stage)
     check_servers(stage, schedule.servers or None)
-    if on_cluster and (why := unsupported(stage)):
-        raise BadInput(f"{why}. Without it: lab replay {text}")
-    if on_cluster and (why := not_possible(schedule.parsed)):
-        raise BadInput(f"the schedule is not possible on a cluster: {why}")
+    if on_cluster and (why := not_on_cluster(stage, schedule)):
+        raise BadInput(f"the schedule is not possible on a cluster: {why}. Without --cluster: lab replay {text}")
     with redis_server(stage.store) as real, closing(Explorer(stage, real, schedule.servers or None)) as explorer:
         status = _replayed(explorer, schedule, out)
         if not on_cluster or status not in (ExitStatus.GOOD, ExitStatus.BROKEN):
             return status
         script = script_of(explorer, schedule)
     return replay_on_cluster(stage, schedule, script, f"lab replay {text} --cluster")
+
+
+def replay_all(folder: Path) -> int:
+    """Run each schedule below a folder on real replicas, and print whether both saw the same. Keep only the runs that differ.
+
+    Return 0 if all saw the same, and 3 otherwise.
+    """
+    files = [path for path in sorted(folder.rglob("*.json")) if path.name != DECISION]
+    if not files:
+        raise BadInput(f"{folder} has no schedule; `lab explore uuid --out {folder}` writes some")
+    console, number = terminal(), 0
+    with redis_server() as real, one_supervisor():
+        for path in files:
+            schedule = schedule_files.read(path)
+            stage = explored(schedule.stage)
+            same, sentence = _one_of_all(stage, schedule, real, f"lab replay {path} --cluster")
+            number += same
+            about = f"{stage.name} {schedule.claim} {schedule.events}"
+            console.print(f"{'same' if same else 'NOT THE SAME'}  {about}  {sentence}", highlight=False, soft_wrap=True)
+    console.print(f"\n{number} of {counted(len(files), 'schedule')}: the cluster shows what the explorer saw.", highlight=False)
+    return ExitStatus.GOOD if number == len(files) else ExitStatus.NOTHING_SHOWN
+
+
+def _one_of_all(stage: Stage, schedule: Schedule, real: RealRedis, command: str) -> tuple[bool, str]:
+    """Return whether the cluster saw the same as the explorer, and the sentence about it."""
+    if why := not_on_cluster(stage, schedule):
+        return False, f"not possible on a cluster: {why}"
+    try:
+        with closing(Explorer(stage, real)) as explorer:
+            script = script_of(explorer, schedule)
+    except CANNOT as error:
+        return False, f"the schedule cannot happen: {error}"
+    with supervised() as supervisor:
+        done = enact(supervisor, stage, schedule, script, command)
+    if done.same:
+        done.conducted.folder.discard()
+        return True, done.sentence
+    return False, f"{done.sentence} ({finish(done.conducted, draw=False)})"
 
 
 def typed(text: str, ttl_ms: int, work_ms: int, clients: int | None, nap_ms: int = GRID_MS) -> Schedule:
@@ -104,13 +140,12 @@ def _replayed(explorer: Explorer, schedule: Schedule, out: Path | None) -> int:
         sys.stderr.write(f"note: {stage.name} has changed since this schedule was written\n")
     try:
         story, moves = staged(world, schedule.parsed, schedule.until_ms, schedule.claim)
-    except NotPossible as error:
-        if changed:
-            sys.stderr.write(f"the schedule cannot happen any more: {error}\n")
-            return ExitStatus.NOTHING_SHOWN
-        raise BadInput(f"the schedule cannot happen: {error}") from None
-    except (MachineStalled, NotExplored, NeverWaits) as error:
-        sys.stderr.write(f"error: nothing is decided: {error}\n")
+    except CANNOT as error:
+        is_typed = isinstance(error, NotPossible) and not changed
+        if is_typed:
+            raise BadInput(f"the schedule cannot happen: {error}") from None
+        what = "the schedule cannot happen any more" if isinstance(error, NotPossible) else "error: nothing is decided"
+        sys.stderr.write(f"{what}: {error}\n")
         return ExitStatus.NOTHING_SHOWN
     console = terminal()
     print_story(console, story)

@@ -1,22 +1,25 @@
-"""The shortest schedules that break claims, run again from an empty server."""
+"""The shortest schedules that break claims: run again from an empty server, as files, and as scenarios."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from app.lock import Claim
-from lab.explore.code.replica import NeverWaits, NewToken
+from lab.explore.as_scenario import NotExpressible, as_scenario, commands_alone
+from lab.explore.code.replica import NewToken
 from lab.explore.decision import Decision, Explorer, Undecided
-from lab.explore.model import NotExplored
 from lab.explore.questions import Question
 from lab.explore.schedule import Schedule, of_moves
 from lab.explore.search.event import short
-from lab.explore.search.replay import Differs, NotPossible
+from lab.explore.search.replay import CANNOT, Differs, walk_live
 from lab.explore.search.search import Broken
 from lab.explore.search.state import Move
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import MachineStalled
+from lab.story import say
+from lab.story.deeds import of_finding
 from lab.story.from_schedule import staged
 from lab.story.happening import Story
 
@@ -24,12 +27,22 @@ from lab.story.happening import Story
 class Shortest(NamedTuple):
     """A shortest schedule that breaks a claim, run again from an empty server."""
 
-    claim: Claim
     broken: Broken
     question: Question
     world: World
     moves: list[Move]
     story: Story
+
+    @property
+    def claim(self) -> Claim:
+        """The claim that it breaks."""
+        return self.broken.finding.claim
+
+    @property
+    def schedule(self) -> Schedule:
+        """The schedule as its file has it."""
+        redis, finding = self.world.counter.real.version, self.broken.finding
+        return of_moves(self.world.program, self.moves, self.question, redis, finding.claim.name, finding.harm.value)
 
 
 def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = None) -> Iterator[Shortest]:
@@ -45,20 +58,32 @@ def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = 
                 story, moves = staged(world, its.events, question.horizon_ms, claim.name)
             except NewToken:  # another process searched: here it was not known which lines draw a token
                 explorer.forget()
-            except MachineStalled as error:
-                decision.disbelieve(question, claim, Undecided.STALLED, str(error))
-            except (NotPossible, Differs, NotExplored, NeverWaits) as error:
-                decision.disbelieve(question, claim, Undecided.DIFFERS, str(error))
+            except (*CANNOT, Differs) as error:
+                why = Undecided.STALLED if isinstance(error, MachineStalled) else Undecided.DIFFERS
+                decision.disbelieve(question, claim, why, str(error))
             else:
                 if any(one.claim is claim for move in moves for one in move.found):
-                    yield Shortest(claim, its, question, world, moves, story)
+                    yield Shortest(its, question, world, moves, story)
                     break
                 decision.disbelieve(
                     question, claim, Undecided.DIFFERS, f"{short(its.events)} breaks nothing when it is run again"
                 )
 
 
-def as_schedule(one: Shortest, redis: str) -> Schedule:
-    """Return a schedule as its file has it."""
-    about = one.world.program, one.moves, one.question, redis, one.claim.name, one.broken.finding.harm.value
-    return of_moves(*about)
+def write_scenarios(shortest: Sequence[Shortest], explorer: Explorer, folder: Path) -> Iterator[str]:
+    """Write a scenario for each claim that breaks. Yield a line about each: its command, or why there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in shortest:
+        claim, stage = one.claim.name, explorer.stage
+        schedule = one.schedule
+        walk = walk_live(one.world, schedule.parsed, schedule.until_ms)
+        alone = commands_alone(explorer.world(one.question.task, 1))
+        try:
+            how = say.broken(of_finding(one.broken.finding))
+            text = as_scenario(walk, schedule, alone, has_ttl=stage.ttl_ms is not None, how=how)
+        except NotExpressible as reason:
+            yield f"{claim} has no scenario: {reason}"
+            continue
+        path = folder / f"{stage.name}_{claim}.toml"
+        path.write_text(text, encoding="utf-8")
+        yield f"{claim} as a scenario: lab run {path} --stage {stage.lookup}"

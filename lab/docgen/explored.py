@@ -17,10 +17,9 @@ from lab.docgen.figures import LIST
 from lab.errors import BadInput, choose_from
 from lab.explore import kept
 from lab.explore.code.program import FOR_EVER_MS, Task
-from lab.explore.kept import KeptDecision
+from lab.explore.kept import KeptDecision, Summary, of_claims
 from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
 from lab.explore.store.others import why_not
-from lab.explore.summary import Summary, of_claims
 from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.paths import HOME

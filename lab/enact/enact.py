@@ -10,11 +10,11 @@ from app.lock import Claim, Stage
 from lab.enact.controller import Controller
 from lab.enact.enactment import Enactment, ScheduleScript
 from lab.enact.faults import Injected
+from lab.explore.as_scenario import places
 from lab.explore.code.program import RETRY_MS
 from lab.explore.decision import Explorer
 from lab.explore.schedule import Schedule
 from lab.explore.search.harm import Finding, Harm
-from lab.explore.search.phase import places
 from lab.explore.search.replay import walk_live
 from lab.explore.search.state import Move
 from lab.pipeline import Conducted, conduct

@@ -21,7 +21,7 @@ from lab.evidence.run_folder import save
 from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix_round import conduct
 from lab.explore import kept
-from lab.explore.summary import of_claims
+from lab.explore.kept import of_claims
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.language.choice import Language

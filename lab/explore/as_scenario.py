@@ -1,19 +1,25 @@
 """A schedule as a scenario: the same fault at the same moment of a request, but under load, where the order is left to chance.
 
-A failpoint is a moment of one request. So a scenario can have one fault of a schedule, or work that takes longer than the TTL.
-It cannot make two requests wait for each other. What it cannot express is stated, and nothing is written.
+A failpoint is a moment of one request: its phase, and what it has sent in that phase. So a scenario can have one fault of a
+schedule, or work that takes longer than the TTL. It cannot make two requests wait for each other. What it cannot express is
+stated, and nothing is written.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from app.failpoints import ACQUIRE, AFTER_FIRST, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW, THINK, WRITE
+from lab.explore.code.operation import LOCK, CommandSent
 from lab.explore.schedule import Schedule
-from lab.explore.search.event import CHOICE, CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, ScheduleEvent
-from lab.explore.search.phase import At, phase_of, places
+from lab.explore.search.event import CHOICE, CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, NONE, PAUSE, RESEND, RESTART, ScheduleEvent
+from lab.explore.search.moves import moves, started
 from lab.explore.search.replay import Walk
+from lab.explore.search.state import State
+from lab.explore.search.world import World
 
 FAULTS = (PAUSE, CRASH, LOST_REPLY, LOST_COMMAND, RESEND, RESTART, FAILURE)
 SKIP = 3  # the first requests show the replicas how many commands a request has
@@ -123,3 +129,65 @@ def _between_commands(at: At, alone: Counter[str]) -> str:
     if at.agreed == 1:
         return f"{at.phase}.{AFTER_FIRST}"
     raise NotExpressible(f"no failpoint is between the commands {at.sent} and {at.sent + 1} of {at.phase}")
+
+
+UNTIL_MS = 1_000_000
+
+
+class At(NamedTuple):
+    """Where a client is when an event comes."""
+
+    phase: str
+    # how many commands its request has sent to the lock's store in this phase
+    sent: int = 0
+    # how many of them changed the lock's store: the store agreed
+    agreed: int = 0
+
+
+def places(seen: Walk) -> Iterator[At]:
+    """Yield where the client of each event is when the event comes."""
+    was_inside = [False] * len(seen.world.trees)
+    sent: Counter[tuple[int, str]] = Counter()
+    agreed: Counter[tuple[int, str]] = Counter()
+    for before, after, move in zip(seen.states, seen.states[1:], seen.moves, strict=False):
+        client = move.event.client
+        for number in range(len(was_inside)):
+            was_inside[number] |= bool(seen.world.node(before, number).inside)
+        if client < 0:
+            yield At(ACQUIRE)
+            continue
+        phase = RENEW if not move.event.own else _phase(seen.world, before, client, was_inside[client])
+        yield At(phase, sent[client, phase], agreed[client, phase])
+        if move.command is not None and move.command.server == LOCK:
+            sent[client, phase] += 1
+            agreed[client, phase] += before.lock != after.lock
+
+
+def _phase(world: World, state: State, client: int, was_inside: bool) -> str:
+    node = world.node(state, client)
+    if node.writing:
+        return WRITE
+    if node.inside:
+        return READ if isinstance(node.pending[0], CommandSent) else THINK
+    return RELEASE if was_inside else ACQUIRE
+
+
+def phase_of(world: World, state: State, client: int) -> str:
+    """Return the phase of a client in its work; empty outside it."""
+    return _phase(world, state, client, was_inside=False) if world.node(state, client).inside else ""
+
+
+def commands_alone(world: World) -> Counter[str]:
+    """Return how many commands one request sends to the lock's store in each phase, when nobody else asks for the lock.
+
+    world: of one replica.
+    """
+    found: Counter[str] = Counter()
+    state, was_inside = started(world, NONE), False
+    while not world.is_over(state, 0) and (possible := moves(world, state, NONE, UNTIL_MS)):
+        was_inside |= bool(world.node(state, 0).inside)
+        move = next((move for move in possible if move.event.client == 0 and move.event.own), possible[0])
+        if move.event.own and move.command is not None and move.command.server == LOCK:
+            found[_phase(world, state, 0, was_inside)] += 1
+        state = move.state
+    return found

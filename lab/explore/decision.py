@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from app.lock import Claim, Stage
 from lab.explore.code.program import Program, Task, servers_of
 from lab.explore.code.replica import NeverWaits, NewToken
 from lab.explore.model import NotExplored
 from lab.explore.questions import PAIR, Question, decidable
-from lab.explore.search.budget import NONE
+from lab.explore.search.event import NONE
 from lab.explore.search.harm import Harm
 from lab.explore.search.oracle import Probe, with_oracle
 from lab.explore.search.orders import Unnoticed
@@ -21,10 +20,9 @@ from lab.explore.search.replay import Differs, Unlike, alike, confirm
 from lab.explore.search.search import MOST_STATES, Broken, Searched, random_schedules, search
 from lab.explore.search.symmetry import Alike, NotAlike
 from lab.explore.search.world import Livelock, World
-from lab.explore.store.nodes import Nodes
 from lab.explore.store.others import table_of
 from lab.explore.store.real_redis import MachineStalled, RealRedis
-from lab.explore.store.table import Table
+from lab.explore.store.table import Nodes, Table
 
 HOLDS, BREAKS, OPEN, NOT_ASKED = "holds", "breaks", "not_decided", "not_looked_at"  # what is decided of a claim
 CHECKED, CHECKED_OF_OTHERS = 4, 1  # random schedules of each search, which are run again; of one that no promise needs
@@ -180,10 +178,8 @@ class Explorer:
         """Take the stage and the server. servers: how many the lock asks, where it is not the number that the lab runs."""
         self.stage, self.real, self.servers = stage, real, servers
         self.counter = Table(real)
-        self.other = table_of(stage.store, real)
-        redis = Table(real)
-        self.lock: Any = self.other or redis
-        self._nodes = Nodes([redis] * (servers or servers_of(stage))) if servers_of(stage) > 1 else None
+        several = servers_of(stage) > 1
+        self.lock = Nodes([Table(real)] * (servers or servers_of(stage))) if several else table_of(stage.store, real)
         self._worlds: dict[tuple[Task, int], World] = {}
         self._probes: dict[int, Probe] = {}
         self._alone: dict[Task, SearchOutcome | None] = {}
@@ -196,8 +192,7 @@ class Explorer:
     def close(self) -> None:
         """End all replicas, and the connections to a store other than Redis."""
         self._end_replicas()
-        if self.other is not None:
-            self.other.close()
+        self.lock.close()
 
     def _end_replicas(self) -> None:
         for world in self._worlds.values():
@@ -218,12 +213,11 @@ class Explorer:
         if which not in self._worlds:
             program = Program(self.stage, task, self.real, self.servers)
             program.drawing.tokens, program.drawing.said = self._tokens, self._said
-            store = self._nodes or self.lock
-            world = self._worlds[which] = World(program, replicas, store, self.counter)
-            if self._nodes is not None and self._treats_alike:
-                world.alike, world.unnoticed = Alike(self._nodes, program.servers), Unnoticed(self.lock, replicas)
+            world = self._worlds[which] = World(program, replicas, self.lock, self.counter)
+            if isinstance(self.lock, Nodes) and self._treats_alike:
+                world.alike, world.unnoticed = Alike(self.lock, program.servers), Unnoticed(self.lock.tables[0], replicas)
             if task.ttl_ms not in self._probes:
-                self._probes[task.ttl_ms] = Probe(program, store, self.counter)
+                self._probes[task.ttl_ms] = Probe(program, self.lock, self.counter)
             with_oracle(world, self._probes[task.ttl_ms])
         return self._worlds[which]
 

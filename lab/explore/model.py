@@ -1,14 +1,48 @@
-"""What the code of a stage and its stores agree on: moments on a grid, the names of keys, and what nothing here models."""
+"""What all rooms agree on: moments on a grid, the names of keys, what nothing here models, and how what is known is kept."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, TypeVar
 
 EPOCH_MS = 1_700_000_000_000  # the time of day at which the clock of a search begins
 GRID_MS = 100  # a moment is a multiple of this: fewer moments, fewer states
 KEY, NUMBER = "L", "n"  # the lock's key and the counter's: short, for pictures
+K = TypeVar("K", bound=tuple[Any, ...])
+V = TypeVar("V")
+H = TypeVar("H", bound=Hashable)
 
 
 class NotExplored(BaseException):
     """The stage does something that the explorer has no model of. The message says what."""
+
+
+class Memo(dict[K, V], Generic[K, V]):
+    """The values of a function by its arguments. A value that is not known is worked out when it is asked for."""
+
+    def __init__(self, work_out: Callable[..., V]) -> None:
+        super().__init__()
+        self._work_out = work_out
+
+    def __missing__(self, arguments: K) -> V:
+        value = self[arguments] = self._work_out(*arguments)
+        return value
+
+
+class Numbered(list[H], Generic[H]):
+    """Things, each with a number: its place. Equal things have one number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers: dict[H, int] = {}
+
+    def number(self, thing: H) -> int:
+        """Return the number of a thing. One that was never met gets the next."""
+        number = self._numbers.get(thing)
+        if number is None:
+            number = self._numbers[thing] = len(self)
+            self.append(thing)
+        return number
 
 
 def on_grid(duration_ms: float) -> int:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from app.lock import Claim, Stage
 from lab.explore.code.program import FOR_EVER_MS, Task, servers_of
 from lab.explore.model import GRID_MS
-from lab.explore.search.budget import NONE, Budget
+from lab.explore.search.event import NONE, Budget
 from lab.explore.store.others import is_other
 
 TTL_MS = 3000  # where no other is given

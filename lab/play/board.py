@@ -19,9 +19,9 @@ from lab.explore.search.harm import Why
 from lab.explore.search.in_words import in_words, reply_in_words
 from lab.explore.search.state import DEAD, PAUSED, State
 from lab.explore.search.world import World
-from lab.explore.store.real_redis import loading
+from lab.explore.store.real_redis import Contents, RealRedis, loading
 from lab.explore.store.resp import whole
-from lab.explore.store.table import Table
+from lab.explore.store.table import StoreTable
 from lab.language.choice import Language
 from lab.story import say
 
@@ -182,9 +182,9 @@ class Board:
         keys = [key for key in self.counter(state) if key.name == NUMBER]
         return sum(int(word) for key in keys for word in _numbers(key.value))
 
-    def _keys(self, which: int, table: Table, number: int, state: State) -> tuple[ShownKey, ...]:
+    def _keys(self, which: int, table: StoreTable, number: int, state: State) -> tuple[ShownKey, ...]:
         if (which, number) not in self._values:
-            self._values[which, number] = _read(self.program, table, number)
+            self._values[which, number] = _read(self.program, self.world.counter.real, table.contents[number])
         owners = {key: owner.actor for key, owner in state.ghosts.owners} if which == 0 else {}
         return tuple(
             ShownKey(name, value, key.ttl_ms, owners.get(key.name.decode(errors="replace"), -1))
@@ -199,15 +199,14 @@ def _truth(hold: Hold | None, now_ms: int, inside: bool) -> str:
     return say.truth("" if why is Why.ENTITLED else why.value)
 
 
-def _read(program: Program, table: Table, number: int) -> tuple[tuple[str, str], ...]:
+def _read(program: Program, real: RealRedis, contents: Contents) -> tuple[tuple[str, str], ...]:
     """Return each key of a state with its value: the real server reads it."""
-    contents = table.contents[number]
     if not contents:
         return ()
-    table.real.select(0)
-    types = table.real.send(*loading(contents), *[("TYPE", key.name) for key in contents])[-len(contents) :]
+    real.select(0)
+    types = real.send(*loading(contents), *[("TYPE", key.name) for key in contents])[-len(contents) :]
     reading = [(READS[kind][0], key.name, *READS[kind][1:]) for kind, key in zip(types, contents, strict=True)]
-    values = table.real.send(*reading)
+    values = real.send(*reading)
     return tuple(
         (key.name.decode(errors="replace"), _in_words(program, value)) for key, value in zip(contents, values, strict=True)
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.lock import Claim
-from lab.explore.search.budget import Budget
+from lab.explore.search.event import Budget
 
 NO_FAULT = Budget()
 CLIENTS = 2

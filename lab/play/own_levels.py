@@ -8,7 +8,7 @@ from dataclasses import replace
 from app.lock import Claim, Stage
 from lab.explore.code.program import Task
 from lab.explore.questions import Question, by_default
-from lab.explore.search.budget import Budget
+from lab.explore.search.event import Budget
 from lab.explore.search.search import Searched
 from lab.explore.store.real_redis import RealRedis
 from lab.language.choice import Language

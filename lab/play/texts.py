@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 from markupsafe import Markup, escape
 
-from lab.explore.search.budget import Budget
+from lab.explore.search.event import Budget
 from lab.language.choice import Language
 from lab.language.phrases import exactly
 from lab.play.levels import Level

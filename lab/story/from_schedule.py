@@ -18,13 +18,14 @@ from lab.explore.kept import KeptDecision
 from lab.explore.model import NUMBER
 from lab.explore.search.event import CHOICE, CLOCK, NOBODY, RESEND, RESTART, EventKind, ScheduleEvent, letter_of, short
 from lab.explore.search.ghosts import OVER
-from lab.explore.search.in_words import NO_REPLY, in_words, reply_in_words, source_of
-from lab.explore.search.replay import COUNTER_DATABASE, needed, walk_live
+from lab.explore.search.in_words import in_words, reply_in_words, source_of
+from lab.explore.search.replay import needed, walk_live
 from lab.explore.search.state import DEAD, PAUSED, Move, State
 from lab.explore.search.world import World
-from lab.explore.store.mariadb_words import counted
-from lab.explore.store.nodes import at
+from lab.explore.store.commands import SUBSCRIBING
+from lab.explore.store.real_mysql import counted
 from lab.explore.store.real_redis import loading
+from lab.explore.store.table import COUNTER_DATABASE, at
 from lab.story.deeds import AT_ALL, DONE_TO, Seen, broken, of_event
 from lab.story.happening import Doing, Happening, Held, Kind, Scene, Story
 
@@ -121,7 +122,7 @@ def _row(program: Program, move: Move) -> Happening:
 
 def _reply(program: Program, move: Move) -> str:
     """Return what the store answered; empty where nothing was sent, and where the answer is a message."""
-    if move.command is None or move.command.words[0] in NO_REPLY:
+    if move.command is None or move.command.words[0] in SUBSCRIBING:
         return ""
     return reply_in_words(program, move.reply)
 

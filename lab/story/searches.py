@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lab.explore.code.program import FOR_EVER_MS
+from lab.explore.kept import CheapestBreak, Summary
 from lab.explore.questions import PAIR, Question
-from lab.explore.search.budget import NONE
-from lab.explore.summary import CheapestBreak, Summary
+from lab.explore.search.event import NONE
 from lab.language.choice import Language
 from lab.story.say import ENGLISH, faults, seconds, text, words
 from lab.text import thousands

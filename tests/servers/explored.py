@@ -17,7 +17,7 @@ from lab.explore.decision import Explorer
 from lab.explore.questions import Question
 from lab.explore.search import orders
 from lab.explore.search import search as searching
-from lab.explore.search.budget import NONE, Budget
+from lab.explore.search.event import NONE, Budget
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.oracle import Probe
 from lab.explore.search.search import Searched, search

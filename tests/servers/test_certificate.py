@@ -18,7 +18,7 @@ from lab.errors import ExitStatus
 from lab.explore import certificate, check_certificate
 from lab.explore.decision import Decision, Explorer
 from lab.explore.questions import by_default
-from lab.explore.search.budget import NONE, Budget
+from lab.explore.search.event import NONE, Budget
 from lab.explore.search.search import search
 from lab.scenario.stages import find_stage
 from tests.command import warm

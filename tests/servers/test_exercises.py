@@ -14,7 +14,7 @@ from lab.commands.explore_commands import explore
 from lab.docgen.lesson_parts import FOLDER, exercises
 from lab.explore.decision import Decision
 from lab.explore.questions import SearchOptions
-from lab.explore.search.budget import Budget
+from lab.explore.search.event import Budget
 from lab.scenario.stages import find_stage
 from tests.command import run
 from tests.sampled import sampled

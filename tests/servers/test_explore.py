@@ -16,8 +16,7 @@ from app.locks import stage
 from lab.explore.decision import HOLDS, Decision, Undecided
 from lab.explore.questions import by_default
 from lab.explore.search import search as searches
-from lab.explore.search.budget import Budget
-from lab.explore.search.event import parse, short
+from lab.explore.search.event import Budget, parse, short
 from lab.explore.search.harm import Harm
 from lab.explore.search.replay import Differs, NotPossible, confirm, walk, walk_live
 from lab.explore.search.search import MOST_STATES, random_schedules, search

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from lab.explore.code.program import Program
-from lab.explore.search.budget import Budget
+from lab.explore.search.event import Budget
 from tests.sampled import sampled
 from tests.servers.brute_force import LOST_ONE, OF_RESTARTS, BruteForce
 from tests.servers.explored import exploring, loses, question, searched

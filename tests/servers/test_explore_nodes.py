@@ -9,8 +9,7 @@ from time import monotonic
 import pytest
 
 from app.lock import Claim
-from lab.explore.search.budget import Budget
-from lab.explore.search.event import short
+from lab.explore.search.event import Budget, short
 from tests.sampled import sampled
 from tests.servers.explored import LOCKS, exploring, question, searched, without_order
 

@@ -18,8 +18,7 @@ from lab.errors import ExitStatus
 from lab.explore.code.program import Task
 from lab.explore.decision import Explorer
 from lab.explore.questions import Question, by_default, single_faults
-from lab.explore.search.budget import NONE, Budget
-from lab.explore.search.event import short
+from lab.explore.search.event import NONE, Budget, short
 from lab.explore.server import PREFIX, redis_server
 from lab.explore.store.others import NEXT_TO
 from lab.scenario.stages import find_stage

@@ -20,8 +20,7 @@ from app.stores.etcd import Etcd
 from lab.explore.code.operation import GAVE_UP, LOCK, LOST, CommandSent
 from lab.explore.code.replica import current
 from lab.explore.model import on_grid
-from lab.explore.store.etcd_words import name_of, words_of
-from lab.explore.store.real_etcd import CLIENT
+from lab.explore.store.real_etcd import CLIENT, name_of, words_of
 
 ENDPOINT = Endpoint(scheme="etcd", addresses=(Address("explored", 2379),))
 

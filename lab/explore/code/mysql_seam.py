@@ -20,7 +20,7 @@ from app.stores.mysql_connection import LOST as LOST_CONNECTION
 from lab.explore.code.operation import LOCK, LOST, WORK, CommandSent
 from lab.explore.code.replica import current
 from lab.explore.model import on_grid
-from lab.explore.store.mariadb_words import limit_s, words_of
+from lab.explore.store.real_mysql import limit_s, words_of
 
 ENDPOINT = Endpoint(scheme="mysql", addresses=(Address("127.77.3.1", 3306),))
 

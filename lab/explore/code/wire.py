@@ -7,19 +7,26 @@ more than the keys, their time to live and the clock are refused by name.
 
 from __future__ import annotations
 
-import hashlib
 from collections import deque
 from typing import Any
 
 from lab.explore.code.operation import GAVE_UP, LOST, CommandSent, FanOut, Listen, Until
 from lab.explore.code.replica import Thread, current
 from lab.explore.model import on_grid
-from lab.explore.store import transaction
+from lab.explore.store.commands import (
+    EXEC,
+    MULTI,
+    SUBSCRIBING,
+    UNWATCH,
+    WATCH,
+    as_transaction,
+    can_wait,
+    gives_up_after_ms,
+    sha1,
+)
 from lab.explore.store.real_redis import Scripts
 from lab.explore.store.resp import Words, commands, encoded
-from lab.explore.store.waiting import can_wait, gives_up_after_ms
 
-SUBSCRIBING = {b"SUBSCRIBE", b"UNSUBSCRIBE", b"PSUBSCRIBE", b"PUNSUBSCRIBE"}
 OK, PONG, QUEUED, NIL = b"+OK\r\n", b"+PONG\r\n", b"+QUEUED\r\n", b"*-1\r\n"
 # a client introduces itself, or asks what it need not know
 AT_ONCE = {
@@ -92,21 +99,21 @@ class Wire:
     def _taken(self, words: Words) -> Words | bytes:
         """Return the answer to a command that is answered at once, and otherwise the command as the tables have it."""
         name = words[0].upper()
-        if self._queued is not None and name not in (transaction.EXEC, b"DISCARD", transaction.WATCH):
+        if self._queued is not None and name not in (EXEC, b"DISCARD", WATCH):
             known = self._known(words)
             if known is NO_SCRIPT:
                 raise current().refuse("it sends EVALSHA of a script in a transaction, before it has loaded it")
             self._queued.append(known)
             return QUEUED
-        if name == transaction.MULTI:
+        if name == MULTI:
             self._queued = []
             return OK
-        if name == transaction.EXEC and self._queued is not None:
-            whole, self._queued = transaction.as_one(self._queued), None
+        if name == EXEC and self._queued is not None:
+            whole, self._queued = as_transaction(self._queued), None
             return whole
         if name == b"DISCARD":
             self._queued = None
-            return (transaction.UNWATCH,)
+            return (UNWATCH,)
         if name in AT_ONCE and not (name == b"PING" and len(words) > 1):
             return encoded((b"pong", b"")) if name == b"PING" and self.is_listening else AT_ONCE[name]
         return self._introduction(name, words) or self._known(words)
@@ -146,7 +153,7 @@ class Wire:
         part = words[1].upper()
         if part == b"LOAD":
             self.scripts.register(words[2].decode())
-            return encoded(hashlib.sha1(words[2]).hexdigest().encode())  # noqa: S324 - the name that Redis gives it
+            return encoded(sha1(words[2]).encode())
         if part == b"EXISTS":
             return encoded(tuple(1 for _ in words[2:]))
         raise current().refuse(f"it sends SCRIPT {part.decode()}, which has no model")

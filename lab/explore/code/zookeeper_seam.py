@@ -22,8 +22,7 @@ from app.journal import Journal
 from app.stores import zookeeper
 from lab.explore.code.operation import LOCK, LOST, CommandSent
 from lab.explore.code.replica import current, running
-from lab.explore.store.real_zookeeper import CONNECT, EVENT, EXPIRED, NO_NODE, PING
-from lab.explore.store.zookeeper_words import words_of
+from lab.explore.store.real_zookeeper import CONNECT, EVENT, EXPIRED, NO_NODE, PING, words_of
 
 ENDPOINT = Endpoint(scheme="zookeeper", addresses=(Address("127.77.2.1", 2181),))
 OF_CHILDREN = (GetChildren, GetChildren2)

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 from lab.explore.code.operation import CommandSent, Listen, Nap, Until
 from lab.explore.search import one_server, watching
-from lab.explore.search.budget import NONE
-from lab.explore.search.event import CLOCK, NOBODY, ScheduleEvent
+from lab.explore.search.event import CLOCK, NOBODY, NONE, ScheduleEvent
 from lab.explore.search.state import RUNS, Move, State, without
 from lab.explore.search.world import World
+from lab.explore.store.commands import SUBSCRIBING
 
 MOST_TRIES = 1000  # of one waiter in one event
 
@@ -60,9 +60,10 @@ def at(world: World, did: Move, then_ms: int) -> Move:
         operation = world.node(state, client).pending[thread]
         assert isinstance(operation, CommandSent)  # noqa: S101 - only a command is blocked
         if operation.until_ms is not None and operation.until_ms <= then_ms:
-            given_up, reply = world.given_up(did.state, operation)
-            did = did._replace(state=given_up._replace(blocked=without(given_up.blocked, client, thread)))
-            did = world.replied(did, client, thread, reply.raw)
+            given_up = world.lock.given_up(did.state.lock, operation.words, did.state.now_ms, operation.version, operation.node)
+            blocked = without(did.state.blocked, client, thread)
+            did = did._replace(state=did.state._replace(lock=given_up.state, blocked=blocked))
+            did = world.replied(did, client, thread, given_up.reply.raw)
         elif operation.patience_ms is not None and operation.patience_ms <= then_ms and state.modes[client] == RUNS:
             did = one_server.given_up(world, did, client, thread)
     return world.settled(did, state)
@@ -96,7 +97,7 @@ def _asked(world: World, did: Move) -> tuple[Move, int] | None:
     before, tries = did.state, 0
     while able := next(world.able(did.state), None):
         client, thread, operation = able
-        if not isinstance(operation, CommandSent) or operation.words[0] in one_server.SUBSCRIBING or operation.node:
+        if not isinstance(operation, CommandSent) or operation.words[0] in SUBSCRIBING or operation.node:
             return None
         done = next(one_server.dids(world, did.state._replace(left=NONE), client, thread, operation))
         same = done.state._replace(nodes=before.nodes) == before._replace(left=done.state.left)

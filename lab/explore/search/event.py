@@ -10,6 +10,8 @@ thread 3 in the background, ``A'1`` the second request that the replica serves a
 Where a lock asks several servers at once, each of them executes the command at its own moment: ``A.3`` is server 3, ``A.123``
 one after the other. ``lA.3``, ``dA.3`` and ``xA.3`` are the faults at one server, ``lA``, ``dA`` and ``xA`` those at all of them,
 and ``w3`` restarts server 3.
+
+A search has a budget: how many faults of each kind it may inject. It decides every moment of each.
 """
 
 from __future__ import annotations
@@ -134,3 +136,31 @@ def _of_replica(found: re.Match[str]) -> Iterable[ScheduleEvent]:
         yield from [event._replace(node=int(node)) for node in found["nodes"]]
     else:
         yield from [event] * min(MOST_TIMES, int(found["times"] or 1))
+
+
+class Budget(NamedTuple):
+    """The faults that are left."""
+
+    # a replica is stopped (SIGSTOP), and resumed at any later moment
+    pauses: int = 0
+    # a replica is killed
+    crashes: int = 0
+    # the lock's store executes a command, its reply is lost, and the client raises an error
+    lost_replies: int = 0
+    # the same, and the client sends the command again
+    resends: int = 0
+    # the lock's store loses its data
+    restarts: int = 0
+    # the work fails with an exception
+    failures: int = 0
+
+    def without(self, name: str) -> Budget:
+        """Return the budget after one fault of this kind."""
+        return self._replace(**{name: getattr(self, name) - 1})
+
+    def used(self, left: Budget) -> Budget:
+        """Return the faults that a search has injected when these are left."""
+        return Budget(*(mine - its for mine, its in zip(self, left, strict=True)))
+
+
+NONE = Budget()

@@ -11,8 +11,6 @@ from lab.explore.search import one_server, rules_of_faults, watching
 from lab.explore.search.event import CRASH, PAUSE, RESTART, RESUME, ScheduleEvent
 from lab.explore.search.state import DEAD, PAUSED, RUNS, Move, State, put, without
 from lab.explore.search.world import World
-from lab.explore.store.histories import Histories
-from lab.explore.store.others import without_data
 
 
 def dids(world: World, state: State, node: int | None = None) -> Iterator[Move]:
@@ -27,7 +25,7 @@ def dids(world: World, state: State, node: int | None = None) -> Iterator[Move]:
                 yield Move(ScheduleEvent(PAUSE, client), _paused(world, state, client))
             if left.crashes:
                 yield _crashed(world, state, client)
-    if left.restarts and without_data(world.lock) and world.lock.contents[state.lock] and not world.all_over(state):
+    if left.restarts and world.lock.loses_data and world.lock.contents[state.lock] and not world.all_over(state):
         yield from _restarts(world, state, node)
 
 
@@ -61,9 +59,7 @@ def _crashed(world: World, state: State, client: int) -> Move:
         world, Move(ScheduleEvent(CRASH, client), state._replace(left=state.left.without("crashes"))), client
     )
     after = _gone(did.state, client)
-    if isinstance(world.lock, Histories):
-        after = after._replace(lock=world.lock.left_by(after.lock, client))
-    return did._replace(state=after)
+    return did._replace(state=after._replace(lock=world.lock.left_by(after.lock, client)))
 
 
 def _gone(state: State, client: int) -> State:

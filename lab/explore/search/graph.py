@@ -13,8 +13,7 @@ from struct import Struct
 from typing import Any
 
 from app.lock import Claim
-from lab.explore.search.budget import Budget
-from lab.explore.search.event import ScheduleEvent
+from lab.explore.search.event import Budget, ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.moves import moves, started
 from lab.explore.search.state import Move, State

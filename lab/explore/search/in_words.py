@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,11 @@ from typing import Any
 from lab.explore.code.operation import LOST, CommandSent
 from lab.explore.code.program import Program
 from lab.explore.search.event import letter_of
-from lab.explore.store import transaction
+from lab.explore.store.commands import SHA, TEXT, commands_of, is_transaction, sha1
 from lab.explore.store.resp import Failure, Reply
 
 # makes the name of a token: of the letter of its replica, and its number, counted from 1
 Namer = Callable[[str, int], str]
-SCRIPTS = (b"EVALSHA", b"EVAL")
-NO_REPLY = (b"SUBSCRIBE", b"UNSUBSCRIBE", b"PSUBSCRIBE", b"PUNSUBSCRIBE")  # it is a message
 ORDINALS = ("", "second ", "third ", "fourth ", "fifth ")
 # a slice from the front or from the back of a token
 SLICE = re.compile(r"(?<![0-9a-f])[0-9a-f]{6,}(?![0-9a-f])")
@@ -74,12 +71,13 @@ def source_of(path: str, number: int) -> str:
 
 def in_words(program: Program, command: CommandSent, token: Namer = name_of) -> str:
     """Return a command as a person writes it. token: names a token; English without it."""
-    if transaction.is_one(command.words):
-        parts = [in_words(program, command._replace(words=words), token) for words in transaction.commands_of(command.words)]
+    if is_transaction(command.words):
+        parts = [in_words(program, command._replace(words=words), token) for words in commands_of(command.words)]
         return "; ".join(["MULTI", *parts, "EXEC"])
     words = [readable(program, word, token) for word in command.words]
-    if command.words[0] in SCRIPTS:
-        name = script_names(program).get(_hash(command.words), "a script")
+    if command.words[0] in (SHA, TEXT):
+        sha = sha1(command.words[1]) if command.words[0] == TEXT else command.words[1].decode(errors="replace")
+        name = script_names(program).get(sha, "a script")
         return f"{name}({', '.join(words[3:])})"
     return " ".join(words)
 
@@ -90,17 +88,8 @@ def script_names(program: Program) -> dict[str, str]:
     for module in program.modules():
         for name, value in vars(module).items():
             if isinstance(value, str) and "redis.call" in value:
-                found[_sha1(value.encode())] = name
+                found[sha1(value)] = name
     return found
-
-
-def _hash(words: Sequence[bytes]) -> str:
-    """Return the name that Redis has for the script of a command: EVAL sends the script itself."""
-    return _sha1(words[1]) if words[0] == b"EVAL" else words[1].decode(errors="replace")
-
-
-def _sha1(script: bytes) -> str:
-    return hashlib.sha1(script).hexdigest()  # noqa: S324 - Redis names scripts by SHA-1
 
 
 def reply_in_words(program: Program, reply: Any, token: Namer = name_of) -> str:

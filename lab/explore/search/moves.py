@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator
 
 from lab.explore.code.operation import Choice, CommandSent, Ended, FanOut, Listen, Nap, Operation
 from lab.explore.search import clock, fan_out, faults, ghosts, one_server, orders, rules, rules_of_faults, rules_of_time
-from lab.explore.search.budget import NONE, Budget
-from lab.explore.search.event import CHOICE, CLOCK, CRASH, PAUSE, RESTART, RESUME, STEP, ScheduleEvent
+from lab.explore.search.event import CHOICE, CLOCK, CRASH, NONE, PAUSE, RESTART, RESUME, STEP, Budget, ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.rules_of_faults import charged
 from lab.explore.search.state import DEAD, PAUSED, RUNS, Move, State

@@ -13,11 +13,12 @@ from lab.explore.search import watching
 from lab.explore.search.event import FAILURE, LOST_COMMAND, LOST_REPLY, RESEND, STEP
 from lab.explore.search.state import Move, State, Subscribed, without
 from lab.explore.search.world import World, delivered, is_done
-from lab.explore.store import transaction
-from lab.explore.store.waiting import EVENTS
-
-SUBSCRIBE, UNSUBSCRIBE, P_SUBSCRIBE, P_UNSUBSCRIBE = b"SUBSCRIBE", b"UNSUBSCRIBE", b"PSUBSCRIBE", b"PUNSUBSCRIBE"
-SUBSCRIBING = {SUBSCRIBE: True, P_SUBSCRIBE: True, UNSUBSCRIBE: False, P_UNSUBSCRIBE: False}
+from lab.explore.store.commands import (
+    EVENTS,
+    SUBSCRIBING,
+    UNWATCH,
+    WATCH,
+)
 
 
 def dids(world: World, state: State, client: int, thread: int, command: CommandSent) -> Iterator[Move]:
@@ -27,7 +28,7 @@ def dids(world: World, state: State, client: int, thread: int, command: CommandS
     if name in SUBSCRIBING:
         yield world.resume(Move(event, _subscribed(state, client, command), command=command), client, thread, None)
         return
-    if name in (transaction.WATCH, transaction.UNWATCH):
+    if name in (WATCH, UNWATCH):
         after = watching.begun_or_ended(state, client, command)
         yield world.resume(Move(event, after, command=command, reply=watching.OK), client, thread, watching.OK.raw)
         return
@@ -67,7 +68,7 @@ def _faults(world: World, state: State, after: State, client: int, thread: int, 
     # a pipeline is sent again as a whole; a client that watches keys raises an error instead
     watches = any((one.client, one.connection) == (client, command.connection) for one in state.watched)
     if state.left.resends and not command.follows and not command.behind and not watches:
-        if not world.sends_again(state, command):  # its client leaves it to the lock what to do after a lost reply
+        if not world.lock.sends_again(command.words):  # its client leaves it to the lock what to do after a lost reply
             once = watching.closed(left._replace(left=state.left.without("resends")), client, command.connection)
             did = Move(event._replace(kind=RESEND), once, changes, command=command, reply=LOST)
             yield _faulted(world, did, client, thread, actor, "resends", in_vain=after.lock == state.lock)

@@ -14,15 +14,12 @@ from lab.explore.code.program import Program, Task
 from lab.explore.code.tree import Tree
 from lab.explore.model import GRID_MS
 from lab.explore.search import ghosts
-from lab.explore.search.about import Oracle
-from lab.explore.search.budget import NONE
-from lab.explore.search.event import CHOICE
+from lab.explore.search.event import CHOICE, NONE
+from lab.explore.search.ghosts import Oracle
 from lab.explore.search.moves import happenings
 from lab.explore.search.state import RUNS, State
 from lab.explore.search.world import World
-from lab.explore.store.histories import Histories
-from lab.explore.store.nodes import Nodes
-from lab.explore.store.table import Table
+from lab.explore.store.table import StoreTable, Table
 
 FRESH = 99  # the number of the fresh client: no replica of a search has it
 MOST_STEPS = 2000  # of all its ways from one state
@@ -32,11 +29,11 @@ FAR_MS = 10_000_000
 class Probe(Oracle):
     """The oracle of one stage. What it has found out is kept."""
 
-    def __init__(self, program: Program, lock: Table | Nodes | Histories, counter: Table) -> None:
+    def __init__(self, program: Program, lock: StoreTable, counter: Table) -> None:
         task = Task(program.task.ttl_ms)
         self.program = Program(program.stage, task, program.scripts, program.other_servers or None)
         self.program.drawing.tokens = program.drawing.tokens
-        self.lock: Any = lock
+        self.lock = lock
         self.counter = counter
         self._found: dict[tuple[int, int], frozenset[str]] = {}
         self._later: dict[tuple[int, int, str], int | None] = {}
@@ -54,7 +51,7 @@ class Probe(Oracle):
         return found
 
     def free_without(self, lock: int, now_ms: int, clients: Collection[int]) -> frozenset[str]:
-        after = self.lock.without_leases(lock, clients) if isinstance(self.lock, Histories) else lock
+        after = self.lock.without_leases(lock, clients)
         return self.free(after, now_ms) if after != lock else frozenset()
 
     def free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
@@ -67,7 +64,7 @@ class Probe(Oracle):
         while True:
             if key in self.free(lock, now_ms):
                 return now_ms
-            expires_in_ms: int | None = self.lock.expires_in_ms(lock)
+            expires_in_ms = self.lock.expires_in_ms(lock)
             then_ms = now_ms + (FAR_MS if expires_in_ms is None else expires_in_ms)
             if key in self.free(lock, then_ms - GRID_MS):  # a moment that the code or a script compares with the clock
                 return self._first_ms(lock, now_ms, then_ms - GRID_MS, key)

@@ -24,10 +24,9 @@ from itertools import combinations
 from lab.explore.code.operation import LOCK, CommandSent, FanOut, Operation
 from lab.explore.model import GRID_MS
 from lab.explore.search import fan_out, one_server
-from lab.explore.search.budget import NONE
+from lab.explore.search.event import NONE
 from lab.explore.search.state import Move, State
 from lab.explore.search.world import World
-from lab.explore.store.histories import Histories
 from lab.explore.store.resp import Words
 from lab.explore.store.table import Table
 
@@ -48,9 +47,8 @@ def unnoticed(world: World, state: State) -> list[Move]:
 
 
 def _is_prompt(world: World, state: State, client: int, thread: int, command: CommandSent) -> bool:
-    if not isinstance(world.lock, Histories) or command.server != LOCK or world.is_blocked(state, client, thread):
-        return False
-    return world.lock.is_prompt(state.lock, command.words)
+    waits = command.server != LOCK or world.is_blocked(state, client, thread)
+    return not waits and world.lock.is_prompt(state.lock, command.words)
 
 
 def _unnoticed_at(world: World, state: State, client: int, thread: int, operation: FanOut) -> int:

@@ -7,28 +7,33 @@ live. Each reply must be the one that the search saw, and the findings must be t
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lab.explore.model import EPOCH_MS, GRID_MS
-from lab.explore.search.budget import Budget
-from lab.explore.search.event import CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, ScheduleEvent, short
+from lab.explore.code.replica import NeverWaits
+from lab.explore.model import GRID_MS, NotExplored
+from lab.explore.search.event import (
+    CRASH,
+    FAILURE,
+    LOST_COMMAND,
+    LOST_REPLY,
+    PAUSE,
+    RESEND,
+    RESTART,
+    Budget,
+    ScheduleEvent,
+    short,
+)
 from lab.explore.search.moves import begin, end, end_of, moves, started, take
 from lab.explore.search.state import Move, State
 from lab.explore.search.symmetry import renamed
 from lab.explore.search.world import World
-from lab.explore.store.histories import Histories, LiveHistory
-from lab.explore.store.nodes import Nodes
-from lab.explore.store.real_redis import MOST_MS, Key, MachineStalled, loading
-from lab.explore.store.resp import Reply, Words
-from lab.explore.store.table import Table, Transition, in_whole_steps
+from lab.explore.store.real_redis import MachineStalled
+from lab.explore.store.resp import Reply
+from lab.explore.store.table import COUNTER_DATABASE, StoreTable, Table
 
-# the tables ask in database 0, also while a schedule runs; each of several servers has a database of its own
-LOCK_DATABASE, COUNTER_DATABASE, NODES_FROM = 1, 2, 3
 TRIES = 20
-NOTHING = (b"PING",)  # only time passes
 SPENDS = {
     PAUSE: "pauses",
     CRASH: "crashes",
@@ -42,6 +47,10 @@ SPENDS = {
 
 class NotPossible(Exception):  # noqa: N818 - states what is wrong with the schedule
     """An event of a schedule cannot happen. The message names it, its place, and what could happen."""
+
+
+# why a schedule cannot be run again: nothing is decided by it then
+CANNOT = (NotPossible, MachineStalled, NotExplored, NeverWaits)
 
 
 class Differs(Exception):  # noqa: N818 - states what was found
@@ -60,58 +69,6 @@ class Walk:
     # before the first event, and after each
     states: Sequence[State]
     moves: list[Move]
-
-
-class LiveTable(Table):
-    """A server that is asked for every command, and remembers nothing but where it stands. Its states have a table's numbers."""
-
-    def __init__(self, table: Table, database: int) -> None:
-        super().__init__(table.real)
-        self.contents, self.number = table.contents, table.number  # type: ignore[method-assign] # of the table
-        self.database = database
-        self.state = 0
-        self.real.select(database)
-        self.real.send(("FLUSHDB",))
-        self._ran_s = time.monotonic()
-
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Transition:
-        """Execute a command where the server stands. Raises MachineStalled."""
-        self._go_on(state)
-        self.real.select(self.database)
-        keys = self.contents[state]
-        on_time = [("PEXPIRE", key.name, key.ttl_ms) for key in keys if key.ttl_ms]  # the explorer's own time does not count
-        first = on_time if state == self.state else loading(keys)  # another state: a restart, after which the server is empty
-        reply, contents, published = self.real.execute(command, first, EPOCH_MS + now_ms, version)
-        self._in_time()
-        self.state = self.number(contents)
-        return Transition(self.state, in_whole_steps(command, reply), published)
-
-    def later(self, state: int, passed_ms: int) -> int:
-        """Let time pass on the server: each key has so much less to live. Raises MachineStalled."""
-        self._go_on(state)
-        self.real.select(self.database)
-        first = [] if state == self.state else loading(self.contents[state])
-        passing = [shorten(key, passed_ms) for key in self.contents[state] if key.ttl_ms]
-        _, contents, _ = self.real.execute(NOTHING, [*first, *passing])
-        self._in_time()
-        self.state = self.number(contents)
-        return self.state
-
-    def _in_time(self) -> None:
-        if self.real.took_ms >= MOST_MS:
-            raise MachineStalled("a command took too long")
-
-    def _go_on(self, state: int) -> None:
-        before_s, self._ran_s = self._ran_s, time.monotonic()
-        shortest_ms = self.expires_in_ms(state)
-        if shortest_ms is not None and self._ran_s - before_s > shortest_ms / 2000:
-            raise MachineStalled("the machine stopped")
-
-
-def shorten(key: Key, passed_ms: int) -> tuple[Any, ...]:
-    """Return the command that lets time pass for a key."""
-    left_ms = key.ttl_ms - passed_ms
-    return ("PEXPIRE", key.name, left_ms) if left_ms > 0 else ("DEL", key.name)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -153,7 +110,7 @@ def walk(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list
     return found
 
 
-def like(world: World, lock: Any, counter: Table) -> World:
+def like(world: World, lock: StoreTable, counter: Table) -> World:
     """Return a world on other servers, whose replicas are new. Nothing is folded in it."""
     made = World(world.program, len(world.trees), lock, counter)
     made.about = world.about
@@ -206,19 +163,13 @@ def _how(before: Move, now: Move) -> str:
 
 def live(world: World) -> World:
     """Return a world on empty servers, in which nothing is looked up."""
-    lock, counter = world.lock, LiveTable(world.counter, COUNTER_DATABASE)
-    if isinstance(lock, Histories):
-        return like(world, LiveHistory(lock), counter)
-    if isinstance(lock, Nodes):
-        several = [LiveTable(table, NODES_FROM + place) for place, table in enumerate(lock.tables)]
-        return like(world, lock.on(several), counter)
-    return like(world, LiveTable(lock, LOCK_DATABASE), counter)
+    return like(world, world.lock.live(), world.counter.live(COUNTER_DATABASE))
 
 
 def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> Walk:
     """Run a schedule from an empty server, without any table. Raises NotPossible, and MachineStalled on a busy machine."""
     for _ in range(TRIES):
-        with contextlib.suppress(MachineStalled), contextlib.closing(live(world)) as made:
+        with contextlib.suppress(MachineStalled), contextlib.closing(live(world)) as made, contextlib.closing(made.lock):
             found = walk(made, events, horizon_ms)
             return Walk(made, [started(made, needed(events)), *(move.state for move in found)], found)
     raise MachineStalled(f"a key expired because the machine stopped, in each of {TRIES} tries")

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from app.lock import Claim
 from lab.explore.code.operation import WRONG_ANSWER, Ended, Granted, Mark, Releasing, WriteDone
-from lab.explore.search.about import About
-from lab.explore.search.ghosts import ASKS, NOT_YET, OVER, RELEASES, WORKS, Ghosts, Hold, Owner, Written
+from lab.explore.search.ghosts import ASKS, NOT_YET, OVER, RELEASES, WORKS, About, Ghosts, Hold, Owner, Written
 from lab.explore.search.harm import BROKEN_BY, THEFTS, Finding, Harm, Why
 from lab.explore.search.rules_of_faults import claim_of
 from lab.explore.search.state import Change, put

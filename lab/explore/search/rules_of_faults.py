@@ -6,9 +6,8 @@ Each fault is charged to the state of the lock that it left.
 from __future__ import annotations
 
 from app.lock import Claim
-from lab.explore.search.about import About
-from lab.explore.search.budget import NONE, Budget
-from lab.explore.search.ghosts import ASKS, NOT_YET, OVER, RELEASES, Ghosts, Left
+from lab.explore.search.event import NONE, Budget
+from lab.explore.search.ghosts import ASKS, NOT_YET, OVER, RELEASES, About, Ghosts, Left
 from lab.explore.search.harm import OUTLASTED, Finding, Harm, Why
 from lab.judge.promises import IN_TIME, PROMISES
 

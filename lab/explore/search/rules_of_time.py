@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.lock import Claim
-from lab.explore.search.about import About
-from lab.explore.search.budget import Budget
-from lab.explore.search.ghosts import NOT_YET, WORKS, Ghosts
+from lab.explore.search.event import Budget
+from lab.explore.search.ghosts import NOT_YET, WORKS, About, Ghosts
 from lab.explore.search.harm import Finding, Harm, Why
 from lab.explore.search.rules_of_faults import attributed, limit_ms, without
 from lab.judge.promises import IN_TIME

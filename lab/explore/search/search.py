@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from app.lock import Claim
-from lab.explore.search.budget import Budget
-from lab.explore.search.event import STEP, ScheduleEvent
+from lab.explore.search.event import STEP, Budget, ScheduleEvent
 from lab.explore.search.graph import SearchGraph
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.moves import begin, end, end_of, moves, started

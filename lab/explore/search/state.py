@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeVar
 
 from lab.explore.code.operation import CommandSent, Mark
-from lab.explore.search.budget import Budget
-from lab.explore.search.event import STEP, EventKind, ScheduleEvent
+from lab.explore.search.event import STEP, Budget, EventKind, ScheduleEvent
 from lab.explore.search.ghosts import Ghosts
 from lab.explore.search.harm import Finding
 

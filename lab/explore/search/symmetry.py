@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from lab.explore.code.operation import CommandSent, FanOut, Operation
 from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.state import Flight, Move, State
-from lab.explore.store.nodes import Nodes
+from lab.explore.store.table import Nodes
 
 
 def folded(state: State, moves: Sequence[Move]) -> list[Move]:

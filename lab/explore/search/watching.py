@@ -10,7 +10,7 @@ from __future__ import annotations
 from lab.explore.code.operation import LOCK, CommandSent
 from lab.explore.search.state import State, Watch
 from lab.explore.search.world import World
-from lab.explore.store import transaction
+from lab.explore.store.commands import UNWATCH, is_transaction
 from lab.explore.store.real_redis import Contents
 from lab.explore.store.resp import Reply
 
@@ -19,7 +19,7 @@ OK, NIL = Reply(b"+OK\r\n", b"OK"), {2: Reply(b"*-1\r\n", None), 3: Reply(b"_\r\
 
 def begun_or_ended(state: State, client: int, command: CommandSent) -> State:
     """Return the state after WATCH or UNWATCH."""
-    if command.words[0] == transaction.UNWATCH:
+    if command.words[0] == UNWATCH:
         return closed(state, client, command.connection)
     known = {one.key for one in _of(state, client, command)}
     new = [Watch(client, command.connection, key) for key in dict.fromkeys(command.words[1:]) if key not in known]
@@ -39,7 +39,7 @@ def executed(world: World, state: State, client: int, command: CommandSent) -> t
     if not (state.watched and command.server == LOCK):
         return world.execute(state, command)
     mine = _of(state, client, command)
-    if not (mine and transaction.is_one(command.words)):
+    if not (mine and is_transaction(command.words)):
         return _touching(world, state, command)
     if any(one.touched for one in mine):
         return closed(state, client, command.connection), NIL[command.version]

@@ -12,16 +12,13 @@ from lab.explore.code.operation import COUNTER, CommandSent, Listen, Nap, Operat
 from lab.explore.code.program import FOR_EVER_MS, Program
 from lab.explore.code.tree import Node, Tree
 from lab.explore.search import ghosts as ghost
-from lab.explore.search.about import About, Oracle
-from lab.explore.search.budget import Budget
-from lab.explore.search.event import ScheduleEvent
+from lab.explore.search.event import Budget, ScheduleEvent
+from lab.explore.search.ghosts import About, Oracle
 from lab.explore.search.state import DEAD, PAUSED, RUNS, Change, Inbox, Move, Served, State, put, without
-from lab.explore.store.histories import GIVES_UP, Histories, LiveHistory
-from lab.explore.store.nodes import Nodes
+from lab.explore.store.commands import WAITING, can_wait
 from lab.explore.store.real_redis import Message
 from lab.explore.store.resp import Reply, Words
-from lab.explore.store.table import Table
-from lab.explore.store.waiting import WAITING, can_wait
+from lab.explore.store.table import StoreTable, Table
 
 MESSAGE, P_MESSAGE = b"message", b"pmessage"
 
@@ -29,7 +26,7 @@ MESSAGE, P_MESSAGE = b"message", b"pmessage"
 class World:
     """What the replicas and servers of a search do. It is learned as the search goes, and shared by all budgets."""
 
-    def __init__(self, program: Program, replicas: int, lock: Table | Nodes | Histories, counter: Table) -> None:
+    def __init__(self, program: Program, replicas: int, lock: StoreTable, counter: Table) -> None:
         self.program = program
         self.trees = [Tree(program, number) for number in range(replicas)]
         self.lock: Any = lock
@@ -53,11 +50,9 @@ class World:
         )
 
     def close(self) -> None:
-        """End all replicas, and leave the place of a schedule that is run again."""
+        """End all replicas."""
         for tree in self.trees:
             tree.close()
-        if isinstance(self.lock, LiveHistory):
-            self.lock.close()
 
     def start(self, budget: Budget) -> State:
         """Return the state in which each replica has run to its first operation."""
@@ -207,27 +202,13 @@ class World:
         if command.server == COUNTER:
             answer = self.counter.answer(state.counter, words, state.now_ms, command.version)
             return state._replace(counter=answer.state), answer.reply
-        about = state.lock, words, state.now_ms, command.version
-        answer = self.lock.answer(*about, command.node) if command.node else self.lock.answer(*about)
+        answer = self.lock.answer(state.lock, words, state.now_ms, command.version, command.node)
         after = state if answer.state == state.lock else state._replace(lock=answer.state)
         return (published(after, answer.published) if answer.published else after), answer.reply
 
     def disconnected(self, state: State, client: int, command: CommandSent) -> State:
         """Return the state after the connection of a command has broken, where the store keeps anything for a connection."""
-        if not isinstance(self.lock, Histories) or not (name := self.lock.real.connection_of(command.words)):
-            return state
-        return state._replace(lock=self.lock.left_by(state.lock, client, name))
-
-    def given_up(self, state: State, command: CommandSent) -> tuple[State, Reply]:
-        """Return the state after the server has given a command up that has waited for too long, and its reply."""
-        if not isinstance(self.lock, Histories):
-            return state, self.execute(state, command)[1]
-        answer = self.lock.answer(state.lock, (GIVES_UP, *command.words))
-        return state._replace(lock=answer.state), answer.reply
-
-    def sends_again(self, state: State, command: CommandSent) -> bool:
-        """Return whether the client of the store sends a command again whose reply was lost."""
-        return not isinstance(self.lock, Histories) or self.lock.real.sends_again(command.words)
+        return state._replace(lock=self.lock.disconnected(state.lock, client, command.words))
 
     def serve_blocked(self, did: Move) -> Move:
         """Return what was done, after the server has served the commands that wait in it, in the order in which they came."""
@@ -263,8 +244,6 @@ class World:
     def change(self, before: State, after: State, client: int, thread: int, sent_ms: int) -> Change:
         """Return the record of a command that was executed at the lock's store."""
         about = client, thread, self.is_own(before, client, thread), before.lock, after.lock
-        if not isinstance(self.lock, Histories):
-            return Change(*about, sent_ms)
         renewed_ms = self.lock.renewed_ms(after.lock, client, after.now_ms)
         return Change(*about, sent_ms if renewed_ms is None else renewed_ms, self.lock.is_renewal(before.lock, after.lock))
 

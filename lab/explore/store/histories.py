@@ -19,11 +19,11 @@ from collections import Counter, OrderedDict
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from lab.explore.model import NotExplored
+from lab.explore.model import Memo, NotExplored, Numbered
+from lab.explore.store.commands import EVENTS
 from lab.explore.store.real_redis import Contents, Key
 from lab.explore.store.resp import Reply, Words
-from lab.explore.store.table import Transition
-from lab.explore.store.waiting import EVENTS
+from lab.explore.store.table import StoreTable, Transition
 
 EXPIRE = b"EXPIRE"  # ends a lease or a session, whose name follows
 LEFT = b"LEFT"  # the process of a client has died, whose letter follows, or one of its connections has broken
@@ -153,22 +153,20 @@ class _Effect(NamedTuple):
     renewed: tuple[bytes, ...]
 
 
-class Histories:
-    """What is known so far of what such a store does. It has the methods of a ``Table``."""
+class Histories(StoreTable):
+    """What is known so far of what such a store does. The empty state is that of a fresh place."""
 
-    empty = 0  # the state of a fresh place
+    loses_data = False  # each change is on a disk before it is answered
 
     def __init__(self, real: RealStore) -> None:
         self.real = real
         # of each state: its shape, and the time in milliseconds that each lease has left, in the order of the leases
-        self.states: list[tuple[int, tuple[int, ...]]] = []
+        self.states: Numbered[tuple[int, tuple[int, ...]]] = Numbered()
         self.contents: list[Contents] = []
-        self.shapes: list[Shape] = []
+        self.shapes: Numbered[Shape] = Numbered()
         # of each shape: a history that leads to it
         self.histories: dict[int, tuple[Words, ...]] = {}
-        self._shape_numbers: dict[Shape, int] = {}
-        self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
-        self._effects: dict[tuple[int, Words], _Effect] = {}
+        self._effects = Memo[tuple[int, Words], _Effect](self._asked)
         self._places: OrderedDict[int, StorePlace] = OrderedDict()  # by shape, places that stand there
         place = real.place()
         self._places[self.shape_number(place.read(), ())] = place
@@ -184,7 +182,7 @@ class Histories:
         while self._places:
             self._places.popitem()[1].close()
 
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Transition:
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
         """Return what a command does in a state. Raises NotExplored where a history does not lead where it led before."""
         shape, left = self.states[state]
         effect = self._effect(shape, command)
@@ -203,35 +201,41 @@ class Histories:
         return after
 
     def expires_in_ms(self, state: int) -> int | None:
-        """Return when the first lease ends; None without one."""
         return min(self.states[state][1], default=None)
 
-    def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
-        """Return whether a command touches a key that a connection of Redis watches: no such store has these."""
-        return False
+    def given_up(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
+        return self.answer(state, (GIVES_UP, *command))
+
+    def sends_again(self, command: Words) -> bool:
+        return self.real.sends_again(command)
+
+    def live(self, database: int = 0) -> LiveHistory:
+        return LiveHistory(self)
 
     def renewed_ms(self, state: int, client: int, now_ms: int) -> int | None:
-        """Return when a client has renewed its lease last; None where it has none."""
         mine = [lease.ttl_ms - ms for lease, ms in self._leases(state) if lease.client == client]
         return now_ms - min(mine) if mine else None
 
     def without_leases(self, state: int, clients: Collection[int]) -> int:
-        """Return the state after the leases of some clients have ended."""
         for lease, _ in self._leases(state):
             if lease.client in clients:
                 state = self.answer(state, (EXPIRE, lease.name)).state
         return state
 
     def is_renewal(self, before: int, after: int) -> bool:
-        """Return whether a change is that a lease has more time left, and nothing else."""
         return self.states[before][0] == self.states[after][0] and before != after
 
-    def left_by(self, state: int, client: int, connection: bytes = b"0") -> int:
-        """Return the state after the process of a client has died, or a connection of it has broken, where one is named."""
+    def left_by(self, state: int, client: int) -> int:
+        return self._left(state, client, b"0")
+
+    def disconnected(self, state: int, client: int, command: Words) -> int:
+        connection = self.real.connection_of(command)
+        return self._left(state, client, connection) if connection else state
+
+    def _left(self, state: int, client: int, connection: bytes) -> int:
         return self.answer(state, (LEFT, b"%d" % client, connection)).state
 
     def is_prompt(self, state: int, command: Words) -> bool:
-        """Return whether nobody can notice the moment of a command: it renews a lease that lives, or waits for an event."""
         if command[0] in RENEWALS:
             return self._effect(self.states[state][0], command).renewed != ()
         if command[0] in EVENTS:
@@ -244,10 +248,7 @@ class Histories:
         return list(zip(self.shapes[shape].leases, left, strict=True))
 
     def _effect(self, shape: int, command: Words) -> _Effect:
-        effect = self._effects.get((shape, command))
-        if effect is None:
-            effect = self._effects[shape, command] = self._asked(shape, command)
-        return effect
+        return self._effects[shape, command]
 
     def _asked(self, shape: int, command: Words) -> _Effect:
         place = self._places.pop(shape, None)
@@ -280,18 +281,13 @@ class Histories:
 
     def shape_number(self, shape: Shape, history: tuple[Words, ...]) -> int:
         """Return the number of a shape. history: one that leads to it, should it be new."""
-        number = self._shape_numbers.get(shape)
-        if number is None:
-            number = self._shape_numbers[shape] = len(self.shapes)
-            self.shapes.append(shape)
-            self.histories[number] = history
+        number = self.shapes.number(shape)
+        self.histories.setdefault(number, history)
         return number
 
     def _state(self, shape: int, left: tuple[int, ...]) -> int:
-        number = self._numbers.get((shape, left))
-        if number is None:
-            number = self._numbers[shape, left] = len(self.states)
-            self.states.append((shape, left))
+        number = self.states.number((shape, left))
+        if number == len(self.contents):
             self.contents.append(_contents(self.shapes[shape], left))
         return number
 
@@ -310,7 +306,6 @@ class LiveHistory(Histories):
         self.leave()
 
     def is_prompt(self, state: int, command: Words) -> bool:
-        """Return whether nobody can notice the moment of a command, without executing it here."""
         return self.table.is_prompt(state, command)
 
     def _effect(self, shape: int, command: Words) -> _Effect:

@@ -8,11 +8,11 @@ takes by name while it is imported, as kazoo takes ``time.sleep``, is then a sta
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
 
 from app.lock import Stage
 from lab.explore.store.histories import Histories
 from lab.explore.store.real_redis import RealRedis
+from lab.explore.store.table import StoreTable, Table
 
 Where = tuple[str, int]
 
@@ -25,17 +25,12 @@ def is_other(store: str | None) -> bool:
     return store in STORES
 
 
-def table_of(store: str | None, redis: RealRedis) -> Histories | None:
-    """Return the table of a stage's store; None where that is Redis, or none. Raises KeyError where no server was started."""
+def table_of(store: str | None, redis: RealRedis) -> StoreTable:
+    """Return the table of a stage's store; that of Redis where it has none. Raises KeyError where no server was started."""
     if store is None or not is_other(store):
-        return None
+        return Table(redis)
     real = getattr(import_module(f"lab.explore.store.real_{store}"), STORES[store])
     return Histories(real(*NEXT_TO[(redis.host, redis.port), store]))
-
-
-def without_data(table: Any) -> bool:
-    """Return whether a store can come back without its data: the others write each change to disk before they answer."""
-    return not isinstance(table, Histories)
 
 
 EXPLORED = (None, "redis", "redis_nodes", *STORES)

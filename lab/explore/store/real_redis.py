@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from lab.explore.model import GRID_MS, on_grid
-from lab.explore.store import clocked, transaction
+from lab.explore.store import commands
+from lab.explore.store.commands import EXEC, MULTI, can_wait, commands_of, is_transaction, sha1
 from lab.explore.store.resp import Failure, Reply, RespClient, Words
-from lab.explore.store.waiting import can_wait
 
 MOST_MS = GRID_MS - 10  # of an execution: a key's time to live is rounded up to the grid
 MOST_TRIES = 20  # of an execution on a machine that stalls
@@ -53,11 +52,6 @@ class Message(NamedTuple):
 
 class MachineStalled(Exception):  # noqa: N818 - states what happened
     """The machine did not run for so long that a key may have expired in the meantime. Another try may succeed."""
-
-
-def sha1(script: str) -> str:
-    """Return the name that Redis gives a script."""
-    return hashlib.sha1(script.encode()).hexdigest()  # noqa: S324 - Redis names scripts by SHA-1
 
 
 READ_ALL = ("EVALSHA", sha1(ALL_KEYS), 0)
@@ -115,7 +109,7 @@ class RealRedis(Scripts):
             return
         self.scripts[sha] = script
         self._scripts_publish |= "publish" in script.lower()
-        if clocked.is_clocked(script):
+        if commands.is_clocked(script):
             self.clocked |= {sha.encode(), script.encode()}
         else:
             self.send(("SCRIPT", "LOAD", script))
@@ -126,7 +120,7 @@ class RealRedis(Scripts):
     def load_functions(self, code: bytes) -> bytes:
         """Load a library of functions, and return what the server answers. Raises ValueError where they ask for the time."""
         if code not in self._functions:
-            if clocked.is_clocked(code.decode(errors="replace")):
+            if commands.is_clocked(code.decode(errors="replace")):
                 raise ValueError("it loads functions that ask the server for the time, or add to a stream")
             self._functions[code] = self._clients[2].send([("FUNCTION", "LOAD", "REPLACE", code)])[0].raw
             self._scripts_publish |= b"publish" in code.lower()
@@ -141,28 +135,28 @@ class RealRedis(Scripts):
 
     def needs_clock(self, command: Words) -> bool:
         """Return whether a command depends on the clock."""
-        return clocked.needs_clock(command, self.clocked)
+        return commands.needs_clock(command, self.clocked)
 
     def as_sent(self, command: Words, now_ms: int) -> list[Sequence[Any]]:
         """Return what the server is sent for a command. now_ms: the time of day, for a command that depends on it."""
         if can_wait(command):  # in a transaction it answers at once, and nil where it would wait
-            return [(transaction.MULTI,), command, (transaction.EXEC,)]
-        if transaction.is_one(command):
-            inner = [self.as_sent(one, now_ms)[0] for one in transaction.commands_of(command)]
-            return [(transaction.MULTI,), *inner, (transaction.EXEC,)]
+            return [(MULTI,), command, (EXEC,)]
+        if is_transaction(command):
+            inner = [self.as_sent(one, now_ms)[0] for one in commands_of(command)]
+            return [(MULTI,), *inner, (EXEC,)]
         if not self.needs_clock(command):
             return [command]
-        if command[0] == clocked.SHA:
+        if command[0] == commands.SHA:
             script, others = self.scripts[command[1].decode()], command[2:]
-        elif command[0] == clocked.TEXT:
+        elif command[0] == commands.TEXT:
             script, others = command[1].decode(), command[2:]
         else:
-            script, others = clocked.ONE, (b"0", *command)
-        return [(clocked.SHA, self._on_clock(script), *others, now_ms)]
+            script, others = commands.ONE, (b"0", *command)
+        return [(commands.SHA, self._on_clock(script), *others, now_ms)]
 
     def _on_clock(self, script: str) -> str:
         """Return the name of a script that runs on the clock of the search. It is loaded, unless it was before."""
-        loaded = clocked.with_shim(script)
+        loaded = commands.with_shim(script)
         if (sha := sha1(loaded)) not in self._on_clocks:
             self._on_clocks.add(sha)
             self.send(("SCRIPT", "LOAD", loaded))
@@ -203,8 +197,8 @@ class RealRedis(Scripts):
 
     def publishes(self, command: Words) -> bool:
         """Return whether a command may publish something."""
-        if transaction.is_one(command):
-            return any(map(self.publishes, transaction.commands_of(command)))
+        if is_transaction(command):
+            return any(map(self.publishes, commands_of(command)))
         return command[0] == b"PUBLISH" or (self._scripts_publish and command[0].startswith((b"EVAL", b"FCALL")))
 
     def published(self) -> tuple[Message, ...]:

@@ -4,23 +4,29 @@ Each session of a client is a session of the server, with a timeout that is neve
 when the clock of the search says so. Sequence numbers are the server's: those below a new node begin with 0. The numbers of
 transactions count from the place's own start. An event of a watch has been sent when the change that caused it is answered,
 so nothing needs to wait for it: each connection is asked for a heartbeat, and the events come before the reply.
+
+A request is the words of a command: ``Delete a00001 /L/…-0000000000``. The second is the session; paths and data are plain text.
+The messages are kazoo's. Source: zookeeper.jute, and kazoo's ``protocol/connection.py``.
 """
 
 from __future__ import annotations
 
+import json
+import socket
+import struct
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from kazoo.exceptions import NoNodeError, SessionExpiredError
-from kazoo.protocol.serialization import Create, Delete, GetChildren2, GetData
+from kazoo.protocol import serialization as jute
 from kazoo.protocol.states import ZnodeStat
 from kazoo.security import OPEN_ACL_UNSAFE
 
 from lab.explore.model import KEY
+from lab.explore.store.commands import WAITING
 from lab.explore.store.histories import EXPIRE, LEFT, UNUSED_FOR_S, Done, Item, Lease, RealStore, Shape, StorePlace
 from lab.explore.store.resp import Reply, Words
-from lab.explore.store.waiting import WAITING
-from lab.explore.store.zookeeper_words import WATCH, WRITES, ZooKeeperWire, request_of
 from lab.servers.programs.zookeeper import four_letter
 
 MOST_PLACES = 16
@@ -83,7 +89,7 @@ class ZooKeeperPlace(StorePlace):
         self.real, self.root = real, root
         self._sessions: dict[bytes, _Session] = {}
         for path in (root, f"{root}/{KEY}"):  # the node of the lock is made once for all requests
-            real.look(Create(path, b"", OPEN_ACL_UNSAFE, 0))
+            real.look(jute.Create(path, b"", OPEN_ACL_UNSAFE, 0))
 
     def do(self, command: Words) -> Done:
         """Execute a command."""
@@ -162,10 +168,10 @@ class ZooKeeperPlace(StorePlace):
         return Shape(tuple(items), leases, rest.encode())
 
     def _below(self, path: str) -> Any:
-        _, error, found = self.real.look(GetChildren2(self.root + path, None))
+        _, error, found = self.real.look(jute.GetChildren2(self.root + path, None))
         for name in sorted(found[0]) if not error else ():
             child = f"{path}/{name}"
-            _, gone, (data, stat) = self.real.look(GetData(self.root + child, None))
+            _, gone, (data, stat) = self.real.look(jute.GetData(self.root + child, None))
             if not gone:
                 about = self._here(stat)
                 owner = self._owner(stat.ephemeralOwner)
@@ -183,7 +189,7 @@ class ZooKeeperPlace(StorePlace):
         while self._sessions:
             self._sessions.popitem()[1].wire.close()
         for item in [*reversed([one.name.decode() for one in self._below("")]), ""]:
-            self.real.look(Delete(self.root + item, -1))
+            self.real.look(jute.Delete(self.root + item, -1))
 
     # names here and there
 
@@ -216,3 +222,116 @@ def _shown(error: int, answer: Any) -> bytes:
     if isinstance(answer, tuple):
         return b", ".join(_shown(0, one) for one in answer)
     return answer if isinstance(answer, bytes) else str("OK" if answer is None else answer).encode()
+
+
+WATCH = b"watch"
+WRITES = (b"Create", b"Create2", b"Delete", b"SetData", b"Transaction")
+LOOKS = (b"Exists", b"GetData", b"GetChildren", b"GetChildren2")
+KINDS = {name: getattr(jute, name.decode()) for name in (*WRITES, *LOOKS, b"Sync")}
+
+
+def words_of(request: Any, session: bytes) -> Words:
+    """Return a request of kazoo as words. Raises KeyError for one that has no model."""
+    name = type(request).__name__.encode()
+    if name not in KINDS:
+        raise KeyError(name.decode())
+    return (name, session, *_parts(request))
+
+
+def _parts(request: Any) -> list[bytes]:
+    match request:
+        case jute.Create() | jute.Create2():
+            return [request.path.encode(), request.data, b"flags=%d" % request.flags]
+        case jute.Delete():
+            return [request.path.encode(), b"version=%d" % request.version]
+        case jute.SetData():
+            return [request.path.encode(), request.data, b"version=%d" % request.version]
+        case jute.Transaction():
+            return [json.dumps([[part.decode() for part in words_of(one, b"")] for one in request.operations]).encode()]
+        case _:
+            return [request.path.encode(), *([WATCH] if getattr(request, "watcher", None) else [])]
+
+
+def request_of(words: Words, there: Callable[[str], str]) -> Any:
+    """Return the request that words stand for. there: returns the server's name of a path."""
+    kind, parts = KINDS[words[0]], words[2:]
+    if kind is jute.Transaction:
+        inner = [tuple(part.encode() for part in one) for one in json.loads(parts[0])]
+        return jute.Transaction([request_of(one, there) for one in inner])
+    path = there(parts[0].decode())
+    if kind in (jute.Create, jute.Create2):
+        return kind(path, parts[1], OPEN_ACL_UNSAFE, _number(parts[2]))
+    if kind is jute.Delete:
+        return jute.Delete(path, _number(parts[1]))
+    if kind is jute.SetData:
+        return jute.SetData(path, parts[1], _number(parts[2]))
+    return kind(path, WATCH in parts[1:]) if words[0] in LOOKS else kind(path)
+
+
+def _number(word: bytes) -> int:
+    return int(word.partition(b"=")[2])
+
+
+ANSWERS_WITHIN_S = 20.0
+PING_XID, WATCH_XID = -2, -1
+HEAD = struct.Struct("!i")
+XID_AND_TYPE = struct.Struct("!ii")
+NO_SESSION, NO_PASSWORD = 0, bytes(16)
+
+
+class ZooKeeperWire:
+    """A connection with a session of its own."""
+
+    def __init__(self, host: str, port: int, timeout_ms: int) -> None:
+        """Begin a session. Raises OSError."""
+        self._socket = socket.create_connection((host, port), timeout=ANSWERS_WITHIN_S)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._file = self._socket.makefile("rb")
+        self._xid = 0
+        self.events: list[tuple[int, str]] = []  # of watches: what happened, and the path
+        self._send(jute.Connect(0, 0, timeout_ms, NO_SESSION, NO_PASSWORD, False).serialize())
+        self.session: int = jute.Connect.deserialize(self._frame(), 0)[0].session_id
+
+    def ask(self, request: Any) -> tuple[int, int, Any]:
+        """Send a request of kazoo, and return the transaction's number, the number of an error or 0, and the answer."""
+        self._xid += 1
+        self._send(XID_AND_TYPE.pack(self._xid, request.type) + request.serialize())
+        header, frame, place = self._reply()
+        answer = request.deserialize(frame, place) if not header.err and hasattr(request, "deserialize") else None
+        return header.zxid, header.err, answer
+
+    def flush(self) -> None:
+        """Read the events that the server has sent until now: it answers a heartbeat after them."""
+        self._send(XID_AND_TYPE.pack(PING_XID, jute.Ping.type))
+        self._reply()
+
+    def close(self) -> int:
+        """End the session, and return the transaction's number: its ephemeral nodes are deleted."""
+        self._xid += 1
+        self._send(XID_AND_TYPE.pack(self._xid, jute.Close.type))
+        zxid: int = self._reply()[0].zxid
+        self.drop()
+        return zxid
+
+    def drop(self) -> None:
+        """Close the connection, and leave its session to the server."""
+        self._file.close()
+        self._socket.close()
+
+    def _reply(self) -> tuple[Any, bytes, int]:
+        while True:
+            frame = self._frame()
+            header, place = jute.ReplyHeader.deserialize(frame, 0)
+            if header.xid != WATCH_XID:
+                return header, frame, place
+            event, _ = jute.Watch.deserialize(frame, place)
+            self.events.append((event.type, event.path))
+
+    def _send(self, message: bytes | bytearray) -> None:
+        self._socket.sendall(HEAD.pack(len(message)) + bytes(message))
+
+    def _frame(self) -> bytes:
+        head = self._file.read(HEAD.size)
+        if len(head) < HEAD.size:
+            raise ConnectionResetError("ZooKeeper has closed the connection")
+        return self._file.read(HEAD.unpack(head)[0])

@@ -1,19 +1,29 @@
-"""The real Redis as a table: state and command → next state and reply.
+"""A store as a table: state and command → next state and reply.
 
-A state is each key with its value and its time to live. An entry that is missing is asked of the real server: it is emptied,
-the state is loaded, the command is sent, and the new state is read. So Redis itself decides every answer: its Lua, its NX, its
-PEXPIRE.
+A state of Redis is each key with its value and its time to live. An entry that is missing is asked of the real server: it is
+emptied, the state is loaded, the command is sent, and the new state is read. So Redis itself decides every answer: its Lua, its
+NX, its PEXPIRE. A live table asks for every command, and looks nothing up.
+
+Several servers that do not know of each other are one table as well: a state is the states of all of them. They are alike and
+independent: one table of a real Redis is enough for all, and a command changes the state of one.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Sequence
+from copy import copy
+from typing import Any, NamedTuple
 
-from lab.explore.model import EPOCH_MS, on_grid
-from lab.explore.store.real_redis import MOST_MS, MOST_TRIES, Contents, MachineStalled, Message, RealRedis, loading
+from lab.explore.model import EPOCH_MS, Memo, Numbered, on_grid
+from lab.explore.store.real_redis import MOST_MS, MOST_TRIES, Contents, Key, MachineStalled, Message, RealRedis, loading
 from lab.explore.store.resp import Reply, Words
 
 LEFT_TO_LIVE = b"PTTL"  # TTL rounds by itself
+# the tables ask in database 0, also while a schedule runs live; each of several servers has a database of its own
+LOCK_DATABASE, COUNTER_DATABASE, NODES_FROM = 1, 2, 3
+NOTHING = (b"PING",)  # only time passes
 
 
 class Transition(NamedTuple):
@@ -24,28 +34,84 @@ class Transition(NamedTuple):
     published: tuple[Message, ...]
 
 
-class Table:
-    """What is known so far of what a Redis server does."""
+class StoreTable(ABC):
+    """What is known so far of what a store does. A state is a number; in most stores nothing depends on who sends a command."""
 
     empty = 0  # the state without any key
+    loses_data = True  # where it is restarted; a store does not that writes each change to a disk before it answers
+    contents: Sequence[Contents]  # of each state, its keys
+
+    @abstractmethod
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
+        """Return what a command does in a state. now_ms: on the clock of the search. Raises MachineStalled."""
+
+    @abstractmethod
+    def later(self, state: int, passed_ms: int) -> int:
+        """Return the state after some time in which nothing was sent."""
+
+    @abstractmethod
+    def expires_in_ms(self, state: int) -> int | None:
+        """Return when the first key or lease ends; None if none does."""
+
+    @abstractmethod
+    def live(self, database: int = LOCK_DATABASE) -> StoreTable:
+        """Return the same on an empty server, which executes each command once. Its states have the numbers of this one."""
+
+    def close(self) -> None:  # noqa: B027 - most have no connection of their own
+        """Close the connections to a store of its own."""
+
+    def given_up(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
+        """Return what happens where the server ends a command that has waited in it for too long."""
+        return self.answer(state, command, now_ms, version, node)._replace(state=state, published=())
+
+    def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
+        """Return whether a command touches a key in a state: a transaction of a connection that watches the key then fails."""
+        return False
+
+    def sends_again(self, command: Words) -> bool:
+        """Return whether the lab's client sends a command again whose reply was lost; otherwise it raises an error."""
+        return True
+
+    # of stores that know whose lease or connection it is
+
+    def renewed_ms(self, state: int, client: int, now_ms: int) -> int | None:
+        """Return when a client has renewed its lease last; None where it has none."""
+        return None
+
+    def is_renewal(self, before: int, after: int) -> bool:
+        """Return whether a change is that a lease has more time left, and nothing else."""
+        return False
+
+    def is_prompt(self, state: int, command: Words) -> bool:
+        """Return whether nobody can notice the moment of a command: it renews a lease that lives, or waits for an event."""
+        return False
+
+    def without_leases(self, state: int, clients: Collection[int]) -> int:
+        """Return the state after the leases of some clients have ended."""
+        return state
+
+    def left_by(self, state: int, client: int) -> int:
+        """Return the state after the process of a client has died."""
+        return state
+
+    def disconnected(self, state: int, client: int, command: Words) -> int:
+        """Return the state after the connection of a command has broken."""
+        return state
+
+
+class Table(StoreTable):
+    """A Redis server."""
 
     def __init__(self, real: RealRedis) -> None:
         self.real = real
-        self.contents: list[Contents] = [()]
-        self._numbers: dict[Contents, int] = {(): 0}
-        self._answers: dict[tuple[int, Words, int, int], Transition] = {}
-        self._later: dict[tuple[int, int], int] = {}
-        self._touched: dict[tuple[int, Words, bytes], bool] = {}
+        self.contents: Numbered[Contents] = Numbered()
+        self.contents.number(())
+        self._answers = Memo[tuple[int, Words, int, int], Transition](self._asked)
+        self._later = Memo[tuple[int, int], int](self._after)
+        self._touched = Memo[tuple[int, Words, bytes, int], bool](self._touches)
 
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2) -> Transition:
-        """Return what a command does in a state. now_ms: on the clock of the search. Raises MachineStalled."""
-        if not self.real.needs_clock(command):
-            now_ms = 0
-        which = state, command, now_ms, version
-        found = self._answers.get(which)
-        if found is None:
-            found = self._answers[which] = self._asked(*which)
-        return found
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
+        return self._answers[state, command, now_ms if self.real.needs_clock(command) else 0, version]
 
     def _asked(self, state: int, command: Words, now_ms: int, version: int) -> Transition:
         self.real.select(0)
@@ -53,38 +119,76 @@ class Table:
             about = command, loading(self.contents[state]), EPOCH_MS + now_ms, version
             reply, contents, published = self.real.execute(*about)
             if self.real.took_ms < MOST_MS:
-                return Transition(self.number(contents), in_whole_steps(command, reply), published)
+                return Transition(self.contents.number(contents), in_whole_steps(command, reply), published)
         name = b" ".join(command[:2]).decode(errors="replace")
         raise MachineStalled(f"{name} took longer than {MOST_MS} ms, each of {MOST_TRIES} times")
 
     def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
-        """Return whether a command touches a key in a state: a transaction of a connection that watches the key then fails."""
-        found = self._touched.get((state, command, key))
-        if found is None:
-            about = loading(self.contents[state]), command, key, EPOCH_MS + now_ms
-            found = self._touched[state, command, key] = self.real.touches(*about)
-        return found
+        return self._touched[state, command, key, now_ms if self.real.needs_clock(command) else 0]
+
+    def _touches(self, state: int, command: Words, key: bytes, now_ms: int) -> bool:
+        return self.real.touches(loading(self.contents[state]), command, key, EPOCH_MS + now_ms)
 
     def later(self, state: int, passed_ms: int) -> int:
-        """Return the state after some time in which nothing was sent."""
-        found = self._later.get((state, passed_ms))
-        if found is None:
-            keys = [key for key in self.contents[state] if not key.ttl_ms or key.ttl_ms > passed_ms]
-            left = tuple([key._replace(ttl_ms=key.ttl_ms - passed_ms) if key.ttl_ms else key for key in keys])
-            found = self._later[state, passed_ms] = self.number(left)
-        return found
+        return self._later[state, passed_ms]
+
+    def _after(self, state: int, passed_ms: int) -> int:
+        keys = [key for key in self.contents[state] if not key.ttl_ms or key.ttl_ms > passed_ms]
+        return self.contents.number(tuple([key._replace(ttl_ms=key.ttl_ms and key.ttl_ms - passed_ms) for key in keys]))
 
     def expires_in_ms(self, state: int) -> int | None:
-        """Return when the first key expires; None if no key does."""
         return min((key.ttl_ms for key in self.contents[state] if key.ttl_ms), default=None)
 
-    def number(self, contents: Contents) -> int:
-        """Return the number of the state with these keys."""
-        found = self._numbers.get(contents)
-        if found is None:
-            found = self._numbers[contents] = len(self.contents)
-            self.contents.append(contents)
-        return found
+    def live(self, database: int = LOCK_DATABASE) -> LiveTable:
+        return LiveTable(self, database)
+
+
+class LiveTable(Table):
+    """A server that is asked for every command, and remembers nothing but where it stands."""
+
+    def __init__(self, table: Table, database: int) -> None:
+        super().__init__(table.real)
+        self.contents = table.contents
+        self.database = database
+        self.state = 0
+        self.real.select(database)
+        self.real.send(("FLUSHDB",))
+        self._ran_s = time.monotonic()
+
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
+        """Execute a command where the server stands. Raises MachineStalled."""
+        # the explorer's own time does not count
+        on_time = [("PEXPIRE", key.name, key.ttl_ms) for key in self.contents[state] if key.ttl_ms]
+        reply, published = self._execute(state, command, on_time, [], EPOCH_MS + now_ms, version)
+        return Transition(self.state, in_whole_steps(command, reply), published)
+
+    def later(self, state: int, passed_ms: int) -> int:
+        """Let time pass on the server: each key has so much less to live. Raises MachineStalled."""
+        self._execute(state, NOTHING, [], [shorten(key, passed_ms) for key in self.contents[state] if key.ttl_ms])
+        return self.state
+
+    def _execute(
+        self, state: int, command: Words, first: list[Any], then: list[Any], now_ms: int = 0, version: int = 2
+    ) -> tuple[Reply, tuple[Message, ...]]:
+        """Execute a command. first: what is sent before, where the server stands at the state; then: in any case."""
+        before_s, self._ran_s = self._ran_s, time.monotonic()
+        shortest_ms = self.expires_in_ms(state)
+        if shortest_ms is not None and self._ran_s - before_s > shortest_ms / 2000:
+            raise MachineStalled("the machine stopped")
+        self.real.select(self.database)
+        # another state: a restart, after which the server is empty
+        begins = first if state == self.state else loading(self.contents[state])
+        reply, contents, published = self.real.execute(command, [*begins, *then], now_ms, version)
+        if self.real.took_ms >= MOST_MS:
+            raise MachineStalled("a command took too long")
+        self.state = self.contents.number(contents)
+        return reply, published
+
+
+def shorten(key: Key, passed_ms: int) -> tuple[Any, ...]:
+    """Return the command that lets time pass for a key."""
+    left_ms = key.ttl_ms - passed_ms
+    return ("PEXPIRE", key.name, left_ms) if left_ms > 0 else ("DEL", key.name)
 
 
 def in_whole_steps(command: Words, reply: Reply) -> Reply:
@@ -93,3 +197,62 @@ def in_whole_steps(command: Words, reply: Reply) -> Reply:
         return reply
     value = on_grid(reply.value)
     return Reply(b":%d\r\n" % value, value)
+
+
+def at(key: bytes, server: int) -> bytes:
+    """Return the name of a key at one of several servers, as states and pictures have it: ``L@3``."""
+    return b"%s@%d" % (key, server)
+
+
+class Nodes(StoreTable):
+    """Several servers."""
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        self.tables = tables
+        self.each: Numbered[tuple[int, ...]] = Numbered()  # of each state: the state of each server
+        self.contents: list[Contents] = []  # all keys, with the numbers of their servers
+        self._named = Memo[tuple[int, int], Contents](self._with_server)  # a server and its state → its keys
+        self.number([table.empty for table in tables])
+
+    def live(self, database: int = NODES_FROM) -> Nodes:
+        made = copy(self)
+        made.tables = [LiveTable(table, NODES_FROM + place) for place, table in enumerate(self.tables)]
+        return made
+
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 1) -> Transition:
+        """Return what a command does at one server, counted from 1."""
+        each = self.each[state]
+        found = self.tables[node - 1].answer(each[node - 1], command, now_ms, version)
+        after = state if found.state == each[node - 1] else self.number((*each[: node - 1], found.state, *each[node:]))
+        return Transition(after, found.reply, found.published)
+
+    def later(self, state: int, passed_ms: int) -> int:
+        return self.number(table.later(one, passed_ms) for table, one in zip(self.tables, self.each[state], strict=True))
+
+    def expires_in_ms(self, state: int) -> int | None:
+        found = (table.expires_in_ms(one) for table, one in zip(self.tables, self.each[state], strict=True))
+        return min((one for one in found if one is not None), default=None)
+
+    def emptied(self, state: int, node: int) -> int:
+        """Return the state after one server has lost its data."""
+        each = self.each[state]
+        return self.number((*each[: node - 1], self.tables[node - 1].empty, *each[node:]))
+
+    def holds(self, state: int, node: int) -> bool:
+        """Return whether a server has any key."""
+        return node > 0 and self.each[state][node - 1] != self.tables[node - 1].empty
+
+    def number(self, states: Iterable[int]) -> int:
+        """Return the number of the state in which each server is in the state given."""
+        each = tuple(states)
+        number = self.each.number(each)
+        if number == len(self.contents):
+            self.contents.append(tuple(key for node, one in enumerate(each, 1) for key in self._named[node, one]))
+        return number
+
+    def keys(self, state: int, node: int) -> Contents:
+        """Return the keys of one server. In the same state, they are the same object."""
+        return self._named[node, self.each[state][node - 1]]
+
+    def _with_server(self, node: int, state: int) -> Contents:
+        return tuple(key._replace(name=at(key.name, node)) for key in self.tables[node - 1].contents[state])

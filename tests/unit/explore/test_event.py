@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from lab.explore.questions import pairs_of_faults, single_faults
-from lab.explore.search.budget import NONE
 from lab.explore.search.event import (
     CHOICE,
     CLOCK,
@@ -13,6 +12,7 @@ from lab.explore.search.event import (
     FAILURE,
     LOST_COMMAND,
     LOST_REPLY,
+    NONE,
     PAUSE,
     RESEND,
     RESTART,

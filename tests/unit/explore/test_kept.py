@@ -13,10 +13,9 @@ from app.locks import stages
 from lab.commands import keep_decisions
 from lab.errors import ExitStatus
 from lab.explore import kept
-from lab.explore.kept import KeptDecision
+from lab.explore.kept import KeptDecision, Summary, of_claims
 from lab.explore.schedule import code_of
-from lab.explore.search.budget import Budget
-from lab.explore.summary import Summary, of_claims
+from lab.explore.search.event import Budget
 from lab.story.from_schedule import kept_stories
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from app.lock import Claim
-from lab.explore.search.about import About
-from lab.explore.search.budget import Budget
-from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, Hold, Left, Owner, beginning
+from lab.explore.search.event import Budget
+from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, About, Hold, Left, Owner, beginning
 from lab.explore.search.harm import Why
 from lab.explore.search.rules_of_faults import attributed
 from tests.every import every

@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 
 from lab.explore.code.operation import LOCK, CommandSent, FanOut
-from lab.explore.search.budget import NONE
+from lab.explore.search.event import NONE
 from lab.explore.search.ghosts import beginning
 from lab.explore.search.orders import NewCommand, Unnoticed
 from lab.explore.search.state import RUNS, Flight, State
 from lab.explore.search.symmetry import Alike, NotAlike
-from lab.explore.store.nodes import Nodes
 from lab.explore.store.real_redis import Key
 from lab.explore.store.resp import Reply
-from lab.explore.store.table import Transition
+from lab.explore.store.table import Nodes, Transition
 
 SET, RELEASE = {one: (b"SET", one) for one in (b"A", b"B")}, {one: (b"RELEASE", one) for one in (b"A", b"B")}
 OK, NIL = Reply(b"+OK\r\n", b"OK"), Reply(b"$-1\r\n", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from lab.explore.search.in_words import readable
-from lab.explore.store.clocked import needs_clock
+from lab.explore.store.commands import needs_clock
 from tests.every import every
 
 TOKEN = bytes.fromhex("0123456789abcdef0123456789abcdef")

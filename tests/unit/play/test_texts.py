@@ -14,7 +14,7 @@ from app.lock import Claim
 from lab.commands.play import left_out
 from lab.explore.code.program import Task
 from lab.explore.questions import Question
-from lab.explore.search.budget import Budget
+from lab.explore.search.event import Budget
 from lab.language.phrases import exactly, phrases
 from lab.paths import REFERENCE
 from lab.play import own_levels

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from lab.evidence.fault_record import Effect
 from lab.evidence.loss import Mechanism
-from lab.explore.search.budget import NONE, Budget
+from lab.explore.search.event import NONE, Budget
 from lab.explore.search.harm import Harm, Why
 from lab.explore.search.in_words import ORDINALS, name_of
 from lab.judge.fact import Code

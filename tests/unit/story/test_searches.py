@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lab.explore.code.program import FOR_EVER_MS, Task
+from lab.explore.kept import CheapestBreak, Summary
 from lab.explore.questions import TTL_MS, Question
-from lab.explore.search.budget import Budget
-from lab.explore.summary import CheapestBreak, Summary
+from lab.explore.search.event import Budget
 from lab.language.choice import Language
 from lab.story.searches import conditions, summary
 from tests.every import every

@@ -1,0 +1,126 @@
+"""Commands that are more than a look at some keys: transactions, scripts, what waits or listens, what depends on the clock.
+
+*A transaction* is one command: the server executes it as a whole, so nobody can come between. In the tables and in the events
+it has the name TRANSACTION, and each of its commands after its length. The real server gets MULTI, the commands and EXEC.
+
+*A command that reads the server's clock*, or names a moment on it, gets the clock of the search. Such a command, and each script
+that may contain one, is run by Redis behind a few lines of Lua. These answer TIME, and turn a moment into a time to live:
+PEXPIREAT into PEXPIRE, PXAT into PX. All other commands are Redis' own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+
+from lab.explore.store.resp import Reply, Words
+
+TRANSACTION, MULTI, EXEC = b"TRANSACTION", b"MULTI", b"EXEC"
+WATCH, UNWATCH = b"WATCH", b"UNWATCH"
+# whether it adds a subscription; the confirmation is a message, and no reply
+SUBSCRIBING = {b"SUBSCRIBE": True, b"PSUBSCRIBE": True, b"UNSUBSCRIBE": False, b"PUNSUBSCRIBE": False}
+SHA, TEXT = b"EVALSHA", b"EVAL"  # run a script, by its hash and by its text
+
+
+def sha1(script: str | bytes) -> str:
+    """Return the name that Redis gives a script."""
+    return hashlib.sha1(script.encode() if isinstance(script, str) else script).hexdigest()  # noqa: S324 - as Redis has it
+
+
+def as_transaction(commands: Sequence[Words]) -> Words:
+    """Return the commands between MULTI and EXEC as one command."""
+    return (TRANSACTION, *(part for words in commands for part in (str(len(words)).encode(), *words)))
+
+
+def is_transaction(command: Words) -> bool:
+    """Return whether a command is a transaction."""
+    return command[0] == TRANSACTION
+
+
+def commands_of(transaction: Words) -> Iterator[Words]:
+    """Yield the commands of a transaction."""
+    place = 1
+    while place < len(transaction):
+        after = place + 1 + int(transaction[place])
+        yield transaction[place + 1 : after]
+        place = after
+
+
+# in place of a reply: the server has taken the command, and does not answer yet. Stores other than Redis say so
+WAITING = Reply(b"", None)
+EVENTS = (b"WatchEvent",)  # no commands of a client: with them it waits for what the server sends by itself
+# the place of the time-out among the words, and how many of its units are a second
+WAITS: dict[bytes, tuple[int, int]] = {
+    **dict.fromkeys((b"BLPOP", b"BRPOP", b"BZPOPMIN", b"BZPOPMAX", b"BRPOPLPUSH", b"BLMOVE"), (-1, 1)),
+    **dict.fromkeys((b"BLMPOP", b"BZMPOP"), (1, 1)),
+    b"XREAD": (0, 1000),  # after the word BLOCK, where it is there
+}
+
+
+def gives_up_after_ms(words: Words) -> float | None:
+    """Return for how long a command waits; 0 for ever, None for a command that does not wait. Raises ValueError."""
+    place, units = WAITS[words[0]]
+    if words[0] == b"XREAD":
+        upper = [one.upper() for one in words]
+        if b"BLOCK" not in upper:
+            return None
+        place = upper.index(b"BLOCK") + 1
+    return float(words[place]) * 1000 / units
+
+
+def can_wait(words: Words) -> bool:
+    """Return whether a command waits in the server where it cannot be done at once."""
+    return words[0] in WAITS and gives_up_after_ms(words) is not None
+
+
+CLOCKED = {b"TIME", b"EXPIREAT", b"PEXPIREAT", b"EXPIRETIME", b"PEXPIRETIME"}
+OF_MOMENTS = {b"PXAT", b"EXAT"}
+IN_SCRIPT = re.compile(r"\btime\b|expireat|exat|pxat|expiretime|xadd", re.IGNORECASE)
+
+SHIM = """\
+local redis = (function() \
+local real, now = redis, tonumber(table.remove(ARGV)); \
+local function d(n) return string.format('%.0f', n) end; \
+local function run(call, name, ...) \
+local c, a = string.upper(name), {...}; \
+if c == 'TIME' then return {d(math.floor(now / 1000)), d((now % 1000) * 1000)} end; \
+if c == 'EXPIREAT' then a[2] = d(a[2] * 1000 - now) return call('PEXPIRE', unpack(a)) end; \
+if c == 'PEXPIREAT' then a[2] = d(a[2] - now) return call('PEXPIRE', unpack(a)) end; \
+if c == 'EXPIRETIME' or c == 'PEXPIRETIME' then local t = call('PTTL', a[1]); \
+if t < 0 then return t end; return c == 'PEXPIRETIME' and now + t or math.floor((now + t + 500) / 1000) end; \
+if c == 'XADD' then for i = 2, #a do if a[i] == '*' then a[i] = d(now) .. '-*' break end end end; \
+local ends = false; \
+if c == 'SET' or c == 'GETEX' then for i = 2, #a - 1 do local o = string.upper(a[i]); \
+if o == 'PXAT' or o == 'EXAT' then local left = a[i + 1] * (o == 'EXAT' and 1000 or 1) - now; \
+if left > 0 then a[i], a[i + 1] = 'PX', d(left) else ends = true table.remove(a, i) table.remove(a, i) end; break end end end; \
+local reply = call(name, unpack(a)); \
+if ends and reply then real.call('PEXPIRE', a[1], -1) end; return reply end; \
+return setmetatable({call = function(...) return run(real.call, ...) end, \
+pcall = function(...) return run(real.pcall, ...) end}, {__index = real}) end)(); """
+ONE = "return redis.call(unpack(ARGV))"
+
+
+def is_clocked(script: str) -> bool:
+    """Return whether a script may ask for the time, or name a moment."""
+    return IN_SCRIPT.search(script) is not None
+
+
+def with_shim(script: str) -> str:
+    """Return a script that runs on the clock that its last argument gives."""
+    first, newline, rest = script.partition("\n")
+    return f"{first}\n{SHIM}{rest}" if first.startswith("#!") and newline else SHIM + script
+
+
+def needs_clock(words: Words, clocked: frozenset[bytes] | set[bytes]) -> bool:
+    """Return whether a command depends on the clock. clocked: the hashes of the scripts that do."""
+    name = words[0]
+    if name in (SHA, TEXT):
+        return bool(clocked) and words[1] in clocked
+    if name == TRANSACTION:
+        return any(needs_clock(one, clocked) for one in commands_of(words))
+    if name in CLOCKED:
+        return True
+    if name in (b"SET", b"GETEX"):
+        return any(one.upper() in OF_MOMENTS for one in words[2:])
+    return name == b"XADD" and b"*" in words[2:]
