@@ -9,17 +9,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, get_type_hints
+from typing import Any
 
 import redis
 import redis.asyncio
 
 from app.lock import Grant, NotAcquired, NotOwner
+from app.process_loop import ProcessLoop
+from app.shapes import Block, Unknown, in_methods, is_async, methods
 from app.suggestion import suggestion
 
 CLIENT, CLIENTS, KEY, TTL, WAIT, RETRY, HOST, PORT, URL = (
@@ -39,7 +39,7 @@ NAMES = {
     KEY: "key name resource lock_name lock_key lock_id key_name",
     TTL: "ttl expire expiry expires expiration lease lease_time lock_timeout ttl_ms expire_ms expiry_ms lease_ms px lock_ttl "
     "ttl_s ttl_seconds lease_s lease_seconds lease_duration expires_in expire_seconds hold_time",
-    WAIT: "wait wait_ms blocking_timeout acquire_timeout wait_timeout max_wait timeout_ms",
+    WAIT: "wait wait_ms blocking_timeout acquire_timeout wait_timeout max_wait",
     RETRY: "retry retry_ms sleep sleep_interval retry_interval retry_delay poll_interval retry_interval_ms retry_delay_ms",
     HOST: "host",
     PORT: "port",
@@ -47,28 +47,25 @@ NAMES = {
 }
 MEANING = {name: what for what, names in NAMES.items() for name in names.split()}
 TIMES = (TTL, WAIT, RETRY)
+EITHER = ("timeout", "timeout_ms")  # a time to live, or how long to wait
 IN_MS = ("_ms", "px")
 LONG_PAUSE = 10  # nobody sleeps that many seconds between two tries: a pause with such a default is in milliseconds
 REFUSALS = ("notacquired", "timeout", "locked", "unavailable", "cannotacquire", "lockerror", "acquire")
 LOSSES = ("notowned", "notacquired", "notowner", "notlocked", "notheld", "expired", "lost", "lockerror", "release", "unlock")
 
 
-class Unknown(TypeError):  # noqa: N818 - names what the parameter is
-    """A lock cannot be made: a parameter without a default has a name that nobody knows, or the lock has no methods."""
-
-
 def meant(function: Callable[..., Any], means: Mapping[str, str], given: frozenset[str] = frozenset()) -> dict[str, str]:
     """Return what each parameter of a function means. given: the meanings that somebody else has. Raises Unknown.
 
     means: by parameter, another name that says better what it is. ``timeout`` is a time to live, unless another parameter is
-    one: then it is how long to wait.
+    one: then it is how long to wait. So is ``timeout_ms``.
     """
     found: dict[str, str] = {}
     parameters = [one for one in inspect.signature(function).parameters.values() if one.name not in ("self", "cls")]
     known = {one.name: means.get(one.name, one.name) for one in parameters}
     for one in parameters:
         what = MEANING.get(known[one.name])
-        if known[one.name] == "timeout":
+        if known[one.name] in EITHER:
             what = WAIT if TTL in given or any(MEANING.get(name) is TTL for name in known.values()) else TTL
         if what is not None and what not in found.values() and what not in given:
             found[one.name] = what
@@ -89,8 +86,14 @@ class AdaptedLock:
     says_yes: bool
     # by parameter, another name that says better what it is: ``{"timeout": "wait_ms"}``
     means: Mapping[str, str]
-    # what the acquire that was granted answered
+    # whether its client answers with texts, and not with bytes
+    wants_text: bool
+    # what the last acquire answered, and whether it did: it may have raised an error
     answer: Any = None
+    has_answered = False
+    # the event loop of all requests of the process; None where each request runs one of its own
+    loop: ProcessLoop | None
+    has_own_loop = False
 
     def __init__(self, store: Any, key: str, ttl_ms: int, wait_ms: int, retry_ms: int) -> None:
         self.store, self.key, self.wait_ms = store, key, wait_ms
@@ -103,16 +106,18 @@ class AdaptedLock:
         A lock that does not wait is asked again after each pause, until the time to wait is over.
         """
         if is_async(self.make):
-            return asyncio.run(self._run_async(work))
-        lock, acquire, release = self._made(_client(self.store))
+            return self._in_loop(self._run_async(work))
+        lock, acquire, release = self._made(client := _client(self.store, self.wants_text))
         if inspect.iscoroutinefunction(acquire):  # a function made it, and did not say which class
-            return asyncio.run(self._run_async(work))
+            return self._in_loop(self._run_async(work))
         until_s = time.monotonic() + self.wait_ms / 1000
         while not self._is_granted(acquire):
+            if is_block := isinstance(lock, Block):
+                lock.leave_refused(self.has_answered)
             self._waits_on(until_s)
             time.sleep(self.times[RETRY] / 1000)
-            if not hasattr(lock, "acquire"):  # a block is entered once
-                lock, acquire, release = self._made(_client(self.store))
+            if is_block:  # a block is entered once
+                lock, acquire, release = self._made(client)
         try:
             return work(self._grant(lock))
         finally:
@@ -120,14 +125,20 @@ class AdaptedLock:
                 if release(*self._token(release)) is False:
                     raise NotOwner(self.key, "this request")
 
+    def _in_loop(self, request: Coroutine[Any, Any, Any]) -> Any:
+        self.has_own_loop = self.loop is None
+        return self.loop.run(request) if self.loop else asyncio.run(request)
+
     async def _run_async(self, work: Callable[[Grant], Any]) -> Any:
-        async with redis.asyncio.Redis(**_address(self.store)) as client:
+        async with redis.asyncio.Redis(**_address(self.store), decode_responses=self.wants_text) as client:
             lock, acquire, release = self._made(client)
             until_s = time.monotonic() + self.wait_ms / 1000
             while not await self._is_granted_async(acquire):
+                if is_block := isinstance(lock, Block):
+                    await lock.leave_refused_async(self.has_answered)
                 self._waits_on(until_s)
                 await asyncio.sleep(self.times[RETRY] / 1000)
-                if not hasattr(lock, "acquire"):
+                if is_block:
                     lock, acquire, release = self._made(client)
             try:
                 return await asyncio.to_thread(work, self._grant(lock))
@@ -138,30 +149,34 @@ class AdaptedLock:
 
     def _made(self, client: Any) -> tuple[Any, Callable[..., Any], Callable[..., Any]]:
         """Return a new lock, and how it is acquired and released."""
-        lock = self.make(**self._words(self.about, self.make, client))
+        lock = in_methods(self.make(**self._words(self.about, self.make, client)))
         return lock, *methods(lock)
 
     def _is_granted(self, acquire: Callable[..., Any]) -> bool:
         """Ask once, and return whether the answer is a grant."""
-        try:
+        with self._asked():
             self.answer = acquire(**self._others(acquire))
-        except Exception as error:
-            if _is_one_of(error, REFUSALS):
-                return False
-            raise
+            self.has_answered = True
         return self._is_yes()
 
     async def _is_granted_async(self, acquire: Callable[..., Any]) -> bool:
-        try:
+        with self._asked():
             self.answer = await acquire(**self._others(acquire))
-        except Exception as error:
-            if _is_one_of(error, REFUSALS):
-                return False
-            raise
+            self.has_answered = True
         return self._is_yes()
 
+    @contextlib.contextmanager
+    def _asked(self) -> Iterator[None]:
+        """Take an error with such a name for a refusal."""
+        self.has_answered = False
+        try:
+            yield
+        except Exception as error:
+            if not _is_one_of(error, REFUSALS):
+                raise
+
     def _is_yes(self) -> bool:
-        return bool(self.answer) if self.says_yes else self.answer is not False
+        return self.has_answered and (bool(self.answer) if self.says_yes else self.answer is not False)
 
     def _waits_on(self, until_s: float) -> None:
         """Let a request go on waiting for a lock that does not wait by itself. Raises NotAcquired."""
@@ -214,16 +229,24 @@ class AdaptedLock:
 
 
 def adapted(
-    make: Callable[..., Any], key: str = "{key}", says_yes: bool = False, means: Mapping[str, str] = MappingProxyType({})
+    make: Callable[..., Any],
+    key: str = "{key}",
+    says_yes: bool = False,
+    means: Mapping[str, str] = MappingProxyType({}),
+    wants_text: bool = False,
+    one_loop: bool = False,
 ) -> type[AdaptedLock]:
     """Return a class as a stage's ``lock``. key: what the lock makes of the key that it is given. Raises Unknown.
 
     make: a class or a function that returns an object with ``acquire`` and ``release``, or one for a ``with`` block. Methods that
     are coroutines run in an event loop of the request, with a client of redis.asyncio. says_yes: ``acquire`` answers a grant with
     something true, such as a token, and a refusal with None or 0; without it, only False is a refusal. means: by the name of a
-    parameter, another name, of those in ``NAMES``, that says what it is: ``{"hold": "ttl_ms"}``.
+    parameter, another name, of those in ``NAMES``, that says what it is: ``{"hold": "ttl_ms"}``. wants_text: its client answers
+    with texts, as one made with ``decode_responses=True``. one_loop: all requests of a process share one event loop, as a lock
+    needs that keeps something of asyncio, such as a client or an ``asyncio.Lock``, for later requests.
     """
-    about = {"make": staticmethod(make), "about": meant(make, means), "form": key, "says_yes": says_yes, "means": means}
+    about: dict[str, Any] = {"make": staticmethod(make), "about": meant(make, means), "form": key, "means": means}
+    about |= {"says_yes": says_yes, "wants_text": wants_text, "loop": ProcessLoop() if one_loop else None}
     return type("Lock", (AdaptedLock,), about)
 
 
@@ -237,49 +260,9 @@ def retried(attempt: Callable[[], Any], wait_s: float, retry_s: float) -> bool:
     return True
 
 
-def methods(lock: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return how a lock is acquired and released. Raises Unknown."""
-    for acquire, release in (("acquire", "release"), ("lock", "unlock")):
-        if callable(getattr(lock, acquire, None)) and callable(getattr(lock, release, None)):
-            return getattr(lock, acquire), getattr(lock, release)
-    if hasattr(lock, "__enter__"):
-        return lambda: _entered(lock.__enter__()), partial(_left, lock)
-    if hasattr(lock, "__aenter__"):
-        return lock.__aenter__, partial(_left_async, lock)
-    raise Unknown(f"{type(lock).__name__} has neither acquire and release, nor lock and unlock, nor is it for a with block")
-
-
-def _entered(what: object) -> bool:
-    """Return whether a block is entered with the lock: what ``with`` gives is often the lock, or None."""
-    return what is not False
-
-
-def _left(lock: Any) -> None:
-    """Leave a block, with the error of the work where it failed. What ``__exit__`` answers says nothing of the lock."""
-    lock.__exit__(*sys.exc_info())
-
-
-async def _left_async(lock: Any) -> None:
-    await lock.__aexit__(*sys.exc_info())
-
-
-def is_async(make: Callable[..., Any]) -> bool:
-    """Return whether the methods of a lock are coroutines. make: its class, or a function whose annotation names the class."""
-    kind = make if isinstance(make, type) else _returned(make)
-    return any(inspect.iscoroutinefunction(getattr(kind, name, None)) for name in ("acquire", "lock", "__aenter__"))
-
-
-def _returned(make: Callable[..., Any]) -> Any:
-    """Return the class that a function says it returns; None where it says none."""
-    try:
-        return get_type_hints(make).get("return")
-    except (NameError, TypeError, AttributeError):  # of a name that only a type checker knows
-        return None
-
-
-def _client(store: Any) -> Any:
-    """Return a client as redis-py makes it by default: texts come back as bytes."""
-    return store.plain(decode_responses=False) if hasattr(store, "plain") else store
+def _client(store: Any, wants_text: bool) -> Any:
+    """Return a client as redis-py makes it by default, whose answers are bytes, or one whose answers are texts."""
+    return store.plain(decode_responses=wants_text) if hasattr(store, "plain") else store
 
 
 def _address(store: Any) -> dict[str, Any]:

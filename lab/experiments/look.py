@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from math import ceil
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+import redis
 
 from app.adapter import WAIT
 from app.journal import Journal
 from app.lock import Grant, NotAcquired, Stage
 from app.settings import Settings
+from app.shapes import PLAIN
 from app.stores import lock_store
 from lab.errors import BadInput, MissingProgram, NotReady
 from lab.explore.server import servers
@@ -23,7 +27,7 @@ STEPS_MS = (60_000, 10_000, 5000, 1000, 500, 100, 50, 10, 1)  # people choose a 
 WATCHED = "lab-watched"
 GONE = -2  # what PTTL answers of a key that is not there
 WITHIN_S = 15.0  # for one acquire and one release on an idle server
-PLAIN = (bool, int, float, str, bytes, type(None))
+FREED_S, LOOK_AGAIN_S = 1.0, 0.01  # so long a thread of the lock may take to free it; a TTL is longer
 
 
 class Watched(NamedTuple):
@@ -39,6 +43,8 @@ class Watched(NamedTuple):
     taken_for: Mapping[str, str] = MappingProxyType({})
     # how the release failed; empty if it did not
     failure: str = ""
+    # whether the release ended well, and the key was another one after it, or gone
+    is_freed: bool = True
 
     @property
     def says_yes(self) -> bool:
@@ -85,77 +91,101 @@ class _Request(threading.Thread):
         return Workers(self.stage, store, Journal(None)).lock(WATCHED, ttl_ms, wait_ms, RETRY_MS)
 
     @property
+    def answer(self) -> Any:
+        """Return what ``acquire`` of somebody's class answered; None of other locks."""
+        return getattr(self.lock, "answer", None)
+
+    @property
     def why(self) -> str:
         """Return why it failed, or what it did not end in time."""
         failure = self.failure
         return f"{type(failure).__name__}: {failure}" if failure else f"it took more than {WITHIN_S:.0f} s"
 
 
-def watched(stage: Stage, ttl_ms: int = TTL_MS) -> Watched:
+@contextlib.contextmanager
+def idle_server(store: str) -> Iterator[Settings | None]:
+    """Start a server to look at a lock, and end it. A lock that keeps its client finds it again. None for other stores."""
+    if store != "redis":
+        yield None
+        return
+    with servers(1) as (server,):
+        yield Settings.read(environ={}, redis_url=f"{server.host}:{server.port}")
+
+
+def watched(stage: Stage, settings: Settings | None, ttl_ms: int = TTL_MS) -> Watched:
     """Watch one acquire, with such a TTL. A lock that sets one key of another name has that key, whatever it is given.
 
     Raises BadInput where the lock cannot be had on an idle server, or sets no key there; NotReady for a worker that fails.
     """
-    if stage.store != "redis":
+    if settings is None:
         return Watched()
-    left: dict[str, int] = {}
-    with servers(1) as (server,):
-        settings = Settings.read(environ={}, redis_url=f"{server.host}:{server.port}")
-        one = _Request(stage, settings, (ttl_ms, WAIT_MS), lambda: left.update(_keys(settings)))
-        one.start()
-        one.join(WITHIN_S)
+    store = _emptied(settings)
+    held: dict[str, _Key] = {}
+    others: list[str] = []
+
+    def look() -> None:
+        held.update(_keys(store))
+        others.extend(name for name in store.info("keyspace") if name != "db0")
+
+    one = _Request(stage, settings, (ttl_ms, WAIT_MS), look)
+    one.start()
+    one.join(WITHIN_S)
     if not one.worked_s:
         raise _no_grant(stage, one)
     passed_ms = ceil((one.worked_s - one.asked_s) * 1000)  # more than that of a TTL has not passed
     taken_for = getattr(one.lock, "taken_for", {})
-    keys = [key for key in left if WATCHED in key] or (list(left) if len(left) == 1 else [])
+    keys = [key for key in held if WATCHED in key] or (list(held) if len(held) == 1 else [])
     if not keys:
-        others = f"It set {', '.join(left)}" if left else "It set no key"
-        gone = (BadInput if left else KeyGone)(
-            f"{stage.name}: no key with the name that the lock was given is set while it is held. {others}."
-        )
-        if isinstance(gone, KeyGone):
-            gone.taken_for = taken_for
-        raise gone
-    key = min(keys, key=len)
+        raise _no_key(stage, held, others, taken_for)
+    freed = _freed(store, {key: held[key] for key in keys})
+    key = min(freed or keys, key=lambda key: (held[key].left_ms < 0, len(key)))
     form = key.replace("{", "{{").replace("}", "}}").replace(WATCHED, "{key}")
-    key_ttl_ms = roundest_ms(left[key], left[key] + passed_ms) if left[key] > 0 else 0
+    left_ms = held[key].left_ms
+    key_ttl_ms = chosen_ms(left_ms, left_ms + passed_ms, ttl_ms) if left_ms > 0 else 0
     failure = one.why if one.failure or one.is_alive() else ""
-    return Watched(form, key_ttl_ms, getattr(one.lock, "answer", None), taken_for, failure)
+    return Watched(form, key_ttl_ms, one.answer, taken_for, failure, not failure and bool(freed))
 
 
-def waits_in_ms(stage: Stage, ttl_ms: int) -> bool:
+def waits_in_ms(stage: Stage, settings: Settings | None, ttl_ms: int) -> bool:
     """Look how an acquire is refused while another request holds the lock. Return whether its wait was in milliseconds.
 
-    A lock whose refusal cannot be taken_for from a grant must not be judged by it. Raises BadInput.
+    A lock whose refusal cannot be told from a grant must not be judged by it. Raises BadInput.
     """
-    if stage.store != "redis":
+    if settings is None:
         return False
+    _emptied(settings)
     held, over, hold_s = threading.Event(), threading.Event(), 0.8 * min(ttl_ms, TTL_MS) / 1000
 
     def hold() -> None:
         held.set()
         over.wait(hold_s)
 
-    with servers(1) as (server,):
-        settings = Settings.read(environ={}, redis_url=f"{server.host}:{server.port}")
-        first = _Request(stage, settings, (ttl_ms, WAIT_MS), hold)
-        first.start()
-        held.wait(WITHIN_S)
-        second = _Request(stage, settings, (ttl_ms, BRIEF_MS), lambda: None)
-        second.start()
-        second.join(hold_s)
-        is_over = not second.is_alive() and not over.is_set()
-        over.set()
-        first.join(WITHIN_S)
+    first = _Request(stage, settings, (ttl_ms, WAIT_MS), hold)
+    first.start()
+    held.wait(WITHIN_S)
+    second = _Request(stage, settings, (ttl_ms, BRIEF_MS), lambda: None)
+    second.start()
+    second.join(hold_s)
+    is_over = not second.is_alive() and not over.is_set()
+    over.set()
+    first.join(WITHIN_S)
+    if getattr(second.lock, "has_own_loop", False):
+        second.join(FREED_S + (BRIEF_MS + ttl_ms) / 1000)
+        if second.is_alive():
+            raise BadInput(f"{stage.name}: a request that waited for the lock, in an event loop of its own, waits for ever")
     if not is_over or second.ended_s > first.got_s + hold_s:
         return False  # it waits by itself: nothing is known of a refusal
-    answer = getattr(second.lock, "answer", None)
-    if second.got_s and not isinstance(answer, PLAIN) and not hasattr(type(answer), "__bool__"):
-        raise BadInput(
-            f"{stage.name}: while another request held the lock, acquire answered {answer!r:.80}, which may mean yes or no. "
-            "Let acquire return False or None, or raise an error such as NotAcquired"
-        )
+    if second.got_s and second.answer != first.answer:
+        third = _Request(stage, settings, (ttl_ms, WAIT_MS), lambda: None)
+        third.start()
+        third.join(WITHIN_S)
+        # an answer that is another one only while the lock is held may be a refusal; tokens and fences are never the same
+        if third.answer == first.answer or not (isinstance(second.answer, PLAIN) or _is_false_or_true(second.answer)):
+            raise BadInput(
+                f"{stage.name}: while another request held the lock, acquire answered {second.answer!r:.80}, which may mean yes "
+                f"or no; a grant on an idle server was answered with {first.answer!r:.80}. "
+                "Let acquire return False or None, or raise an error such as NotAcquired"
+            )
     if not second.got_s and not isinstance(second.failure, NotAcquired):
         raise BadInput(
             f"{stage.name}: while another request held the lock, acquire raised {second.why}. The name of an error that means no "
@@ -165,16 +195,65 @@ def waits_in_ms(stage: Stage, ttl_ms: int) -> bool:
     return waits and not second.got_s and second.ended_s - second.asked_s < BRIEF_MS / 2000
 
 
+def _is_false_or_true(answer: object) -> bool:
+    """Return whether objects of this kind say themselves whether they are true. An Enum's class does, its members do not."""
+    return any("__bool__" in vars(kind) for kind in type(answer).__mro__)
+
+
+def chosen_ms(least_ms: int, most_ms: int, given_ms: int) -> int:
+    """Return which TTL of this range was chosen: the one that was given, or else the roundest."""
+    return given_ms if least_ms <= given_ms <= most_ms else roundest_ms(least_ms, most_ms)
+
+
 def roundest_ms(least_ms: int, most_ms: int) -> int:
     """Return the time of this range on the largest step: the TTL that was chosen, when a part of it has passed."""
     return next(-(-least_ms // step_ms) * step_ms for step_ms in STEPS_MS if -(-least_ms // step_ms) * step_ms <= most_ms)
 
 
-def _keys(settings: Settings) -> dict[str, int]:
-    """Return what is left of each TTL, at least 1 ms; -1 where a key has none. A key that expires meanwhile is left out."""
-    store: Any = lock_store("redis", settings, Journal(None))
-    left = {key: store.pttl(key) for key in sorted(store.keys("*"))}
-    return {key: left_ms or 1 for key, left_ms in left.items() if left_ms != GONE}
+class _Key(NamedTuple):
+    """A key at one moment: what it has, and what is left of its TTL: at least 1 ms; -1 without one."""
+
+    value: bytes | None
+    left_ms: int
+
+
+def _emptied(settings: Settings) -> redis.Redis:
+    """Return a client of an idle server, on which nothing is left of another look."""
+    store = redis.Redis(settings.redis_url.first.host, settings.redis_url.first.port)
+    store.flushall()
+    return store
+
+
+def _keys(store: redis.Redis) -> dict[str, _Key]:
+    """Return the keys that are set. One that expires meanwhile is left out."""
+    found = sorted(store.keys("*"))
+    left = {key: store.pttl(key) for key in found}
+    return {key.decode(errors="replace"): _Key(store.dump(key), left[key] or 1) for key in found if left[key] != GONE}
+
+
+def _freed(store: redis.Redis, held: Mapping[str, _Key]) -> list[str]:
+    """Return which keys the release has changed: the lock is among them. A thread of the lock may free it a moment later."""
+    until_s = time.monotonic() + FREED_S
+    while True:
+        now = _keys(store)
+        freed = [key for key, was in held.items() if key not in now or now[key].value != was.value]
+        if freed or time.monotonic() > until_s:
+            return freed
+        time.sleep(LOOK_AGAIN_S)
+
+
+def _no_key(stage: Stage, held: Collection[str], others: Collection[str], taken_for: Mapping[str, str]) -> BadInput:
+    """Say that there was no key with the name that the lock was given. others: the databases that had keys, besides the first."""
+    if others:
+        return BadInput(
+            f"{stage.name} sets its key in {', '.join(others)} of its server. The lab sees database 0 only: let the lock use that"
+        )
+    none = f"{stage.name}: no key with the name that the lock was given is set while it is held."
+    if held:
+        return BadInput(f"{none} It set {', '.join(held)}.")
+    gone = KeyGone(f"{none} It set no key.")
+    gone.taken_for = taken_for
+    return gone
 
 
 def _no_grant(stage: Stage, one: _Request) -> BadInput | NotReady | MissingProgram:

@@ -5,6 +5,7 @@ Replicas and the explorer read a stage from a file, so one is written. It is an 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import json
@@ -14,11 +15,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from app.adapter import HOST, PORT, TIMES, TTL, URL, WAIT, Unknown, meant
+from app.adapter import EITHER, HOST, PORT, TIMES, TTL, URL, WAIT, meant
 from app.lock import Claim, Stage
+from app.settings import Settings
+from app.shapes import Unknown, is_async
 from app.stage_check import WITH_WORKERS
 from lab.errors import BadInput, choose_from
-from lab.experiments.look import TTL_MS, KeyGone, Watched, waits_in_ms, watched
+from lab.experiments.look import TTL_MS, KeyGone, Watched, idle_server, waits_in_ms, watched
 from lab.scenario.stages import find_stage
 
 # what a lock with a time to live is usually asked to keep: what is tested where nobody says what the lock promises
@@ -27,7 +30,7 @@ USUAL = (
     "serves_most_requests freed_after_crash freed_after_failure freed_after_hang"
 )
 HALF_MS, WHOLE_MS = 1500, 1000  # of a TTL with a fraction of a second; the step of one without
-FIXED = "has_fixed_ttl"
+FIXED, STEP = "has_fixed_ttl", f"\n    ttl_step_ms={WHOLE_MS},"
 OWN_FUNCTION = "A function of your own can make the lock: module:make"
 OURS = ("app", "lab", "locustfiles")  # the lab's own packages, which hide others of the same name
 
@@ -102,7 +105,15 @@ def of_a_class(lock: str, store: str, claims: str | None, folder: Path) -> tuple
     values |= {"claims": claims_of(claims), "library": _library(module)}
     has_own_client = store in WITH_WORKERS and bool({HOST, PORT, URL} & set(about.values()))
     values["lane"] = "\n    by_lane=True," if has_own_client else ""
-    stage, seen = _fitted(lock, values, folder / f"{_plain(name)}.py")
+    with idle_server(store) as idle:
+        fitting = _Fitting(lock, values, folder / f"{_plain(name)}.py", idle)
+        fitting.may_need_a_loop = not isinstance(made, type) or is_async(made)
+        try:
+            stage, seen = fitting.fitted()
+        except BadInput as error:
+            if not fitting.may_need_a_loop:
+                raise
+            stage, seen = fitting.fitted_in_one_loop(error)
     taken_for = seen.taken_for or about
     words = ", ".join(
         f"{parameter}=the {what}{' of the scenario' if what in TIMES else ''}" for parameter, what in taken_for.items()
@@ -110,51 +121,90 @@ def of_a_class(lock: str, store: str, claims: str | None, folder: Path) -> tuple
     return stage, [f"{name}({words}); others keep their defaults", *_about(seen, stage)]
 
 
-def _fitted(lock: str, values: dict[str, Any], path: Path) -> tuple[Stage, Watched]:
-    """Write the stage of a class as often as a look at it shows what its parameters and its answers mean. Raises BadInput."""
-    means: dict[str, str] = {}
+class _Fitting:
+    """The stage of a class, written as often as a look at it shows what its parameters and its answers mean."""
 
-    def written(says_yes: bool = False) -> tuple[Stage, Watched]:
-        values["how"] = (f", means={json.dumps(means)}" if means else "") + (", says_yes=True" if says_yes else "")
-        return _written(OF_A_CLASS, values, path)
+    def __init__(self, lock: str, values: dict[str, Any], path: Path, idle: Settings | None) -> None:
+        self.lock, self.values, self.path, self.idle = lock, values, path, idle
+        self.means: dict[str, str] = {}
+        self.says_yes = self.wants_text = self.one_loop = False
+        self.may_need_a_loop = False
 
-    try:
-        stage, seen = written()
-        taken_for, is_brief = seen.taken_for, 0 < seen.ttl_ms < TTL_MS // 100
-    except KeyGone as gone:
-        taken_for, is_brief = gone.taken_for, True
-        if TTL not in taken_for.values():
-            raise
-    ttl = next((name for name, what in taken_for.items() if what is TTL), "")
-    if ttl and is_brief:  # seconds were milliseconds
-        means[ttl] = "ttl_ms"
-        stage, seen = written()
-    values |= _ttl_of(stage, seen)
-    if FIXED in values["fixed"] and ttl:  # what that parameter is given is no TTL
-        if ttl != "timeout":
-            raise BadInput(f"{lock}: its key lives for {seen.ttl_ms} ms, whatever the parameter {ttl!r} is given. {OWN_FUNCTION}")
-        means[ttl] = "wait"
-    stage, seen = written(seen.says_yes)
-    if seen.failure:
-        raise BadInput(f"{lock}: its release failed on an idle server: {seen.failure}. {OWN_FUNCTION}")
-    if waits_in_ms(stage, values["ttl_ms"]):
-        means[next(name for name, what in seen.taken_for.items() if what is WAIT)] = "wait_ms"
-        stage, seen = written(seen.says_yes)
-    return stage, seen
+    def look(self) -> tuple[Stage, Watched]:
+        """Write it, and look at it. Raises BadInput."""
+        how = [f"means={json.dumps(self.means)}"] if self.means else []
+        how += [f"{name}=True" for name in ("says_yes", "wants_text", "one_loop") if getattr(self, name)]
+        self.values["how"] = "".join(f", {one}" for one in how)
+        return _written(OF_A_CLASS, self.values, self.path, self.idle)
+
+    def first_look(self) -> tuple[Stage, Watched]:
+        """Look with a client that answers with bytes; if that frees nothing, with one of texts. Raises BadInput."""
+        with contextlib.suppress(BadInput):
+            if (found := self.look())[1].is_freed:
+                return found
+        self.wants_text = True
+        with contextlib.suppress(BadInput):
+            if (found := self.look())[1].is_freed:
+                return found
+        self.wants_text = False
+        return self.look()
+
+    def fitted_in_one_loop(self, error: BadInput) -> tuple[Stage, Watched]:
+        """Try it again with one event loop for all requests. Raises the error of before where that does not help."""
+        self.one_loop, self.may_need_a_loop = True, False
+        self.means, self.says_yes = {}, False
+        try:
+            return self.fitted()
+        except BadInput:
+            raise error from None
+
+    def fitted(self) -> tuple[Stage, Watched]:
+        """Find out what its parameters and its answers mean. Raises BadInput."""
+        try:
+            stage, seen = self.first_look()
+            taken_for, is_brief = seen.taken_for, 0 < seen.ttl_ms < TTL_MS // 100
+        except KeyGone as gone:
+            taken_for, is_brief = gone.taken_for, True
+            if TTL not in taken_for.values():
+                raise
+        ttl = next((name for name, what in taken_for.items() if what is TTL), "")
+        if ttl and is_brief:  # seconds were milliseconds
+            self.means[ttl] = "ttl_ms"
+            stage, seen = self.look()
+        try:
+            self.values |= _ttl_of(stage, seen, self.idle)
+        except BadInput:
+            if self.may_need_a_loop:
+                raise
+            self.values |= {"ttl_ms": TTL_MS, "fixed": STEP}
+        if FIXED in self.values["fixed"] and ttl:  # what that parameter is given is no TTL
+            if ttl not in EITHER:
+                raise BadInput(
+                    f"{self.lock}: its key lives for {seen.ttl_ms} ms, whatever the parameter {ttl!r} is given. {OWN_FUNCTION}"
+                )
+            self.means[ttl] = ttl.replace("timeout", "wait")
+        self.says_yes = seen.says_yes
+        stage, seen = self.look()
+        if seen.failure:
+            raise BadInput(f"{self.lock}: its release failed on an idle server: {seen.failure}. {OWN_FUNCTION}")
+        if waits_in_ms(stage, self.idle, self.values["ttl_ms"]):
+            self.means[next(name for name, what in seen.taken_for.items() if what is WAIT)] = "wait_ms"
+            stage, seen = self.look()
+        return stage, seen
 
 
-def _ttl_of(stage: Stage, seen: Watched) -> dict[str, Any]:
-    """Return what a file says of the TTL: it is always the same, whatever the lock is given; or it has whole seconds only."""
+def _ttl_of(stage: Stage, seen: Watched, idle: Settings | None) -> dict[str, Any]:
+    """Return what a file says of the TTL: it is always the same, whatever the lock is given; or it has whole seconds only.
+
+    Raises BadInput where the lock takes no fraction of a second.
+    """
     values = {"ttl_ms": TTL_MS, "fixed": ""}
     if not seen.ttl_ms:
         return values
-    try:
-        half_ms = watched(stage, HALF_MS).ttl_ms
-    except BadInput:
-        half_ms = 0
+    half_ms = watched(stage, idle, HALF_MS).ttl_ms
     if abs(half_ms - seen.ttl_ms) < HALF_MS // 10:
         return {"ttl_ms": seen.ttl_ms, "fixed": f"\n    {FIXED}=True,"}
-    return values if half_ms == HALF_MS else values | {"fixed": f"\n    ttl_step_ms={WHOLE_MS},"}
+    return values if half_ms == HALF_MS else values | {"fixed": STEP}
 
 
 def of_a_worker(command: str, store: str, claims: str | None, lanes: int, folder: Path) -> tuple[Stage, list[str]]:
@@ -170,12 +220,16 @@ def of_a_worker(command: str, store: str, claims: str | None, lanes: int, folder
     values: dict[str, Any] = {"command": command.replace("\\", "/"), "worker": worker, "lanes": lanes, "store": store}
     values |= {"claims": claims_of(claims)}
     path = folder / f"{name}.py"
-    stage, seen = _written(OF_A_WORKER, values, path)
-    if seen.failure:
-        raise BadInput(f"{command}: its release failed on an idle server: {seen.failure}")
-    values |= _ttl_of(stage, seen)
-    if values["fixed"]:
-        stage, seen = _written(OF_A_WORKER, values, path)
+    with idle_server(store) as idle:
+        stage, seen = _written(OF_A_WORKER, values, path, idle)
+        if seen.failure:
+            raise BadInput(f"{command}: its release failed on an idle server: {seen.failure}")
+        try:
+            values |= _ttl_of(stage, seen, idle)
+        except BadInput:
+            values |= {"fixed": STEP}
+        if values["fixed"]:
+            stage, seen = _written(OF_A_WORKER, values, path, idle)
     return stage, _about(seen, stage)
 
 
@@ -187,8 +241,12 @@ def _about(seen: Watched, stage: Stage) -> list[str]:
     is_other = not stage.has_fixed_ttl and seen.ttl_ms not in (0, TTL_MS)
     other = [f"its key lives for {seen.ttl_ms} ms where it is given {TTL_MS}"] if is_other else []
     whole = ["its TTL: whole seconds; scenarios have such, too"] if stage.ttl_step_ms == WHOLE_MS else []
+    text = ["its client answers with texts (decode_responses=True): with bytes it frees nothing"]
+    text = text if getattr(stage.lock, "wants_text", False) else []
+    loop = ["all requests of a process share one event loop: in a loop of their own they fail"]
+    loop = loop if getattr(stage.lock, "loop", None) else []
     yes = [f"acquire answers a grant with a {type(seen.answer).__name__}: None and 0 are refusals"] if seen.says_yes else []
-    return [*key, *fixed, *other, *means, *whole, *yes]
+    return [*key, *fixed, *other, *means, *whole, *text, *loop, *yes]
 
 
 def _imported(lock: str, module: str, name: str) -> Any:
@@ -222,15 +280,24 @@ def _plain(name: str) -> str:
     return f"my_{plain}" if plain in stages() or plain in sys.stdlib_module_names else plain
 
 
-def _written(form: str, values: dict[str, Any], path: Path) -> tuple[Stage, Watched]:
+def _written(form: str, values: dict[str, Any], path: Path, idle: Settings | None) -> tuple[Stage, Watched]:
     """Write a stage, look which key it locks, and write it again where that is another one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     values = {"ttl_ms": TTL_MS, "fixed": ""} | values
     quoted = {name: json.dumps(values[name]) for name in ("folder", "store", "library", "worker") if name in values}
     path.write_text(form.format(**values | quoted, key='"{key}"'), encoding="utf-8")
-    stage = find_stage(str(path))
-    seen = watched(stage)
+    stage = _found(values, path)
+    seen = watched(stage, idle)
     if seen.key != "{key}":
         path.write_text(form.format(**values | quoted, key=json.dumps(seen.key)), encoding="utf-8")
-        stage = find_stage(str(path))
+        stage = _found(values, path)
     return stage, seen
+
+
+def _found(values: dict[str, Any], path: Path) -> Stage:
+    """Return the stage. Each has a loop of its own, and what a module keeps of another loop is of no use: it is imported anew."""
+    if "one_loop" in values.get("how", ""):
+        root = values["module"].partition(".")[0]
+        for name in [name for name in sys.modules if name.partition(".")[0] == root]:
+            del sys.modules[name]
+    return find_stage(str(path))

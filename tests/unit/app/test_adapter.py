@@ -170,3 +170,52 @@ def test_release_by_name():
     run(Manager)
 
     assert freed == [("key", "token of key")]
+
+
+def answering(what: object, left: list[object]) -> type:
+    """A block that gives this, and notes that it was left."""
+
+    class Block:
+        def __init__(self, key: str) -> None: ...
+
+        def __enter__(self) -> object:
+            if isinstance(what, Exception):
+                raise what
+            return what
+
+        def __exit__(self, *_: object) -> None:
+            left.append(what)
+
+    return Block
+
+
+@pytest.mark.parametrize(
+    ("what", "says_yes", "is_granted"),
+    [(False, False, False), (None, True, False), (None, False, True), (True, True, True), ([], True, True)],
+)
+def test_block_that_is_refused_is_left(what, says_yes, is_granted):
+    """A block may give its answer; what is no plain answer is the lock itself. A refused one is left, as ``with`` leaves it."""
+    left: list[object] = []
+    one = adapted(answering(what, left), says_yes=says_yes)(None, "key", 3000, 0, 30)  # type: ignore[arg-type]
+
+    with contextlib.nullcontext() if is_granted else pytest.raises(NotAcquired):
+        assert one.run(lambda grant: "done") == "done"
+    assert left == [what]
+
+
+def test_block_that_raises_is_not_left():
+    """A block whose __enter__ raised was not entered."""
+    left: list[object] = []
+
+    with pytest.raises(NotAcquired):
+        adapted(answering(NotAcquired("key", 0), left))(None, "key", 3000, 0, 30).run(lambda grant: None)  # type: ignore[arg-type]
+    assert left == []
+
+
+@pytest.mark.parametrize("name", ["timeout", "timeout_ms"])
+@pytest.mark.parametrize(("other", "is_ttl"), [("sleep", True), ("expire", False)])
+def test_timeout_is_the_ttl_unless_another_is(name, other, is_ttl):
+    """``timeout`` and ``timeout_ms`` are the TTL, unless another parameter is: then they are how long to wait."""
+    make = eval(f"lambda {name}=1, {other}=1: None")  # noqa: S307 - a parameter's name cannot be given otherwise
+
+    assert adapter.meant(make, {})[name] == (adapter.TTL if is_ttl else adapter.WAIT)

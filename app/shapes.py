@@ -1,0 +1,92 @@
+"""The shapes of locks: two methods, or a ``with`` block, of threads or of asyncio. Each becomes a lock with two methods."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+PLAIN = (bool, int, float, str, bytes, type(None))  # answers that say what they mean
+
+
+class Unknown(TypeError):  # noqa: N818 - names what the parameter is
+    """A lock cannot be made: a parameter without a default has a name that nobody knows, or the lock has no methods."""
+
+
+class Block:
+    """A lock for a ``with`` block, as one with methods."""
+
+    def __init__(self, lock: Any) -> None:
+        self.lock = lock
+
+    def leave_refused(self, has_answered: bool) -> None:
+        """Leave a block whose answer was a refusal, as ``with`` does. One that raised was not entered."""
+        if has_answered:
+            self.lock.__exit__(None, None, None)
+
+    async def leave_refused_async(self, has_answered: bool) -> None:
+        """Leave an ``async with`` block."""
+        if has_answered:
+            await self.lock.__aexit__(None, None, None)
+
+
+class SyncBlock(Block):
+    """One of ``with``. What ``__exit__`` answers says nothing of the lock."""
+
+    def acquire(self) -> Any:
+        return _entered(self.lock.__enter__())
+
+    def release(self) -> None:
+        self.lock.__exit__(*sys.exc_info())
+
+
+class AsyncBlock(Block):
+    """One of ``async with``."""
+
+    async def acquire(self) -> Any:
+        return _entered(await self.lock.__aenter__())
+
+    async def release(self) -> None:
+        await self.lock.__aexit__(*sys.exc_info())
+
+
+def _entered(what: object) -> object:
+    """Return what a block answers, where it answers. It often gives the lock itself, which says nothing."""
+    return what if isinstance(what, PLAIN) else True
+
+
+def in_methods(lock: Any) -> Any:
+    """Return a lock that has methods. Raises Unknown."""
+    if _pair(lock):
+        return lock
+    for name, kind in (("__enter__", SyncBlock), ("__aenter__", AsyncBlock)):
+        if hasattr(lock, name):
+            return kind(lock)
+    raise Unknown(f"{type(lock).__name__} has neither acquire and release, nor lock and unlock, nor is it for a with block")
+
+
+def methods(lock: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return how a lock that has methods is acquired and released."""
+    acquire, release = _pair(lock)
+    return getattr(lock, acquire), getattr(lock, release)
+
+
+def _pair(lock: Any) -> tuple[str, ...]:
+    """Return the names of the methods that acquire and release a lock; nothing where it has none."""
+    pairs = (("acquire", "release"), ("lock", "unlock"))
+    return next((pair for pair in pairs if all(callable(getattr(lock, name, None)) for name in pair)), ())
+
+
+def is_async(make: Callable[..., Any]) -> bool:
+    """Return whether the methods of a lock are coroutines. make: its class, or a function whose annotation names the class."""
+    kind = make if isinstance(make, type) else _returned(make)
+    return any(inspect.iscoroutinefunction(getattr(kind, name, None)) for name in ("acquire", "lock", "__aenter__"))
+
+
+def _returned(make: Callable[..., Any]) -> Any:
+    """Return the class that a function says it returns; None where it says none."""
+    try:
+        return get_type_hints(make).get("return")
+    except (NameError, TypeError, AttributeError):  # of a name that only a type checker knows
+        return None

@@ -1,0 +1,210 @@
+"""A look at a lock on an idle server finds what its parameters and its answers mean, or names what may mean yes or no."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from lab.errors import BadInput
+from lab.experiments.stage_file import of_a_class
+
+LOCKS = '''
+import asyncio
+import enum
+import functools
+import uuid
+from contextlib import contextmanager
+
+import redis
+
+COMPARE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
+
+
+class Plain:
+    """SET NX PX, once."""
+
+    def __init__(self, client, key, ttl):
+        self.client, self.key, self.ttl, self.token = client, key, ttl, uuid.uuid4().hex
+
+    def acquire(self):
+        return bool(self.client.set(self.key, self.token, nx=True, px=int(self.ttl * 1000)))
+
+    def release(self):
+        self.client.eval(COMPARE, 1, self.key, self.token)
+
+
+class ZeroIsYes(Plain):
+    def acquire(self):
+        return 0 if super().acquire() else 1
+
+
+class NoneOrTimeLeft(Plain):
+    def acquire(self):
+        return None if super().acquire() else self.client.pttl(self.key)
+
+
+class InWords(Plain):
+    def acquire(self):
+        return "granted" if super().acquire() else "denied"
+
+
+class Outcome(enum.Enum):
+    GRANTED = "granted"
+    BUSY = "busy"
+
+
+class AnEnum(Plain):
+    def acquire(self):
+        return Outcome.GRANTED if super().acquire() else Outcome.BUSY
+
+
+class AnEnumForAll(Plain):
+    """Wrong: lets everybody in."""
+
+    def acquire(self):
+        self.client.set(self.key, self.token, px=int(self.ttl * 1000))
+        return Outcome.GRANTED
+
+
+class TokenForAll(Plain):
+    """Wrong: lets everybody in, each with a token of its own."""
+
+    def acquire(self):
+        self.client.set(self.key, self.token, px=int(self.ttl * 1000))
+        return self.token
+
+
+@contextmanager
+def block(client, key, ttl):
+    lock = Plain(client, key, ttl)
+    got = lock.acquire() or None
+    try:
+        yield got
+    finally:
+        if got:
+            lock.release()
+
+
+class ForTexts(Plain):
+    def release(self):
+        if self.client.get(self.key) == self.token:
+            self.client.delete(self.key)
+
+
+class InAnotherDatabase(Plain):
+    def __init__(self, host, port, key, ttl):
+        super().__init__(redis.Redis(host, port, db=1), key, ttl)
+
+
+class CountsItsWaiters(Plain):
+    def __init__(self, client, key, ttl):
+        super().__init__(client, f"lock:{key}:owner", ttl)
+        self.waiters = f"n:{key}"
+
+    def acquire(self):
+        self.client.incr(self.waiters)
+        try:
+            return super().acquire()
+        finally:
+            self.client.decr(self.waiters)
+
+
+class TimeoutInMs(Plain):
+    def __init__(self, client, key, timeout_ms=5000):
+        super().__init__(client, key, timeout_ms / 1000)
+
+
+@functools.cache
+def kept(key, client, ttl):
+    return Plain(client, key, ttl)
+
+
+def kept_for_all(client, key, ttl):
+    FIRST.append(kept(key, FIRST[0].client if FIRST else client, ttl))
+    return FIRST[-1]
+
+
+FIRST = []
+GATES = {}
+
+
+class GateOfTheLoop(Plain):
+    """Requests of a process pass an asyncio.Lock first, which belongs to one event loop."""
+
+    async def acquire(self):
+        await GATES.setdefault(self.key, asyncio.Lock()).acquire()
+        while not await self.client.set(self.key, self.token, nx=True, px=int(self.ttl * 1000)):
+            await asyncio.sleep(0.02)
+        return True
+
+    async def release(self):
+        await self.client.eval(COMPARE, 1, self.key, self.token)
+        GATES[self.key].release()
+
+
+class NoGate(GateOfTheLoop):
+    async def acquire(self):
+        return await self.client.set(self.key, self.token, nx=True, px=int(self.ttl * 1000))
+
+    async def release(self):
+        await self.client.eval(COMPARE, 1, self.key, self.token)
+'''
+
+
+@pytest.fixture
+def look(tmp_path, monkeypatch):
+    """A function that looks at one of these locks, and returns the stage that it writes and what it says."""
+    (tmp_path / "looked_at.py").write_text(LOCKS, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    yield lambda name: of_a_class(f"looked_at:{name}", "redis", None, tmp_path / "out")
+    sys.modules.pop("looked_at", None)
+
+
+@pytest.mark.parametrize("name", ["ZeroIsYes", "NoneOrTimeLeft", "InWords", "AnEnum"])
+def test_answer_may_mean_no(name, look):
+    """An answer that is another one only while the lock is held may be a refusal: such a lock must not be judged by it."""
+    with pytest.raises(BadInput, match="which may mean yes or no"):
+        look(name)
+
+
+@pytest.mark.parametrize("name", ["AnEnumForAll", "TokenForAll"])
+def test_answer_means_yes(name, look):
+    """The same answer as on an idle server is a grant, and so is a token that is never the same: such a lock is judged."""
+    stage, _ = look(name)
+
+    assert stage.lock.says_yes
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("block", {"says_yes": True}),
+        ("ForTexts", {"wants_text": True}),
+        ("Plain", {"wants_text": False, "loop": None}),
+        ("CountsItsWaiters", {"form": "lock:{key}:owner"}),
+        ("TimeoutInMs", {"means": {}}),
+        ("kept_for_all", {"form": "{key}"}),
+        ("NoGate", {"says_yes": True, "loop": None}),
+    ],
+)
+def test_what_a_look_finds(name, found, look):
+    """It finds the answer of a block, a client of texts, the key that a release frees, a TTL with a name of two meanings."""
+    stage, _ = look(name)
+
+    assert {what: getattr(stage.lock, what) for what in found} == found
+    assert not stage.has_fixed_ttl
+
+
+def test_lock_that_keeps_an_event_loop(look):
+    """A lock that keeps an asyncio.Lock for later requests gets one event loop for all of them."""
+    stage, _ = look("GateOfTheLoop")
+
+    assert stage.lock.loop is not None
+
+
+def test_lock_of_another_database(look):
+    """A key in another database is named: the lab sees the first one only."""
+    with pytest.raises(BadInput, match="in db1 of its server"):
+        look("InAnotherDatabase")
