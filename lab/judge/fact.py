@@ -77,6 +77,7 @@ class Code(StrEnum):
     SOLD_OUT_NOT_JOURNALED = "sold_out_not_journaled"
     NEVER_SENT = "never_sent"
     STRANGE_KEY = "strange_key"
+    REPORTS_OFF = "reports_off"
     UNSEEN_COMMANDS = "unseen_commands"
     NO_WRITE_OF = "no_write_of"
     WRITE_OF_REFUSED = "write_of_refused"

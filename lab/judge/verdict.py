@@ -167,6 +167,8 @@ def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:
         yield Fact(Code.STILL_INSIDE)
     yield from doubts(findings)
     yield from _not_on_record(record, findings)
+    if record.reports_off:
+        yield Fact(Code.REPORTS_OFF)
     if findings.run.unseen is not None:
         yield Fact(Code.UNSEEN_COMMANDS, unseen=findings.run.unseen)
     if Mechanism.TTL_TOO_SHORT in findings.losses:

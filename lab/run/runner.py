@@ -146,6 +146,7 @@ def _run(
             record.unwritten = why.replace(f"{folder.path}/", "")
             if record.unwritten and not record.interrupted:
                 record.ended, record.ended_with = Ending.NOT_WRITTEN, record.unwritten
+            record.reports_off = any(recorder.is_silenced for recorder in recorders)
             record.clients = system.clients()
             worker_failure = "" if record.interrupted else system.worker_failure()
             record.commands = _difference(before, system.commands())

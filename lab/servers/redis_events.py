@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from pathlib import Path
 from time import monotonic_ns
@@ -14,10 +15,11 @@ from redis.retry import Retry
 
 from app.line_file import LineFile
 from lab.evidence.history import KeyEvent
-from lab.servers.programs.redis import LABS_OWN
+from lab.servers.programs.redis import LABS_OWN, reports
 from lab.servers.server import LOOPBACK
 
 CHANNELS = "__keyevent@0__:*"
+ALL = frozenset("AE")  # events of all classes, on these channels
 
 
 class RedisEvents:
@@ -39,7 +41,7 @@ class RedisEvents:
         self._subscribed = False
         if not killed:
             self._subscribe()
-        self._node = node
+        self._node, self._port, self._host = node, port, host
         self._file = LineFile(path)
         self._encode = msgspec.json.Encoder().encode
         self._closing = threading.Event()
@@ -62,6 +64,13 @@ class RedisEvents:
     def failure(self) -> OSError | None:
         """Return why an event could not be written; None if all were."""
         return self._file.failure
+
+    @property
+    def is_silenced(self) -> bool:
+        """Return whether somebody has told the server to report less, as a lock that sets what it wants to hear itself."""
+        with contextlib.suppress(OSError):
+            return not reports(self._port, self._host) >= ALL
+        return False
 
     def _subscribe(self) -> None:
         self._subscription.psubscribe(CHANNELS)

@@ -23,6 +23,10 @@ class EventRecorder(Protocol):
     def failure(self) -> OSError | None:
         """Return why an event could not be written; None if all were."""
 
+    @property
+    def is_silenced(self) -> bool:
+        """Return whether somebody has told the store to report less. False where it does not answer."""
+
     def ask_to_end(self) -> None:
         """Let the thread end, and do not wait: several end at the same time."""
 

@@ -6,6 +6,7 @@ import json
 import time
 from contextlib import closing
 
+import pytest
 import redis
 
 from lab.servers import process
@@ -28,6 +29,21 @@ def test_recorder_of_a_server_that_ends(supervisor, tmp_path):
 
         assert not recorder._thread.is_alive()
     assert {event["key"] for event in events(path)} == {"before", "after"}
+
+
+@pytest.mark.parametrize(("setting", "is_silenced"), [("KEA", False), ("AKEm", False), ("Kgx", True), ("", True)])
+def test_reports_that_somebody_ends(setting, is_silenced, supervisor, tmp_path):
+    """A lock that sets what it wants to hear itself may take the lab's reports away: that is seen."""
+    server = process.start(RedisServer("lock-redis", notify=True), supervisor, tmp_path).wait()
+    with (
+        closing(RedisEvents(server.port, tmp_path / "server.jsonl")) as recorder,
+        closing(redis.Redis(port=server.port)) as client,
+    ):
+        client.config_set("notify-keyspace-events", setting)
+
+        assert recorder.is_silenced is is_silenced
+        server.kill()
+        assert not recorder.is_silenced
 
 
 def set_until_recorded(client, key, path):

@@ -16,6 +16,7 @@ from lab.servers import shifted_clock
 from lab.servers.server import LOOPBACK
 
 LABS_OWN = "lab"  # the name of the lab's own connections
+REPORTS = "notify-keyspace-events"
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class RedisServer:
         }
         if self.persists:
             options |= {"appendonly": "yes", "appendfsync": self.syncs}
-        options["notify-keyspace-events"] = "KEA" if self.notify else ""
+        options[REPORTS] = "KEA" if self.notify else ""
         return [word for name, value in options.items() for word in (f"--{name}", str(value))]
 
     def env(self, port: int) -> dict[str, str]:
@@ -71,6 +72,12 @@ def info(port: int, section: str, host: str = LOOPBACK) -> dict[str, Any]:
     """Return a section of the server's own statistics. Raises OSError when it does not answer."""
     with _asking(port, host) as client:
         return dict(client.info(section))
+
+
+def reports(port: int, host: str = LOOPBACK) -> frozenset[str]:
+    """Return the classes of events that a server publishes, each a letter. Raises OSError when it does not answer."""
+    with _asking(port, host) as client:
+        return frozenset(client.config_get(REPORTS)[REPORTS])
 
 
 def connected(port: int, host: str = LOOPBACK) -> list[dict[str, str]]:

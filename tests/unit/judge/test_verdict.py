@@ -105,6 +105,7 @@ def test_other_violation_is_reported():
         ({}, {"account": Account(10, 0, 0, 0, Fact(Code.NOBODY_WROTE, values=(7,)))}, Code.NOBODY_WROTE),
         ({"final": None}, {"account": Account(10, 0, 0, 0, Fact(Code.NOT_READ))}, Code.NOT_READ),
         ({"in_flight_left": True}, {}, None),
+        ({"reports_off": True}, {}, Code.REPORTS_OFF),
         ({"requests": 11}, {}, None),
     ],
 )
