@@ -61,7 +61,7 @@ class RunRecord(msgspec.Struct, kw_only=True):
     ended_with: str = ""
     # why a part of the evidence is missing, where a file could not be written
     unwritten: str = ""
-    # whether the lock's store was told to report less of its keys than the lab needs
+    # whether somebody made the lock's store report less of its keys than the lab needs
     reports_off: bool = False
     # the counter before the run, and after it; None if nobody could read it
     start: int = 0

@@ -149,7 +149,7 @@ def watched(stage: Stage, settings: Settings | None, ttl_ms: int = TTL_MS) -> Wa
 def waits_in_ms(stage: Stage, settings: Settings | None, ttl_ms: int) -> bool:
     """Look how an acquire is refused while another request holds the lock. Return whether its wait was in milliseconds.
 
-    A lock whose refusal cannot be told from a grant must not be judged by it. Raises BadInput.
+    A lock whose refusal may be taken for a grant must not be judged by it. Raises BadInput.
     """
     if settings is None:
         return False

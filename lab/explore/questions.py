@@ -171,7 +171,8 @@ def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
     for budget in single_faults():
         yield Question(task, budget)
     if servers == 1:
-        yield Question(seldom._replace(work_ms=long), Budget(lost_replies=1))
+        for budget in (Budget(lost_replies=1), Budget(failures=1)):  # also after the lease has ended
+            yield Question(seldom._replace(work_ms=long), budget)
         yield Question(task._replace(ends=True))
     yield Question(task, replicas=THREE, needed=servers > 1)
     if servers == 1:

@@ -67,7 +67,7 @@ class RedisEvents:
 
     @property
     def is_silenced(self) -> bool:
-        """Return whether somebody has told the server to report less, as a lock that sets what it wants to hear itself."""
+        """Return whether somebody has made the server report less, as a lock that sets what it wants to hear itself."""
         with contextlib.suppress(OSError):
             return not reports(self._port, self._host) >= ALL
         return False

@@ -169,7 +169,8 @@ class BruteForce:
     def _at_server(self, run: Run, client: int, thread: int, command: CommandSent) -> list[EVENT]:
         found: list[EVENT] = [("step", client, thread)]
         if command.server == COUNTER:
-            return [*found, ("failures", client, thread)] if run.left["failures"] and client not in run.writing else found
+            fails = run.left["failures"] and (client in run.writing) is (self.asked.task.work_ms > 0)
+            return [*found, ("failures", client, thread)] if fails else found
         changes = self.redis.execute(run.lock, command.words)[1] != run.lock
         if run.left["lost_replies"]:
             found.append(("lost reply", client, thread))

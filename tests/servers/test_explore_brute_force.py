@@ -40,12 +40,18 @@ STAGES = [
     "watchdog_abort",
     "fencing",
 ]
-QUESTIONS = {**{str(one): question(one) for one in FAULTS}, "long work": question(**LONG), "three clients": question(replicas=3)}
+QUESTIONS = {
+    **{str(one): question(one) for one in FAULTS},
+    "long work": question(**LONG),
+    "long work that fails": question(Budget(failures=1), **LONG),
+    "three clients": question(replicas=3),
+}
 SAMPLE = [  # the questions with few schedules
     *((name, "no fault") for name in STAGES),
     *((name, "long work") for name in ("ttl", "uuid")),
     *((name, what) for name in ("setnx", "uuid") for what in ("1 crash", "1 lost reply", "1 command sent twice")),
     *((name, "1 failure of the work") for name in ("setnx", "lua")),
+    *((name, "long work that fails") for name in ("ttl", "lua")),
     ("none", "1 pause"),
 ]
 RANDOM, SAMPLED_RANDOM = 200, (100, 150)  # few schedules

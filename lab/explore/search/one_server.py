@@ -42,7 +42,9 @@ def dids(world: World, state: State, client: int, thread: int, command: CommandS
         yield from _faults(world, state, after, client, thread, command)
         return
     actor = actor_of(world, client, thread)
-    if state.left.failures and actor % world.program.task.at_once not in world.node(state, client).writing:
+    # work that takes time fails at its write, when that is over; other work at its read: it makes no difference
+    task, writes = world.program.task, world.node(state, client).writing
+    if state.left.failures and (actor % task.at_once in writes) is (task.work_ms > 0):
         spent = state._replace(left=state.left.without("failures"))
         failed = Move(event._replace(kind=FAILURE), spent, command=command, reply=LOST)
         yield _faulted(world, failed, client, thread, actor, "failures")
