@@ -106,7 +106,11 @@ class Board:
         answer = self._answer(node)
         threads = tuple(self._doing(number, one, node) for number, one in enumerate(node.pending) if number == 0 or one)
         return Pane(
-            self.phase(state, client), mode, threads, answer, _truth(state.ghosts.holds[client], state.now_ms, bool(node.inside))
+            self.phase(state, client),
+            mode,
+            threads,
+            answer,
+            _truth(state.ghosts.actors[client].hold, state.now_ms, bool(node.inside)),
         )
 
     def _answer(self, node: Node) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, Generic, TypeVar
+from typing import Any
 
+from lab.explore.model import Numbered
 from lab.explore.search.harm import Finding, Why
 from lab.explore.search.state import Move, State
 from lab.language.choice import Language
@@ -12,23 +12,6 @@ from lab.play.board import Board
 from lab.play.graph import NEVER, Graph
 from lab.play.report import Report, broken_by, reported
 from lab.story import say
-
-T = TypeVar("T", bound=Hashable)
-
-
-class ValueTable(Generic[T]):
-    """Values, each once."""
-
-    def __init__(self) -> None:
-        self.places: dict[T, int] = {}
-
-    def place(self, value: T) -> int:
-        """Return the place of a value, which is added if it is new."""
-        return self.places.setdefault(value, len(self.places))
-
-    def values(self) -> list[T]:
-        """Return all values, by place."""
-        return list(self.places)
 
 
 class Statements:
@@ -66,36 +49,31 @@ def encoded(graph: Graph) -> tuple[dict[str, Any], dict[str, str]]:
     """
     board = Board(graph.world, graph.found.graph)
     stated = Statements(board)
-    panes, locks, counters, left = ValueTable[Any](), ValueTable[Any](), ValueTable[Any](), ValueTable[Any]()
-    events, sentences, reports, findings = (
-        ValueTable[str](),
-        ValueTable[str](),
-        ValueTable[Any](),
-        ValueTable[tuple[tuple[str, str], ...]](),
-    )
-    findings.place(())  # place 0: nothing breaks
+    panes, locks, counters, left, events, sentences, reports, findings = (Numbered[Any]() for _ in range(8))
+    findings.number(())  # place 0: nothing breaks
     states, moves = [], []
     for number, state in enumerate(graph.states):
-        shown = [panes.place(board.pane(state, client)) for client in range(len(state.nodes))]
-        about = (locks.place(board.lock(state)), counters.place(board.counter(state)), state.now_ms, left.place(state.left))
-        states.append([*shown, *about, sum(state.ghosts.writes) + state.ghosts.served, graph.distances.get(number, NEVER)])
+        shown = [panes.number(board.pane(state, client)) for client in range(len(state.nodes))]
+        about = (locks.number(board.lock(state)), counters.number(board.counter(state)), state.now_ms, left.number(state.left))
+        written = sum(one.writes for one in state.ghosts.actors) + state.ghosts.served
+        states.append([*shown, *about, written, graph.distances.get(number, NEVER)])
         of_state: list[int] = []
         for move, after, found in zip(graph.moves[number], graph.leads_to[number], graph.broken[number], strict=True):
             breaks = tuple((one.claim.name, stated.breaks(state, move, one)) for one in found)
             report = stated.report(state, move)
-            placed = reports.place((tuple(map(sentences.place, report.sentences)), report.short, report.answer))
-            of_state += [events.place(str(move.event)), after, placed, findings.place(breaks)]
+            placed = reports.number((tuple(map(sentences.number, report.sentences)), report.short, report.answer))
+            of_state += [events.number(str(move.event)), after, placed, findings.number(breaks)]
         moves.append(of_state)
     states, moves = merged(states, moves)
     data = {
-        "panes": panes.values(),
-        "locks": locks.values(),
-        "counters": counters.values(),
-        "left": [one._asdict() for one in left.values()],
-        "events": events.values(),
-        "sentences": sentences.values(),
-        "reports": reports.values(),
-        "findings": findings.values(),
+        "panes": panes,
+        "locks": locks,
+        "counters": counters,
+        "left": [one._asdict() for one in left],
+        "events": events,
+        "sentences": sentences,
+        "reports": reports,
+        "findings": findings,
         "states": states,
         "moves": moves,
     }
@@ -108,12 +86,12 @@ def merged(states: list[list[int]], moves: list[list[int]]) -> tuple[list[list[i
     Such states differ in what the search remembers of their past. First all that look the same are taken for one, and are then
     separated where a move leads to different ones, until none does.
     """
-    table = ValueTable[Any]()
-    classes = [table.place(tuple(state)) for state in states]
+    table = Numbered[Any]()
+    classes = [table.number(tuple(state)) for state in states]
     while True:
-        after = ValueTable[Any]()
-        refined = [after.place((own, *_leading(moves[state], classes))) for state, own in enumerate(classes)]
-        if len(after.places) == len(table.places):
+        after = Numbered[Any]()
+        refined = [after.number((own, *_leading(moves[state], classes))) for state, own in enumerate(classes)]
+        if len(after) == len(table):
             break
         table, classes = after, refined
     first = {own: state for state, own in reversed(list(enumerate(classes)))}

@@ -58,7 +58,9 @@ def _seen(board: Board, before: State, move: Move) -> Seen:
     )
     other = 1 - move.event.client if move.event.client >= 0 else NOBODY
     wrote = (
-        other >= 0 and before.ghosts.phases[other] > ASKS and (before.ghosts.writes[other] or before.ghosts.phases[other] == OVER)
+        other >= 0
+        and before.ghosts.actors[other].phase > ASKS
+        and (before.ghosts.actors[other].writes or before.ghosts.actors[other].phase == OVER)
     )
     counts = board.count(before), board.count(move.state)
     names = frozenset(key.encode() for key in known)

@@ -68,13 +68,13 @@ class Seen(NamedTuple):
     @property
     def asks(self) -> bool:
         """Return whether the request waits for the lock before the event."""
-        return self.ghosts[0].phases[self.actor] == ASKS
+        return self.ghosts[0].actors[self.actor].phase == ASKS
 
     @property
     def is_granted(self) -> bool:
         """Return whether the request has the lock since this event."""
         before, after = self.ghosts
-        return before.holds[self.actor] is None and after.holds[self.actor] is not None
+        return before.actors[self.actor].hold is None and after.actors[self.actor].hold is not None
 
     def did(
         self, kind: Kind, *others: int | None, value: int = 0, over: int = 0, servers: tuple[int, ...] = (), code: str = ""
@@ -164,7 +164,7 @@ def _vote(seen: Seen) -> Happening | None:
     elif seen.asks and not _releases(seen):
         return seen.did(Kind.VOTE_REFUSED, servers=(node,))
     else:
-        is_left = seen.ghosts[0].phases[seen.actor] > ASKS and before != seen.client
+        is_left = seen.ghosts[0].actors[seen.actor].phase > ASKS and before != seen.client
         return seen.did(Kind.VOTE_LEFT_OTHERS, before, servers=(node,)) if is_left else None
     return seen.did(own, servers=(node,)) if owner == seen.client else seen.did(of_others, owner, servers=(node,))
 
@@ -177,7 +177,8 @@ def _releases(seen: Seen) -> bool:
 
 def _at_the_counter(seen: Seen) -> Happening:
     before, after = seen.ghosts
-    wrote = after.writes[seen.actor] > before.writes[seen.actor] or after.served > before.served  # with its write, or after it
+    has_more = after.actors[seen.actor].writes > before.actors[seen.actor].writes
+    wrote = has_more or after.served > before.served  # with its write, or after it
     if wrote or after.written != before.written:
         if seen.counted <= seen.counted_before and seen.wrote_last >= 0:
             return seen.did(Kind.OVERWROTE, seen.wrote_last, value=seen.counted, over=seen.counted_before)
@@ -227,7 +228,7 @@ def _no_change(seen: Seen, keys: dict[bytes, Key]) -> Happening | None:
         if not keys:
             return seen.did(Kind.SAW_FREE)
         return seen.did(Kind.SAW_OWN) if owner == client else seen.did(Kind.SAW_OTHERS, owner or 0)
-    if owner == client and seen.ghosts[0].phases[seen.actor] > ASKS and seen.move.event.own:
+    if owner == client and seen.ghosts[0].actors[seen.actor].phase > ASKS and seen.move.event.own:
         return seen.did(Kind.LEFT_OWN)
     return seen.did(Kind.LEFT_OTHERS, owner) if is_others else None
 
@@ -256,7 +257,7 @@ def _broken(seen: Seen, finding: Finding) -> Happening:
 
 def _loss(seen: Seen, finding: Finding) -> Happening:
     lost, at_ms = seen.counted_before - seen.counted + 1, seen.move.state.now_ms
-    hold = seen.ghosts[0].holds[seen.actor]
+    hold = seen.ghosts[0].actors[seen.actor].hold
     mine = hold.at(at_ms).why if hold is not None else finding.why
     who = seen.client if mine == finding.why or seen.wrote_last < 0 else seen.wrote_last
     if finding.why is not Why.ENTITLED:

@@ -132,7 +132,7 @@ def lock_names(world: World, moves: Sequence[Move]) -> frozenset[bytes]:
     contents = [world.lock.contents[move.state.lock] for move in moves]
     there = {key.name for keys in contents for key in keys}
     granted = {key.encode() for key in world.about.known}
-    granted |= {hold.key.encode() for move in moves for hold in move.state.ghosts.holds if hold is not None and hold.key}
+    granted |= {one.hold.key.encode() for move in moves for one in move.state.ghosts.actors if one.hold and one.hold.key}
     if world.program.servers > 1:
         granted = {at(key, server) for key in granted for server in range(1, world.program.servers + 1)}
     return frozenset(granted & there or there)
@@ -146,7 +146,7 @@ def _owned(world: World, names: frozenset[bytes], owned: dict[bytes, int], befor
         if key.name not in names:
             continue
         taken = move.state.ghosts.owner(key.name.decode(errors="replace"))
-        if taken is not None and move.state.ghosts.phases[taken.actor] != OVER:
+        if taken is not None and move.state.ghosts.actors[taken.actor].phase != OVER:
             found[key.name] = taken.actor // world.about.at_once
         elif key.name in old:
             found[key.name] = owned.get(key.name, move.event.client)
@@ -175,7 +175,7 @@ def _doing(world: World, state: State, names: frozenset[bytes], owned: dict[byte
     in_store = world.program.stage.store is not None  # no other process can take away a lock inside a process
     at_once = world.about.at_once
     for client, mode in enumerate(state.modes):
-        holds = [hold for hold in state.ghosts.holds[client * at_once : (client + 1) * at_once] if hold is not None]
+        holds = [one.hold for one in state.ghosts.actors[client * at_once : (client + 1) * at_once] if one.hold]
         over = all(world.node(state, client).ended)
         gone = [one for one in holds if in_store and one.key.encode() in names and owned.get(one.key.encode()) != client]
         late = gone or [one for one in holds if not one.is_entitled(state.now_ms)]

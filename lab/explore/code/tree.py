@@ -115,11 +115,17 @@ def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None, prog
     marks = tuple(replica.marks)
     requests = program.task.at_once
     turns, ended = before.turns if before else (0,) * requests, before.ended if before else ("",) * requests
+    writing = before.writing if before else frozenset()
     for number, mark in marks:
-        if isinstance(mark, Ended):
-            turns = (*turns[:number], turns[number] + 1, *turns[number + 1 :])
-            if turns[number] == program.task.in_turn:
-                ended = (*ended[:number], mark.how, *ended[number + 1 :])
+        match mark:
+            case AboutToWrite():
+                writing |= {number}
+            case WriteDone() | Releasing():
+                writing -= {number}
+            case Ended():
+                turns = (*turns[:number], turns[number] + 1, *turns[number + 1 :])
+                if turns[number] == program.task.in_turn:
+                    ended = (*ended[:number], mark.how, *ended[number + 1 :])
     napped = program.asks is not None and bool(inputs) and inputs[-1].thread == 0 and isinstance(pending[0], Nap)
     return Node(
         inputs,
@@ -130,16 +136,6 @@ def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None, prog
         turns,
         frozenset(replica.inside),
         frozenset(replica.asking_again),
-        _writing(marks, before),
+        writing,
         (before.refused if before else 0) + napped,
     )
-
-
-def _writing(marks: tuple[tuple[int, Mark], ...], before: Node | None) -> frozenset[int]:
-    found = before.writing if before is not None else frozenset()
-    for number, mark in marks:
-        if isinstance(mark, AboutToWrite):
-            found |= {number}
-        elif isinstance(mark, WriteDone | Releasing):
-            found -= {number}
-    return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.explore.code.operation import CommandSent, Listen, Nap, Until
+from lab.explore.code.operation import GAVE_UP, CommandSent, Listen, Nap, Until
 from lab.explore.search import one_server, watching
 from lab.explore.search.event import CLOCK, NOBODY, NONE, ScheduleEvent
 from lab.explore.search.state import RUNS, Move, State, without
@@ -33,8 +33,8 @@ def dids(world: World, state: State, horizon_ms: int) -> Iterator[Move]:
     begins = Move(ScheduleEvent(CLOCK, NOBODY), state)
     tries = 0
     while True:
-        then_ms = min((one.at_ms for one in _naps(world, begins.state)), default=until_ms)
-        then_ms = min(then_ms, until_ms)
+        naps = () if world.wakes_at_any_moment else (one.at_ms for *_, one in world.threads(begins.state) if isinstance(one, Nap))
+        then_ms = min((until_ms, *naps))
         did = at(world, begins, then_ms)
         if then_ms == until_ms:
             break
@@ -56,16 +56,15 @@ def at(world: World, did: Move, then_ms: int) -> Move:
     if lock != state.lock:
         after = watching.expired(after, world.lock.contents[state.lock], world.lock.contents[lock])
     did = did._replace(state=after)
-    for client, thread in state.blocked:
-        operation = world.node(state, client).pending[thread]
-        assert isinstance(operation, CommandSent)  # noqa: S101 - only a command is blocked
+    for client, thread, operation in world.blocked(state):
         if operation.until_ms is not None and operation.until_ms <= then_ms:
             given_up = world.lock.given_up(did.state.lock, operation.words, did.state.now_ms, operation.version, operation.node)
             blocked = without(did.state.blocked, client, thread)
             did = did._replace(state=did.state._replace(lock=given_up.state, blocked=blocked))
             did = world.replied(did, client, thread, given_up.reply.raw)
         elif operation.patience_ms is not None and operation.patience_ms <= then_ms and state.modes[client] == RUNS:
-            did = one_server.given_up(world, did, client, thread)
+            after = did.state._replace(blocked=without(did.state.blocked, client, thread))
+            did = world.resume(did._replace(state=after), client, thread, GAVE_UP)
     return world.settled(did, state)
 
 
@@ -78,16 +77,8 @@ def _deadlines(world: World, state: State) -> Iterator[int]:
         match waits:
             case Until(at_ms) | Listen(at_ms, _) if at_ms is not None and at_ms > state.now_ms:
                 yield at_ms
-    for client, thread in state.blocked:
-        operation = world.node(state, client).pending[thread]
-        assert isinstance(operation, CommandSent)  # noqa: S101 - only a command is blocked
+    for *_, operation in world.blocked(state):
         yield from (one for one in (operation.until_ms, operation.patience_ms) if one is not None and one > state.now_ms)
-
-
-def _naps(world: World, state: State) -> list[Nap]:
-    if world.wakes_at_any_moment:
-        return []
-    return [operation for _, _, operation in world.threads(state) if isinstance(operation, Nap)]
 
 
 def _asked(world: World, did: Move) -> tuple[Move, int] | None:

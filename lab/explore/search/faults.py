@@ -22,19 +22,17 @@ def dids(world: World, state: State, node: int | None = None) -> Iterator[Move]:
         elif mode == RUNS and not all(world.node(state, client).ended):
             # a pause in a pipeline is the same as one after it: the server continues
             if left.pauses and not one_server.in_flight(world, state, client):
-                yield Move(ScheduleEvent(PAUSE, client), _paused(world, state, client))
+                ghosts, at_once = state.ghosts, world.program.task.at_once
+                for number in range(at_once):
+                    ghosts = rules_of_faults.paused(
+                        ghosts, client * at_once + number, number in world.node(state, client).writing
+                    )
+                modes = put(state.modes, client, PAUSED)
+                yield Move(ScheduleEvent(PAUSE, client), state._replace(modes=modes, left=left.without("pauses"), ghosts=ghosts))
             if left.crashes:
                 yield _crashed(world, state, client)
     if left.restarts and world.lock.loses_data and world.lock.contents[state.lock] and not world.all_over(state):
         yield from _restarts(world, state, node)
-
-
-def _paused(world: World, state: State, client: int) -> State:
-    node, ghosts = world.node(state, client), state.ghosts
-    for number in range(world.program.task.at_once):
-        actor = client * world.program.task.at_once + number
-        ghosts = rules_of_faults.paused(ghosts, actor, number in node.writing)
-    return state._replace(modes=put(state.modes, client, PAUSED), left=state.left.without("pauses"), ghosts=ghosts)
 
 
 def _resumed(world: World, state: State, client: int) -> Move:
@@ -58,20 +56,17 @@ def _crashed(world: World, state: State, client: int) -> Move:
     did = one_server.arrived(
         world, Move(ScheduleEvent(CRASH, client), state._replace(left=state.left.without("crashes"))), client
     )
-    after = _gone(did.state, client)
-    return did._replace(state=after._replace(lock=world.lock.left_by(after.lock, client)))
-
-
-def _gone(state: State, client: int) -> State:
-    """Return the state after a replica has died: nothing of it makes a difference any more."""
-    return watching.closed(state, client)._replace(
-        nodes=put(state.nodes, client, 0),
-        modes=put(state.modes, client, DEAD),
-        blocked=without(state.blocked, client),
-        subscribed=without(state.subscribed, client),
-        inboxes=without(state.inboxes, client),
-        flights=without(state.flights, client),
+    after = watching.closed(did.state, client)
+    gone = after._replace(  # nothing of it makes a difference any more
+        nodes=put(after.nodes, client, 0),
+        modes=put(after.modes, client, DEAD),
+        blocked=without(after.blocked, client),
+        subscribed=without(after.subscribed, client),
+        inboxes=without(after.inboxes, client),
+        flights=without(after.flights, client),
+        lock=world.lock.left_by(after.lock, client),
     )
+    return did._replace(state=gone)
 
 
 def _restarts(world: World, state: State, node: int | None) -> Iterator[Move]:

@@ -72,24 +72,30 @@ class Written(NamedTuple):
     why: Why
 
 
-class Ghosts(NamedTuple):
-    """All of it. An actor is a request: the replica's number times the requests that it serves at once, and its own number."""
+class Actor(NamedTuple):
+    """A request: the replica's number times the requests that it serves at once, and its own number, is its number."""
 
+    phase: int = ASKS
+    # what it holds; None outside its work
+    hold: Hold | None = None
+    # why the lock that it has taken is gone before it was granted; PAUSED where it was only paused
+    gone: Why = Why.ENTITLED
+    # when it last sent a command that changed the lock's store; NOT_YET where it has sent none
+    changed_ms: int = NOT_YET
+    # whether its release began while the lock was its own; NOT_YET before its first command
+    released_own: int = NOT_YET
+    # how often it wrote
+    writes: int = 0
+    # when it ended, if its replica still runs in the background; otherwise NOT_YET
+    over_ms: int = NOT_YET
+
+
+class Ghosts(NamedTuple):
+    """All of it."""
+
+    actors: tuple[Actor, ...]
     # by key, who took it; a key that a fresh client would get has no owner
-    owners: tuple[tuple[str, Owner], ...]
-    phases: tuple[int, ...]
-    # what each request holds; None outside its work
-    holds: tuple[Hold | None, ...]
-    # why the lock that a request has taken is gone before it was granted; PAUSED where it was only paused
-    gone: tuple[Why, ...]
-    # when a request last sent a command that changed the lock's store; NOT_YET where it has sent none
-    changed_ms: tuple[int, ...]
-    # whether a request's release began while the lock was its own; NOT_YET before its first command
-    released_own: tuple[int, ...]
-    # how often each request wrote
-    writes: tuple[int, ...]
-    # when each request ended whose replica still runs in the background; NOT_YET for others
-    over_ms: tuple[int, ...]
+    owners: tuple[tuple[str, Owner], ...] = ()
     # the last writes, by part
     written: tuple[Written, ...] = ()
     # the highest fence that was granted
@@ -116,27 +122,15 @@ class Ghosts(NamedTuple):
         others = [one for one in self.owners if one[0] != key]
         return self._replace(owners=tuple(sorted([*others, (key, owner)])) if owner is not None else tuple(others))
 
-    def of_actor(self, actor: int, **values: object) -> Ghosts:
-        """Return the ghosts with other values of one request, by the names of the fields."""
-        changed: dict[str, Any] = {}
-        for name, value in values.items():
-            old = getattr(self, name)
-            changed[name] = (*old[:actor], value, *old[actor + 1 :])
-        return self._replace(**changed)
+    def of_actor(self, actor: int, **values: Any) -> Ghosts:
+        """Return the ghosts with other values of one request, by the names of its fields."""
+        changed = self.actors[actor]._replace(**values)
+        return self._replace(actors=(*self.actors[:actor], changed, *self.actors[actor + 1 :]))
 
 
 def beginning(actors: int) -> Ghosts:
     """Return the ghosts before the first event."""
-    return Ghosts(
-        (),
-        (ASKS,) * actors,
-        (None,) * actors,
-        (Why.ENTITLED,) * actors,
-        (NOT_YET,) * actors,
-        (NOT_YET,) * actors,
-        (0,) * actors,
-        (NOT_YET,) * actors,
-    )
+    return Ghosts((Actor(),) * actors)
 
 
 class Oracle:

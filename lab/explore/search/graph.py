@@ -13,6 +13,7 @@ from struct import Struct
 from typing import Any
 
 from app.lock import Claim
+from lab.explore.model import Numbered
 from lab.explore.search.event import Budget, ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.moves import moves, started
@@ -29,14 +30,11 @@ class SearchGraph:
     def __init__(self, world: World, budget: Budget, horizon_ms: int, fold: bool) -> None:
         self.world, self.budget, self.horizon_ms, self.fold = world, budget, horizon_ms, fold
         # of each field of a state, its values
-        self._known: list[dict[Any, int]] = [{} for _ in State._fields]
-        self._values: list[list[Any]] = [[] for _ in State._fields]
-        self.keys: list[bytes] = []
-        self._numbers: dict[bytes, int] = {}
+        self._values: list[Numbered[Any]] = [Numbered() for _ in State._fields]
+        self.keys: Numbered[bytes] = Numbered()
         # the state from which a state was reached first, and by which event
         self.came_from, self._by_event = array("i"), array("i")
-        self._events: list[ScheduleEvent] = []
-        self._event_numbers: dict[ScheduleEvent, int] = {}
+        self._events: Numbered[ScheduleEvent] = Numbered()
         # of each state, where its moves begin, and how many there are; of each move, where it leads, and for how many it stands
         self.begins, self.numbers = array("q"), array("H")
         self.leads_to, self.ways = array("i"), array("H")
@@ -49,32 +47,18 @@ class SearchGraph:
 
     def number(self, state: State, before: int, event: ScheduleEvent) -> tuple[int, bool]:
         """Return the number of a state, and whether it is new."""
-        key = self.key(state)
-        number = len(self.keys)
-        found = self._numbers.setdefault(key, number)
-        if found < number:
-            return found, False
-        self.keys.append(key)
+        number = self.keys.number(self.key(state))
+        if number < len(self.came_from):
+            return number, False
         self.came_from.append(before)
-        if event not in self._event_numbers:
-            self._event_numbers[event] = len(self._events)
-            self._events.append(event)
-        self._by_event.append(self._event_numbers[event])
+        self._by_event.append(self._events.number(event))
         self.begins.append(0)
         self.numbers.append(0)
         return number, True
 
     def key(self, state: State) -> bytes:
         """Return what is equal for states that are one in this graph."""
-        return self._row.pack(*[self._part(place, part) for place, part in enumerate(state)])
-
-    def _part(self, place: int, part: Any) -> int:
-        known = self._known[place]
-        number = known.get(part)
-        if number is None:
-            number = known[part] = len(known)
-            self._values[place].append(part)
-        return number
+        return self._row.pack(*[values.number(part) for values, part in zip(self._values, state, strict=True)])
 
     def state(self, number: int) -> State:
         """Return the state of a number."""

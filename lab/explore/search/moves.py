@@ -112,7 +112,7 @@ def judged(world: World, before: State, did: Move, budget: Budget) -> Move:
         if isinstance(mark, Ended):
             node = world.node(state, client)
             if not node.ended[request]:
-                now = now.of_actor(actor, phases=ghosts.ASKS)  # of several requests in turn, the next
+                now = now.of_actor(actor, phase=ghosts.ASKS)  # of several requests in turn, the next
             elif any(one is not None and not own for one, own in zip(node.pending, node.own, strict=True)):
                 now = now.of_actor(actor, over_ms=state.now_ms)
     if found:  # an error is a finding only where nothing was injected
@@ -125,7 +125,12 @@ def _passed(world: World, before: State, state: State, now: ghosts.Ghosts, budge
     """Return the ghosts after some time, and what that breaks."""
     at_once, used, waiting = world.about.at_once, budget.used(before.left), world.waiting(before)
     times = before.lock, state.lock, before.now_ms, state.now_ms
-    again = [client * at_once + one for client in _running(before) for one in world.node(before, client).asking_again]
+    again = [
+        client * at_once + one
+        for client, mode in enumerate(before.modes)
+        if mode == RUNS
+        for one in world.node(before, client).asking_again
+    ]
     about_time = rules_of_time.Passed(*times, used, waiting, _is_idle(world, before))
     return rules_of_time.passed(now, world.about, about_time, again)
 
@@ -142,15 +147,11 @@ def _faulted(world: World, did: Move, now: ghosts.Ghosts) -> ghosts.Ghosts:
     return now
 
 
-def _running(state: State) -> list[int]:
-    return [client for client, mode in enumerate(state.modes) if mode == RUNS]
-
-
 def _is_idle(world: World, state: State) -> bool:
     """Return whether no request uses the lock: none works, and the request that has taken the lock is not paused."""
     about = world.about
-    for actor, phase in enumerate(state.ghosts.phases):
-        if phase == ghosts.WORKS and state.modes[actor // about.at_once] != DEAD:
+    for actor, one in enumerate(state.ghosts.actors):
+        if one.phase == ghosts.WORKS and state.modes[actor // about.at_once] != DEAD:
             return False
     if about.servers > 1 and PAUSED in state.modes:  # whose the votes are, is not known before most of them are given
         return False

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.explore.code.operation import GAVE_UP, LOCK, LOST, CommandSent
+from lab.explore.code.operation import LOCK, LOST, CommandSent
 from lab.explore.search import watching
 from lab.explore.search.event import FAILURE, LOST_COMMAND, LOST_REPLY, RESEND, STEP
-from lab.explore.search.state import Move, State, Subscribed, without
+from lab.explore.search.state import Move, State, Subscribed
 from lab.explore.search.world import World, delivered, is_done
 from lab.explore.store.commands import (
     EVENTS,
@@ -101,12 +101,6 @@ def _behind(world: World, state: State, command: CommandSent) -> State:
     for words in command.behind:
         state, _ = world.execute(state, command, words)
     return state
-
-
-def given_up(world: World, did: Move, client: int, thread: int) -> Move:
-    """Return what is done when a client does not wait any longer for a command that waits in the server."""
-    after = did.state._replace(blocked=without(did.state.blocked, client, thread))
-    return world.resume(did._replace(state=after), client, thread, GAVE_UP)
 
 
 def in_flight(world: World, state: State, client: int) -> list[tuple[int, CommandSent]]:

@@ -12,7 +12,7 @@ from typing import Any
 from lab.explore.code.operation import Granted
 from lab.explore.code.program import Program, Task
 from lab.explore.code.tree import Tree
-from lab.explore.model import GRID_MS
+from lab.explore.model import GRID_MS, Memo
 from lab.explore.search import ghosts
 from lab.explore.search.event import CHOICE, NONE
 from lab.explore.search.ghosts import Oracle
@@ -35,9 +35,9 @@ class Probe(Oracle):
         self.program.drawing.tokens = program.drawing.tokens
         self.lock = lock
         self.counter = counter
-        self._found: dict[tuple[int, int], frozenset[str]] = {}
-        self._later: dict[tuple[int, int, str], int | None] = {}
-        self._worlds: dict[int, World] = {}
+        self._found = Memo[tuple[int, int], frozenset[str]](self._granted)
+        self._later = Memo[tuple[int, int, str], int | None](self._free_at_ms)
+        self._worlds = Memo[tuple[int], World](self._world)
 
     def close(self) -> None:
         """End all fresh clients."""
@@ -45,20 +45,14 @@ class Probe(Oracle):
             world.close()
 
     def free(self, lock: int, now_ms: int) -> frozenset[str]:
-        found = self._found.get((lock, now_ms))
-        if found is None:
-            found = self._found[lock, now_ms] = frozenset(self._granted(lock, now_ms))
-        return found
+        return self._found[lock, now_ms]
 
     def free_without(self, lock: int, now_ms: int, clients: Collection[int]) -> frozenset[str]:
         after = self.lock.without_leases(lock, clients)
         return self.free(after, now_ms) if after != lock else frozenset()
 
     def free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
-        which = lock, now_ms, key
-        if which not in self._later:
-            self._later[which] = self._free_at_ms(*which)
-        return self._later[which]
+        return self._later[lock, now_ms, key]
 
     def _free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
         while True:
@@ -82,11 +76,14 @@ class Probe(Oracle):
                 taken_ms = middle_ms
         return free_ms
 
-    def _granted(self, lock: int, now_ms: int) -> set[str]:
-        world = self._worlds.get(now_ms)
-        if world is None:
-            world = self._worlds[now_ms] = World(self.program, 0, self.lock, self.counter)
-            world.trees = [Tree(self.program, FRESH, now_ms)]
+    def _world(self, now_ms: int) -> World:
+        """Return the world of a fresh client that begins at a moment."""
+        made = World(self.program, 0, self.lock, self.counter)
+        made.trees = [Tree(self.program, FRESH, now_ms)]
+        return made
+
+    def _granted(self, lock: int, now_ms: int) -> frozenset[str]:
+        world = self._worlds[now_ms,]
         found: set[str] = set()
         # a stage without a store is in its work at once
         found.update(mark.key for _, mark in world.trees[0].nodes[0].marks if isinstance(mark, Granted) and mark.key)
@@ -102,7 +99,7 @@ class Probe(Oracle):
                 found.update(filter(None, granted))
                 if not granted:
                     todo.append(did.state)
-        return found
+        return frozenset(found)
 
 
 def with_oracle(world: World, probe: Probe) -> World:

@@ -22,7 +22,7 @@ from __future__ import annotations
 from itertools import combinations
 
 from lab.explore.code.operation import LOCK, CommandSent, FanOut, Operation
-from lab.explore.model import GRID_MS
+from lab.explore.model import GRID_MS, Memo
 from lab.explore.search import fan_out, one_server
 from lab.explore.search.event import NONE
 from lab.explore.search.state import Move, State
@@ -39,16 +39,16 @@ def unnoticed(world: World, state: State) -> list[Move]:
         found: list[Move] = []
         if isinstance(operation, FanOut) and (node := _unnoticed_at(world, state, client, thread, operation)):
             found = list(fan_out.dids(world, state, client, thread, operation, (node,)))
-        elif isinstance(operation, CommandSent) and _is_prompt(world, state, client, thread, operation):
+        elif (
+            isinstance(operation, CommandSent)
+            and operation.server == LOCK
+            and not world.is_blocked(state, client, thread)
+            and world.lock.is_prompt(state.lock, operation.words)
+        ):
             found = list(one_server.dids(world, state, client, thread, operation))
         if found:
             return [one._replace(alone=True) for one in found]
     return []
-
-
-def _is_prompt(world: World, state: State, client: int, thread: int, command: CommandSent) -> bool:
-    waits = command.server != LOCK or world.is_blocked(state, client, thread)
-    return not waits and world.lock.is_prompt(state.lock, command.words)
 
 
 def _unnoticed_at(world: World, state: State, client: int, thread: int, operation: FanOut) -> int:
@@ -92,7 +92,7 @@ class Unnoticed:
         """Take the table of a server. What each client sends is learned."""
         self.table = table
         self._sent: list[set[Words]] = [set() for _ in range(clients)]
-        self._found: dict[tuple[int, int, Words], bool] = {}
+        self._found = Memo[tuple[int, int, Words], bool](self._is_unnoticed)
 
     def sends(self, client: int, words: Words) -> None:
         """Remember what a client can send to a server. Raises NewCommand."""
@@ -104,13 +104,7 @@ class Unnoticed:
 
     def is_unnoticed(self, state: int, client: int, words: Words, now_ms: int) -> bool:
         """Return whether a command changes nothing in a state of a server, and has the same answer whatever others do before."""
-        if self.table.real.needs_clock(words):
-            return False
-        key = state, client, words
-        found = self._found.get(key)
-        if found is None:
-            found = self._found[key] = self._is_unnoticed(*key)
-        return found
+        return not self.table.real.needs_clock(words) and self._found[state, client, words]
 
     def _is_unnoticed(self, state: int, client: int, words: Words) -> bool:
         first = self.table.answer(state, words)

@@ -15,7 +15,7 @@ from lab.explore.code.operation import WRONG_ANSWER, Ended, Granted, Mark, Relea
 from lab.explore.search.ghosts import ASKS, NOT_YET, OVER, RELEASES, WORKS, About, Ghosts, Hold, Owner, Written
 from lab.explore.search.harm import BROKEN_BY, THEFTS, Finding, Harm, Why
 from lab.explore.search.rules_of_faults import claim_of
-from lab.explore.search.state import Change, put
+from lab.explore.search.state import Change
 from lab.judge.promises import PROMISES
 
 TRY_MS = PROMISES[Claim.answers_a_try_at_once.name].bound.ms
@@ -29,8 +29,8 @@ def changed(ghosts: Ghosts, about: About, change: Change, now_ms: int) -> tuple[
     """Return the ghosts after a command was executed at the lock's store, and what it breaks."""
     found: list[Finding] = []
     actor = _actor(ghosts, about, change)
-    is_release = change.own and ghosts.phases[actor] == RELEASES
-    has_released = is_release and ghosts.released_own[actor] != NOT_YET
+    is_release = change.own and ghosts.actors[actor].phase == RELEASES
+    has_released = is_release and ghosts.actors[actor].released_own != NOT_YET
     if is_release and not has_released:
         owns = any(owner.actor == actor for _, owner in ghosts.owners)
         ghosts = ghosts.of_actor(actor, released_own=int(owns))
@@ -43,7 +43,7 @@ def changed(ghosts: Ghosts, about: About, change: Change, now_ms: int) -> tuple[
     for key in sorted(before - after) if about.servers == 1 else ():  # votes are split before a request has most of them
         ghosts = ghosts.owned_by(key, Owner(actor, change.sent_ms)).of_actor(actor, gone=Why.ENTITLED)
         if has_released:  # it takes the lock anew
-            ghosts = ghosts.of_actor(actor, phases=ASKS)
+            ghosts = ghosts.of_actor(actor, phase=ASKS)
         ghosts = ghosts._replace(idle_since_ms=NOT_YET, left=())  # it was free: no fault before this has kept it taken
     for key in sorted(about.known - before - after):
         ghosts = _prolonged(ghosts, about, change, actor, key, now_ms, found)
@@ -57,7 +57,7 @@ def _actor(ghosts: Ghosts, about: About, change: Change) -> int:
         return first + change.thread
     mine = range(first, first + about.at_once)
     owning = [owner.actor for _, owner in ghosts.owners if owner.actor in mine]
-    going_on = [actor for actor in mine if ghosts.phases[actor] != OVER]
+    going_on = [actor for actor in mine if ghosts.actors[actor].phase != OVER]
     return next(iter((*owning, *going_on, first)))
 
 
@@ -66,20 +66,20 @@ def _freed(ghosts: Ghosts, about: About, change: Change, actor: int, key: str, n
     ghosts = ghosts.owned_by(key, None)
     if owner is None:
         return ghosts
-    hold = ghosts.holds[owner.actor]
+    hold = ghosts.actors[owner.actor].hold
     if owner.actor == actor:
         if about.nested and hold is not None and hold.is_entitled(now_ms) and change.own:
             found.append(Finding(Claim.reentrant, Harm.FREED_BY_INNER, client=actor))
         return ghosts
-    asks = ghosts.phases[actor] == ASKS and change.own
-    why = Why.ROBBED_BY_WAITER if asks else Why.ROBBED_IN_RELEASE if ghosts.released_own[actor] == 1 else Why.ROBBED
+    asks = ghosts.actors[actor].phase == ASKS and change.own
+    why = Why.ROBBED_BY_WAITER if asks else Why.ROBBED_IN_RELEASE if ghosts.actors[actor].released_own == 1 else Why.ROBBED
     if hold is None:
-        return ghosts.of_actor(owner.actor, gone=why) if ghosts.phases[owner.actor] == ASKS else ghosts
+        return ghosts.of_actor(owner.actor, gone=why) if ghosts.actors[owner.actor].phase == ASKS else ghosts
     if not hold.is_entitled(now_ms):
         return ghosts
     if not asks:  # of a waiter that takes a lock away, it counts whether anybody gets in
         found.append(Finding(BROKEN_BY[why], Harm.THEFT, why, owner.actor))
-    return ghosts.of_actor(owner.actor, holds=hold._replace(why=why))
+    return ghosts.of_actor(owner.actor, hold=hold._replace(why=why))
 
 
 def _prolonged(ghosts: Ghosts, about: About, change: Change, actor: int, key: str, now_ms: int, found: list[Finding]) -> Ghosts:
@@ -92,18 +92,19 @@ def _prolonged(ghosts: Ghosts, about: About, change: Change, actor: int, key: st
         pass  # its own lease, although another's may keep the lock taken for longer
     elif was == is_now or (was is not None and is_now is not None and is_now <= was) or was is None:
         return ghosts
-    hold = ghosts.holds[owner.actor]
+    hold = ghosts.actors[owner.actor].hold
     if owner.actor != actor:
-        if ghosts.phases[actor] in (WORKS, RELEASES) and (hold is not None or ghosts.phases[owner.actor] == ASKS):
+        if ghosts.actors[actor].phase in (WORKS, RELEASES) and (hold is not None or ghosts.actors[owner.actor].phase == ASKS):
             found.append(Finding(Claim.releases_only_its_own, Harm.FOREIGN_RENEWAL, client=owner.actor))
         return ghosts
     ghosts = ghosts.owned_by(key, owner._replace(since_ms=change.sent_ms))
-    is_late = NOT_YET < ghosts.over_ms[actor] < now_ms and not change.own  # a renewal on its way at the end is not one too many
+    # a renewal on its way at the end is not one too many
+    is_late = NOT_YET < ghosts.actors[actor].over_ms < now_ms and not change.own
     if is_late and not change.renewed:
         claim = claim_of(owner.left[0]) if owner.left else Claim.releases_only_its_own
         found.append(Finding(claim, Harm.RENEWED_FOR_NOBODY, client=actor))
     if hold is not None and hold.is_entitled(now_ms):
-        ghosts = ghosts.of_actor(actor, holds=hold._replace(until_ms=_until(about, change.sent_ms)))
+        ghosts = ghosts.of_actor(actor, hold=hold._replace(until_ms=_until(about, change.sent_ms)))
     return ghosts
 
 
@@ -115,17 +116,17 @@ def marked(ghosts: Ghosts, about: About, actor: int, mark: Mark, now_ms: int) ->
     """Return the ghosts after something happened in a request, and what it breaks."""
     found: list[Finding] = []
     match mark:
-        case Granted() if about.nested and ghosts.phases[actor] == WORKS:
+        case Granted() if about.nested and ghosts.actors[actor].phase == WORKS:
             pass  # the work begins, and the lock was granted before
         case Granted():
             ghosts = _granted(ghosts, about, actor, mark, now_ms, found)
         case WriteDone():
             ghosts = _wrote(ghosts, about, actor, mark, now_ms, found)
         case Releasing():
-            hold = ghosts.holds[actor]
-            if hold is not None and hold.at(now_ms).why is Why.EXPIRED and not ghosts.writes[actor]:
+            hold = ghosts.actors[actor].hold
+            if hold is not None and hold.at(now_ms).why is Why.EXPIRED and not ghosts.actors[actor].writes:
                 found.append(Finding(Claim.held_to_the_end, Harm.ABANDONED, Why.EXPIRED, actor))
-            ghosts = ghosts.of_actor(actor, holds=None, phases=RELEASES, released_own=NOT_YET, changed_ms=NOT_YET)
+            ghosts = ghosts.of_actor(actor, hold=None, phase=RELEASES, released_own=NOT_YET, changed_ms=NOT_YET)
         case Ended():
             ghosts = _ended(ghosts, about, actor, mark, now_ms, found)
     return ghosts, found
@@ -133,12 +134,12 @@ def marked(ghosts: Ghosts, about: About, actor: int, mark: Mark, now_ms: int) ->
 
 def _ended(ghosts: Ghosts, about: About, actor: int, mark: Ended, now_ms: int, found: list[Finding]) -> Ghosts:
     says_done = mark.how in ("ok", "NotOwner")
-    not_done = not ghosts.writes[actor] and (says_done or mark.how == WRONG_ANSWER)
+    not_done = not ghosts.actors[actor].writes and (says_done or mark.how == WRONG_ANSWER)
     if not_done:
         found.append(Finding(Claim.counts_once, Harm.NOT_DONE, client=actor))
-    if mark.how == "NotAcquired" and ghosts.writes[actor]:
+    if mark.how == "NotAcquired" and ghosts.actors[actor].writes:
         found.append(Finding(Claim.counts_once, Harm.DONE_AND_REFUSED, client=actor))
-    served = says_done and ghosts.writes[actor] > 0
+    served = says_done and ghosts.actors[actor].writes > 0
     left = mark.how == "NotAcquired"
     if left and about.wait_ms == 0 and now_ms > TRY_MS:
         found.append(Finding(Claim.answers_a_try_at_once, Harm.SLOW_TRY, client=actor))
@@ -149,16 +150,14 @@ def _ended(ghosts: Ghosts, about: About, actor: int, mark: Ended, now_ms: int, f
         at = f" at {mark.where}" if mark.where else ""
         about_it = f"{mark.how}{at}{f': {mark.why}' if mark.why else ''}"
         found.append(Finding(Claim.serves_most_requests, Harm.FAILED, client=actor, about=about_it))
-    ghosts = ghosts.of_actor(
-        actor, holds=None, phases=OVER, gone=Why.ENTITLED, changed_ms=NOT_YET, released_own=NOT_YET, writes=0
-    )
+    ghosts = ghosts.of_actor(actor, hold=None, phase=OVER, gone=Why.ENTITLED, changed_ms=NOT_YET, released_own=NOT_YET, writes=0)
     return ghosts._replace(served=ghosts.served + served, gave_up=ghosts.gave_up + left)
 
 
 def _granted(ghosts: Ghosts, about: About, actor: int, mark: Granted, now_ms: int, found: list[Finding]) -> Ghosts:
     hold, ghosts = _hold(ghosts, about, actor, mark.key, now_ms, found)
     entitled = hold.why in RELIES
-    for other, its in enumerate(ghosts.holds):
+    for other, its in enumerate([one.hold for one in ghosts.actors]):
         if other == actor or its is None or not entitled:
             continue
         if mark.key and its.key == mark.key and its.at(now_ms).why in RELIES:
@@ -170,28 +169,28 @@ def _granted(ghosts: Ghosts, about: About, actor: int, mark: Granted, now_ms: in
         if mark.fence <= ghosts.fence:
             found.append(Finding(Claim.fence_outlives_restart, Harm.FENCE, client=actor))
         ghosts = ghosts._replace(fence=max(mark.fence, ghosts.fence))
-    return ghosts.of_actor(actor, holds=hold, phases=WORKS, gone=Why.ENTITLED)._replace(idle_since_ms=NOT_YET)
+    return ghosts.of_actor(actor, hold=hold, phase=WORKS, gone=Why.ENTITLED)._replace(idle_since_ms=NOT_YET)
 
 
 def _hold(ghosts: Ghosts, about: About, actor: int, key: str, now_ms: int, found: list[Finding]) -> tuple[Hold, Ghosts]:
     """Return what a request holds that begins its work now, and the ghosts with it as the owner."""
     if not key:
         return Hold("", None, Why.NO_LOCK), ghosts
-    owner, since_ms = ghosts.owner(key), ghosts.changed_ms[actor]
+    owner, since_ms = ghosts.owner(key), ghosts.actors[actor].changed_ms
     if owner is not None and owner.actor == actor:
         since_ms = owner.since_ms
-    elif (why := ghosts.gone[actor]) not in (Why.ENTITLED, Why.PAUSED):
+    elif (why := ghosts.actors[actor].gone) not in (Why.ENTITLED, Why.PAUSED):
         if why in THEFTS and why is not Why.ROBBED_BY_WAITER:
             found.append(Finding(BROKEN_BY[why], Harm.THEFT, why, actor))
         return Hold(key, now_ms, why), ghosts
     elif owner is not None and about.servers == 1:
-        other = ghosts.holds[owner.actor]
+        other = ghosts.actors[owner.actor].hold
         is_held = other is not None and other.is_entitled(now_ms)
         if not is_held and not _is_kept(ghosts, about, owner.actor, actor):  # it was passed on
             since_ms = max(since_ms, owner.since_ms)
             ghosts = ghosts.owned_by(key, Owner(actor, since_ms))
     if since_ms == NOT_YET:  # after a pause as long as the lease, what it sent can have come too late to take anything
-        is_late = ghosts.gone[actor] is Why.PAUSED and about.lease_ms is not None and now_ms >= about.lease_ms
+        is_late = ghosts.actors[actor].gone is Why.PAUSED and about.lease_ms is not None and now_ms >= about.lease_ms
         return Hold(key, None, Why.SLOW if is_late else Why.NO_LOCK), ghosts
     if about.servers > 1:
         ghosts = ghosts.owned_by(key, Owner(actor, since_ms))
@@ -203,11 +202,11 @@ def _hold(ghosts: Ghosts, about: About, actor: int, key: str, now_ms: int, found
 def _is_kept(ghosts: Ghosts, about: About, owner: int, actor: int) -> bool:
     """Return whether an owner in another process has done nothing yet with which it could pass its lock on."""
     is_same_process = owner // about.at_once == actor // about.at_once
-    return ghosts.phases[owner] == RELEASES and ghosts.released_own[owner] == NOT_YET and not is_same_process
+    return ghosts.actors[owner].phase == RELEASES and ghosts.actors[owner].released_own == NOT_YET and not is_same_process
 
 
 def _wrote(ghosts: Ghosts, about: About, actor: int, mark: WriteDone, now_ms: int, found: list[Finding]) -> Ghosts:
-    hold = ghosts.holds[actor]
+    hold = ghosts.actors[actor].hold
     why = hold.at(now_ms).why if hold is not None else Why.NO_LOCK
     before = next((one for one in ghosts.written if one.part == mark.part), None)
     if mark.lost > 0:
@@ -215,16 +214,17 @@ def _wrote(ghosts: Ghosts, about: About, actor: int, mark: WriteDone, now_ms: in
         found.append(Finding(BROKEN_BY[reason], Harm.LOST, reason, actor))
         if about.one_process and BROKEN_BY[reason] is Claim.exclusive:
             found.append(Finding(Claim.exclusive_in_process, Harm.LOST, reason, actor))
-    if ghosts.writes[actor]:
+    if ghosts.actors[actor].writes:
         found.append(Finding(Claim.counts_once, Harm.TWICE, client=actor))
     if hold is not None and why is Why.ENTITLED:
         if mark.part in hold.written_by_others:
             found.append(Finding(Claim.exclusive, Harm.TWO_HOLDERS, client=actor))
-        for other, its in enumerate(ghosts.holds):
+        for other, its in enumerate([one.hold for one in ghosts.actors]):
             if other != actor and its is not None and its.key != hold.key and its.is_entitled(now_ms):
-                ghosts = ghosts.of_actor(other, holds=its._replace(written_by_others=its.written_by_others | {mark.part}))
+                ghosts = ghosts.of_actor(other, hold=its._replace(written_by_others=its.written_by_others | {mark.part}))
     written = (*(one for one in ghosts.written if one is not before), Written(mark.part, why))
-    return ghosts._replace(written=tuple(sorted(written)), writes=put(ghosts.writes, actor, ghosts.writes[actor] + 1))
+    ghosts = ghosts.of_actor(actor, writes=ghosts.actors[actor].writes + 1)
+    return ghosts._replace(written=tuple(sorted(written)))
 
 
 def _root(why: Why, of_victim: Why) -> Why:

@@ -18,23 +18,23 @@ AFTER_A_LOST_RELEASE = PROMISES[Claim.freed_after_a_lost_release.name].bound
 
 def paused(ghosts: Ghosts, actor: int, writing: bool) -> Ghosts:
     """Return the ghosts after a pause. ``writing``: the request has looked at its lock for the last time."""
-    hold = ghosts.holds[actor]
-    if hold is None and ghosts.phases[actor] != ASKS:
+    hold = ghosts.actors[actor].hold
+    if hold is None and ghosts.actors[actor].phase != ASKS:
         return ghosts
     if hold is None:  # it can keep others waiting that stand behind it
         ghosts = faulted(ghosts, actor, "pauses")
-        return ghosts if ghosts.gone[actor] is not Why.ENTITLED else ghosts.of_actor(actor, gone=Why.PAUSED)
+        return ghosts if ghosts.actors[actor].gone is not Why.ENTITLED else ghosts.of_actor(actor, gone=Why.PAUSED)
     # the lease outlived an earlier pause: what follows from a later one is not due to the earlier
-    return ghosts.of_actor(actor, holds=hold._replace(paused_late=writing, paused=not writing))
+    return ghosts.of_actor(actor, hold=hold._replace(paused_late=writing, paused=not writing))
 
 
 def faulted(ghosts: Ghosts, actor: int, fault: str, in_vain: bool = False) -> Ghosts:
     """Return the ghosts after a fault hit a request. It is kept with the lock that the request has taken, if it has."""
-    left = Left(fault, ghosts.phases[actor], in_vain)
+    left = Left(fault, ghosts.actors[actor].phase, in_vain)
     ghosts = ghosts._replace(doubled=ghosts.doubled or (fault == "resends" and not in_vain))
-    hold = ghosts.holds[actor]
+    hold = ghosts.actors[actor].hold
     if hold is not None and fault == "lost_replies":
-        ghosts = ghosts.of_actor(actor, holds=hold._replace(unrenewed=True))
+        ghosts = ghosts.of_actor(actor, hold=hold._replace(unrenewed=True))
     owned = [(key, owner) for key, owner in ghosts.owners if owner.actor == actor]
     for key, owner in owned:
         ghosts = ghosts.owned_by(key, owner._replace(left=(*owner.left, left)))
@@ -44,10 +44,10 @@ def faulted(ghosts: Ghosts, actor: int, fault: str, in_vain: bool = False) -> Gh
 
 def crashed(ghosts: Ghosts, actor: int) -> Ghosts:
     """Return the ghosts after the replica of a request has died."""
-    if ghosts.phases[actor] == OVER:
+    if ghosts.actors[actor].phase == OVER:
         return ghosts
     ghosts = faulted(ghosts, actor, "crashes")
-    return ghosts.of_actor(actor, holds=None, phases=OVER, gone=Why.ENTITLED, changed_ms=NOT_YET, released_own=NOT_YET, writes=0)
+    return ghosts.of_actor(actor, hold=None, phase=OVER, gone=Why.ENTITLED, changed_ms=NOT_YET, released_own=NOT_YET, writes=0)
 
 
 def restarted(ghosts: Ghosts, about: About, after: int, now_ms: int) -> Ghosts:
@@ -64,12 +64,12 @@ def without(ghosts: Ghosts, about: About, after: int, now_ms: int, why: Why) -> 
         if owner is None:
             continue
         ghosts = ghosts.owned_by(key, None)
-        hold = ghosts.holds[owner.actor]
+        hold = ghosts.actors[owner.actor].hold
         if hold is None:
-            if ghosts.phases[owner.actor] == ASKS:
+            if ghosts.actors[owner.actor].phase == ASKS:
                 ghosts = ghosts.of_actor(owner.actor, gone=why)
         elif why is not Why.SLOW and hold.is_entitled(now_ms):
-            ghosts = ghosts.of_actor(owner.actor, holds=hold._replace(why=why))
+            ghosts = ghosts.of_actor(owner.actor, hold=hold._replace(why=why))
     return ghosts
 
 

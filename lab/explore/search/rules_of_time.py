@@ -42,8 +42,8 @@ def passed(ghosts: Ghosts, about: About, step: Passed, again: list[int]) -> tupl
         since_ms = NOT_YET
     ghosts = without(ghosts, about, step.after, step.now_ms, Why.SLOW)
     # all that a lease excuses from now on, in the hold itself: two states that differ in nothing else are one
-    holds = tuple([hold and hold.at(step.now_ms) for hold in ghosts.holds])
-    return ghosts._replace(idle_since_ms=since_ms, holds=holds), found
+    actors = tuple([one._replace(hold=one.hold.at(step.now_ms)) if one.hold else one for one in ghosts.actors])
+    return ghosts._replace(idle_since_ms=since_ms, actors=actors), found
 
 
 def _idle(ghosts: Ghosts, about: About, step: Passed, idle_ms: int) -> Iterator[Finding]:
@@ -91,7 +91,7 @@ def ended(ghosts: Ghosts, about: About, end: End) -> Iterator[Finding]:
     """Yield what is broken at the end of a schedule."""
     taken = sorted(about.known - about.oracle.free(end.lock, end.now_ms))
     if end.waiting and not end.is_cut:
-        selfish = [one for one in end.waiting if ghosts.phases[one] == WORKS]
+        selfish = [one for one in end.waiting if ghosts.actors[one].phase == WORKS]
         if selfish:
             yield Finding(Claim.reentrant, Harm.REFUSED_TO_ITSELF, client=selfish[0])
         elif taken and not _is_theirs(about, end.lock, end.now_ms, end.waiting, taken[0]):

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from lab.explore.code.operation import CommandSent, FanOut, Operation
+from lab.explore.model import Memo, Numbered
 from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.state import Flight, Move, State
 from lab.explore.store.table import Nodes
@@ -67,8 +68,8 @@ class Alike:
 
     def __init__(self, nodes: Nodes, servers: int) -> None:
         self.nodes, self.servers = nodes, servers
-        self._looks: dict[Any, int] = {}  # how a server looks → a number
-        self._orders: dict[Any, ServerOrder] = {}
+        self._looks: Numbered[Any] = Numbered()  # how servers look
+        self._orders = Memo[Any, ServerOrder](self._put_in_order)
 
     def in_order(self, replies: Iterable[Any]) -> tuple[Any, ...]:
         """Return the answers of all servers in an order that does not depend on their numbers."""
@@ -76,17 +77,13 @@ class Alike:
 
     def ordered(self, state: State) -> State:
         """Return the state with its servers in order."""
-        order = self._order(state)
+        order = self.order(state)
         same = order.lock == state.lock and order.flights == state.flights
         return state if same else state._replace(lock=order.lock, flights=order.flights)
 
-    def groups(self, state: State) -> dict[int, int]:
-        """Return the first server of each group of equal ones, and how many are in the group."""
-        return self._order(state).groups
-
     def folded(self, state: State, found: Iterable[Move]) -> list[Move]:
         """Return the moves with the servers in order; the move of a server stands for those of its group."""
-        groups = self.groups(state)
+        groups = self.order(state).groups
         return [
             move._replace(state=self.ordered(move.state), ways=1 if move.alone else groups.get(move.event.node, 1))
             for move in found
@@ -96,19 +93,16 @@ class Alike:
         """Forget the orders that a search has needed: those of many searches would fill the memory."""
         self._orders.clear()
 
-    def _order(self, state: State) -> ServerOrder:
-        what = state.lock, state.flights
-        found = self._orders.get(what)
-        if found is None:
-            if len(self._orders) > MOST_ORDERS:
-                self._orders.clear()
-            found = self._orders[what] = self._put_in_order(*what)
-        return found
+    def order(self, state: State) -> ServerOrder:
+        """Return a state with its servers in order."""
+        if len(self._orders) > MOST_ORDERS:
+            self._orders.clear()
+        return self._orders[state.lock, state.flights]
 
     def _put_in_order(self, lock: int, flights: tuple[Flight, ...]) -> ServerOrder:
         each, servers = self.nodes.each[lock], range(1, self.servers + 1)
         looks = [(each[server - 1], tuple([flight.answers[server - 1] for flight in flights])) for server in servers]
-        numbers = [self._looks.setdefault(look, len(self._looks)) for look in looks]
+        numbers = [self._looks.number(look) for look in looks]
         order = sorted(servers, key=lambda server: numbers[server - 1])
         return ServerOrder(
             lock=self.nodes.number(each[server - 1] for server in order),

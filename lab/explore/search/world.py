@@ -107,6 +107,13 @@ class World:
         """Return whether the command of a thread waits in the server, or was executed while its replica is paused."""
         return (client, thread) in state.blocked
 
+    def blocked(self, state: State) -> Iterator[tuple[int, int, CommandSent]]:
+        """Yield the commands that wait in the server, in the order in which they came, each with its replica and thread."""
+        for client, thread in state.blocked:
+            command = self.node(state, client).pending[thread]
+            assert isinstance(command, CommandSent)  # noqa: S101 - only a command is blocked
+            yield client, thread, command
+
     def able(self, state: State) -> Iterator[tuple[int, int, Operation]]:
         """Yield the threads of replicas that run and that can do something, other than wait for their turn in the server."""
         return (one for one in self.threads(state) if self.is_able(state, *one))
@@ -154,7 +161,11 @@ class World:
             due = self._due(did.state)
             if due is None:
                 return did
-            did = self._delivered(did, *due)
+            client, thread, result = due
+            operation = self.node(did.state, client).pending[thread]
+            if isinstance(operation, Listen) and result is not None:
+                did = did._replace(state=self.without_message(did.state, client, operation.connection))
+            did = self.resume(did, client, thread, result)
         raise Livelock("a thread keeps waking, and nothing changes")
 
     def napping(self, state: State) -> list[tuple[int, int]]:
@@ -166,12 +177,6 @@ class World:
             for thread, operation in enumerate(self.node(state, client).pending)
             if isinstance(operation, Nap)
         ]
-
-    def _delivered(self, did: Move, client: int, thread: int, result: Any) -> Move:
-        operation = self.node(did.state, client).pending[thread]
-        if isinstance(operation, Listen) and result is not None:
-            did = did._replace(state=self.without_message(did.state, client, operation.connection))
-        return self.resume(did, client, thread, result)
 
     def _due(self, state: State) -> tuple[int, int, Any] | None:
         for client, thread, operation in self.threads(state):
@@ -216,9 +221,7 @@ class World:
         served = True
         while served and state.blocked:
             served = False
-            for client, thread in state.blocked:
-                command = self.node(state, client).pending[thread]
-                assert isinstance(command, CommandSent)  # noqa: S101 - only a command is blocked
+            for client, thread, command in self.blocked(state):
                 after, reply = self.execute(state, command)
                 if not is_done(command.words, reply):
                     continue
@@ -249,7 +252,7 @@ class World:
 
     def servers(self, state: State) -> Iterable[int]:
         """Return the numbers of the servers at which the search continues: of equal ones, the first."""
-        return range(1, self.program.servers + 1) if self.alike is None else self.alike.groups(state)
+        return range(1, self.program.servers + 1) if self.alike is None else self.alike.order(state).groups
 
     def event(self, state: State, client: int, thread: int, **values: Any) -> ScheduleEvent:
         """Return an event of a thread."""

@@ -70,7 +70,7 @@ def test_equal_servers_are_folded():
     other = state_of(nodes, (0, 0, 1), (flight._replace(answers=(None, None, (b"OK",))),))
 
     assert alike.ordered(one) == alike.ordered(other)
-    assert sorted(alike.groups(alike.ordered(one)).values()) == [1, 2]
+    assert sorted(alike.order(alike.ordered(one)).groups.values()) == [1, 2]
 
 
 @pytest.mark.parametrize("operation", [CommandSent(LOCK, (b"GET",), node=2), FanOut((CommandSent(LOCK, (b"GET",), node=1),) * 2)])

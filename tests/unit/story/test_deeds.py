@@ -27,7 +27,7 @@ def seen(kind, before=None, after=None, asks=True, longer=False):
         program=SimpleNamespace(servers=3),
         node=lambda state, client: SimpleNamespace(ended=("",)),
     )
-    ghosts = beginning(2).of_actor(0, phases=ASKS if asks else WORKS)
+    ghosts = beginning(2).of_actor(0, phase=ASKS if asks else WORKS)
     states = [SimpleNamespace(lock=place, ghosts=ghosts, now_ms=0) for place in (0, 1)]
     command = SimpleNamespace(words=(b"SET", b"L"))
     move = SimpleNamespace(event=ScheduleEvent(kind, 0, node=2), command=command, state=states[1], found=())
