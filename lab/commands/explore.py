@@ -36,6 +36,7 @@ from lab.scenario.stages import find_stage
 from lab.story.from_schedule import staged
 from lab.story.happening import Story
 from lab.story.terminal import rows
+from lab.text import counted
 
 
 def certify(decision: Decision, real: RealRedis, path: Path, console: Console) -> ExitStatus:
@@ -134,12 +135,16 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
             except Interrupted:
                 interrupted = True
             decision.redis = decision.redis or real.version
-            shortest = list(found_shortest(decision, explorer, wanted.only)) if _needs_schedules(decision, wanted) else []
+            are_run = wanted.out or wanted.then or wanted.keep_failing or wanted.show
+            is_needed = are_run or decision.broken().keys() & (decision.claims | stage.claims)
+            shortest = list(found_shortest(decision, explorer, wanted.only)) if is_needed else []
             report(console, decision, shortest, wanted)
             if wanted.out is not None:
-                keep(decision, shortest, wanted.out)
+                keep(shortest, wanted.out)
+                (wanted.out / DECISION).write_bytes(_as_json(decision))
             promised = [one for one in shortest if one.claim in stage.claims]
-            keep_failing(promised, wanted.keep_failing)
+            if wanted.keep_failing is not None:  # the next exploration runs them first
+                keep(promised, wanted.keep_failing, f"{stage.name}-")
             lines = wanted.then(shortest, explorer) if wanted.then else ()
             console.print(*lines, sep="\n", end="\n" if wanted.then else "", highlight=False, soft_wrap=True)
             seen = confirmed_on_cluster(promised, explorer, console) if promised and wanted.confirm and not interrupted else None
@@ -161,27 +166,20 @@ def status_of(decision: Decision, seen: Confirmed | None = None) -> int:
 @contextlib.contextmanager
 def _progress(console: Console, stage: Stage, number: int, limit_s: float) -> Iterator[Callable[..., None]]:
     """Print at once what is done, and on a terminal how far it is."""
-    console.print(words.begins(stage, number, limit_s), style="dim", highlight=False, soft_wrap=True)
+    begins = f"{stage.name}: {counted(number, 'search', 'searches')}, at most {limit_s:g} s"
+    console.print(begins, style="dim", highlight=False, soft_wrap=True)
     if not console.is_terminal:
         yield lambda place, answer: None
         return
     done: set[int] = set()
     with Progress(SpinnerColumn(), TextColumn("{task.description}"), console=console, transient=True) as progress:
-        bar = progress.add_task(words.progress(0, number))
+        bar = progress.add_task(f"search 1 of {number}")
 
         def on_answer(place: int, _: object) -> None:
             done.add(place)
-            progress.update(bar, description=words.progress(len(done), number))
+            progress.update(bar, description=f"search {min(len(done) + 1, number)} of {number}")
 
         yield on_answer
-
-
-def _needs_schedules(decision: Decision, wanted: Wanted) -> bool:
-    """Return whether schedules are printed, kept, or run."""
-    broken = decision.broken().keys()
-    return bool(
-        wanted.out or wanted.then or wanted.keep_failing or wanted.show or broken & (decision.claims | decision.stage.claims)
-    )
 
 
 def report(console: Console, decision: Decision, shortest: Sequence[Shortest], wanted: Wanted) -> None:
@@ -194,7 +192,7 @@ def report(console: Console, decision: Decision, shortest: Sequence[Shortest], w
     promised = [one for one in shortest if one.claim in decision.stage.claims]
     asked = [one for one in shortest if wanted.show is one.claim or wanted.only is one.claim]
     if wanted.show is not None and not asked:
-        console.print(f"\n{words.nothing_to_show(wanted.show)}", highlight=False)
+        console.print(f"\nNo schedule of these searches breaks {wanted.show.name}.", highlight=False)
     for one in asked or promised[:1]:
         console.print(f"\n[bold]{one.claim.name}[/bold]", highlight=False)
         print_story(console, one.story)
@@ -203,12 +201,11 @@ def report(console: Console, decision: Decision, shortest: Sequence[Shortest], w
         console.print(line, style=style, highlight=False, soft_wrap=True)
 
 
-def keep(decision: Decision, shortest: Sequence[Shortest], out: Path) -> None:
-    """Write the decision and the file of each schedule."""
-    out.mkdir(parents=True, exist_ok=True)
-    (out / DECISION).write_bytes(_as_json(decision))
+def keep(shortest: Sequence[Shortest], folder: Path, named: str = "") -> None:
+    """Write the file of each schedule. named: how its name begins."""
+    folder.mkdir(parents=True, exist_ok=True)
     for one in shortest:
-        schedule_files.write(one.schedule, out / f"{one.claim.name}.json")
+        schedule_files.write(one.schedule, folder / f"{named}{one.claim.name}.json")
 
 
 def run_kept(explorer: Explorer, folder: Path | None, console: Console) -> int:
@@ -221,24 +218,16 @@ def run_kept(explorer: Explorer, folder: Path | None, console: Console) -> int:
             world = explorer.world(schedule.task, schedule.clients)
             story, moves = staged(world, schedule.parsed, schedule.until_ms, schedule.claim)
         except CANNOT:
-            console.print(words.kept_is_impossible(path), style="dim", highlight=False, soft_wrap=True)
+            console.print(f"{path} cannot happen any more", style="dim", highlight=False, soft_wrap=True)
             continue
         broken = {finding.claim for move in moves for finding in move.found} & explorer.stage.claims
         if broken:
-            console.print(words.kept_breaks(path, broken), highlight=False, soft_wrap=True)
+            names = ", ".join(sorted(claim.name for claim in broken))
+            console.print(f"{path} still breaks {names}:", highlight=False, soft_wrap=True)
             print_story(console, story)
             return ExitStatus.BROKEN
-        console.print(words.kept_holds(path), style="dim", highlight=False, soft_wrap=True)
+        console.print(f"{path} breaks no promise any more", style="dim", highlight=False, soft_wrap=True)
     return ExitStatus.GOOD
-
-
-def keep_failing(promised: Sequence[Shortest], folder: Path | None) -> None:
-    """Keep the schedules that break a promise: the next exploration runs them first."""
-    if folder is None:
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    for one in promised:
-        schedule_files.write(one.schedule, folder / f"{one.world.program.stage.name}-{one.claim.name}.json")
 
 
 def _as_json(decision: Decision) -> bytes:

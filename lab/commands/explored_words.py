@@ -5,7 +5,7 @@ what to type next. The story of a broken promise stands before the verdict: the 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,16 +41,6 @@ WHY = {
     Undecided.STUCK: "the code did not come back",
     Undecided.CRASHED: "the search itself failed",
 }
-
-
-def begins(stage: Stage, number: int, limit_s: float) -> str:
-    """Return what is printed at once."""
-    return f"{stage.name}: {counted(number, 'search', 'searches')}, at most {limit_s:g} s"
-
-
-def progress(done: int, number: int) -> str:
-    """Return how far the searches are."""
-    return f"search {min(done + 1, number)} of {number}"
 
 
 def verdict(decision: Decision) -> Iterator[Styled]:
@@ -96,16 +86,13 @@ def _headline(decision: Decision, status: dict[Claim, str]) -> Styled:
         return f"{name} breaks {counted(numbers[BREAKS], 'promise')}", "bold red"
     if numbers[OPEN] or not numbers[HOLDS]:
         if not any(one.is_decided for one in decision.answers):
-            return f"Nothing is decided of {name}: {_first_reason(decision)}", "bold yellow"
+            first = next((one for one in decision.answers if one.undecided not in OF_THE_BUDGET), decision.answers[0])
+            return f"Nothing is decided of {name}: {_reason(first)}", "bold yellow"
         return f"{name}: {counted(numbers[OPEN], 'promise')} not decided", "bold yellow"
     others = (
         f"; {numbers[NOT_ASKED]} more {'is' if numbers[NOT_ASKED] == 1 else 'are'} not looked at" if numbers[NOT_ASKED] else ""
     )
     return f"{name} keeps {counted(numbers[HOLDS], 'promise')} in every order{others}", "bold green"
-
-
-def _first_reason(decision: Decision) -> str:
-    return _reason(next((one for one in decision.answers if one.undecided not in OF_THE_BUDGET), decision.answers[0]))
 
 
 def _reason(answer: SearchOutcome) -> str:
@@ -245,23 +232,3 @@ def mended_by(stage: Stage, claim: Claim) -> str:
         if found is not None and found.promises.get(claim.name) == HOLDS:
             return name
     return ""
-
-
-def nothing_to_show(claim: Claim) -> str:
-    """Return that there is no story of a claim."""
-    return f"No schedule of these searches breaks {claim.name}."
-
-
-def kept_breaks(path: Path, broken: Collection[Claim]) -> str:
-    """Return that a kept schedule still breaks a promise."""
-    return f"{path} still breaks {', '.join(sorted(claim.name for claim in broken))}:"
-
-
-def kept_holds(path: Path) -> str:
-    """Return that a kept schedule breaks nothing any more."""
-    return f"{path} breaks no promise any more"
-
-
-def kept_is_impossible(path: Path) -> str:
-    """Return that a kept schedule cannot happen any more."""
-    return f"{path} cannot happen any more"

@@ -10,11 +10,11 @@ from enum import StrEnum
 from app.lock import Claim, Stage
 from lab.explore.code.program import Program, Task, servers_of
 from lab.explore.code.replica import NeverWaits, NewToken
-from lab.explore.model import NotExplored
+from lab.explore.model import Memo, NotExplored
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.event import NONE
 from lab.explore.search.harm import Harm
-from lab.explore.search.oracle import Probe, with_oracle
+from lab.explore.search.oracle import Probe
 from lab.explore.search.orders import Unnoticed
 from lab.explore.search.replay import Differs, Unlike, alike, confirm
 from lab.explore.search.search import MOST_STATES, Broken, Searched, random_schedules, search
@@ -180,7 +180,7 @@ class Explorer:
         self.counter = Table(real)
         several = servers_of(stage) > 1
         self.lock = Nodes([Table(real)] * (servers or servers_of(stage))) if several else table_of(stage.store, real)
-        self._worlds: dict[tuple[Task, int], World] = {}
+        self._worlds = Memo[tuple[Task, int], World](self._world)
         self._probes: dict[int, Probe] = {}
         self._alone: dict[Task, SearchOutcome | None] = {}
         self._treats_alike = self._clients_are_alike = True
@@ -191,59 +191,52 @@ class Explorer:
 
     def close(self) -> None:
         """End all replicas, and the connections to a store other than Redis."""
-        self._end_replicas()
+        self.forget()
         self.lock.close()
-
-    def _end_replicas(self) -> None:
-        for world in self._worlds.values():
-            world.close()
-        for probe in self._probes.values():
-            probe.close()
 
     def world(self, task: Task, replicas: int) -> World:
         """Return the world of some replicas that do something. Raises what the stage's code raises before its first command."""
         while True:
             try:
-                return self._world(task, replicas)
+                return self._worlds[task, replicas]
             except NewToken:  # each time one more line is known
                 self.forget()
 
     def _world(self, task: Task, replicas: int) -> World:
-        which = task, replicas
-        if which not in self._worlds:
-            program = Program(self.stage, task, self.real, self.servers)
-            program.drawing.tokens, program.drawing.said = self._tokens, self._said
-            world = self._worlds[which] = World(program, replicas, self.lock, self.counter)
-            if isinstance(self.lock, Nodes) and self._treats_alike:
-                world.alike, world.unnoticed = Alike(self.lock, program.servers), Unnoticed(self.lock.tables[0], replicas)
-            if task.ttl_ms not in self._probes:
-                self._probes[task.ttl_ms] = Probe(program, self.lock, self.counter)
-            with_oracle(world, self._probes[task.ttl_ms])
-        return self._worlds[which]
+        program = Program(self.stage, task, self.real, self.servers)
+        program.drawing.tokens, program.drawing.said = self._tokens, self._said
+        if task.ttl_ms not in self._probes:
+            self._probes[task.ttl_ms] = Probe(program, self.lock, self.counter)
+        probe = self._probes[task.ttl_ms]
+        known = probe.free(self.lock.empty, 0)
+        world = World(program, replicas, self.lock, self.counter)
+        world.about = world.about._replace(oracle=probe, known=known)
+        if isinstance(self.lock, Nodes) and self._treats_alike:
+            world.alike, world.unnoticed = Alike(self.lock, program.servers), Unnoticed(self.lock.tables[0], replicas)
+        return world
 
     def answer(
         self, question: Question, until_s: float, on_broken: Callable[[Broken], None] = lambda broken: None
     ) -> SearchOutcome:
         """Search a question, and run what it finds again. until_s: on the monotonic clock. Raises nothing of the stage's."""
         for _ in range(TRIES):
-            answer = self._tried(question, until_s, on_broken)
+            answer = SearchOutcome()
+            try:
+                self._answer(question, until_s, on_broken, answer)
+            except tuple(REASONS) as error:
+                answer.undecided = next(why for kind, why in REASONS.items() if isinstance(error, kind))
+                answer.about = str(error)
             if answer.undecided is not Undecided.STALLED or time.monotonic() > until_s:
                 break
-        return answer
-
-    def _tried(self, question: Question, until_s: float, on_broken: Callable[[Broken], None]) -> SearchOutcome:
-        answer = SearchOutcome()
-        try:
-            self._answer(question, until_s, on_broken, answer)
-        except tuple(REASONS) as error:
-            answer.undecided = next(why for kind, why in REASONS.items() if isinstance(error, kind))
-            answer.about = str(error)
         return answer
 
     def _answer(self, question: Question, until_s: float, on_broken: Callable[[Broken], None], answer: SearchOutcome) -> None:
         while True:
             try:
-                if (alone := self._lone(question, until_s)) is not None:
+                task = question.task._replace(at_once=1, in_turn=1)
+                if task not in self._alone:
+                    self._alone[task] = self._run_alone(task, until_s)
+                if (alone := self._alone[task]) is not None:
                     answer.undecided, answer.about = alone.undecided, alone.about
                     return
                 self._search(question, until_s, on_broken, answer)
@@ -258,19 +251,16 @@ class Explorer:
 
     def forget(self) -> None:
         """Forget all worlds, but not what was learned about lines that draw: after NewToken."""
-        self._end_replicas()
+        for world in self._worlds.values():
+            world.close()
+        for probe in self._probes.values():
+            probe.close()
         self._worlds.clear()
         self._probes.clear()
         self._alone.clear()
 
-    def _lone(self, question: Question, until_s: float) -> SearchOutcome | None:
-        """Return why nothing can be decided: a request alone, without a fault, must end well and do its work once."""
-        task = question.task._replace(at_once=1, in_turn=1)
-        if task not in self._alone:
-            self._alone[task] = self._run_alone(task, until_s)
-        return self._alone[task]
-
     def _run_alone(self, task: Task, until_s: float) -> SearchOutcome | None:
+        """Return why nothing can be decided: a request alone, without a fault, must end well and do its work once."""
         horizon_ms = task.work_ms + 2 * task.ttl_ms
         found = search(self.world(task, 1), NONE, horizon_ms, until_s)
         self._say_drawn()
@@ -309,7 +299,7 @@ class Explorer:
         self._say_drawn()
 
     def _run_again(self, world: World, question: Question, answer: SearchOutcome, until_s: float, folds: bool) -> None:
-        """Run again what a search has found, and some schedules by chance, until the time is over. Raises Unlike."""
+        """Run again what a search has found, and some schedules by chance, until the time is over. Raises Differs."""
         found = answer.found
         assert found is not None  # noqa: S101 - it was searched
         for claim, broken in list(found.broken.items()):
@@ -326,11 +316,9 @@ class Explorer:
         failed = next((one.finding for one in found.broken.values() if one.finding.harm is Harm.FAILED), None)
         if failed is not None:
             answer.undecided, answer.about = answer.undecided or Undecided.FAILS, failed.about
-        if answer.is_decided:
-            self._check(world, question, until_s, folds)
-
-    def _check(self, world: World, question: Question, until_s: float, folds: bool) -> None:
-        """Run schedules by chance, without the tables and with other names of the clients. Raises Differs."""
+        if not answer.is_decided:
+            return
+        # schedules by chance, without the tables and with other names of the clients
         number = CHECKED if question.needed else CHECKED_OF_OTHERS
         for events in random_schedules(world, question.budget, question.horizon_ms, number, SEED):
             if time.monotonic() > until_s:

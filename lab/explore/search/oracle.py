@@ -100,9 +100,3 @@ class Probe(Oracle):
                 if not granted:
                     todo.append(did.state)
         return frozenset(found)
-
-
-def with_oracle(world: World, probe: Probe) -> World:
-    """Let a world's rules ask an oracle."""
-    world.about = world.about._replace(oracle=probe, known=probe.free(world.lock.empty, 0))
-    return world
