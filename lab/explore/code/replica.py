@@ -173,8 +173,11 @@ class Replica:
         """Let the running thread wait for a command. A waiter that spins naps first: it sends the same again and again."""
         recent = self.thread.recent
         what = tuple([(one.server, one.node, one.words) for one in ((sent,) if isinstance(sent, CommandSent) else sent.commands)])
-        if any(_is_cycle(recent, what, length) for length in range(1, min(LONGEST_CYCLE, len(recent) // 2) + 1)):
-            self.nap()
+        for length in range(1, min(LONGEST_CYCLE, len(recent) // 2) + 1):
+            last, before = recent[-length:], recent[-2 * length : -length]
+            if last == before and last[0][0] == what:  # it has done the same twice, and is about to do it again
+                self.nap()
+                break
         result = self.wait(sent)
         recent.append((what, result))
         return result
@@ -269,27 +272,24 @@ class Replica:
             _running.pop()
 
     def _switch(self, thread: Thread, result: Any) -> None:
+        """Let a thread go on with what it waited for, until it waits again."""
         thread.ready = None
         self.thread = thread
-        self._go_on(thread, result)
-
-    def _go_on(self, thread: Thread, result: Any) -> None:
         if thread.deliver is not None:
             thread.pending = None
             thread.deliver(result)
             return
         if thread.loop is not None:
             _set_running_loop(thread.loop)
-        operation = thread.at.switch(result) if thread.started else self._begin(thread)
+        if thread.started:
+            operation = thread.at.switch(result)
+        else:
+            thread.started, thread.greenlet.parent = True, self._hub
+            operation = thread.greenlet.switch()
         if thread.loop is not None or _get_running_loop() is not None:
             thread.loop = _get_running_loop()
             _set_running_loop(None)
         thread.pending = None if thread.greenlet.dead else operation
-
-    def _begin(self, thread: Thread) -> Any:
-        thread.started = True
-        thread.greenlet.parent = self._hub
-        return thread.greenlet.switch()
 
     def close(self) -> None:
         """End all threads. What their code still sends while it ends goes nowhere."""
@@ -301,9 +301,3 @@ class Replica:
                         break
                     self.thread, self._hub = one, getcurrent()
                     one.at.throw(GreenletExit)
-
-
-def _is_cycle(recent: list[tuple[Any, Any]], what: Any, length: int) -> bool:
-    """Return whether a thread has done the same twice, and is about to do it again."""
-    last, before = recent[-length:], recent[-2 * length : -length]
-    return last == before and last[0][0] == what

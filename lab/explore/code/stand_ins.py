@@ -53,16 +53,8 @@ def now_s() -> float:
     return (EPOCH_MS + current().now_ms) / 1000
 
 
-def _sleep(duration_s: float) -> None:
-    current().sleep(duration_s)
-
-
-def _strftime(form: str, when: Any = None) -> str:
-    return str(_real["strftime"](form, _real["localtime"](now_s()) if when is None else when))
-
-
 TIME: dict[str, Callable[..., Any]] = {
-    "sleep": _sleep,
+    "sleep": lambda duration_s: current().sleep(duration_s),
     "monotonic": lambda: current().now_ms / 1000,
     "monotonic_ns": lambda: current().now_ms * 1_000_000,
     "perf_counter": lambda: (STOPWATCH_MS + current().now_ms) / 1000,
@@ -72,7 +64,7 @@ TIME: dict[str, Callable[..., Any]] = {
     "gmtime": lambda when=None: _real["gmtime"](now_s() if when is None else when),
     "localtime": lambda when=None: _real["localtime"](now_s() if when is None else when),
     "ctime": lambda when=None: _real["ctime"](now_s() if when is None else when),
-    "strftime": _strftime,
+    "strftime": lambda form, when=None: _real["strftime"](form, _real["localtime"](now_s()) if when is None else when),
 }
 
 
@@ -214,10 +206,6 @@ def _start_new_thread(function: Callable[..., Any], args: Any, kwargs: Any = Non
     return THREADS_FROM + current().number * 1000 + made.number
 
 
-def _uuid1(*_: Any, **__: Any) -> uuid.UUID:
-    return uuid.UUID(bytes=current().fresh(10) + NODE, version=1)
-
-
 def _no_process(*_: Any, **__: Any) -> Any:
     raise current().refuse("it starts a process, and the explorer follows threads and tasks only")
 
@@ -256,7 +244,7 @@ def install() -> None:
     _replace(os, "getpid", lambda: current().pid)
     for name in ("fork", "forkpty", "posix_spawn", "posix_spawnp", "system"):
         _replace(os, name, _no_process)
-    _replace(uuid, "uuid1", _uuid1)
+    _replace(uuid, "uuid1", lambda *_, **__: uuid.UUID(bytes=current().fresh(10) + NODE, version=1))
     _replace(_thread, "start_new_thread", _start_new_thread)
     _replace(_thread, "get_ident", _ident)
     _replace(_thread, "get_native_id", _ident)

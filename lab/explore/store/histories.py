@@ -16,7 +16,7 @@ import time
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import NamedTuple
 
 from lab.explore.model import Memo, NotExplored, Numbered
@@ -260,7 +260,10 @@ class Histories(StoreTable):
         done = place.do(command)
         history = self.histories[shape]
         after = self.shape_number(place.read(), (*history, command)) if not place.is_spent else shape
-        self._keep(after, place)
+        if place.is_spent or after in self._places:
+            place.close()
+        else:
+            self._places[after] = place
         return _Effect(after, done.reply, done.renewed)
 
     def _replayed(self, shape: int) -> StorePlace:
@@ -273,12 +276,6 @@ class Histories(StoreTable):
             raise NotExplored(f"the store is not repeatable: a history led to {self.shapes[shape]}, and now to {place.read()}")
         return place
 
-    def _keep(self, shape: int, place: StorePlace) -> None:
-        if place.is_spent or shape in self._places:
-            place.close()
-            return
-        self._places[shape] = place
-
     def shape_number(self, shape: Shape, history: tuple[Words, ...]) -> int:
         """Return the number of a shape. history: one that leads to it, should it be new."""
         number = self.shapes.number(shape)
@@ -288,7 +285,11 @@ class Histories(StoreTable):
     def _state(self, shape: int, left: tuple[int, ...]) -> int:
         number = self.states.number((shape, left))
         if number == len(self.contents):
-            self.contents.append(_contents(self.shapes[shape], left))
+            lives = {lease.name: ms for lease, ms in self._leases(number)}  # a state as keys with a time to live
+            keys = [Key(one.name, one.value + CHECKSUM, lives.get(one.lease, 0)) for one in self.shapes[shape].items]
+            keys += [Key(name, CHECKSUM, ms) for name, ms in lives.items()]
+            keys += [Key(b"", rest + CHECKSUM, 0)] if (rest := self.shapes[shape].rest) else []
+            self.contents.append(tuple(keys))
         return number
 
 
@@ -316,11 +317,3 @@ class LiveHistory(Histories):
         number = self.table.shape_number(shape, history)
         self.histories.setdefault(number, history)
         return number
-
-
-def _contents(shape: Shape, left: Sequence[int]) -> Contents:
-    """Return a state as keys with a time to live."""
-    lives = {lease.name: ms for lease, ms in zip(shape.leases, left, strict=True)}
-    keys = [Key(one.name, one.value + CHECKSUM, lives.get(one.lease, 0)) for one in shape.items]
-    keys += [Key(name, CHECKSUM, ms) for name, ms in lives.items()]
-    return (*keys, Key(b"", shape.rest + CHECKSUM, 0)) if shape.rest else tuple(keys)

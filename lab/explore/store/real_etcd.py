@@ -150,9 +150,19 @@ class EtcdPlace(StorePlace):
             _, then = self._ask(b"Range", {"key": "", "range_end": "\0", "revision": len(self._past) + 1, "keys_only": True})
             self._past.append({one["key"]: one["mod_revision"] for one in then.get("kvs", ())})
         _, found = self._ask(b"Range", {"key": "", "range_end": "\0"})
-        items = [_item(one) for one in found.get("kvs", ())]
+        items = []
+        for one in found.get("kvs", ()):
+            about = {name: part for name, part in one.items() if name not in ("key", "lease")}
+            lease = int(one.get("lease", 0))
+            value = json.dumps(about, sort_keys=True).encode()
+            items.append(Item(one["key"].encode(), value, _named(lease) if lease else b""))
         leases = tuple([Lease(_named(number), one.ttl_s * 1000, one.client) for number, one in sorted(self._leases.items())])
-        changes = [_change(before, after) for before, after in pairwise(self._past)]
+        changes = []
+        for before, after in pairwise(self._past):
+            new = sorted(name for name, one in after.items() if before.get(name) != one)
+            changes.append(
+                "".join([*(f"-{name}" for name in sorted(before.keys() - after.keys())), *(f"+{name}" for name in new)])
+            )
         rest = f"revisions {' '.join(changes)}, granted {sorted(self.granted.items())}"
         return Shape(tuple(items), leases, rest.encode())
 
@@ -195,7 +205,9 @@ class EtcdPlace(StorePlace):
         if name in ("key", "range_end"):
             return self.prefix + part
         if name in OF_REVISIONS and int(part):
-            return str(self._real(int(part)))
+            all_writes = [self._base, *self.writes]
+            behind = max(0, int(part) - len(all_writes))  # in the future
+            return str(all_writes[max(0, int(part) - behind - 1)] + behind)
         known = self._leases.get(int(part)) if name in OF_LEASES else None
         return str(known.number) if known is not None else part
 
@@ -209,14 +221,6 @@ class EtcdPlace(StorePlace):
             return next((str(number) for number, one in self._leases.items() if one.number == int(part)), part)
         return part
 
-    def _real(self, revision: int) -> int:
-        written = len(self.writes)
-        if revision <= 1:
-            return self._base
-        return (
-            self.writes[revision - 2] if revision <= written + 1 else (self.writes or [self._base])[-1] + revision - written - 1
-        )
-
 
 def _wrote(name: bytes, answer: Body) -> bool:
     """Return whether a command has written: the revision of its answer is that of the write."""
@@ -227,20 +231,8 @@ def _wrote(name: bytes, answer: Body) -> bool:
     return puts or any(int(one.get("deleted", 0)) > 0 for one in (answer, *[part for _, part in parts]))
 
 
-def _change(before: dict[str, str], after: dict[str, str]) -> str:
-    """Return what was done at one revision."""
-    gone, new = sorted(before.keys() - after.keys()), sorted(name for name, one in after.items() if before.get(name) != one)
-    return "".join([*[f"-{name}" for name in gone], *[f"+{name}" for name in new]])
-
-
 def _named(lease: int) -> bytes:
     return f"{lease:x}".encode()
-
-
-def _item(kv: Body) -> Item:
-    lease = int(kv.get("lease", 0))
-    about = {name: one for name, one in kv.items() if name not in ("key", "lease")}
-    return Item(kv["key"].encode(), json.dumps(about, sort_keys=True).encode(), _named(lease) if lease else b"")
 
 
 def _reply(status: int, answer: Body) -> Reply:

@@ -152,15 +152,11 @@ class RealRedis(Scripts):
             script, others = command[1].decode(), command[2:]
         else:
             script, others = commands.ONE, (b"0", *command)
-        return [(commands.SHA, self._on_clock(script), *others, now_ms)]
-
-    def _on_clock(self, script: str) -> str:
-        """Return the name of a script that runs on the clock of the search. It is loaded, unless it was before."""
-        loaded = commands.with_shim(script)
+        loaded = commands.with_shim(script)  # which runs on the clock of the search
         if (sha := sha1(loaded)) not in self._on_clocks:
             self._on_clocks.add(sha)
             self.send(("SCRIPT", "LOAD", loaded))
-        return sha
+        return [(commands.SHA, sha, *others, now_ms)]
 
     def execute(
         self, command: Words, first: Sequence[Sequence[Any]], now_ms: int = 0, version: int = 2
@@ -169,20 +165,17 @@ class RealRedis(Scripts):
 
         first: commands that bring the database to where it must be. All are sent at once: no key can expire in between.
         """
-        client = self._client(version)
+        if version not in self._clients:
+            self._clients[version] = RespClient(self.host, self.port, version)
+            self._clients[version].send([("SELECT", self.database)])
+        client = self._clients[version]
         sent = self.as_sent(command, now_ms)
         began_s = time.monotonic()
         *_, reply, keys = client.send([*first, *sent, READ_ALL])
         self.took_ms = (time.monotonic() - began_s) * 1000
-        if can_wait(command):
-            reply = _only_part(reply)
+        if can_wait(command) and isinstance(reply.value, tuple):  # the reply to the only command of a transaction
+            reply = Reply(reply.raw[reply.raw.index(b"\r\n") + 2 :], reply.value[0])
         return reply, in_grid(keys.value), self.published() if self.publishes(command) else ()
-
-    def _client(self, version: int) -> RespClient:
-        if version not in self._clients:
-            self._clients[version] = RespClient(self.host, self.port, version)
-            self._clients[version].send([("SELECT", self.database)])
-        return self._clients[version]
 
     def touches(self, first: Sequence[Sequence[Any]], command: Words, key: bytes, now_ms: int) -> bool:
         """Return whether a command touches a key. A second connection watches it: the server says whether in vain."""
@@ -209,13 +202,6 @@ class RealRedis(Scripts):
             found.append(Message(message[2], message[3]))
             message = self._subscription.read().value
         return tuple(found)
-
-
-def _only_part(reply: Reply) -> Reply:
-    """Return the reply to the only command of a transaction."""
-    if not isinstance(reply.value, tuple):
-        return reply
-    return Reply(reply.raw[reply.raw.index(b"\r\n") + 2 :], reply.value[0])
 
 
 def in_grid(keys: Any) -> Contents:
