@@ -286,9 +286,7 @@ def _changed(about: Search, marks: Marks, change: tuple[int, int, bool, Content,
     place = _sender(about, marks, client, thread, own)
     mine = marks.actors[place]
     is_release = mine.phase == RELEASES and own
-    takes_anew = (
-        is_release and mine.releases_own is not None and mine.stored in {one[0] for one in after} - {one[0] for one in before}
-    )
+    takes_anew = is_release and mine.releases_own is not None and mine.stored in names(after) - names(before)
     if is_release and mine.releases_own is None:
         mine = mine._replace(releases_own=any(isinstance(since, int) for _, since in mine.taken))
         marks = _put(marks, place, releases_own=mine.releases_own)
@@ -622,8 +620,11 @@ class Checker:
             to, command, reply = listed[event]
             if (command, reply) != (one.command, one.reply):
                 raise Refused(f"{event}: {one.command} is answered {one.reply!r}, and listed is {command} with {reply!r}")
-            if self.states.get(to) != one.state:
-                raise Refused(f"{event}: {_difference(one.state, self.states.get(to))}")
+            if to not in self.states:
+                raise Refused(f"{event}: it leads to a state that is not listed")
+            for name, mine, its in zip(State._fields, one.state, self.states[to], strict=True):
+                if mine != its:
+                    raise Refused(f"{event}: it leads to another state: {name} is {mine!r}, and listed is {its!r}")
             self._harmless(event, one.harms)
         if not possible:
             self._harmless("the end", at_end(self.about, state))
@@ -754,16 +755,6 @@ class Checker:
 def later(content: Content, passed: int) -> Content:
     """Return the keys after some time."""
     return tuple([(*one[:3], one[3] and one[3] - passed) for one in content if not one[3] or one[3] > passed])
-
-
-def _difference(mine: State, its: State | None) -> str:
-    if its is None:
-        return "it leads to a state that is not listed"
-    fields = [name for name, one, other in zip(State._fields, mine, its, strict=True) if one != other]
-    name = fields[0]
-    return (
-        f"it leads to another state than the listed one: {name} is {getattr(mine, name)!r}, and listed is {getattr(its, name)!r}"
-    )
 
 
 # Redis

@@ -184,9 +184,14 @@ class _Process:
         """Load the stage, and make the clients: in the replica, as the first thing that it does."""
         program = self.program
         stage = self.replica.modules.load().STAGE
-        of_redis = _nodes(program.servers) if program.servers > 1 else _client(sockets.LOCK_HOST)
-        # the lab's own client, on a seam that is imported only where a stage needs it (lab/explore/store/others.py)
-        store = import_module(f"lab.explore.code.{stage.store}_seam").client() if is_other(stage.store) else of_redis
+        store: Any
+        if is_other(stage.store):  # the lab's own client, on a seam that is imported only where a stage needs it
+            store = import_module(f"lab.explore.code.{stage.store}_seam").client()
+        elif program.servers > 1:
+            addresses = [Address(sockets.NODE_HOST.format(node), sockets.PORT) for node in range(1, program.servers + 1)]
+            store = redis_nodes.RedisNodes(Endpoint(scheme="redis", addresses=tuple(addresses)), Journal(None))
+        else:
+            store = _client(sockets.LOCK_HOST)
         kind = program.resource
         self.resource: Any = kind(store if kind.in_lock_store else _client(sockets.COUNTER_HOST), NUMBER)
         self.store, self.lock = store, stage.lock
@@ -240,8 +245,3 @@ def _client(host: str) -> Any:
     made = copy.copy(_model(host))
     made.connection_pool = redis.ConnectionPool(**made.connection_pool.connection_kwargs)
     return made
-
-
-def _nodes(number: int) -> Any:
-    addresses = tuple(Address(sockets.NODE_HOST.format(node), sockets.PORT) for node in range(1, number + 1))
-    return redis_nodes.RedisNodes(Endpoint(scheme="redis", addresses=addresses), Journal(None))

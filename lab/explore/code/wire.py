@@ -119,44 +119,38 @@ class Wire:
         return self._introduction(name, words) or self._known(words)
 
     def _introduction(self, name: bytes, words: Words) -> bytes:
-        """Return the answer to what a client says of itself; nothing for other commands."""
-        if name == b"HELLO":
-            self.version = int(words[1]) if len(words) > 1 else self.version
-            if self.version == 2:
-                return encoded(HELLO)
-            return b"%%%d\r\n" % (len(HELLO) // 2) + b"".join(map(encoded, HELLO))
-        if name == b"ECHO" or (name == b"PING" and len(words) > 1):
-            return encoded(words[1])
-        if name == b"SELECT" and words[1] != b"0":
-            raise current().refuse(f"it uses database {words[1].decode()}, and the explorer knows one database")
-        return self._administration(name, words)
-
-    def _administration(self, name: bytes, words: Words) -> bytes:
+        """Return the answer to what a client says of itself or asks of the server; nothing for other commands."""
         part = words[1].upper() if len(words) > 1 else b""
         match name:
-            case b"SELECT":
+            case b"HELLO":
+                self.version = int(part or self.version)
+                kind = b"*%d\r\n" % len(HELLO) if self.version == 2 else b"%%%d\r\n" % (len(HELLO) // 2)
+                return kind + b"".join(map(encoded, HELLO))
+            case b"ECHO" | b"PING" if part:
+                return encoded(words[1])
+            case b"SELECT" if part == b"0":
                 return OK
+            case b"SELECT":
+                raise current().refuse(f"it uses database {part.decode()}, and the explorer knows one database")
+            case _:
+                return self._administration(name, part, words)
+
+    def _administration(self, name: bytes, part: bytes, words: Words) -> bytes:
+        match name:
             case b"CLIENT" if part == b"ID":
                 return b":%d\r\n" % (current().number * 100 + self.number)
             case b"CLIENT" | b"INFO" if part in KNOWN[name]:
                 return KNOWN[name][part]
-            case b"CLIENT" | b"INFO":
+            case b"SCRIPT" if part == b"LOAD":
+                self.scripts.register(words[2].decode())
+                return encoded(sha1(words[2]).encode())
+            case b"SCRIPT" if part == b"EXISTS":
+                return encoded(tuple(1 for _ in words[2:]))
+            case b"CLIENT" | b"INFO" | b"SCRIPT":
                 raise current().refuse(f"it sends {name.decode()} {part.decode()}, which has no model")
-            case b"SCRIPT":
-                return self._script(words)
             case b"FUNCTION" if part == b"LOAD":
                 return self.scripts.load_functions(words[-1])
-            case _:
-                return b""
-
-    def _script(self, words: Words) -> bytes:
-        part = words[1].upper()
-        if part == b"LOAD":
-            self.scripts.register(words[2].decode())
-            return encoded(sha1(words[2]).encode())
-        if part == b"EXISTS":
-            return encoded(tuple(1 for _ in words[2:]))
-        raise current().refuse(f"it sends SCRIPT {part.decode()}, which has no model")
+        return b""
 
     def _known(self, words: Words) -> Any:
         """Return a command that has a model; of a script that is not loaded, the answer. Raises NotExplored."""

@@ -17,7 +17,7 @@ A search has a budget: how many faults of each kind it may inject. It decides ev
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -83,7 +83,11 @@ def short(events: Sequence[ScheduleEvent]) -> str:
             groups[-1].append(event)
         else:
             groups.append([event])
-    return "".join(map(_word, groups))
+    words = []
+    for first, *others in groups:
+        more = "".join(str(one.node) for one in others) if first.node else len(others) + 1 if others else ""
+        words.append(f"{first}{more}")
+    return "".join(words)
 
 
 def _goes_on(group: Sequence[ScheduleEvent], event: ScheduleEvent) -> bool:
@@ -94,11 +98,6 @@ def _goes_on(group: Sequence[ScheduleEvent], event: ScheduleEvent) -> bool:
     return not event.node or all(one.node != event.node for one in group)
 
 
-def _word(group: Sequence[ScheduleEvent]) -> str:
-    first, *others = group
-    return f"{first}{''.join(str(one.node) for one in others) if first.node else len(group) if others else ''}"
-
-
 WORD = re.compile(
     r"t(?P<clock>\d+)|(?P<restart>w)(?P<restarted>[1-9]?)|"
     r"(?P<fault>[prkldxf]?)(?P<who>[A-Ha-h])('(?P<thread>\d+))?((=(?P<value>\d+))|(\.(?P<nodes>[1-9]+))|(?P<times>\d*))"
@@ -107,35 +106,28 @@ WORD = re.compile(
 
 def parse(text: str) -> list[ScheduleEvent]:
     """Read the short form. Raises ValueError, which names the place."""
-    return list(_parse(text))
-
-
-def _parse(text: str) -> Iterable[ScheduleEvent]:
-    place = 0
+    place, events = 0, list[ScheduleEvent]()
     while place < len(text):
         found = WORD.match(text, place)
         if found is None or not found.group():
             raise ValueError(f"unknown event {text[place : place + 8]!r} at character {place + 1}")
         place = found.end()
         if found["clock"]:
-            yield ScheduleEvent(CLOCK, number=int(found["clock"]))
-        elif found["restart"]:
-            yield ScheduleEvent(RESTART, node=int(found["restarted"] or 0))
+            events.append(ScheduleEvent(CLOCK, number=int(found["clock"])))
+            continue
+        if found["restart"]:
+            events.append(ScheduleEvent(RESTART, node=int(found["restarted"] or 0)))
+            continue
+        background = found["who"].islower()
+        client = ord(found["who"]) - ord("a" if background else "A")
+        event = ScheduleEvent(EventKind(found["fault"]), client, int(found["thread"] or background), own=not background)
+        if found["value"]:
+            events.append(event._replace(kind=CHOICE, number=int(found["value"])))
+        elif found["nodes"]:
+            events += [event._replace(node=int(node)) for node in found["nodes"]]
         else:
-            yield from _of_replica(found)
-
-
-def _of_replica(found: re.Match[str]) -> Iterable[ScheduleEvent]:
-    background = found["who"].islower()
-    client = ord(found["who"]) - ord("a" if background else "A")
-    thread = int(found["thread"] or background)
-    event = ScheduleEvent(EventKind(found["fault"]), client, thread, own=not background)
-    if found["value"]:
-        yield event._replace(kind=CHOICE, number=int(found["value"]))
-    elif found["nodes"]:
-        yield from [event._replace(node=int(node)) for node in found["nodes"]]
-    else:
-        yield from [event] * min(MOST_TIMES, int(found["times"] or 1))
+            events += [event] * min(MOST_TIMES, int(found["times"] or 1))
+    return events
 
 
 class Budget(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
+from linecache import getline
 from typing import Any
 
 from lab.explore.code.operation import LOST, CommandSent
@@ -59,14 +59,9 @@ def _forms(token: bytes) -> tuple[str, ...]:
     return tuple(forms)
 
 
-@cache
-def _source(path: str) -> list[str]:
-    return Path(path).read_text(encoding="utf-8").splitlines()
-
-
 def source_of(path: str, number: int) -> str:
     """Return one line of a stage; empty for line 0."""
-    return _source(path)[number - 1].strip() if number else ""
+    return getline(path, number).strip()
 
 
 def in_words(program: Program, command: CommandSent, token: Namer = name_of) -> str:
