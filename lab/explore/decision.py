@@ -15,10 +15,9 @@ from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.event import NONE
 from lab.explore.search.harm import Harm
 from lab.explore.search.oracle import Probe
-from lab.explore.search.orders import Unnoticed
+from lab.explore.search.reductions import Alike, NotAlike, Unnoticed
 from lab.explore.search.replay import Differs, Unlike, alike, confirm
 from lab.explore.search.search import MOST_STATES, Broken, Searched, random_schedules, search
-from lab.explore.search.symmetry import Alike, NotAlike
 from lab.explore.search.world import Livelock, World
 from lab.explore.store.others import table_of
 from lab.explore.store.real_redis import MachineStalled, RealRedis

@@ -14,9 +14,9 @@ from lab.explore.code.program import Program
 from lab.explore.code.tree import Node
 from lab.explore.model import NUMBER
 from lab.explore.search.ghosts import Hold
-from lab.explore.search.graph import SearchGraph
 from lab.explore.search.harm import Why
 from lab.explore.search.in_words import in_words, reply_in_words
+from lab.explore.search.search import SearchGraph
 from lab.explore.search.state import DEAD, PAUSED, State
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import Contents, RealRedis, loading

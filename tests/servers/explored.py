@@ -15,7 +15,7 @@ from lab.explore.code.replica import NewToken
 from lab.explore.code.tree import Tree
 from lab.explore.decision import Explorer
 from lab.explore.questions import Question
-from lab.explore.search import orders
+from lab.explore.search import reductions
 from lab.explore.search import search as searching
 from lab.explore.search.event import NONE, Budget
 from lab.explore.search.harm import Finding, Harm
@@ -107,7 +107,7 @@ def without_cache(world: World) -> None:
 # what is switched off: in the world, whether clients are folded, and what is replaced meanwhile
 Switch = tuple[Callable[[World], None] | None, bool, dict[str, Any]]
 # by what is replaced: where it is used
-WHERE = {"ample": (orders, "servers"), "MOST_STATES": (searching, "MOST_STATES")}
+WHERE = {"ample": (reductions, "servers"), "MOST_STATES": (searching, "MOST_STATES")}
 ALL_ORDERS = {"ample": lambda world, state, able: None}
 OF_ONE_SERVER: dict[str, Switch] = {
     "symmetry": (None, False, {}),

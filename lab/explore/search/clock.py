@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.explore.code.operation import GAVE_UP, CommandSent, Listen, Nap, Until
-from lab.explore.search import one_server, watching
+from lab.explore.search import one_server
 from lab.explore.search.event import CLOCK, NOBODY, NONE, ScheduleEvent
 from lab.explore.search.state import RUNS, Move, State, without
 from lab.explore.search.world import World
@@ -54,7 +54,7 @@ def at(world: World, did: Move, then_ms: int) -> Move:
     lock = world.lock.later(state.lock, then_ms - state.now_ms)
     after = state._replace(lock=lock, now_ms=then_ms)
     if lock != state.lock:
-        after = watching.expired(after, world.lock.contents[state.lock], world.lock.contents[lock])
+        after = one_server.keys_ended(after, world.lock.contents[state.lock], world.lock.contents[lock])
     did = did._replace(state=after)
     for client, thread, operation in world.blocked(state):
         if operation.until_ms is not None and operation.until_ms <= then_ms:

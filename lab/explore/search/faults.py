@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.explore.search import one_server, rules_of_faults, watching
+from lab.explore.search import one_server, rules_of_faults
 from lab.explore.search.event import CRASH, PAUSE, RESTART, RESUME, ScheduleEvent
 from lab.explore.search.state import DEAD, PAUSED, RUNS, Move, State, put, without
 from lab.explore.search.world import World
@@ -56,7 +56,7 @@ def _crashed(world: World, state: State, client: int) -> Move:
     did = one_server.arrived(
         world, Move(ScheduleEvent(CRASH, client), state._replace(left=state.left.without("crashes"))), client
     )
-    after = watching.closed(did.state, client)
+    after = one_server.unwatched(did.state, client)
     gone = after._replace(  # nothing of it makes a difference any more
         nodes=put(after.nodes, client, 0),
         modes=put(after.modes, client, DEAD),
@@ -74,7 +74,7 @@ def _restarts(world: World, state: State, node: int | None) -> Iterator[Move]:
     left = state.left.without("restarts")
     if world.program.servers == 1:
         after = state._replace(lock=world.lock.empty, left=left)
-        yield Move(ScheduleEvent(RESTART), watching.expired(after, world.lock.contents[state.lock], ()))
+        yield Move(ScheduleEvent(RESTART), one_server.keys_ended(after, world.lock.contents[state.lock], ()))
         return
     for one in world.servers(state) if node is None else (node,):
         if one and world.lock.holds(state.lock, one):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from lab.explore.code.operation import Choice, CommandSent, Ended, FanOut, Listen, Nap, Operation
-from lab.explore.search import clock, fan_out, faults, ghosts, one_server, orders, rules, rules_of_faults, rules_of_time
+from lab.explore.search import clock, fan_out, faults, ghosts, one_server, reductions, rules, rules_of_faults, rules_of_time
 from lab.explore.search.event import CHOICE, CLOCK, CRASH, NONE, PAUSE, RESTART, RESUME, STEP, Budget, ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.rules_of_faults import charged
@@ -20,10 +20,10 @@ def moves(world: World, state: State, budget: Budget, horizon_ms: int) -> list[M
 
 def happenings(world: World, state: State, horizon_ms: int) -> list[Move]:
     """Return everything that can happen in a state."""
-    if unnoticed := orders.unnoticed(world, state):
+    if unnoticed := reductions.unnoticed(world, state):
         return [_finished(world, state, did) for did in unnoticed]
     able = list(world.able(state))
-    at = orders.servers(world, state, able)
+    at = reductions.servers(world, state, able)
     found = [did for one in able for did in _of_thread(world, state, *one, at)]
     if all(isinstance(operation, Nap) for *_, operation in able):
         found += clock.dids(world, state, horizon_ms)

@@ -26,8 +26,8 @@ from lab.explore.search.event import (
     short,
 )
 from lab.explore.search.moves import begin, end, end_of, moves, started, take
+from lab.explore.search.reductions import renamed
 from lab.explore.search.state import Move, State
-from lab.explore.search.symmetry import renamed
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import MachineStalled
 from lab.explore.store.resp import Reply

@@ -211,10 +211,6 @@ class World:
         after = state if answer.state == state.lock else state._replace(lock=answer.state)
         return (published(after, answer.published) if answer.published else after), answer.reply
 
-    def disconnected(self, state: State, client: int, command: CommandSent) -> State:
-        """Return the state after the connection of a command has broken, where the store keeps anything for a connection."""
-        return state._replace(lock=self.lock.disconnected(state.lock, client, command.words))
-
     def serve_blocked(self, did: Move) -> Move:
         """Return what was done, after the server has served the commands that wait in it, in the order in which they came."""
         state = did.state

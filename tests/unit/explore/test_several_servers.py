@@ -7,9 +7,8 @@ import pytest
 from lab.explore.code.operation import LOCK, CommandSent, FanOut
 from lab.explore.search.event import NONE
 from lab.explore.search.ghosts import beginning
-from lab.explore.search.orders import NewCommand, Unnoticed
+from lab.explore.search.reductions import Alike, NewCommand, NotAlike, Unnoticed
 from lab.explore.search.state import RUNS, Flight, State
-from lab.explore.search.symmetry import Alike, NotAlike
 from lab.explore.store.real_redis import Key
 from lab.explore.store.resp import Reply
 from lab.explore.store.table import Nodes, Transition

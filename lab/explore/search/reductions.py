@@ -1,0 +1,230 @@
+"""What need not be tried: what differs only in names, and orders of which nobody can notice the difference.
+
+*Symmetry reduction* (Ip and Dill, "Better Verification Through Symmetry"): all clients run the same code. So a schedule with
+other names is a schedule as well, and it breaks the same claims. Of the clients that have done nothing, a folded search lets only
+the first continue. Several servers do not know of each other: a client sends the same command to each, and counts the answers. So
+a folded search puts the servers of each state in an order, and continues at one of those that do not differ. A move is counted
+once for each that it stands for: so the numbers of schedules stay those of an unfolded search. That the code treats all alike is
+not believed: the random schedules of a folded search get other names, and run again; the commands to several servers are looked
+at, and their schedules run again with the answers in their real order.
+
+*Partial-order reduction* by ample sets (Clarke, Grumberg and Peled, "Model Checking"), and by persistent sets (Godefroid,
+"Partial-Order Methods for the Verification of Concurrent Systems"). A command whose moment nobody can notice is sent at once. A
+session is kept alive by a thread of its client: as long as its lease lives, a renewal changes nothing for others, and they change
+nothing for it. A watch that begins at a revision reports what came after it, whenever it is sent; and the event of a watch
+reaches its client when it happens. A release reaches a server that does not have the client's vote: it changes nothing, and
+nothing that others do before can change its answer. What others can do there is not guessed: all states of the server to which
+their commands and time can lead are looked at, in the table of the real Redis. That a reply is lost, or the command itself, is
+still decided. A renewal of a lease that has ended is a command like others. The last command of a fan-out always has a moment of
+its own, because its client continues then.
+
+Steps at two servers, of which neither notices the other, are tried in one order. The search continues at a few servers, and the
+others follow later. The few are such that every client that has commands on their way has one there: so nobody can come back to
+one of these servers, with another command, before a step at them. No fault may be left, for a fault at another server would be no
+independent step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from lab.explore.code.operation import LOCK, CommandSent, FanOut, Operation
+from lab.explore.model import GRID_MS, Memo, Numbered
+from lab.explore.search import fan_out, one_server
+from lab.explore.search.event import NONE, ScheduleEvent
+from lab.explore.search.state import Flight, Move, State
+from lab.explore.search.world import World
+from lab.explore.store.resp import Words
+from lab.explore.store.table import Nodes, Table
+
+
+def folded(state: State, moves: Sequence[Move]) -> list[Move]:
+    """Return the moves of the first of several interchangeable clients only. Each has the number of moves for which it stands."""
+    first: dict[Any, int] = {}
+    stands_for: dict[int, int] = {}  # the first client of a group → how many clients are in it
+    dropped: set[int] = set()
+    for client, node in enumerate(state.nodes):
+        if node or any(one[0] == client for one in (*state.flights, *state.blocked)):
+            continue
+        leader = first.setdefault(state.modes[client], client)
+        stands_for[leader] = stands_for.get(leader, 0) + 1
+        if leader != client:
+            dropped.add(client)
+    if not dropped:
+        return list(moves)
+    return [
+        move._replace(ways=move.ways * stands_for.get(move.event.client, 1)) for move in moves if move.event.client not in dropped
+    ]
+
+
+def renamed(events: Sequence[ScheduleEvent], names: Sequence[int]) -> list[ScheduleEvent]:
+    """Return the same schedule with other names of the clients."""
+    return [event._replace(client=names[event.client]) if event.client >= 0 else event for event in events]
+
+
+MOST_ORDERS = 10_000  # are remembered: they are looked up soon after they were found
+
+
+class NotAlike(Exception):  # noqa: N818 - states what was found
+    """The stage does not treat its servers alike."""
+
+
+class ServerOrder(NamedTuple):
+    """A state in which the servers are in order: what of it has to do with them, and which of them do not differ."""
+
+    lock: int
+    flights: tuple[Flight, ...]
+    # in the state as it is: the first server of each group of equal ones, and how many are in the group
+    groups: dict[int, int]
+
+
+class Alike:
+    """Orders the servers of states."""
+
+    def __init__(self, nodes: Nodes, servers: int) -> None:
+        self.nodes, self.servers = nodes, servers
+        self._looks: Numbered[Any] = Numbered()  # how servers look
+        self._orders = Memo[Any, ServerOrder](self._put_in_order)
+
+    def in_order(self, replies: Iterable[Any]) -> tuple[Any, ...]:
+        """Return the answers of all servers in an order that does not depend on their numbers."""
+        return tuple(sorted(replies, key=repr))
+
+    def ordered(self, state: State) -> State:
+        """Return the state with its servers in order."""
+        order = self.order(state)
+        same = order.lock == state.lock and order.flights == state.flights
+        return state if same else state._replace(lock=order.lock, flights=order.flights)
+
+    def folded(self, state: State, found: Iterable[Move]) -> list[Move]:
+        """Return the moves with the servers in order; the move of a server stands for those of its group."""
+        groups = self.order(state).groups
+        return [
+            move._replace(state=self.ordered(move.state), ways=1 if move.alone else groups.get(move.event.node, 1))
+            for move in found
+        ]
+
+    def forget(self) -> None:
+        """Forget the orders that a search has needed: those of many searches would fill the memory."""
+        self._orders.clear()
+
+    def order(self, state: State) -> ServerOrder:
+        """Return a state with its servers in order."""
+        if len(self._orders) > MOST_ORDERS:
+            self._orders.clear()
+        return self._orders[state.lock, state.flights]
+
+    def _put_in_order(self, lock: int, flights: tuple[Flight, ...]) -> ServerOrder:
+        each, servers = self.nodes.each[lock], range(1, self.servers + 1)
+        looks = [(each[server - 1], tuple([flight.answers[server - 1] for flight in flights])) for server in servers]
+        numbers = [self._looks.number(look) for look in looks]
+        order = sorted(servers, key=lambda server: numbers[server - 1])
+        return ServerOrder(
+            lock=self.nodes.number(each[server - 1] for server in order),
+            flights=tuple([one._replace(answers=tuple([one.answers[server - 1] for server in order])) for one in flights]),
+            groups={numbers.index(number) + 1: numbers.count(number) for number in numbers},
+        )
+
+    def check(self, operation: Operation | None) -> None:
+        """Raise NotAlike for an operation that does not treat all servers alike."""
+        if isinstance(operation, CommandSent) and operation.node:
+            raise NotAlike
+        if isinstance(operation, FanOut):
+            asked = [one.node for one in operation.commands]
+            if asked != [*range(1, self.servers + 1)] or len({one.words for one in operation.commands}) > 1:
+                raise NotAlike
+
+
+Able = list[tuple[int, int, Operation]]
+
+
+def unnoticed(world: World, state: State) -> list[Move]:
+    """Return what can happen to a command whose moment nobody can notice; nothing where there is none."""
+    for client, thread, operation in world.threads(state):
+        found: list[Move] = []
+        if isinstance(operation, FanOut) and (node := _unnoticed_at(world, state, client, thread, operation)):
+            found = list(fan_out.dids(world, state, client, thread, operation, (node,)))
+        elif (
+            isinstance(operation, CommandSent)
+            and operation.server == LOCK
+            and not world.is_blocked(state, client, thread)
+            and world.lock.is_prompt(state.lock, operation.words)
+        ):
+            found = list(one_server.dids(world, state, client, thread, operation))
+        if found:
+            return [one._replace(alone=True) for one in found]
+    return []
+
+
+def _unnoticed_at(world: World, state: State, client: int, thread: int, operation: FanOut) -> int:
+    """Return the server at which nobody can notice a command; 0 without one, and where only one server has not answered yet."""
+    known, left = world.unnoticed, fan_out.unanswered(state, client, thread, operation)
+    for command in left if known is not None and len(left) > 1 else ():
+        known.sends(client, command.words)
+        if known.is_unnoticed(world.lock.each[state.lock][command.node - 1], client, command.words, state.now_ms):
+            return command.node
+    return 0
+
+
+def servers(world: World, state: State, able: Able) -> tuple[int, ...] | None:
+    """Return at which of several servers a search continues; None for all of them."""
+    if world.unnoticed is None or state.left != NONE:
+        return None
+    asking = [
+        {one.node for one in fan_out.unanswered(state, client, thread, operation)}
+        for client, thread, operation in able
+        if isinstance(operation, FanOut)
+    ]
+    everywhere = list(world.servers(state))
+    for number in range(1, len(everywhere)) if asking else ():
+        hitting = [few for few in combinations(everywhere, number) if all(set(few) & one for one in asking)]
+        if hitting:
+            return min(hitting, key=lambda few: sum(len(set(few) & one) for one in asking))
+    return None
+
+
+MOST_STATES = 500  # of a server whose state decides the answer of a command; with more, others may notice it
+
+
+class NewCommand(Exception):  # noqa: N818 - states what happened
+    """A client sends a command that was not known when others were looked at. The search begins again."""
+
+
+class Unnoticed:
+    """Decides which commands nobody can notice."""
+
+    def __init__(self, table: Table, clients: int) -> None:
+        """Take the table of a server. What each client sends is learned."""
+        self.table = table
+        self._sent: list[set[Words]] = [set() for _ in range(clients)]
+        self._found = Memo[tuple[int, int, Words], bool](self._is_unnoticed)
+
+    def sends(self, client: int, words: Words) -> None:
+        """Remember what a client can send to a server. Raises NewCommand."""
+        if words not in self._sent[client]:
+            self._sent[client].add(words)
+            if self._found:
+                self._found.clear()
+                raise NewCommand
+
+    def is_unnoticed(self, state: int, client: int, words: Words, now_ms: int) -> bool:
+        """Return whether a command changes nothing in a state of a server, and has the same answer whatever others do before."""
+        return not self.table.real.needs_clock(words) and self._found[state, client, words]
+
+    def _is_unnoticed(self, state: int, client: int, words: Words) -> bool:
+        first = self.table.answer(state, words)
+        others = [one for number, sent in enumerate(self._sent) if number != client for one in sent]
+        if any(map(self.table.real.needs_clock, others)):
+            return False
+        seen, todo = {state}, [state]
+        while todo:
+            now = todo.pop()
+            answer = self.table.answer(now, words)
+            if answer.state != now or answer.reply != first.reply or answer.published or len(seen) > MOST_STATES:
+                return False
+            after = {self.table.answer(now, one).state for one in others} | {self.table.later(now, GRID_MS)}
+            todo += after - seen
+            seen |= after
+        return True
