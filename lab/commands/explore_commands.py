@@ -105,12 +105,7 @@ def explore(
     budget = Budget(**{name: number or 0 for name, number in faults.items()})
     asked = SearchOptions(**given, budget=budget if any(one is not None for one in faults.values()) else None)
     if keep:
-        if (only, show, scenarios, as_json, out, keep_failing, servers, asked) != (
-            *[None] * 3,
-            False,
-            *[None] * 3,
-            SearchOptions(),
-        ):
+        if any((only, show, scenarios, as_json, out, keep_failing, servers, certificate, asked != SearchOptions())):
             raise BadInput("--keep decides with the default faults, work and TTL: give no other option than --budget")
         return keep_decisions(stage, budget_s)
     if stage is None:

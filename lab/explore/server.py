@@ -65,7 +65,9 @@ def redis_server(store: str | None = None) -> Iterator[RealRedis]:
 def servers(number: int, store: str | None = None) -> Iterator[list[Server]]:
     """Start some Redis servers for explorers alone, and end them. Nobody is connected to them yet. store: as above."""
     sweep()
-    where = in_memory() if is_other(store) else None
+    is_writable = MEMORY.is_dir() and os.access(MEMORY, os.W_OK)
+    has_room = is_writable and shutil.disk_usage(MEMORY).free > ROOM_BYTES
+    where = MEMORY if is_other(store) and has_room else None  # a search writes much, and needs nothing of it on a disk
     with (
         tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", dir=where) as folder,
         contextlib.closing(Supervisor()) as supervisor,
@@ -77,11 +79,6 @@ def servers(number: int, store: str | None = None) -> Iterator[list[Server]]:
         running: list[Server] = [one.wait() for one in started]
         with next_to(running, store, supervisor, Path(folder)):
             yield running
-
-
-def in_memory() -> Path | None:
-    """Return a folder in memory: a search writes much, and needs nothing of it on a disk. None where there is no room for it."""
-    return MEMORY if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM_BYTES else None
 
 
 def sweep() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from lab.explore.code.operation import Choice
-from lab.explore.code.replica import NewToken, Replica, current, running
+from lab.explore.code.replica import NewToken, current, running
 
 WIDE = 1_000_000  # a range with more values is a token
 VALUES = 3  # how many values of a narrow range are explored
@@ -57,21 +57,16 @@ def below(number: int) -> int:
     if number > WIDE or place in drawing.tokens:
         drawing.said[place] = "token"
         return int.from_bytes(here.fresh(16), "big") % number
-    _together(here, drawing, place, number)
-    values = tuple(dict.fromkeys((0, number // 2, number - 1)))[:VALUES] if number > VALUES else tuple(range(number))
-    drawing.said.setdefault(place, f"{', '.join(map(str, values))} of {number}")
-    return int(here.wait(Choice(values, *place)))
-
-
-def _together(here: Replica, drawing: Drawing, place: Place, number: int) -> None:
-    """Note that a thread draws. Raises NewToken where it has drawn so often in a row that it makes a token."""
     row = here.thread.row
     row.range *= number
     row.places.add(place)
-    if row.range > WIDE:
+    if row.range > WIDE:  # the thread has drawn so often in a row that it makes a token
         drawing.tokens |= row.places
         here.has_new_token = True
         raise NewToken
+    values = tuple(dict.fromkeys((0, number // 2, number - 1)))[:VALUES] if number > VALUES else tuple(range(number))
+    drawing.said.setdefault(place, f"{', '.join(map(str, values))} of {number}")
+    return int(here.wait(Choice(values, *place)))
 
 
 def fraction() -> float:

@@ -161,15 +161,12 @@ def _how(before: Move, now: Move) -> str:
     return f"{before.event} was answered {_value(before)!r} in the search, and {_value(now)!r} on an empty server"
 
 
-def live(world: World) -> World:
-    """Return a world on empty servers, in which nothing is looked up."""
-    return like(world, world.lock.live(), world.counter.live(COUNTER_DATABASE))
-
-
 def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> Walk:
     """Run a schedule from an empty server, without any table. Raises NotPossible, and MachineStalled on a busy machine."""
     for _ in range(TRIES):
-        with contextlib.suppress(MachineStalled), contextlib.closing(live(world)) as made, contextlib.closing(made.lock):
+        with contextlib.suppress(MachineStalled), contextlib.ExitStack() as stack:
+            lock = stack.enter_context(contextlib.closing(world.lock.live()))
+            made = stack.enter_context(contextlib.closing(like(world, lock, world.counter.live(COUNTER_DATABASE))))
             found = walk(made, events, horizon_ms)
             return Walk(made, [started(made, needed(events)), *(move.state for move in found)], found)
     raise MachineStalled(f"a key expired because the machine stopped, in each of {TRIES} tries")
