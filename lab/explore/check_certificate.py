@@ -624,7 +624,8 @@ class Checker:
                 raise Refused(f"{event}: it leads to a state that is not listed")
             for name, mine, its in zip(State._fields, one.state, self.states[to], strict=True):
                 if mine != its:
-                    raise Refused(f"{event}: it leads to another state: {name} is {mine!r}, and listed is {its!r}")
+                    what = f"{name} is {mine!r}, and listed is {its!r}"
+                    raise Refused(f"{event}: it leads to another state than the listed one: {what}")
             self._harmless(event, one.harms)
         if not possible:
             self._harmless("the end", at_end(self.about, state))
