@@ -50,7 +50,7 @@ class Made:
         request: str,
         read: int,
         overwrote: int | None,
-        at: tuple[int, int, int, int] = (0, 1, 2, 3),
+        at: tuple[int, int, int, int] | int = 0,
         replica: str = "replica-1",
         key: str = "lock",
         outcome: str | None = "acknowledged",
@@ -66,13 +66,14 @@ class Made:
         released: int | None = None,
         **more: Any,
     ) -> Made:
-        """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms; asked: for the lock, by
-        default just before; released: when the answer to the release was back. more: other fields of Got, and the time of
-        OUTER. answered: the value in the answer; None: the load recorded none.
+        """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms; a number: then, and each
+        step 1 ms later. asked: for the lock, by default just before; released: when the answer to the release was
+        back. more: other fields of Got, and the time of OUTER. answered: the value in the answer; None: the load recorded none.
 
         overwrote None: it meant to write and was never heard of again. outcome None: the load knows nothing of it.
         """
-        got, reading, wrote, releasing = (moment * MS for moment in at)
+        moments = (at, at + 1, at + 2, at + 3) if isinstance(at, int) else at
+        got, reading, wrote, releasing = (moment * MS for moment in moments)
         asked_ns = max(0, got - 1) if asked is None else asked * MS
         journal = f"journal/{replica}.jsonl"
         about = {"request": request, "turn": turn}
@@ -214,6 +215,15 @@ def outlived(made: Made) -> Made:
     ).key_event("del", 470)
     made.increment("r0", 0, 0, at=(10, 11, 460, 461), replica="replica-1")
     return made.increment("r1", 0, 1, at=(331, 332, 770, 771), replica="replica-2", answer="0")
+
+
+def stolen(made: Made) -> Made:
+    """r0's lease of 300 ms ends; its late release deletes the lock of r1, and r2 comes in and writes over it."""
+    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 310).key_event("set", 320).key_event("expire", 320)
+    made.key_event("del", 500).key_event("set", 510).key_event("expire", 510).key_event("del", 601)
+    made.increment("r0", 0, 0, at=(10, 11, 498, 499), replica="replica-1")
+    made.increment("r1", 1, 1, at=(320, 499, 600, 601), replica="replica-2")
+    return made.increment("r2", 1, 2, at=(510, 511, 700, 701), replica="replica-3", answer="0")
 
 
 def made_run(folder: Path, stage: str = "mine", claims: tuple[str, ...] = ()) -> Path:

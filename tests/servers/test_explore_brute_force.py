@@ -54,7 +54,7 @@ SAMPLE = [  # the questions with few schedules
     *((name, "long work that fails") for name in ("ttl", "lua")),
     ("none", "1 pause"),
 ]
-RANDOM, SAMPLED_RANDOM = 200, (100, 150)  # few schedules
+RANDOM, SAMPLED_RANDOM = 200, (40, 170)  # some hundred schedules each
 
 
 # clients, faults: schedules, as an earlier brute force has counted them, which had no code of a stage and no Redis

@@ -15,19 +15,7 @@ from app.locks import stages
 from app.resource import Write
 from app.resources import stock_of_a_grant
 from app.settings import Settings
-
-
-class Number:
-    in_lock_store = False
-
-    def read(self, grant: Grant) -> int:
-        return 0
-
-    def write(self, value: int | None, grant: Grant) -> Write:
-        return Write(value=1, overwrote=0)
-
-    def parts(self) -> dict[str, int]:
-        return {"": 1}
+from tests.fake_number import Number
 
 
 class LostLock:

@@ -13,9 +13,9 @@ from app.lock import Grant, NotAcquired
 from app.locks import stages
 from app.nested_lock import NestedLock
 from app.request_context import request_context
-from app.resource import Write
 from app.settings import Settings
 from app.web import StageEndpoint
+from tests.fake_number import Number
 
 
 class Fake:
@@ -41,19 +41,6 @@ class Fake:
             request_context.sending()
             request_context.answered("DEL", 1)
             self.released_ns = time.monotonic_ns()
-
-
-class Number:
-    in_lock_store = False
-
-    def read(self, grant: Grant) -> int:
-        return 0
-
-    def write(self, value: int | None, grant: Grant) -> Write:
-        return Write(value=1, overwrote=0)
-
-    def parts(self) -> dict[str, int]:
-        return {"": 1}
 
 
 @pytest.fixture

@@ -231,15 +231,6 @@ def test_sweep_is_written_from_its_file(name, tmp_path):
 
 
 @pytest.mark.whole
-def test_sweep_is_written_again_to_the_same(tmp_path):
-    """The same file makes the same page, table and pictures: all sweeps are written by one function."""
-    measurement.save(made("ttl", lost(0.5, 0), lost(2, 15)), tmp_path / RESULT)
-    before = [path.read_bytes() for path in write_again(tmp_path)]
-
-    assert [path.read_bytes() for path in write_again(tmp_path)] == before
-
-
-@pytest.mark.whole
 @every("name", sweeps.names)
 def test_sweep_without_a_sound_run(name, tmp_path):
     """A sweep in which no run could begin is drawn and states so."""

@@ -14,7 +14,7 @@ from tests.builders import MS, found, record_of
 
 
 def test_a_clean_history_has_no_violation(made):
-    made.increment("a", 0, 0, at=(0, 1, 2, 3)).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
+    made.increment("a", 0, 0).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
 
     findings = made.analyse(final=2)
 
@@ -39,8 +39,7 @@ def test_loss_names_its_culprit(made):
 def test_one_write_can_destroy_three(made):
     made.increment("stale", 0, 3, at=(0, 1, 50, 51))
     for number in range(3):
-        start = 10 * (number + 1)
-        made.increment(f"v{number}", number, number, at=(start, start + 1, start + 2, start + 3), replica="replica-2")
+        made.increment(f"v{number}", number, number, at=10 * (number + 1), replica="replica-2")
 
     findings = made.analyse(final=1)
 
@@ -76,7 +75,7 @@ def test_share_of_many_replicas(made):
 
 def test_duplicate_is_no_gain(made):
     """A duplicate is counted as a duplicate and not as a gain."""
-    made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 1, at=(10, 11, 12, 13), turn=2, outcome=None)
+    made.increment("twice", 0, 0).increment("twice", 1, 1, at=(10, 11, 12, 13), turn=2, outcome=None)
 
     findings = made.analyse(final=2)
 
@@ -86,7 +85,7 @@ def test_duplicate_is_no_gain(made):
 
 def test_duplicate_and_loss_do_not_cancel(made):
     """A duplicate and a loss do not cancel each other."""
-    made.increment("twice", 0, 0, at=(0, 1, 2, 3)).increment("twice", 1, 1, at=(10, 11, 14, 15), turn=2, outcome=None)
+    made.increment("twice", 0, 0).increment("twice", 1, 1, at=(10, 11, 14, 15), turn=2, outcome=None)
     made.increment("stale", 1, 2, at=(11, 12, 20, 21), replica="replica-2")
 
     findings = made.analyse(final=2)
@@ -98,7 +97,7 @@ def test_duplicate_and_loss_do_not_cancel(made):
 @pytest.mark.parametrize("applied", [1, 0])
 def test_unknown_request_leaves_a_trace(made, applied):
     """An unknown request that was applied is recognised by its trace; one that was not counts as no write."""
-    made.increment("a", 0, 0, at=(0, 1, 2, 3))
+    made.increment("a", 0, 0)
     made.increment("killed", 1, None, at=(10, 11, 12, 13), replica="replica-2", outcome="unknown")
     made.increment("c", 1 + applied, 1 + applied, at=(20, 21, 22, 23))
 
@@ -133,7 +132,7 @@ def test_unknown_that_was_last(made):
 
 def test_write_without_a_journal_line(made):
     """A write without a line in a journal makes the witnesses disagree."""
-    made.increment("a", 0, 0, at=(0, 1, 2, 3)).increment("b", 7, 7, at=(10, 11, 12, 13))
+    made.increment("a", 0, 0).increment("b", 7, 7, at=(10, 11, 12, 13))
 
     assert made.analyse(final=8).account.disagreement == Fact(Code.NOBODY_WROTE, values=(7,))
 
@@ -490,7 +489,7 @@ def test_handed_over_inside_a_process(made, release_commands, expected):
 
 def test_handed_over_a_thousand_times(made):
     """A lock may go through many hands of a process: the last holder did not go in without asking, wherever the fault is."""
-    made.increment("first", 0, 0, at=(0, 1, 2, 3), release_commands=0)
+    made.increment("first", 0, 0, release_commands=0)
     for hand in range(1, 1020):
         begins, is_last = 4 * hand, hand == 1019
         at = (begins, begins + 1, begins + 2, begins + 3)
@@ -672,14 +671,14 @@ def test_lease_counts_from_the_granting_command(made):
 
 def test_acknowledged_and_never_done(made):
     """A request that was acknowledged without a write is proved where the values that were written add up without it."""
-    made.increment("a", 0, 0, at=(0, 1, 2, 3)).answer("b", "acknowledged", "replica-1")
+    made.increment("a", 0, 0).answer("b", "acknowledged", "replica-1")
 
     assert found(made.analyse(final=1)) == [("counts_once", Mechanism.NEVER_DONE)]
 
 
 def test_acknowledged_and_lost_from_the_journal(made):
     """A write whose line is missing in the journal is no proof that the work was never done."""
-    made.increment("a", 0, 0, at=(0, 1, 2, 3)).answer("b", "acknowledged", "replica-1")
+    made.increment("a", 0, 0).answer("b", "acknowledged", "replica-1")
     made.increment("c", 2, 2, at=(10, 11, 12, 13))
 
     findings = made.analyse(final=3)
@@ -692,7 +691,7 @@ def test_acknowledged_and_lost_from_the_journal(made):
 @pytest.mark.parametrize(("overwrote", "asked", "measured"), [(1, 1, 1), (None, 1, 0), (1, 10, 0)])
 def test_handover_needs_a_waiter_that_writes(made, overwrote, asked, measured):
     """A hand-over counts where a request waited, once it has written: a fence that refuses all proves nothing."""
-    made.increment("a", 0, 0, at=(0, 1, 2, 3))
+    made.increment("a", 0, 0)
     made.increment("b", 1, overwrote, at=(10, 11, 12, 13), asked=asked, replica="replica-2", outcome=None)
     if overwrote is None:
         refused = Released(request="b", releasing_ns=13 * MS, released_ns=14 * MS, result="error: Refused", commands=1)

@@ -23,8 +23,8 @@ HOUR = 3_600_000
 def skewed(tmp_path) -> Made:
     """Three increments: the second host's clock is an hour ahead, and its write destroys one."""
     made = Made(tmp_path)
-    made.increment("r0", read=0, overwrote=0, at=(0, 1, 2, 3))
-    made.increment("r1", read=0, overwrote=1, at=(HOUR, HOUR + 1, HOUR + 2, HOUR + 3), replica="replica-2")
+    made.increment("r0", read=0, overwrote=0)
+    made.increment("r1", read=0, overwrote=1, at=HOUR, replica="replica-2")
     return made.increment("r2", read=1, overwrote=1, at=(4, 5, 6, 7))
 
 

@@ -100,7 +100,7 @@ def test_asked_again_after_a_late_answer(made):
 def test_behind_a_waiter_that_left(made, asked_ms, got_ms, behind):
     """A grant was behind a leaver if the leaver had asked before, and gave up meanwhile."""
     left(made, "leaver", 10, 100)
-    made.increment("next", 0, 0, at=(got_ms, got_ms + 1, got_ms + 2, got_ms + 3), asked=asked_ms)
+    made.increment("next", 0, 0, at=got_ms, asked=asked_ms)
 
     assert made.analyse(final=1).measures["behind_a_leaver"] == behind
 

@@ -151,7 +151,7 @@ def test_work_that_goes_on_after_its_release(made):
 )
 def test_thread_that_releases_late(made, late_ms, expected):
     """A deletion by the thread of a request that sent no release is its release, for a second: later it is nobody's."""
-    made.increment("a", 0, 0, at=(0, 1, 2, 3), release_commands=0).increment("d", 1, 1, at=(10, 11, 12, 13))
+    made.increment("a", 0, 0, release_commands=0).increment("d", 1, 1, at=(10, 11, 12, 13))
     renewed(made, late_ms, late_ms + 1, command="DEL", script=False, prolonged=False, begun_by="a")
     at = late_ms - 190, late_ms - 189, late_ms + 50, late_ms + 51
     made.increment("b", 2, 2, at=at, replica="replica-2")
@@ -230,10 +230,10 @@ def test_a_slow_lock_has_its_time_after_a_fault(made, pause_ms, free_after_ms, e
     """A lock whose waiters always need a while has that while, and half a second at most, also after its TTL has passed."""
     at = 0
     for number in range(20):
-        made.increment(f"r{number}", number, number, at=(at, at + 1, at + 2, at + 3), asked=0, replica="replica-2")
+        made.increment(f"r{number}", number, number, at=at, asked=0, replica="replica-2")
         at += pause_ms + 3
     made.fault("kill", "killed", at, at + 1, "read.before")
     at += free_after_ms
-    made.increment("last", 20, 20, at=(at, at + 1, at + 2, at + 3), asked=0, replica="replica-2")
+    made.increment("last", 20, 20, at=at, asked=0, replica="replica-2")
 
     assert [claim for claim, _ in found(made.analyse(final=21, ttl_ms=300, has_faults=True))] == expected

@@ -15,7 +15,7 @@ from tests.builders import found, record_of
 @pytest.mark.parametrize("read", [1, None])
 def test_sold_out_is_an_answer(made, read):
     """A request that finds nothing left is answered. It is no write, no loss, and not a write that may have happened."""
-    made.increment("a", 0, 0, at=(0, 1, 2, 3)).sold_out("b", read, at=(10, 11, 12), replica="replica-2")
+    made.increment("a", 0, 0).sold_out("b", read, at=(10, 11, 12), replica="replica-2")
 
     findings = made.analyse(final=1, stock=1)
 
@@ -42,6 +42,6 @@ def test_oversold(made):
 
 def test_sold_out_needs_a_journal(made):
     """An answer that nothing is left counts only where the replica's journal says the same."""
-    made.increment("a", 0, 0, at=(0, 1, 2, 3)).answer("b", "sold_out", "replica-1")
+    made.increment("a", 0, 0).answer("b", "sold_out", "replica-1")
 
     assert made.analyse(final=1, stock=1).mismatches == [Fact(Code.SOLD_OUT_NOT_JOURNALED, request="b", replica="replica-1")]

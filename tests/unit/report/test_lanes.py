@@ -15,7 +15,7 @@ from lab.language.choice import Language
 from lab.paths import REFERENCE
 from lab.report.lanes.drawing import compose, for_page, still
 from lab.report.lanes.grants import cast, named
-from lab.report.lanes.pen import LETTERS, Pen, width
+from lab.report.lanes.pen import Pen, width
 from lab.report.lanes.rows import WIDTH, Axis, axis_of
 from lab.report.lanes.run_parts import waiting_steps
 from lab.story import from_run, say
@@ -114,7 +114,7 @@ def test_page_has_what_lies_outside_the_view(made):
     """A page gets all grants, in tiles of which those in view are in the document; each says who did what."""
     for number in range(600):
         at = 10 * number
-        made.increment(f"r{number}", number, number, at=(at, at + 1, at + 2, at + 3))
+        made.increment(f"r{number}", number, number, at=at)
     picture = picture_of(made, final=600, tests="exclusive")
 
     page = for_page(picture)
@@ -123,11 +123,6 @@ def test_page_has_what_lies_outside_the_view(made):
     assert (shown + later, page.lanes.count("<g data-span"), json.loads(page.facts)["tiles"][0]) == (600, 6, [])
     assert f'data-says="{say.text("tip", "grant", request="r0", place="replica-1")}\n' in page.lanes
     assert len(still(picture, "").encode()) < 0.2 * len(page.lanes + page.facts)
-
-
-def test_letters_can_be_read():
-    """Where a page shows the picture 850 px wide, a letter has 12 px."""
-    assert (LETTERS, WIDTH) == (12, 850)
 
 
 def refused_by_fence() -> list[Path]:

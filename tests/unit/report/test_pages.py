@@ -10,7 +10,6 @@ import pytest
 from matplotlib.figure import Figure
 
 from app.locks import stages
-from lab.docgen import figures
 from lab.evidence import run_folder
 from lab.evidence.ending import Ending
 from lab.judge.verdict import judge
@@ -21,8 +20,6 @@ from lab.report.chart import FEW
 from lab.report.charts import charts
 from lab.report.comparison import with_labels
 from lab.report.html import named
-from lab.story.say_run import title as finding
-from lab.story.timeline import load
 from tests.builders import made_run
 from tests.every import every
 from tests.pages import assert_self_contained
@@ -159,12 +156,3 @@ def test_chart_title_states_a_finding(name):
     assert len(title.split()) >= 4
     assert "?" not in title
     assert len(title) <= LONGEST_TITLE
-
-
-def test_titles_of_timelines_differ():
-    """Each timeline of the book has a title of its own, which states what the picture shows."""
-    titles = [finding(load(one.folder / "timeline.json")) for one in figures.illustrations().values()]
-
-    assert len(set(titles)) == len(titles)
-    assert all(re.search(r"\d|\bno\b", title) for title in titles)
-    assert max(map(len, titles)) <= LONGEST_TITLE

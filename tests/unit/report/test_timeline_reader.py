@@ -6,7 +6,7 @@ import msgspec
 
 from app.journal import GaveUp, Renewed, Started
 from lab.evidence.loss import Mechanism
-from lab.report import run_data, run_page
+from lab.report import run_page
 from lab.story.from_run import caption
 from lab.story.happening import Kind
 from lab.story.timeline import NEVER, load
@@ -80,8 +80,7 @@ def test_renewals_and_given_up_requests(made):
 def test_long_run_is_cut(made):
     """A long run is kept around the moment that matters, and the timeline states so."""
     for number in range(200):
-        start = 10 * number + 1
-        made.increment(f"r{number}", number, number, at=(start, start + 1, start + 2, start + 3))
+        made.increment(f"r{number}", number, number, at=10 * number + 1)
     made.increment("stale", 0, 200, at=(1500, 1501, 2010, 2011), replica="replica-2")
 
     picture = picture_of(made, final=1, limit=20)
@@ -120,15 +119,6 @@ def test_no_data_can_end_a_script(made):
     page, *_ = run_page.report_run(made.folder)
 
     assert '"</script>"' not in page.read_text(encoding="utf-8")
-
-
-def test_old_series_still_load():
-    """Series of runs before faults and causes were recorded still load."""
-    old = b'{"wait_ms":[],"wait_share":[],"time_s":[],"acknowledged":[],"unknown":[],"value":[]}'
-
-    series = msgspec.json.decode(old, type=run_data.Series)
-
-    assert (series.faults, series.causes) == ([], [])
 
 
 def test_chain_of_thefts(made):

@@ -20,7 +20,7 @@ def happened(made: Made, final: int, tests: str, **about: Any) -> tuple[Happenin
 
 def waits(made: Made, request: str, asked_ms: int, got_ms: int, number: int) -> Made:
     """An increment that was asked for before the lock was got."""
-    return made.increment(request, number, number, at=(got_ms, got_ms + 1, got_ms + 2, got_ms + 3), asked=asked_ms)
+    return made.increment(request, number, number, at=got_ms, asked=asked_ms)
 
 
 def left(made: Made, next_ms: int) -> Made:
@@ -28,7 +28,7 @@ def left(made: Made, next_ms: int) -> Made:
     made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: not sent", release_commands=0, answer="")
     made.key_event("hincrby", 1)
     made.fault("fail_command", "left", 4, 4, "release.before_last")
-    return made.increment("next", 1, 1, at=(next_ms, next_ms + 1, next_ms + 2, next_ms + 3))
+    return made.increment("next", 1, 1, at=next_ms)
 
 
 def test_most_overtaken_request(made):
@@ -88,8 +88,7 @@ def test_work_done_how_often(made):
     """The request that did its work again, and how often."""
     made.increment("a", 0, 0, at=(10, 11, 12, 13)).increment("b", 1, 1, at=(20, 21, 22, 23))
     for turn in (2, 3):
-        start = 20 * turn
-        made.increment("b", turn, turn, at=(start, start + 1, start + 2, start + 3), turn=turn, outcome=None)
+        made.increment("b", turn, turn, at=20 * turn, turn=turn, outcome=None)
 
     assert happened(made, 4, "counts_once") == (
         Happening(Kind.REPEATED, actor="b", number=3),

@@ -9,7 +9,7 @@ from lab.evidence.loss import Mechanism
 from lab.story.from_run import caption, title
 from lab.story.happening import Kind
 from lab.story.timeline import NEVER
-from tests.builders import MS, Made, outlived, picture_of
+from tests.builders import MS, Made, outlived, picture_of, stolen
 
 
 def killed(made: Made) -> Made:
@@ -48,13 +48,7 @@ def test_the_ttl_ran_out(made):
 
 
 def test_deleted_by_another(made):
-    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 310).key_event("set", 320).key_event("expire", 320)
-    made.key_event("del", 500).key_event("set", 510).key_event("expire", 510).key_event("del", 601)
-    made.increment("r0", 0, 0, at=(10, 11, 498, 499), replica="replica-1")
-    made.increment("r1", 1, 1, at=(320, 499, 600, 601), replica="replica-2")
-    made.increment("r2", 1, 2, at=(510, 511, 700, 701), replica="replica-3", answer="0")
-
-    (happened,) = caption(picture_of(made, final=2, ttl_ms=300, tests="releases_only_its_own"))
+    (happened,) = caption(picture_of(stolen(made), final=2, ttl_ms=300, tests="releases_only_its_own"))
 
     assert who(happened)[:2] == [(Kind.DELETED_LATE, "r0", "r1"), (Kind.READ_INSIDE, "r2", "r1")]
 
@@ -256,7 +250,7 @@ def test_title_of_a_late_picture(made):
 def test_caption_and_picture_open_on_the_claim(made):
     """The caption states how the claim under test fared, with the cost; so does the title, and the picture opens on it."""
     for request, asked, got, number in (("b", 20, 30, 0), ("c", 40, 50, 1), ("a", 10, 900, 2)):
-        made.increment(request, number, number, at=(got, got + 1, got + 2, got + 3), asked=asked)
+        made.increment(request, number, number, at=got, asked=asked)
     picture = picture_of(made, final=3, tests="fair")
 
     assert who(caption(picture)[0]) == [(Kind.OVERTAKEN, "a"), (Kind.NOTHING_LOST, "")]

@@ -6,7 +6,7 @@ from lab.paths import REFERENCE
 from lab.story.happening import Kind
 from lab.story.steps import MOST, WRITE, Line, StepsOfLoss, steps
 from lab.story.timeline import NEVER, load
-from tests.builders import outlived, picture_of
+from tests.builders import outlived, picture_of, stolen
 from tests.every import every
 
 KEPT = sorted((REFERENCE / "chapters").glob("*/timeline.json"))
@@ -88,13 +88,7 @@ def test_a_write_brings_increments_back(made):
 
 
 def test_a_thief_is_named(made):
-    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 310).key_event("set", 320).key_event("expire", 320)
-    made.key_event("del", 500).key_event("set", 510).key_event("expire", 510).key_event("del", 601)
-    made.increment("r0", 0, 0, at=(10, 11, 498, 499), replica="replica-1")
-    made.increment("r1", 1, 1, at=(320, 499, 600, 601), replica="replica-2")
-    made.increment("r2", 1, 2, at=(510, 511, 700, 701), replica="replica-3", answer="0")
-
-    found = steps(picture_of(made, final=2, ttl_ms=300, tests="releases_only_its_own"))
+    found = steps(picture_of(stolen(made), final=2, ttl_ms=300, tests="releases_only_its_own"))
 
     assert [(Kind.DELETED_LATE, "r0")] in happened(found)
 

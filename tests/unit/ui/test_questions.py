@@ -179,46 +179,21 @@ def test_figure_of_a_measure(claim, measure, number):
     assert (shown.choice, shown.number) == (1, str(number))
 
 
-def test_two_inside_are_no_zero():
-    """A lock that let two in at once is not a 0, although no increment was lost in the end."""
-    broken = [Violation("exclusive", Mechanism.GRANTED_TWICE, [Fact(Code.TWO_INSIDE, 7)], [])]
-
-    shown = questions.shown(judgement("exclusive", "BROKEN", broken))
-
-    assert (shown.number, shown.tone) == ("7", Tone.BAD)
-    assert "times two holders were inside at once" in shown.counted.words()
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "fact", "choice", "number"),
+@every(
+    "tested, broken, mechanism, fact, figures, choice",
     [
-        (Mechanism.INNER_RELEASE_FREED, Fact(Code.TWO_INSIDE, 4), 2, "4"),
-        (Mechanism.STAYED_AFTER_RELEASE, Fact(Code.GAVE_UP, 3), 3, "3"),
+        ("exclusive", "exclusive", Mechanism.GRANTED_TWICE, Fact(Code.TWO_INSIDE, 7), {}, PROMISED),  # although none was lost
+        ("reentrant", "reentrant", Mechanism.INNER_RELEASE_FREED, Fact(Code.TWO_INSIDE, 4), {"failed": 3}, 2),
+        ("reentrant", "reentrant", Mechanism.STAYED_AFTER_RELEASE, Fact(Code.GAVE_UP, 3), {"failed": 3}, 3),
+        ("counts_once", "counts_once", Mechanism.NEVER_DONE, Fact(Code.NOT_WRITTEN, 5), {}, 2),
+        ("exclusive", "counts_once", Mechanism.DONE_AGAIN, Fact(Code.WROTE_AGAIN, 9), {"duplicated": 9}, PROMISED),
     ],
 )
-def test_ways_to_fail_a_reentry(mechanism, fact, choice, number):
-    """A lock that is taken twice can be freed too early, or stay."""
-    shown = questions.shown(judgement("reentrant", "ADMITTED", [Violation("reentrant", mechanism, [fact], [])], failed=3))
+def test_figure_of_a_fact(tested, broken, mechanism, fact, figures, choice):
+    """What broke a promise is the figure, and not a zero; where only another promise broke, the figure is that promise's."""
+    shown = questions.shown(judgement(tested, "BROKEN", [Violation(broken, mechanism, [fact], [])], **figures))
 
-    assert (shown.choice, shown.number) == (choice, number)
-
-
-def test_work_that_was_never_done_is_no_zero():
-    """An acknowledged request whose work was never done is counted."""
-    broken = [Violation("counts_once", Mechanism.NEVER_DONE, [Fact(Code.NOT_WRITTEN, 5)], [])]
-
-    shown = questions.shown(judgement("counts_once", "BROKEN", broken))
-
-    assert (shown.choice, shown.number, shown.tone) == (2, "5", Tone.BAD)
-
-
-def test_figure_of_another_broken_claim():
-    """Where the run broke only another promise, the figure is that promise's."""
-    broken = [Violation("counts_once", Mechanism.DONE_AGAIN, [Fact(Code.WROTE_AGAIN, 9)], [])]
-
-    shown = questions.shown(judgement("exclusive", "BROKEN", broken, duplicated=9))
-
-    assert (shown.choice, shown.number, shown.tone) == (PROMISED, "9", Tone.BAD)
+    assert (shown.choice, shown.number, shown.tone) == (choice, str(fact.n), Tone.BAD)
 
 
 @pytest.mark.parametrize(("claim", "tone"), [("freed_after_crash", Tone.PLAIN), ("answers_a_try_at_once", Tone.GOOD)])
