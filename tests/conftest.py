@@ -5,6 +5,7 @@ A missing server fails these tests; nothing is skipped.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -42,6 +43,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         long = [item for item in items if item.get_closest_marker("trial")]
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage only among what the tests themselves make."""
+    gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:
