@@ -25,7 +25,10 @@ READS.report = RUN
 READS.site = OUT
 READS.serve = PORT
 READS.clean = KEEP
+TARGETS = help setup setup-all setup-dev libraries scenario explore play class ladder matrix sweep ui report site serve clean doctor bench check lint types contracts unit budget test trial
 GOALS := $(or $(MAKECMDGOALS),help)
+NOWHERE := $(filter-out $(TARGETS),$(GOALS))
+$(if $(NOWHERE),$(error there is no target $(NOWHERE); `make help` lists the targets))
 READ := $(foreach goal,$(GOALS),$(READS.$(goal)))
 HERE := $(filter ladder matrix sweep,$(GOALS)) # these run on this machine only, and must not do so if the environment has ENGINE
 IGNORED := $(filter-out PYTHON $(READ) $(UNKNOWN),$(sort $(GIVEN) $(if $(HERE),$(if $(value ENGINE),ENGINE))))
@@ -48,7 +51,7 @@ NAMED := $(join $(KNOWN:%=%=--),$(shell echo $(KNOWN) | tr A-Z_ a-z-)) # such as
 flag = $(if $(value $(1)),$(patsubst $(1)=%,%,$(filter $(1)=%,$(NAMED))) "$$$(1)")
 flags = $(foreach name,$(1),$(call flag,$(name)))
 
-.PHONY: help setup setup-all setup-dev libraries scenario explore play class ladder matrix sweep ui report site serve clean doctor bench check lint types contracts unit budget test trial
+.PHONY: $(TARGETS)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

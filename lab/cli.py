@@ -13,6 +13,7 @@ import click
 from lab.commands.exit_status import status_of
 from lab.commands.explore_commands import explore, play, replay
 from lab.commands.lock_commands import failures, libraries, new, scorecard, test
+from lab.commands.numbers import Whole
 from lab.commands.scenario_options import out_option, scenario_options, server_options
 from lab.commands.worker import WORKER, execute_lines
 from lab.docgen.command import docs
@@ -70,7 +71,7 @@ def lab() -> None:
 
 
 shown = partial(click.option, show_default=True)
-PORT = click.IntRange(0, 65535)
+PORT = Whole(0, 65535)
 USUAL = "[default: {}, or the next free port]"
 json_option = click.option("--json", "as_json", is_flag=True, help="Print only the content of verdict.json.")
 
@@ -98,7 +99,7 @@ def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **
 
 
 @lab.command()
-@shown("--repeat", "rounds", type=click.IntRange(1), default=1, help="Number of rounds; each runs all stages in turn.")
+@shown("--repeat", "rounds", type=Whole(1), default=1, help="Number of rounds; each runs all stages in turn.")
 @out_option("the comparison", "ladder-TIME")
 @scenario_options()
 def ladder(rounds: int, out: Path | None, **given: Any) -> int:
@@ -115,8 +116,8 @@ def ladder(rounds: int, out: Path | None, **given: Any) -> int:
 @lab.command()
 @click.option("--stage", "only_stages", multiple=True, help="Run only this stage. Can be repeated.")
 @click.option("--scenario", "only_scenarios", multiple=True, help="Run only this scenario. Can be repeated.")
-@shown("--jobs", type=click.IntRange(1, 16), default=2, help="Number of runs at the same time.")
-@shown("--repeat", type=click.IntRange(1), default=1, help="Number of runs of each cell; shows flaky cells.")
+@shown("--jobs", type=Whole(1, 16), default=2, help="Number of runs at the same time.")
+@shown("--repeat", type=Whole(1), default=1, help="Number of runs of each cell; shows flaky cells.")
 @click.option("--draw", is_flag=True, help="Draw each run of the first round, not only those that are not as expected.")
 @click.option("--resume", is_flag=True, help="Run a cell only as often as the matrix in --out lacks runs of it.")
 @out_option("the matrix; cells that are already in it stay, if judge and commit are the same", "matrix-TIME")
@@ -137,7 +138,7 @@ def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], out: P
 @click.argument("name")
 @click.option("--stage", "stages", multiple=True, help="Stage to measure. Can be repeated.  [default: the sweep's own]")
 @click.option("--values", help="Values of the parameter, as in 1,2,5.  [default: the sweep's own]")
-@click.option("--repeats", type=click.IntRange(1), help="Number of runs for each value.  [default: the sweep's own]")
+@click.option("--repeats", type=Whole(1), help="Number of runs for each value.  [default: the sweep's own]")
 @scenario_options("requests", "seed", seed="Seed of the order of the runs and of each run.")
 @out_option("the result", "sweep-NAME-TIME")
 def sweep(
@@ -172,7 +173,7 @@ def up(stage: str, scenario: str, **given: Any) -> int:
 @lab.command()
 @click.option("--port", type=PORT, help=f"Port of the page; 0 selects a free port.  {USUAL.format(8090)}")
 @click.option("--locust-port", type=PORT, help=f"Port of Locust's own page; 0 selects a free port.  {USUAL.format(8089)}")
-@shown("--processes", type=click.IntRange(1, 64), default=1, help=OPTIONS["processes"].help)
+@shown("--processes", type=Whole(1, 64), default=1, help=OPTIONS["processes"].help)
 @shown("--host", default="127.0.0.1", help="Address to listen on. On a network, all pages ask for a key.")
 @shown("--stage", default="none", help="Stage that is selected at first.")
 @shown("--scenario", default="rush", help="Scenario that is selected at first.")
@@ -263,7 +264,7 @@ def serve(port: int) -> int:
 
 
 @lab.command()
-@shown("--keep", type=click.IntRange(0), default=20, help="Number of newest runs to keep.")
+@shown("--keep", type=Whole(0), default=20, help="Number of newest runs to keep.")
 def clean(keep: int) -> None:
     """Remove old runs.
 
@@ -289,7 +290,7 @@ def doctor(install: str | None) -> int:
 
 @lab.command(epilog=lines_of("benchmarks"))
 @click.argument("names", nargs=-1)
-@shown("--pairs", type=click.IntRange(3), default=12, help="Number of pairs to measure.")
+@shown("--pairs", type=Whole(3), default=12, help="Number of pairs to measure.")
 def bench(names: tuple[str, ...], pairs: int) -> int:
     """Measure what the lab and the locks cost, as ratios.
 
@@ -302,7 +303,7 @@ def bench(names: tuple[str, ...], pairs: int) -> int:
 
 
 @lab.command()
-@shown("--most-requests", type=click.IntRange(1), default=500_000, help="Largest number of requests in a run.")
+@shown("--most-requests", type=Whole(1), default=500_000, help="Largest number of requests in a run.")
 @out_option("growth.json", "growth-TIME")
 def growth(most_requests: int, out: Path | None) -> int:
     """Measure what more requests, users, replicas, processes cost."""
@@ -312,7 +313,7 @@ def growth(most_requests: int, out: Path | None) -> int:
 
 
 @lab.command(name="class")
-@shown("--from", "step", type=click.IntRange(1), default=1, help="Number of the step to begin with.")
+@shown("--from", "step", type=Whole(1), default=1, help="Number of the step to begin with.")
 @click.option("--port", type=PORT, help=f"Port of the page; 0 selects a free port.  {USUAL.format(8090)}")
 @click.option("--locust-port", type=PORT, help=f"Port of Locust's own page; 0 selects a free port.  {USUAL.format(8089)}")
 @shown("--host", default="127.0.0.1", help="Address to listen on. On a network, all pages ask for a key.")

@@ -65,6 +65,7 @@ OF_THE_PLACE = {
 LISTED_BY = {
     "command": "lab --help",
     "known failure": "lab failures",
+    "library": "lab libraries",
     "measurement": "lab bench --help",
     "scenario": "lab scenarios",
     "stage": "lab stages",

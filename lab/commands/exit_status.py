@@ -6,6 +6,8 @@ import traceback
 
 import click
 
+from app.suggestion import suggestion
+from lab.commands.numbers import typed_as
 from lab.errors import BadInput, CannotWrite, ExitStatus, LabError, LabFailed, in_short, of_the_place
 
 
@@ -17,7 +19,7 @@ def status_of(command: click.Command, words: list[str] | None = None) -> int:
     try:
         return command.main(words, standalone_mode=False) or ExitStatus.GOOD
     except click.ClickException as error:
-        error.show()
+        click.echo(f"error: {_in_a_line(error)}", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt) as interrupt:
         reason = str(interrupt.__cause__ or interrupt)  # click has an exception of its own
@@ -28,6 +30,23 @@ def status_of(command: click.Command, words: list[str] | None = None) -> int:
         foreseen = _foreseen(error)
         click.echo(f"error: {foreseen}", err=True)
         return foreseen.exit_status
+
+
+def _in_a_line(error: click.ClickException) -> str:
+    """Return what click refuses in one line, as the lab's own errors are: the thing, and the choices or what lists them."""
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return error.format_message()
+    listed_by = f"lab {context.command.name} --help"
+    match error:
+        case click.NoSuchOption(option_name=name):
+            options = [word for one in context.command.params for word in (*one.opts, *one.secondary_opts) if word[:2] == "--"]
+            return f"there is no option {name!r}. {suggestion(name, options, listed_by)}"
+        case click.MissingParameter():
+            return f"{typed_as(error.param, context)} is missing. `{listed_by}` says what it is."
+        case click.BadParameter():
+            return f"{typed_as(error.param, context)}: {error.message}"
+    return f"{error.format_message()}. `{listed_by}` says what there is."
 
 
 def _foreseen(error: BaseException) -> LabError:

@@ -9,22 +9,23 @@ from typing import Any
 
 import click
 
+from lab.commands.numbers import Decimal, Whole
 from lab.commands.scenario_options import out_option
 from lab.errors import BadInput
 from lab.paths import new_folder
 
-SERVERS = click.IntRange(2, 7)
-CLIENTS = click.IntRange(2, 8)
+SERVERS = Whole(2, 7)
+CLIENTS = Whole(2, 8)
 
 
 def fault_option(name: str, what: str) -> Callable[[Any], Any]:
     """Add an option of ``lab explore`` for the number of faults of one kind."""
-    return click.option(f"--{name}", type=click.IntRange(0, 3), help=f"At most this many {what}.")
+    return click.option(f"--{name}", type=Whole(0, 3), help=f"At most this many {what}.")
 
 
 def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]:
     """Add an option for a duration in milliseconds."""
-    return click.option(f"--{name}", type=click.IntRange(least_ms, 60_000), help=what)
+    return click.option(f"--{name}", type=Whole(least_ms, 60_000), help=what)
 
 
 @click.command()
@@ -34,7 +35,7 @@ def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]
 @click.option("--clients", type=CLIENTS, help="Number of replicas.  [default: 2, and 3 while there is time]")
 @click.option(
     "--requests",
-    type=click.IntRange(1, 4),
+    type=Whole(1, 4),
     help="Number of requests of each replica, one after the other and at once.  [default: 1, and 2 in one replica]",
 )
 @click.option("--nested", is_flag=True, help="Each request takes the lock twice: decide `reentrant`.")
@@ -52,7 +53,7 @@ def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]
 @click.option(
     "--budget",
     "budget_s",
-    type=click.FloatRange(0.1, 3600),
+    type=Decimal(0.1, 3600),
     help="Seconds for all searches.  [default: 30; for a lock on several servers 240]",
 )
 @click.option("--no-confirm", is_flag=True, help="Do not run the schedule of a broken promise on real replicas.")
@@ -109,7 +110,7 @@ def explore(
             raise BadInput("--keep decides with the default faults, work and TTL: give no other option than --budget")
         return keep_decisions(stage, budget_s)
     if stage is None:
-        raise click.MissingParameter(param_type="argument", param_hint="STAGE")
+        raise BadInput("no stage was named; give one, as in `lab explore lua`. `lab stages` lists the stages.")
     found = explored(stage)
     wanted = Wanted(
         only=claim_of(only, found),

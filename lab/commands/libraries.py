@@ -13,15 +13,15 @@ from lab.scenario.libraries import load, names
 from lab.servers import environments
 
 
-def list_libraries() -> None:
-    """List all locks of libraries, a line each. Raises BadInput."""
+def list_libraries(only: tuple[str, ...]) -> None:
+    """List the locks of libraries of these names, a line each; all where none is named. Raises BadInput."""
     need_clone()
     console = terminal()
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("name", "version", "language", "promises", "installed"):
         table.add_column(title, no_wrap=True)
     missing = 0
-    for name in names():
+    for name in [choose_from("library", one, names()) for one in only] or names():
         lock = load(name)
         place = lock.stage.environment
         is_here = not place or environments.is_made(place)
@@ -36,12 +36,15 @@ def list_libraries() -> None:
 def install(only: tuple[str, ...]) -> None:
     """Make environments that are not as their lock files say; all where none is named. Raises BadInput, MissingPackage.
 
-    An environment that cannot be made keeps none of the others from being made.
+    only: names of locks, or of environments. An environment that cannot be made keeps none of the others from being made.
     """
     need_clone()
     known = environments.names()
+    of_locks = dict.fromkeys(names())
     failures = []
-    for name in [choose_from("environment", one, known) for one in only] or known:
+    chosen = [choose_from("library", one, (*of_locks, *known)) for one in only]
+    needed = [load(one).stage.environment if one in of_locks else one for one in chosen]
+    for name in dict.fromkeys(filter(None, needed)) if only else known:
         if not environments.is_made(name):
             sys.stderr.write(f"Making the environment {name}\n")
             try:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from lab.commands.numbers import Decimal, Whole
 from lab.commands.scenario_options import out_option
 from lab.errors import ExitStatus
 
@@ -14,15 +15,13 @@ from lab.errors import ExitStatus
 @click.command()
 @click.argument("lock", required=False)
 @click.option("--worker", metavar="COMMAND", help='Command of a program that holds the locks, as in "node my_worker.mjs".')
-@click.option("--lanes", type=click.IntRange(0, 1), default=0, help="Lanes of one worker: 1, or 0 for all.  [default: 0]")
+@click.option("--lanes", type=Whole(0, 1), default=0, help="Lanes of one worker: 1, or 0 for all.  [default: 0]")
 @click.option("--claims", metavar="NAMES", help="What the lock promises, where it has no STAGE.  [default: the usual claims]")
 @click.option("--scenario", "scenarios", multiple=True, help="Run only this scenario. Can be repeated.")
-@click.option(
-    "--budget", "budget_s", type=click.FloatRange(0.1), default=10.0, help="Seconds for every order of events.  [default: 10]"
-)
-@click.option("--jobs", type=click.IntRange(1, 16), default=2, help="Number of runs at the same time.  [default: 2]")
-@click.option("--repeat", type=click.IntRange(1), default=1, help="Number of runs under each scenario.  [default: 1]")
-@click.option("--requests", type=click.IntRange(1), help="At most so many requests in each run.  [default: 1000]")
+@click.option("--budget", "budget_s", type=Decimal(0.1), default=10.0, help="Seconds for every order of events.  [default: 10]")
+@click.option("--jobs", type=Whole(1, 16), default=2, help="Number of runs at the same time.  [default: 2]")
+@click.option("--repeat", type=Whole(1), default=1, help="Number of runs under each scenario.  [default: 1]")
+@click.option("--requests", type=Whole(1), help="At most so many requests in each run.  [default: 1000]")
 @click.option("--no-draw", is_flag=True, help="Do not draw the runs; runs of several rounds are never drawn.")
 @click.option("--speed", "is_speed_wanted", is_flag=True, help="Compare its speed with that of the stage lua.")
 @click.option(
@@ -64,7 +63,7 @@ def new(name: str, like: str | None, worker: str | None) -> None:
     "--install", "is_install", is_flag=True, help="Make the environments of NAMES that are missing; without NAMES, all."
 )
 def libraries(names: tuple[str, ...], is_install: bool) -> None:
-    """List the locks of published libraries.
+    """List the locks of published libraries; with NAMES, only those.
 
     Each is a file with a STAGE in the folder libraries: `lab run rush --stage libraries/NAME.py` runs it.
     """
@@ -73,13 +72,13 @@ def libraries(names: tuple[str, ...], is_install: bool) -> None:
     if is_install:
         install(names)
     else:
-        list_libraries()
+        list_libraries(names)
 
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--rounds", type=click.IntRange(1), default=3, help="Number of runs under each scenario.  [default: 3]")
-@click.option("--jobs", type=click.IntRange(1, 16), default=2, help="Number of runs at the same time.  [default: 2]")
+@click.option("--rounds", type=Whole(1), default=3, help="Number of runs under each scenario.  [default: 3]")
+@click.option("--jobs", type=Whole(1, 16), default=2, help="Number of runs at the same time.  [default: 2]")
 @click.option("--resume", is_flag=True, help="Measure only what the folder lacks, or what has changed since.")
 @click.option("--scenario", "scenarios", multiple=True, help="Run only this scenario; needs --out. Can be repeated.")
 @out_option("the results and the page", "reference/libraries")

@@ -23,7 +23,10 @@ class Number(click.ParamType[Any]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not str(value).isascii():  # Python reads digits of every script
             raise BadInput(f"{self.option.flag} must be written with the digits 0 to 9, not {value!r}")
-        number = self.number.convert(value, param, ctx)
+        try:
+            number = self.number.convert(value, param, ctx)
+        except click.BadParameter:
+            number = None
         if refusal := self.option.refusal(number, name=self.option.flag, typed=str(value)):
             raise BadInput(refusal)
         return number

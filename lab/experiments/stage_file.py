@@ -11,6 +11,7 @@ import inspect
 import json
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -215,6 +216,8 @@ def of_a_worker(command: str, store: str, claims: str | None, lanes: int, folder
         raise BadInput(f"--worker: {command!r} is not a command: {error}") from None
     if not words:
         raise BadInput('--worker: give a command, as in --worker "node my_worker.mjs"')
+    if not Path(words[0]).is_file() and shutil.which(words[0]) is None:
+        raise BadInput(f"--worker: the program {words[0]!r} is neither a file nor installed")
     worker = [str(Path(word).resolve()) if Path(word).is_file() else word for word in words]
     name = _plain(next((Path(word).stem for word in reversed(words) if Path(word).is_file()), Path(words[0]).stem))
     values: dict[str, Any] = {"command": command.replace("\\", "/"), "worker": worker, "lanes": lanes, "store": store}

@@ -137,7 +137,9 @@ def steps() -> tuple[Placed, ...]:
 def step(number: str | int) -> Placed:
     """Return one step. Raises BadInput for a number without a step."""
     numbers = {str(one.number): one for one in steps()}
-    return numbers[choose_from("step", str(number), numbers, "docs/class.toml")]
+    if str(number) not in numbers:
+        raise BadInput(f"docs/class.toml: there is no step {str(number)!r}; its steps are 1 to {len(numbers)}")
+    return numbers[str(number)]
 
 
 def run_of(number: int, place: int) -> LessonRun | None:

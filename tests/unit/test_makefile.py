@@ -132,6 +132,14 @@ def test_unknown_variable_is_refused(folder):
     assert "unknown variable STGE; the variables are STAGE SCENARIO" in done.stderr
 
 
+def test_unknown_target_is_refused(folder):
+    """A target that is not there is named as such, and no variable is blamed."""
+    done = make(folder, "scneario", "STAGE=lua")
+
+    assert done.returncode == 2
+    assert "there is no target scneario; `make help` lists the targets" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("target", "given", "ignored"),
     [
