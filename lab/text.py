@@ -49,6 +49,11 @@ def hanging(label: str, text: str, indent: int) -> str:
     return filled or label
 
 
+def folded(summary: str, text: str) -> str:
+    """Return Markdown that stands folded below its summary, here and on GitHub."""
+    return f"<details><summary>{summary}</summary>\n\n{text.rstrip()}\n\n</details>\n"
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table, a line for each row."""
     return table_rows([head, ["---"] * len(head), *rows])

@@ -29,7 +29,7 @@ from lab.story.from_schedule import kept_stories
 from lab.story.happening import Story
 from lab.story.say import ENGLISH, text
 from lab.story.searches import conditions, share, summary
-from lab.text import table, thousands
+from lab.text import counted, folded, table, thousands
 
 UP = "../../"  # from a chapter to the project's top
 AGAIN = ".venv/bin/lab explore {} --keep"
@@ -157,21 +157,23 @@ def _all_hold(found: KeptDecision, stage: Stage, answers: Mapping[Claim, Summary
 
 
 def _evidence() -> str:
-    """Return each promise of a stage with its two evidences: what runs have seen, and what every order decides."""
-    rows, left_out = [], []
+    """Return the promises of each stage, folded, with two evidences: what runs have seen, and what every order decides."""
+    head, tables, left_out = ["promise", "in runs", "in every order"], [], []
     for name, stage in stages().items():
         found = kept.current(stage)
         if found is None or found.why:
             left_out.append(f"`{name}`")
             continue
         answers = of_claims(found)
-        link = f"[`{name}`](ladder/{name}.md)"
-        for claim in Claim:
-            if claim in stage.claims and claim in answers:
-                rows.append([link, f"`{claim.name}`", _in_runs(name, claim), summary(answers[claim], found.ttl_ms)])
-                link = ""
+        rows = [
+            [f"`{claim.name}`", _in_runs(name, claim), summary(answers[claim], found.ttl_ms)]
+            for claim in Claim
+            if claim in stage.claims and claim in answers
+        ]
+        if rows:
+            tables.append(folded(f"<code>{name}</code>: {counted(len(rows), 'promise')}", table(head, rows)))
     below = f"\nNot explored: {', '.join(left_out)}.\n" if left_out else ""
-    return table(["stage", "promise", "in runs", "in every order"], rows) + below
+    return "\n".join(tables) + below
 
 
 def _in_runs(stage: str, claim: Claim) -> str:

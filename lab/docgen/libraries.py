@@ -14,7 +14,7 @@ from lab.report import scorecard
 from lab.report.scorecard import Entry
 from lab.report.tested_lock import BROKEN, FAILS, NOT_SHOWN, UNDECIDED, TestedClaim, in_short, ordered, speed_in_words
 from lab.scenario.libraries import fingerprint, load, names
-from lab.text import table
+from lab.text import counted, folded, table
 
 NOTHING = "Nothing is kept yet: `lab scorecard` measures the libraries.\n"
 FILE = "../libraries/{}.py"
@@ -118,7 +118,8 @@ def _about(one: Entry) -> Iterator[str]:
     sentences += ["Its lock is in [a worker](worker.md)."] if tested.worker else []
     sentences += [f"Speed: {speed_in_words(tested.speed)}"] if tested.speed else []
     yield " ".join(sentences) + "\n"
-    yield table(
+    claims = ordered(tested.claims)
+    found = table(
         ["claim", "its documentation", "found", "every order", "runs"],
         [
             [
@@ -128,10 +129,11 @@ def _about(one: Entry) -> Iterator[str]:
                 each.orders.replace("_", " ") or "–",
                 "; ".join(f"`{cell.scenario}`: {in_short(cell)}" for cell in each.cells) or "–",
             ]
-            for each in ordered(tested.claims)
+            for each in claims
         ],
     )
-    lines = [line for each in ordered(tested.claims) for line in _seen(each)]
+    yield folded(f"{counted(len(claims), 'claim')}, with what its documentation says of each", found)
+    lines = [line for each in claims for line in _seen(each)]
     yield from lines
     yield from [""] if lines else []
     notes = [f"- {_cell(note)}" for note in tested.notes]

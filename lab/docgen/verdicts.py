@@ -14,7 +14,7 @@ from lab.language.choice import Language
 from lab.report import matrix, reference
 from lab.report.matrix import Cell
 from lab.story.say import ENGLISH, text, words
-from lab.text import table
+from lab.text import counted, folded, table
 
 WORDS = "../README.md#how-to-read-a-chapter"  # from a chapter
 
@@ -102,7 +102,7 @@ def _whole(stage: Stage) -> str:
         made = "yes" if cell.claim in claimed else "no"
         rows.append([f"`{cell.scenario}`", f"`{cell.claim}`", made, matrix.with_rounds(cell, matrix.with_verdict(cell))])
     head = _head(ENGLISH, "claimed", text("chapter", "seen"))
-    return table(head, rows) if rows else text("chapter", "not_tried") + "\n"
+    return folded(counted(len(rows), "scenario"), table(head, rows)) if rows else text("chapter", "not_tried") + "\n"
 
 
 PARTS: dict[str, Callable[..., str]] = {"verdicts": _changed, "all_verdicts": _all}

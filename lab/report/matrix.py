@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from app.locks import part, stages
 from lab.language.choice import Language
 from lab.report.statistics import wilson
 from lab.scenario import reader as scenarios
@@ -212,18 +213,25 @@ def never_admitted(cells: Sequence[Cell]) -> list[str]:
 
 
 def markdown(cells: Sequence[Cell], origin: Origin, rounds: Sequence[Round] = ()) -> str:
-    """Return the table; its origin and the cost of its rounds stand below. Rows are scenarios, columns are stages.
+    """Return a table for each part of the ladder; their origin and the cost of the rounds stand below.
 
-    A cell is its verdict with its losses and the number of its rounds.
+    Rows are the scenarios that fit a stage of the part, columns are stages. A cell is its verdict with its losses and the number
+    of its rounds.
     """
-    columns = list(dict.fromkeys(cell.stage for cell in cells))
     by_place = {(cell.scenario, cell.stage): cell for cell in cells}
-    rows = []
-    for name in dict.fromkeys(cell.scenario for cell in cells):
-        row = [by_place[name, column] for column in columns]
-        rows.append([f"`{name}`", f"`{row[0].claim}`", *map(with_rounds, row)])
+    parts: dict[str, list[str]] = {}
+    for stage in dict.fromkeys(cell.stage for cell in cells):
+        parts.setdefault(part(stage) if stage in stages() else "", []).append(stage)
+    tables = []
+    for title, columns in parts.items():
+        rows = []
+        for name in dict.fromkeys(cell.scenario for cell in cells):
+            row = [by_place[name, column] for column in columns]
+            if any(cell.verdict or cell.missing for cell in row):
+                rows.append([f"`{name}`", f"`{row[0].claim}`", *map(with_rounds, row)])
+        tables.append(f"## {title or 'Others'}\n\n{table(['scenario', 'claim', *columns], rows)}")
     below = [origin.sentence(), *(one.sentence for one in rounds)]
-    return f"{table(['scenario', 'claim', *columns], rows)}\n{chr(10).join(below)}\n"
+    return "\n".join(["# Every stage, every scenario\n", *tables, *below]) + "\n"
 
 
 def with_rounds(cell: Cell, in_words: str = "") -> str:

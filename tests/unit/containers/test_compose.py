@@ -14,13 +14,15 @@ import yaml
 
 from app.locks import stages
 from lab.containers.agent import PORT, REPLICA_PORT
-from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, refuse
+from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, place, refuse
 from lab.containers.compose import SAVED_WITHIN_S, Compose, EngineFailed, compose_command, services
 from lab.containers.host_control import HostControl, HostControlServer
 from lab.containers.server import PORTS
 from lab.errors import BadInput
 from lab.paths import HOME
 from lab.scenario import reader
+from lab.scenario.fault import Need, Target
+from lab.scenario.faults import faults
 from lab.servers.programs.sentinel import Sentinel
 from lab.servers.stores import stores
 from tests.every import every
@@ -162,6 +164,17 @@ def test_fault_that_needs_the_engine():
     refuse(stage, silent, control=True)
     with pytest.raises(BadInput, match=r"silence_nodes.*make scenario STAGE=redlock SCENARIO=two_nodes_silent ENGINE=docker"):
         refuse(stage, silent, control=False)
+
+
+def test_the_page_has_every_fault():
+    """docs/containers.md names each fault once, and calls refused just those that no container can have."""
+    page = (HOME / "docs" / "containers.md").read_text(encoding="utf-8").partition("## Faults in containers")[2]
+    rows = [row.split("|")[1:3] for row in page.splitlines() if row.startswith("| `")]
+    named = [(kind, "refused" in how) for what, how in rows for kind in re.findall(r"`(\w+)`", what) if kind in faults()]
+    never = {*place(stages()["zookeeper"]).lacking, Need.REPLICA}
+    refused = {kind: bool(never & {*one.needs}) or one.target is Target.COUNTER for kind, one in faults().items()}
+
+    assert sorted(named) == sorted(refused.items())
 
 
 def test_host_control_acts_and_reports(tmp_path):

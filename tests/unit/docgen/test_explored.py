@@ -95,7 +95,8 @@ def test_evidence_of_a_promise(monkeypatch):
 
     text = explored.PARTS["evidence"]()
 
-    assert "| [`uuid`](ladder/uuid.md) | `exclusive` | " in text
+    assert "<code>uuid</code>: 1 promise</summary>" in text
+    assert "\n| `exclusive` | " in text
     assert " | holds in 1\u2009552 schedules |\n" in text
     assert "releases_atomically" not in text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import msgspec
@@ -10,7 +11,7 @@ import pytest
 from lab.errors import BadInput, ExitStatus
 from lab.evidence.run_folder import save
 from lab.experiments import matrix, matrix_round
-from lab.report.matrix import Cell, Matrix, Origin, load, read
+from lab.report.matrix import Cell, Matrix, Origin, load, markdown, read
 from lab.run import environment
 
 OLD = Origin(judge="aaa", code="bbb", commit="ccc", versions={"redis-server": "Redis server v=7.0.15 sha=0"})
@@ -158,6 +159,19 @@ def test_a_cell_counts_its_rounds(conducted, tmp_path):
     assert "| kept, 4 of 5 (38 to 96 %) |" in text
     run(tmp_path / "n", repeat=3)
     assert "| kept, 3 of 3 |" in (tmp_path / "n" / "matrix.md").read_text(encoding="utf-8")
+
+
+def test_a_table_for_each_part_of_the_ladder():
+    """matrix.md has a table for each part of the ladder, with the scenarios that fit a stage of it."""
+    tried = [("rush", "lua"), ("rush", "zookeeper"), ("amnesia", "lua")]
+    cells = [
+        Cell(stage=stage, scenario=name, claim="exclusive", verdict="KEPT" if (name, stage) in tried else "")
+        for name in ("rush", "amnesia")
+        for stage in ("lua", "zookeeper")
+    ]
+    _, *parts = markdown(cells, NEW).split("## ")
+
+    assert [re.findall(r"^\| `(\w+)`", one, re.MULTILINE) for one in parts] == [["rush", "amnesia"], ["rush"]]
 
 
 def test_a_broken_round_is_the_cell(conducted, tmp_path):
