@@ -48,6 +48,8 @@ from lab.report.palette import PAPERS
 from lab.report.reference import ladder, of_stage
 from lab.report.run_page import STEPS, TIMELINES
 from lab.scenario import reader
+from lab.scenario.fault import Need
+from lab.scenario.faults import faults
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
 from lab.story.say import text as say
@@ -211,6 +213,20 @@ def _options(*, language: Language = Language.ENGLISH) -> str:
     return table(_heads("option", "make_variable", "meaning", "limits", language=language), rows)
 
 
+def _faults_by_place() -> dict[str, list[str]]:
+    """Return the names of all faults by what decides whether they work in containers: what they need, or what they act on."""
+    found: dict[str, list[str]] = {}
+    for name, one in faults().items():
+        place = "replica_of_the_store" if Need.REPLICA in one.needs else (one.needs or (one.target,))[0].name.lower()
+        found.setdefault(place, []).append(f"`{name}`")
+    return found
+
+
+def _faults(place: str) -> str:
+    """Return the faults of a row of docs/containers.md."""
+    return ", ".join(_faults_by_place()[choose_from("place of faults", place, _faults_by_place())])
+
+
 def _statuses(*, language: Language = Language.ENGLISH) -> str:
     rows = [[f"{status:d}", quoted("status", meaning, language)] for status, meaning in MEANINGS.items()]
     return table(_heads("status", "meaning", language=language), rows)
@@ -277,6 +293,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "scenarios": _scenarios,
     "measures": _measures,
     "options": _options,
+    "faults": _faults,
     "statuses": _statuses,
     "machine": _machine,
     "matrix_origin": _matrix_origin,
