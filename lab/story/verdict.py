@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from app.lock import Claim
+from lab.evidence.ending import Ending
 from lab.evidence.loss import Mechanism
 from lab.judge.fact import Code, Fact, Unseen
 from lab.judge.judgement import Judgement, Verdict, Violation
@@ -99,11 +100,16 @@ def _reasons(judgement: Judgement | Grounds, language: Language) -> Iterator[str
 
 
 def _facts(judgement: Judgement | Grounds, language: Language) -> Iterator[str]:
-    """Yield the facts of the reason. Damage is one reason; so is all doubt of what is broken, and a head with what follows."""
+    """Yield the facts of the reason. Damage is one reason; so is all doubt of what is broken, and a head with what follows.
+
+    Of a run that was interrupted, and shows nothing, it is the only reason: what else is wrong follows from it.
+    """
+    cut = [one for one in judgement.why if one.code is Code.ENDED and Ending(one.name).is_interrupt]
+    facts = cut if cut and judgement.verdict is Verdict.VOID else judgement.why
     is_broken = judgement.verdict is Verdict.BROKEN
     of_damage = "and_damaged" if is_broken else "damaged"
     head = ""
-    for is_damage, together in groupby(judgement.why, lambda one: is_broken or one.code is Code.DAMAGED):
+    for is_damage, together in groupby(facts, lambda one: is_broken or one.code is Code.DAMAGED):
         said = [(one.code in HEADS, fact(one, language)) for one in together]
         if is_damage:
             comma: str = words(language)["mark"]["comma"]

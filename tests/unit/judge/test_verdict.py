@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import msgspec
 import pytest
 
 from lab.evidence.fault_record import Effect, FaultRecord
@@ -13,7 +14,7 @@ from lab.judge.faults import FaultOutcome
 from lab.judge.judgement import Verdict
 from lab.judge.losses import Account, Losses
 from lab.judge.verdict import weigh
-from lab.story.verdict import also_seen
+from lab.story.verdict import also_seen, fact
 from lab.story.verdict import why as reasons
 from tests.builders import MS, findings_of_ten, record_of_ten
 from tests.every import every
@@ -55,6 +56,17 @@ def test_reason_has_net_figures():
         (Mechanism.GRANTED_TWICE, [(Code.LOST, 3)]),
         (Mechanism.GRANTED_TO_TWO, [(Code.OVERWROTE_AND_RESTORED, 3)]),
     ]
+
+
+def test_an_interrupt_is_reason_enough():
+    """Of a run that was interrupted, the reason is that alone: what else is wrong follows from it, and verdict.json keeps it."""
+    judgement = weigh(record_of_ten(["exclusive"], "interrupted"), findings_of_ten())
+    (ended,) = judgement.why
+    more = msgspec.structs.replace(judgement, why=[ended, Fact(Code.NOT_SERVED_UNKNOWN, 6)])
+
+    assert (judgement.verdict, ended.code) == ("VOID", Code.ENDED)
+    assert reasons(more) == fact(ended)
+    assert reasons(msgspec.structs.replace(more, verdict="UNSEEN")) != fact(ended)
 
 
 def test_one_process_in_plain_words():
