@@ -59,11 +59,21 @@ function draw() {
   pane.setAttribute("x", left);
   pane.setAttribute("width", Math.max(bins * facts.end / 200, right - left));
 }
-// Places signs, and texts where they are in view and cover no other: the first ones of the story before the others.
+const PUSHED = 40; // px: how far a text moves to lie on no sign
+// Places signs, and texts where they are in view and cover no other: the first ones of the story before the others. A text lies on
+// a sign only where there is no other place for it.
 function write(found, withOthers, withDetails) {
   const taken = [];
   const fits = (since, y, size) => since >= 0 && since + size <= plotWidth() &&
     !taken.some(([a, b, line]) => Math.abs(line - y) < 11 && since < b + 4 && a < since + size + 4);
+  const signs = found.filter((one) => !one.isText).map((one) => [px(one.x) - 4, px(one.x) + 4, one.y]);
+  const under = (since, y, size) => signs.find(([a, b, line]) => line > y - 18 && line < y + 6 && since < b && a < since + size);
+  // Where a text begins beside the signs that it would lie on; NaN where that is too far.
+  const beside = (since, y, size, end) => {
+    let moved = since;
+    for (let sign = under(since, y, size); sign && Math.abs(moved - since) <= PUSHED; sign = under(moved, y, size)) moved = end ? sign[0] - size - 1 : sign[1] + 1;
+    return Math.abs(moved - since) <= PUSHED ? moved : NaN;
+  };
   for (const first of [true, false]) for (const text of found) {
     if (text.classes.contains("first") !== first) continue;
     const { one, isText } = text, held = text.until >= view[0] && text.x < view[0]; // the bar of a name goes on from the left
@@ -76,14 +86,15 @@ function write(found, withOthers, withDetails) {
       one.classList.remove("off");
       text.size ||= one.getComputedTextLength();
       const ends = text.side === "end", centred = text.side === "middle";
-      for (const flip of centred ? [false] : [false, true]) {
-        const end = ends !== flip, aside = flip ? -text.aside : text.aside;
-        const since = centred ? x - text.size / 2 : end ? x + aside - text.size : x + aside;
-        if (!fits(since, text.y, text.size)) continue;
+      const sides = centred ? [false] : [ends, !ends], edge = (end) => centred ? x - text.size / 2 : x + (end === ends ? text.aside : -text.aside) - (end ? text.size : 0);
+      const tried = sides.map((end) => [end, edge(end)]), clear = tried.filter(([, since]) => !under(since, text.y, text.size));
+      const pushed = centred ? [] : tried.map(([end, since]) => [end, beside(since, text.y, text.size, end)]);
+      const taking = [...clear, ...pushed, ...tried].find(([, since]) => fits(since, text.y, text.size));
+      if (taking) {
+        const [end, since] = taking;
         taken.push([since, since + text.size, text.y]);
-        if (!centred) { one.setAttribute("text-anchor", end ? "end" : "start"); one.setAttribute("dx", aside); }
+        if (!centred) { one.setAttribute("text-anchor", end ? "end" : "start"); one.setAttribute("dx", since + (end ? text.size : 0) - x); }
         shown = true;
-        break;
       }
     }
     one.classList.toggle("off", !shown);

@@ -275,7 +275,7 @@
     $("why").textContent = local(one.why);
     $("against").textContent = answer.choice === null ? "" : voted ? say("against", { right: predicted[answer.choice], all: voted }) : say("nobody");
     shares($("votes"), all, predicted, answer.choice);
-    $("promise").replaceChildren(`${say("subject", one)}: ${say(`promise_${one.verdict}`)} `, cell("span", local(one.headline), `verdict ${one.verdict}${one.lost_otherwise ? " otherwise" : ""}`));
+    $("promise").replaceChildren(`${say("titled", { subject: say("subject", one), title: say(`promise_${one.verdict}`) })} `, cell("span", local(one.headline), `verdict ${one.verdict}${one.lost_otherwise ? " otherwise" : ""}`));
     verdict(one);
     $("locust-result").textContent = $("locust-says").textContent; $("counter-result").textContent = $("counter-says").textContent;
     const after = lesson.runOf(one) && lesson.towards(1);
