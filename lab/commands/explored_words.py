@@ -19,6 +19,7 @@ from lab.explore.decision import BREAKS, HOLDS, NOT_ASKED, OPEN, Decision, Searc
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.event import short
 from lab.explore.search.search import Broken
+from lab.paths import COMMAND
 from lab.scenario import reader
 from lab.scenario.scenario import Scenario
 from lab.story import say
@@ -189,8 +190,8 @@ def next_commands(decision: Decision, promised: Sequence[Shortest]) -> Iterator[
     for one in promised[:1]:
         mends = mended_by(stage, one.claim)
         if mends:
-            found.append(f"What mends it: {mends} keeps this promise in every order. lab diff {stage.lookup} {mends}")
-        found.append(f"Play it: lab play {stage.lookup}")
+            found.append(f"What mends it: {mends} keeps this promise in every order. {COMMAND} diff {stage.lookup} {mends}")
+        found.append(f"Play it: {COMMAND} play {stage.lookup}")
     others = [claim for claim in decision.broken() if claim not in {one.claim for one in promised}]
     if others and decision.only is None:
         found.append(f"A schedule as a story: the same command with --show {others[0].name}")
