@@ -272,8 +272,7 @@ def clean(keep: int) -> None:
     """
     from lab.commands.clean import clean as remove
 
-    gone = remove(keep)
-    click.echo(f"removed {counted(len(gone), 'folder')}; kept at most the newest {counted(keep, 'run')}")
+    click.echo(f"removed {counted(len(remove(keep)), 'folder')}; kept at most the newest {counted(keep, 'run')}")
 
 
 STORES = "Install the servers that locks in STORE need: redis (the default), mysql, postgresql, etcd or zookeeper."

@@ -68,8 +68,8 @@ function write(found, withOthers, withDetails) {
     !taken.some(([a, b, line]) => Math.abs(line - y) < 11 && since < b + 4 && a < since + size + 4);
   const signs = found.filter((one) => !one.isText).map((one) => [px(one.x) - 4, px(one.x) + 4, one.y]);
   const under = (since, y, size) => signs.find(([a, b, line]) => line > y - 18 && line < y + 6 && since < b && a < since + size);
-  // Where a text begins beside the signs that it would lie on; NaN where that is too far.
-  const beside = (since, y, size, end) => {
+  // Where a text begins next to the signs that it would lie on; NaN where that is too far.
+  const nextTo = (since, y, size, end) => {
     let moved = since;
     for (let sign = under(since, y, size); sign && Math.abs(moved - since) <= PUSHED; sign = under(moved, y, size)) moved = end ? sign[0] - size - 1 : sign[1] + 1;
     return Math.abs(moved - since) <= PUSHED ? moved : NaN;
@@ -88,7 +88,7 @@ function write(found, withOthers, withDetails) {
       const ends = text.side === "end", centred = text.side === "middle";
       const sides = centred ? [false] : [ends, !ends], edge = (end) => centred ? x - text.size / 2 : x + (end === ends ? text.aside : -text.aside) - (end ? text.size : 0);
       const tried = sides.map((end) => [end, edge(end)]), clear = tried.filter(([, since]) => !under(since, text.y, text.size));
-      const pushed = centred ? [] : tried.map(([end, since]) => [end, beside(since, text.y, text.size, end)]);
+      const pushed = centred ? [] : tried.map(([end, since]) => [end, nextTo(since, text.y, text.size, end)]);
       const taking = [...clear, ...pushed, ...tried].find(([, since]) => fits(since, text.y, text.size));
       if (taking) {
         const [end, since] = taking;
