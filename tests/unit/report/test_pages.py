@@ -43,7 +43,7 @@ def test_run_has_pictures_and_a_page(one):
     text = page.read_text(encoding="utf-8")
     assert "ADMITTED" in text
     assert "made by hand" in text
-    assert "mine: A &lt;title&gt;." in text
+    assert "<code>mine</code>&ensp;A &lt;title&gt;." in text
     assert text.count('id="five-steps"') == 1
     assert re.search(r'<ol class="said">(.*?)</ol>', text, re.DOTALL)[1].count("<li>") == 6
     assert text.count('id="five-steps-step-6-1"') == 1
