@@ -18,6 +18,8 @@ from app.lock import Grant, NotAcquired, Stage
 from app.settings import Settings
 from app.shapes import PLAIN
 from app.stores import lock_store
+from app.wire.lane import WireLane
+from app.wire.own_client import Lanes
 from lab.errors import BadInput, MissingProgram, NotReady
 from lab.explore.server import servers
 
@@ -198,6 +200,37 @@ def waits_in_ms(stage: Stage, settings: Settings | None, ttl_ms: int) -> bool:
 def _is_false_or_true(answer: object) -> bool:
     """Return whether objects of this kind say themselves whether they are true. An Enum's class does, its members do not."""
     return any("__bool__" in vars(kind) for kind in type(answer).__mro__)
+
+
+class _SeenLanes(Lanes):
+    """Lanes that are looked at afterwards."""
+
+    def __init__(self, *words: Any) -> None:
+        super().__init__(*words)
+        self.made: list[WireLane] = []
+
+    def new(self) -> tuple[WireLane, Any]:
+        lane, store = super().new()
+        self.made.append(lane)
+        return lane, store
+
+
+def keeps_its_client(stage: Stage, settings: Settings | None) -> bool:
+    """Return whether a lock that takes an address asks at that of an earlier request: then no lane says whose a command is."""
+    if settings is None:
+        return False
+    _emptied(settings)
+    lanes = _SeenLanes(stage, settings, lock_store(stage.store, settings, Journal(None)), Journal(None))
+
+    def ask() -> None:
+        with contextlib.suppress(Exception):  # another look has said how it fails
+            lanes.lock(WATCHED, TTL_MS, WAIT_MS, RETRY_MS).run(lambda _: None)
+
+    for _ in range(2):
+        one = threading.Thread(target=ask, daemon=True)
+        one.start()
+        one.join(WITHIN_S)
+    return not lanes.made[-1].has_carried
 
 
 def chosen_ms(least_ms: int, most_ms: int, given_ms: int) -> int:

@@ -22,7 +22,7 @@ from app.settings import Settings
 from app.shapes import Unknown, is_async
 from app.stage_check import WITH_WORKERS
 from lab.errors import BadInput, choose_from
-from lab.experiments.look import TTL_MS, KeyGone, Watched, idle_server, waits_in_ms, watched
+from lab.experiments.look import TTL_MS, KeyGone, Watched, idle_server, keeps_its_client, waits_in_ms, watched
 from lab.scenario.stages import find_stage
 
 # what a lock with a time to live is usually asked to keep: what is tested where nobody says what the lock promises
@@ -115,11 +115,16 @@ def of_a_class(lock: str, store: str, claims: str | None, folder: Path) -> tuple
             if not fitting.may_need_a_loop:
                 raise
             stage, seen = fitting.fitted_in_one_loop(error)
+        keeps = has_own_client and keeps_its_client(stage, idle)
+        if keeps:
+            values["lane"] = ""
+            stage, seen = fitting.look()
     taken_for = seen.taken_for or about
     words = ", ".join(
         f"{parameter}=the {what}{' of the scenario' if what in TIMES else ''}" for parameter, what in taken_for.items()
     )
-    return stage, [f"{name}({words}); others keep their defaults", *_about(seen, stage)]
+    kept = ["it keeps its client: a command counts for the request whose thread or task sends it"] if keeps else []
+    return stage, [f"{name}({words}); others keep their defaults", *_about(seen, stage), *kept]
 
 
 class _Fitting:

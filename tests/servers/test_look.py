@@ -97,6 +97,23 @@ class InAnotherDatabase(Plain):
         super().__init__(redis.Redis(host, port, db=1), key, ttl)
 
 
+class OwnClient(Plain):
+    def __init__(self, host, port, key, ttl):
+        super().__init__(redis.Redis(host, port), key, ttl)
+
+
+CLIENTS = []
+
+
+class KeepsItsClient(Plain):
+    """The first request makes the client of the process."""
+
+    def __init__(self, host, port, key, ttl):
+        if not CLIENTS:
+            CLIENTS.append(redis.Redis(host, port))
+        super().__init__(CLIENTS[0], key, ttl)
+
+
 class CountsItsWaiters(Plain):
     def __init__(self, client, key, ttl):
         super().__init__(client, f"lock:{key}:owner", ttl)
@@ -202,6 +219,15 @@ def test_lock_that_keeps_an_event_loop(look):
     stage, _ = look("GateOfTheLoop")
 
     assert stage.lock.loop is not None
+
+
+@pytest.mark.parametrize(("name", "by_lane"), [("OwnClient", True), ("KeepsItsClient", False)])
+def test_lock_that_keeps_its_client(name, by_lane, look):
+    """A lock that asks at the address of an earlier request gets that of the store: no lane would say whose a command is."""
+    stage, notes = look(name)
+
+    assert stage.by_lane is by_lane
+    assert any("keeps its client" in note for note in notes) is not by_lane
 
 
 def test_lock_of_another_database(look):
