@@ -61,7 +61,9 @@ class OwnCell:
 
     def words_for(self, lookup: str) -> list[str]:
         """Return the arguments of ``lab run`` that make such a run of any stage. lookup: its name, or the path of its file."""
-        requests = min(cell_requests(self.scenario), self.most or self.scenario.requests)
+        # a run with fewer tries than its danger needs shows nothing
+        most = max(self.most, self.scenario.danger.get("tries", 0)) if self.most else self.scenario.requests
+        requests = min(cell_requests(self.scenario), most)
         fewer = ["--requests", str(requests)] if requests < self.scenario.requests else []
         fewer += ["--users", str(self.users)] if 0 < self.users < self.scenario.users and not self.scenario.rate else []
         return [self.named, "--stage", lookup, *fewer]

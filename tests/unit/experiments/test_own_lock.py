@@ -176,3 +176,12 @@ def test_void_run_is_made_once_more(mine, conducted, tmp_path, given, lines, rou
 
     assert len(made) == lines
     assert tasks[0].outcomes("")[0].tally == rounds
+
+
+@pytest.mark.parametrize(("scenario", "number"), [("rush", "200"), ("patient_users", None)])
+def test_fewer_requests_keep_the_danger(scenario, number, mine):
+    """A run has fewer requests than the scenario where that is asked for, but as many as its danger counts."""
+    one = OwnCell(find_stage(mine), scenarios.load(scenario), scenario, most=200)
+
+    assert ("--requests" in one.words) is bool(number)
+    assert number is None or number in one.words
