@@ -160,9 +160,9 @@ def _open(decision: Decision) -> Iterator[str]:
 def again(stage: Stage, question: Question, broken: Broken, out: Path | None) -> str:
     """Return the command that runs a schedule again."""
     if out is not None:
-        return f"again: lab replay {out / broken.finding.claim.name}.json"
+        return f"again: {COMMAND} replay {out / broken.finding.claim.name}.json"
     command = replay(stage.lookup, question, broken)
-    return f"again: {command or 'lab explore --out FOLDER keeps it as a file for lab replay'}"
+    return f"again: {COMMAND} {command.removeprefix('lab ') or 'explore --out FOLDER keeps it as a file for lab replay'}"
 
 
 def replay(named: str, question: Question, broken: Broken) -> str:

@@ -73,10 +73,10 @@ def test_a_broken_promise(tmp_path):
     lines, verdict = verdict_of(done)
     text = "\n".join(lines)
     assert (done.status, verdict) == (ExitStatus.BROKEN, "breaks 1 promise")
-    assert done.out.index("A is paused") < done.out.index("again: lab replay ") < done.out.index("  breaks ")
+    assert done.out.index("A is paused") < done.out.index("lab replay ") < done.out.index("  breaks ")
     assert text.index("  breaks ") < text.index("  holds ") < text.index("Real replicas agree") < text.index("bin/lab play ")
     assert " --show " in lines[-1]
-    command = next(line.partition("again: lab replay ")[2] for line in done.out.splitlines() if "again: lab replay" in line)
+    command = next(line.partition("lab replay ")[2] for line in done.out.splitlines() if "lab replay" in line)
     assert warm("replay", command, cwd=tmp_path).status == ExitStatus.BROKEN
 
 
