@@ -99,7 +99,7 @@ def stage(name: str) -> Stage:
 def _stage(module: ModuleType, name: str, lookup: str = "") -> Stage:
     record = getattr(module, "STAGE", None)
     if record is None:
-        raise NotAStage("no STAGE = Stage(…) in it")
+        raise NotAStage("no STAGE = Stage(…) in it. To test one of its classes or functions: lab test FILE.py:NAME")
     path = Path(str(module.__file__))
     if not isinstance(record, Stage):
         raise _refusal(*(stage_check.wrong(record) or ("", "")), path)

@@ -34,9 +34,9 @@ from lab.errors import ExitStatus
 def test(**given: Any) -> int:
     """Test a lock of your own, in every order of events and in runs.
 
-    LOCK is a file with a STAGE, or package.module:NAME, a class or a function that returns a lock with acquire and release.
-    With --worker it is a program in any language. The exit status is 1 if a promise is broken, 3 if nothing was shown of one,
-    and otherwise 0.
+    LOCK is a file with a STAGE; or package.module:NAME or file.py:NAME, a class or a function that returns a lock with acquire
+    and release. With --worker it is a program in any language. The exit status is 1 if a promise is broken, 3 if nothing was
+    shown of one, and otherwise 0.
     """
     from lab.commands.lock_test import LockTest, test_lock
 

@@ -68,7 +68,7 @@ ABOUT = ("language", "used", "lock", "options")  # of a published library, in th
 class LockTest(NamedTuple):
     """What ``lab test`` was asked for."""
 
-    # a file, the name of a stage, or package.module:Class; None with a worker
+    # a file, the name of a stage, or the class or function of a module or a file, after a colon; None with a worker
     lock: str | None
     # the command of a worker, and how many lanes one worker serves
     worker: str | None = None

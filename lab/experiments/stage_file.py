@@ -90,19 +90,22 @@ def claims_of(names: str | None) -> str:
 def of_a_class(lock: str, store: str, claims: str | None, folder: Path) -> tuple[Stage, list[str]]:
     """Write the stage of ``package.module:Class``, and return it with notes on how it is made. Raises BadInput.
 
-    lock: the module is looked for from the current folder, and among installed packages.
+    lock: the module is looked for from the current folder, and among installed packages; or the path of its file.
     """
-    module, _, name = lock.partition(":")
+    module, _, name = lock.rpartition(":")
+    place = Path.cwd()
+    if module.endswith(".py"):
+        place, module = _place_of(Path(module), lock)
     if module.partition(".")[0] in OURS:
         raise BadInput(
             f"{lock}: the lab has a package {module.partition('.')[0]!r} of its own. Give the path of a file with a STAGE"
         )
-    made = _imported(lock, module, name)
+    made = _imported(lock, module, name, place)
     try:
         about = meant(made, {})
     except Unknown as error:
         raise BadInput(f"{lock} cannot be made: {error} {OWN_FUNCTION}") from None
-    values: dict[str, Any] = {"lock": lock, "module": module, "name": name, "folder": str(Path.cwd()), "store": store}
+    values: dict[str, Any] = {"lock": lock, "module": module, "name": name, "folder": str(place), "store": store}
     values |= {"claims": claims_of(claims), "library": _library(module)}
     has_own_client = store in WITH_WORKERS and bool({HOST, PORT, URL} & set(about.values()))
     values["lane"] = "\n    by_lane=True," if has_own_client else ""
@@ -257,10 +260,19 @@ def _about(seen: Watched, stage: Stage) -> list[str]:
     return [*key, *fixed, *other, *means, *whole, *text, *loop, *yes]
 
 
-def _imported(lock: str, module: str, name: str) -> Any:
-    """Import what a lock is named by. Raises BadInput."""
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
+def _place_of(file: Path, lock: str) -> tuple[Path, str]:
+    """Return the folder of a file, and the name by which it can be imported from there. Raises BadInput."""
+    if not file.is_file():
+        raise BadInput(f"{lock}: there is no file {str(file)!r}")
+    if not file.stem.isidentifier() or file.stem in sys.stdlib_module_names:
+        raise BadInput(f"{lock}: {file.stem!r} cannot be the name of a module of yours. Rename the file")
+    return file.resolve().parent, file.stem
+
+
+def _imported(lock: str, module: str, name: str, place: Path) -> Any:
+    """Import what a lock is named by, from a folder or from among the installed packages. Raises BadInput."""
+    if str(place) not in sys.path:
+        sys.path.append(str(place))
     try:
         found = importlib.import_module(module)
     except Exception as error:  # noqa: BLE001 - whatever somebody's module raises

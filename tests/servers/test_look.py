@@ -179,6 +179,27 @@ def look(tmp_path, monkeypatch):
     sys.modules.pop("looked_at", None)
 
 
+@pytest.mark.parametrize(
+    ("lock", "refused"),
+    [
+        ("looked_at.py:ForTexts", ""),
+        ("looked_at.py:Nobody", "Nobody"),
+        ("nowhere.py:ForTexts", "there is no file 'nowhere.py'"),
+        ("queue.py:ForTexts", "Rename the file"),
+        ("looked-at.py:ForTexts", "Rename the file"),
+    ],
+)
+def test_class_of_a_file(lock, refused, look, tmp_path):
+    """A lock may be named by its file: the file of that place is imported, and no other of that name."""
+    for name in ("queue.py", "looked-at.py"):
+        (tmp_path / name).write_text(LOCKS, encoding="utf-8")
+    if not refused:
+        assert of_a_class(str(tmp_path / lock), "redis", None, tmp_path / "out")[0].lock.wants_text
+        return
+    with pytest.raises(BadInput, match=refused):
+        of_a_class(lock, "redis", None, tmp_path / "out")
+
+
 @pytest.mark.parametrize("name", ["ZeroIsYes", "NoneOrTimeLeft", "InWords", "AnEnum"])
 def test_answer_may_mean_no(name, look):
     """An answer that is another one only while the lock is held may be a refusal: such a lock must not be judged by it."""
