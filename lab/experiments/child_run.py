@@ -21,6 +21,8 @@ SLOWEST_S = 180
 RUNS_OF_A_WORKER = 50  # then another worker takes over: what a long process collects must not matter
 # -P: a folder `app` or `lab` in the user's folder is not ours; a clone may be found by the folder alone
 LAB = [sys.executable, *(["-P"] if INSTALLED else []), "-m", "lab.cli"]
+# made before there are threads: msgspec ends the interpreter where two threads are the first to decode a type, both at once
+JUDGEMENT = msgspec.json.Decoder(Judgement)
 
 
 class Worker:
@@ -111,7 +113,7 @@ def child_run(words: Sequence[str], cwd: Path | None = None) -> Judgement:
     status, out, err = child_command(["run", *words, "--json"], cwd)
     if not out.startswith("{"):
         raise NothingShown(f"lab run {' '.join(words)} ended with status {status}: {err.strip()[-500:]}")
-    return msgspec.json.decode(out, type=Judgement)
+    return JUDGEMENT.decode(out)
 
 
 def child_command(words: Sequence[str], cwd: Path | None = None, within_s: float | None = None) -> tuple[int, str, str]:

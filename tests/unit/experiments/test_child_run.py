@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -11,6 +13,7 @@ import pytest
 from lab.errors import NothingShown
 from lab.experiments import child_run
 from lab.experiments.child_run import WarmRuns, Worker
+from lab.paths import HOME
 from tests.command import lab
 
 
@@ -99,3 +102,29 @@ def test_run_of_its_own_that_takes_too_long(monkeypatch, tmp_path):
 
     with pytest.raises(NothingShown, match="it was not over by then"):
         child_run.child_run(["rush", "--stage", "none"], tmp_path)
+
+
+TWO_THREADS_DECODE = """
+import sys, threading
+from lab.experiments.child_run import child_run
+from lab.experiments import child_run as module
+
+sys.setswitchinterval(1e-6)
+out = open(sys.argv[1], encoding="utf-8").read()
+module.child_command = lambda words, cwd: (0, out, "")
+both = threading.Barrier(4)
+threads = [threading.Thread(target=lambda: (both.wait(), child_run(["rush"]))) for _ in range(4)]
+for one in threads: one.start()
+for one in threads: one.join()
+"""
+
+
+def test_first_verdicts_read_by_threads_at_once(tmp_path):
+    """Threads that are the first to read a verdict, all at once, do not end the interpreter."""
+    verdict = next((HOME / "reports" / "reference" / "runs").glob("*/verdict.json"))
+
+    done = [
+        subprocess.run([sys.executable, "-c", TWO_THREADS_DECODE, verdict], cwd=HOME, check=False).returncode for _ in range(3)
+    ]
+
+    assert done == [0, 0, 0]
