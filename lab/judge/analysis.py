@@ -35,6 +35,7 @@ from lab.judge.stalls import Stalls
 from lab.judge.waits import Holds, Leavers, Waits
 from lab.judge.writes import Writes
 
+ERROR = "error: "  # how the result of a grant begins whose work or release failed
 WITHOUT_CLOCK = ("exclusive", "counts_once")  # the claims that can be judged without a clock
 
 
@@ -182,6 +183,8 @@ class _Pass:
     def _released(self, replica: str, event: Released, grant: Grant | None) -> None:
         if grant is not None:
             self.findings.sent += event.commands
+            if grant.wrote is None and event.result.startswith(ERROR):
+                self._not_served(event.result.removeprefix(ERROR))
             for look in self.at_release:
                 look(grant)
 
@@ -189,8 +192,7 @@ class _Pass:
         findings, keys = self.findings, (short(event.wanted), short(event.holding))
         findings.sent += event.commands
         findings.gave_up += 1
-        if event.why in findings.whys or len(findings.whys) < EXAMPLES:
-            findings.whys[event.why] += 1
+        self._not_served(event.why)
         findings.trace.gave_up(replica, event)
         wait = Wait(event.request, replica, event.asked_ns, event.gave_up_ns, False, *keys)
         self._waited(wait)
@@ -198,6 +200,11 @@ class _Pass:
             look(wait)
         if self.idle_times:
             self.idle_times.gave_up(event)
+
+    def _not_served(self, why: str) -> None:
+        """Count why a request did nothing: it got no lock, or its work failed."""
+        if why in self.findings.whys or len(self.findings.whys) < EXAMPLES:
+            self.findings.whys[why] += 1
 
     def _renewed(self, replica: str, event: Renewed, grant: Grant | None) -> None:
         self.findings.renewals += 1

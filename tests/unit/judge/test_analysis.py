@@ -721,7 +721,10 @@ def test_requests_that_were_refused(made, refused, expected):
 
 @pytest.mark.parametrize(("held_ms", "expected"), [(450, []), (200, [("serves_most_requests", Mechanism.TOO_MANY_REFUSED)])])
 def test_work_that_does_not_fit_into_the_ttl(made, held_ms, expected):
-    """Work that is given up because it lasted longer than the TTL was not refused by the lock; work that fits was."""
+    """Work that is given up because it lasted longer than the TTL was not refused by the lock; work that fits was.
+
+    Why it was given up is on record, as the reason of a refusal is.
+    """
     for number in range(10):
         begun_ms = number * 1000
         about = {"request": f"r{number}", "turn": 1, "commands": 1}
@@ -729,8 +732,10 @@ def test_work_that_does_not_fit_into_the_ttl(made, held_ms, expected):
         times = {"releasing_ns": (begun_ms + 1 + held_ms) * MS, "released_ns": (begun_ms + 2 + held_ms) * MS}
         made.line("journal/replica-1.jsonl", Released(**about, **times, result="error: Abandoned", command="", answer=""))
         made.answer(f"r{number}", "failed")
+    findings = made.analyse(final=0, wait_ms=10_000, ttl_ms=300)
 
-    assert found(made.analyse(final=0, wait_ms=10_000, ttl_ms=300)) == expected
+    assert found(findings) == expected
+    assert findings.whys == {"Abandoned": 10}
 
 
 @pytest.mark.parametrize("changes", [{"wait_ms": 0}, {"has_faults": True}, {"is_complete": False}, {"nested": "crossed"}])
