@@ -19,7 +19,7 @@ import redis.asyncio
 
 from app.lock import Grant, NotAcquired, NotOwner
 from app.process_loop import ProcessLoop
-from app.shapes import Block, Unknown, in_methods, is_async, methods
+from app.shapes import Block, Decorator, Unknown, in_methods, is_async, methods
 from app.suggestion import suggestion
 
 CLIENT, CLIENTS, KEY, TTL, WAIT, RETRY, HOST, PORT, URL = (
@@ -107,7 +107,10 @@ class AdaptedLock:
         """
         if is_async(self.make):
             return self._in_loop(self._run_async(work))
-        lock, acquire, release = self._made(client := _client(self.store, self.wants_text))
+        client = _client(self.store, self.wants_text)
+        if isinstance(lock := self._shaped(client), Decorator):
+            return self._run_decorated(lock, work)
+        acquire, release = methods(lock)
         if inspect.iscoroutinefunction(acquire):  # a function made it, and did not say which class
             return self._in_loop(self._run_async(work))
         until_s = time.monotonic() + self.wait_ms / 1000
@@ -124,6 +127,38 @@ class AdaptedLock:
             with self._lost():
                 if release(*self._token(release)) is False:
                     raise NotOwner(self.key, "this request")
+
+    def _run_decorated(self, lock: Decorator, work: Callable[[Grant], Any]) -> Any:
+        """Let a decorator run the work. It says no by an error, or by not running it."""
+        answers: list[Any] = []
+        failures: list[BaseException] = []
+
+        def run_work() -> Any:
+            self.has_answered = True
+            try:
+                answers.append(work(self._grant(lock.lock)))
+            except BaseException as error:
+                failures.append(error)
+                raise
+            return answers[-1]
+
+        until_s = time.monotonic() + self.wait_ms / 1000
+        while True:
+            self.has_answered = False
+            try:
+                if lock.run(run_work):
+                    break
+            except Exception as error:
+                if self.has_answered and error not in failures:
+                    with self._lost():
+                        raise
+                if self.has_answered or not _is_one_of(error, REFUSALS):
+                    raise
+            self._waits_on(until_s)
+            time.sleep(self.times[RETRY] / 1000)
+        if failures:  # the decorator has kept it to itself
+            raise failures[-1]
+        return answers[-1]
 
     def _in_loop(self, request: Coroutine[Any, Any, Any]) -> Any:
         self.has_own_loop = self.loop is None
@@ -149,8 +184,12 @@ class AdaptedLock:
 
     def _made(self, client: Any) -> tuple[Any, Callable[..., Any], Callable[..., Any]]:
         """Return a new lock, and how it is acquired and released."""
-        lock = in_methods(self.make(**self._words(self.about, self.make, client)))
+        lock = self._shaped(client)
         return lock, *methods(lock)
+
+    def _shaped(self, client: Any) -> Any:
+        """Return a new lock: one that has methods, or a decorator."""
+        return in_methods(self.make(**self._words(self.about, self.make, client)))
 
     def _is_granted(self, acquire: Callable[..., Any]) -> bool:
         """Ask once, and return whether the answer is a grant."""

@@ -1,4 +1,7 @@
-"""The shapes of locks: two methods, or a ``with`` block, of threads or of asyncio. Each becomes a lock with two methods."""
+"""The shapes of locks: two methods, or a ``with`` block, of threads or of asyncio; each becomes a lock with two methods.
+
+A decorator, and what runs a function that it is given, has no methods: it becomes a lock that runs a function.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
+ADVICE = "Let a function of your own return an object with acquire and release"
 PLAIN = (bool, int, float, str, bytes, type(None))  # answers that say what they mean
 
 
@@ -51,19 +55,53 @@ class AsyncBlock(Block):
         await self.lock.__aexit__(*sys.exc_info())
 
 
+class Decorator:
+    """A lock that wraps a function, or runs one that it is given, under the lock."""
+
+    def __init__(self, lock: Callable[..., Any]) -> None:
+        self.lock = lock
+
+    def run(self, function: Callable[[], Any]) -> bool:
+        """Run a function. Return whether the lock let it run: one that does not is a refusal. Raises Unknown."""
+        calls = 0
+
+        def counted() -> Any:
+            nonlocal calls
+            calls += 1
+            return function()
+
+        answer = self.lock(counted)
+        if not calls and callable(answer):  # a decorator: what it has wrapped is called now
+            answer = answer()
+        if inspect.iscoroutine(answer):
+            answer.close()
+            raise Unknown(f"{_named(self.lock)} wraps coroutines. {ADVICE}")
+        return calls > 0
+
+
 def _entered(what: object) -> object:
     """Return what a block answers, where it answers. It often gives the lock itself, which says nothing."""
     return what if isinstance(what, PLAIN) else True
 
 
 def in_methods(lock: Any) -> Any:
-    """Return a lock that has methods. Raises Unknown."""
+    """Return a lock that has methods, or a Decorator. Raises Unknown."""
     if _pair(lock):
         return lock
     for name, kind in (("__enter__", SyncBlock), ("__aenter__", AsyncBlock)):
         if hasattr(lock, name):
             return kind(lock)
-    raise Unknown(f"{type(lock).__name__} has neither acquire and release, nor lock and unlock, nor is it for a with block")
+    if callable(lock) and not isinstance(lock, type):
+        return Decorator(lock)
+    found = ", ".join(name for name in dir(lock) if not name.startswith("_") and callable(getattr(lock, name, None)))
+    raise Unknown(
+        f"{_named(lock)} has neither acquire and release, nor lock and unlock, nor is it for a with block, nor a decorator. "
+        f"Its methods: {found or 'none'}. {ADVICE}"
+    )
+
+
+def _named(lock: Any) -> str:
+    return str(getattr(lock, "__name__", type(lock).__name__))
 
 
 def methods(lock: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:

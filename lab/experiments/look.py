@@ -16,7 +16,7 @@ from app.adapter import WAIT
 from app.journal import Journal
 from app.lock import Grant, NotAcquired, Stage
 from app.settings import Settings
-from app.shapes import PLAIN
+from app.shapes import PLAIN, Unknown
 from app.stores import lock_store
 from app.wire.lane import WireLane
 from app.wire.own_client import Lanes
@@ -290,5 +290,7 @@ def _no_key(stage: Stage, held: Collection[str], others: Collection[str], taken_
 
 
 def _no_grant(stage: Stage, one: _Request) -> BadInput | NotReady | MissingProgram:
+    if isinstance(one.failure, Unknown):
+        return BadInput(f"{stage.name} cannot be used: {one.failure}: module:make")
     kind = NotReady if stage.worker else BadInput
     return kind(f"{stage.name} was not granted on an idle server: {one.why}")

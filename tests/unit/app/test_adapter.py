@@ -9,6 +9,7 @@ import pytest
 from app import adapter
 from app.adapter import adapted, retried
 from app.lock import NotAcquired, NotOwner
+from app.shapes import ADVICE, Unknown
 
 
 class Free:
@@ -219,3 +220,98 @@ def test_timeout_is_the_ttl_unless_another_is(name, other, is_ttl):
     make = eval(f"lambda {name}=1, {other}=1: None")  # noqa: S307 - a parameter's name cannot be given otherwise
 
     assert adapter.meant(make, {})[name] == (adapter.TTL if is_ttl else adapter.WAIT)
+
+
+def wraps(before, after):
+    """Return a factory of decorators that do something before and after what they wrap."""
+
+    def make(key: str):
+        def decorate(function):
+            def wrapped():
+                if before() is False:
+                    return None
+                try:
+                    return function()
+                finally:
+                    after()
+
+            return wrapped
+
+        return decorate
+
+    return make
+
+
+def fails(name):
+    """Return a function that raises an error with a name."""
+
+    def fail():
+        raise type(name, (RuntimeError,), {})
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "raised"),
+    [
+        (lambda: None, lambda: None, None),
+        (iter([False, True]).__next__, lambda: None, None),
+        (lambda: False, lambda: None, NotAcquired),
+        (fails("Locked"), lambda: None, NotAcquired),
+        (fails("Odd"), lambda: None, RuntimeError),
+        (lambda: None, fails("LockExpired"), NotOwner),
+    ],
+    ids=["free", "free at the second try", "does not run it", "refuses", "fails", "lost"],
+)
+def test_decorator_is_a_lock(before, after, raised, monkeypatch):
+    """A decorator runs the work once. One that does not run it has refused, and its errors mean what those of a method do."""
+    clock, done = [0.0], []
+    monkeypatch.setattr(adapter.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(adapter.time, "sleep", lambda s: clock.__setitem__(0, clock[0] + s))
+
+    with pytest.raises(raised) if raised else contextlib.nullcontext():
+        assert adapted(wraps(before, after))(None, "key", 3000, 1000, 30).run(done.append) is None  # type: ignore[arg-type]
+    assert len(done) == (raised in (None, NotOwner))
+
+
+def test_decorator_and_an_error_of_the_work():
+    """An error of the work stays what it is, also where the decorator keeps it to itself, and whatever its name is."""
+
+    def keeps(key: str):
+        def decorate(function):
+            def wrapped():
+                with contextlib.suppress(Exception):
+                    function()
+
+            return wrapped
+
+        return decorate
+
+    lost = type("LeaseLost", (RuntimeError,), {})
+
+    def work(grant):
+        raise lost
+
+    for make in (keeps, wraps(lambda: None, lambda: None)):
+        with pytest.raises(lost):
+            adapted(make)(None, "key", 3000, 1000, 30).run(work)  # type: ignore[arg-type]
+
+
+def test_what_is_no_lock_is_refused_with_advice():
+    """What has no shape that is known is refused with the names of its methods; so is a decorator of coroutines."""
+
+    def of_coroutines(key: str):
+        def decorate(function):
+            async def wrapped():
+                return function()
+
+            return wrapped
+
+        return decorate
+
+    tries = type("Tries", (), {"__init__": lambda self, key: None, "try_lock": lambda self: True})
+
+    for make, named in ((tries, "Its methods: try_lock"), (of_coroutines, "decorate wraps coroutines")):
+        with pytest.raises(Unknown, match=named) as refused:
+            run(make)
+        assert ADVICE in str(refused.value)
