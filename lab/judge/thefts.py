@@ -188,20 +188,24 @@ def can_have_deleted(grant: Grant, key: str, keys: KeyHistory, since_ns: int = 0
     store that reports nothing leaves the answer.
     """
     # the answer on record is the last one: of two nested locks that of the outer one
-    answer = "" if grant.outer_key not in ("", key) else grant.answer
+    is_inner = grant.outer_key not in ("", key)
+    answer = "" if is_inner else grant.answer
     if grant.release_commands == 0 or (answer and grant.command in DELETIONS and answer in NO):
         return False
-    since_ns = max(grant.releasing_ns, since_ns)
-    if not keys.is_reported or keys.was_mute(since_ns, grant.released_ns + REPORTED_WITHIN_NS):
+    releasing_ns, released_ns = released_during(grant, key)
+    since_ns = max(releasing_ns, since_ns)
+    if not keys.is_reported or keys.was_mute(since_ns, released_ns + REPORTED_WITHIN_NS):
         return not answer or answer not in NO
-    # a script that answers no has seldom deleted anything: then a deletion that is reported later is another's
-    reported_ns = grant.released_ns + (REPORTED_AT_ONCE_NS if answer in NO else REPORTED_WITHIN_NS)
+    # a script that answers no has seldom deleted anything: then a deletion that is reported later is another's; so it is where
+    # the next command of the same request was answered already
+    reported_ns = released_ns + (REPORTED_AT_ONCE_NS if is_inner or answer in NO else REPORTED_WITHIN_NS)
     if grant.command in FLUSHES or keys.went(since_ns, reported_ns, key):
         return True
     if grant.command in EXPIRES:
-        return answer not in NO and keys.happened("expired", since_ns, grant.released_ns + EXPIRED_WITHIN_NS, key)
-    is_change = grant.command not in DELETIONS
-    return is_change and keys.happened(CHANGED, since_ns, grant.released_ns + EXPIRED_WITHIN_NS, key)
+        return answer not in NO and keys.happened("expired", since_ns, released_ns + EXPIRED_WITHIN_NS, key)
+    # a key that was not there is set by its next holder, and freed by nobody
+    changes, births = (keys.number(event, since_ns, released_ns + EXPIRED_WITHIN_NS, key) for event in (CHANGED, BORN))
+    return grant.command not in DELETIONS and changes > births
 
 
 def theft_in(conflict: Conflict) -> LostLock | None:

@@ -348,6 +348,21 @@ def test_each_of_two_locks_is_lost_by_itself(made):
     assert ("releases_only_its_own", Mechanism.DELETED_BY_ANOTHER) not in found(made.analyse(final=2, ttl_ms=50))
 
 
+def test_inner_lock_is_deleted_by_its_own_holder(made):
+    """Whose inner release was answered has deleted nothing later: what is deleted then is the next holder's own release."""
+    for event, at_ms, key in [("set", 61, "one"), ("expired", 85, "two"), ("set", 85, "two"), ("del", 88, "one"), ("set", 94, "one")]:
+        made.key_event(event, at_ms, key)
+    about = {"key": "one", "outer_key": "two", "command": "EVAL", "release_commands": 2}
+    outer = {"outer_got_ns": 1, "outer_sent_ns": 0, "outer_releasing_ns": 62}
+    made.increment("late", 0, 0, at=(2, 3, 59, 60), released=75, answer="0", **about, **outer)
+    outer = {"outer_got_ns": 41, "outer_sent_ns": 40, "outer_releasing_ns": 93}
+    made.increment("next", 1, 1, at=(63, 64, 69, 70), sent_ns=61, released=97, replica="replica-2", **about, **outer)
+    outer = {"outer_got_ns": 86, "outer_sent_ns": 85, "outer_releasing_ns": 106}
+    made.increment("last", 2, 2, at=(95, 96, 99, 100), sent_ns=94, released=108, replica="replica-3", **about, **outer)
+
+    assert ("releases_only_its_own", Mechanism.DELETED_BY_ANOTHER) not in found(made.analyse(final=3, ttl_ms=50))
+
+
 def test_ended_lease_is_not_stolen(made):
     """A lock whose lease had ended when the next holder came in was not stolen, whatever was deleted at that time."""
     made.key_event("del", 71)
