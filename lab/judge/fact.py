@@ -60,6 +60,7 @@ class Code(StrEnum):
     BLOCKED_EVERYWHERE = "blocked_everywhere"
     BLOCKED_EVERYWHERE_TO_THE_END = "blocked_everywhere_to_the_end"
     TOO_MANY_REFUSED = "too_many_refused"
+    MOSTLY_BECAUSE = "mostly_because"
     FREED_EARLY = "freed_early"
     STAYED = "stayed"
     # why a run proves nothing: lab/judge/verdict.py

@@ -285,7 +285,9 @@ def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation
     if findings.is_overloaded:  # then those are no fault of the lock that waited to the end
         refused -= sum(wait_ns > run.patience_ns for wait_ns in findings.in_vain_ns)
     if refused > (1 - promise.bound.share) * findings.requests:
-        yield promise.violation([Fact(Code.TOO_MANY_REFUSED, refused, of=findings.requests)], [Refusals(refused)])
+        seen = [Fact(Code.TOO_MANY_REFUSED, refused, of=findings.requests)]
+        seen += [Fact(Code.MOSTLY_BECAUSE, often, detail=why) for why, often in findings.whys.most_common(1)]
+        yield promise.violation(seen, [Refusals(refused)])
 
 
 def not_reentrant(promise: Promise, findings: Findings) -> Iterator[Violation]:

@@ -350,7 +350,13 @@ def test_each_of_two_locks_is_lost_by_itself(made):
 
 def test_inner_lock_is_deleted_by_its_own_holder(made):
     """Whose inner release was answered has deleted nothing later: what is deleted then is the next holder's own release."""
-    for event, at_ms, key in [("set", 61, "one"), ("expired", 85, "two"), ("set", 85, "two"), ("del", 88, "one"), ("set", 94, "one")]:
+    for event, at_ms, key in [
+        ("set", 61, "one"),
+        ("expired", 85, "two"),
+        ("set", 85, "two"),
+        ("del", 88, "one"),
+        ("set", 94, "one"),
+    ]:
         made.key_event(event, at_ms, key)
     about = {"key": "one", "outer_key": "two", "command": "EVAL", "release_commands": 2}
     outer = {"outer_got_ns": 1, "outer_sent_ns": 0, "outer_releasing_ns": 62}
@@ -732,6 +738,16 @@ def test_requests_that_were_refused(made, refused, expected):
         made.answer(f"r{number}", "failed" if number < refused else "unknown")
 
     assert found(made.analyse(final=0, wait_ms=10_000)) == expected
+
+
+def test_refusals_say_why(made):
+    """With the refusals of a lock that breaks its promise to serve stands the most frequent reason: it may be an error."""
+    for number in range(3):
+        made.gave_up(f"r{number}", 100)
+    made.answer("r3", "unknown")
+    (broken,) = PROMISES["serves_most_requests"].violations(made.analyse(final=0, wait_ms=10_000))
+
+    assert broken.seen == [Fact(Code.TOO_MANY_REFUSED, 3, of=4), Fact(Code.MOSTLY_BECAUSE, 3, detail="not free")]
 
 
 @pytest.mark.parametrize(("held_ms", "expected"), [(450, []), (200, [("serves_most_requests", Mechanism.TOO_MANY_REFUSED)])])
