@@ -99,10 +99,9 @@ def test_lock(asked: LockTest) -> int:
     tested, also = _begun(stage, asked, notes)
     for note in notes:
         console.print(note, style="dim", highlight=False, soft_wrap=True)
-    tasks: list[OwnCell] = []
+    tasks = plan([stage], asked.scenarios, also)
     try:
         _explored(stage, asked, tested, folder)
-        tasks += plan([stage], asked.scenarios, also)
         _run(stage, asked, tested, tasks, console)
     finally:  # an interrupt must not lose what was found
         _collected(tested, tasks)
@@ -187,8 +186,10 @@ def _explored(stage: Stage, asked: LockTest, tested: TestedLock, folder: Path) -
 def _run(stage: Stage, asked: LockTest, tested: TestedLock, tasks: Sequence[OwnCell], console: Console) -> None:
     """Make the runs, and say which are left out."""
     console.print()
-    print_left_out(console, [stage], [task for task in tasks if task.kind != UNCLAIMED])
-    tested.notes += [f"Not run: {task.scenario.name}: {task.reason}" for task in tasks if task.kind in (UNFIT, MISSING)]
+    # of the scenarios that nobody has named, those that test other claims are most
+    left_out = [task for task in tasks if task.kind in (UNFIT, MISSING) or (task.kind == UNCLAIMED and asked.scenarios)]
+    print_left_out(console, [stage], left_out)
+    tested.notes += [f"Not run: {task.scenario.name}: {task.reason}" for task in left_out]
     number = sum(not task.kind for task in tasks)
     rounds = f" of {counted(asked.repeat, 'round')} each" if asked.repeat > 1 else ""
     console.print(f"{counted(number, 'run')}{rounds}, {asked.jobs} at a time", style="dim")

@@ -45,6 +45,24 @@ def make(client, key, ttl_ms, wait_ms):
     return client.lock(key, timeout=ttl_ms / 1000, blocking_timeout=wait_ms / 1000)
 
 
+def guarded(client, key, ttl):
+    """Return a decorator."""
+
+    def decorate(function):
+        def wrapped(*values):
+            token = uuid.uuid4().hex
+            while not client.set(key, token, nx=True, px=int(ttl * 1000)):
+                time.sleep(0.02)
+            try:
+                return function(*values)
+            finally:
+                client.eval(COMPARE, 1, key, token)
+
+        return wrapped
+
+    return decorate
+
+
 class OfItsOwn:
     """A lock whose key and TTL are in its code."""
 
@@ -272,8 +290,9 @@ def test_lock_with_its_own_key_and_ttl(here):
             ("AllInMilliseconds", ['means={"ttl": "ttl_ms", "wait": "wait_ms"}']),
             ("TimeoutIsTheWait", ["ttl_ms=3000,\n    has_fixed_ttl=True", 'means={"timeout": "wait"}']),
             ("later", ["says_yes=True", "has_fixed_ttl=True"]),
+            ("guarded", ["ttl_ms=3000"]),
         ],
-        [],
+        ["guarded"],
     ),
 )
 def test_lock_as_many_write_it(name, written, here):
@@ -302,11 +321,13 @@ def test_lock_as_many_write_it(name, written, here):
             (["locks_of_mine:ReleaseFails"], 2, "its release failed on an idle server: TypeError"),
             (["locks_of_mine:AlwaysThirty"], 2, "lives for 30000 ms, whatever the parameter 'lease' is given"),
             (["locks_of_mine:Token", "--claims", "exclusiv"], 2, "Did you mean 'exclusive'?"),
-            (["--worker", "nodee x.mjs"], 2, "'nodee' of the worker is not installed"),
+            (["locks_of_mine:Token", "--scenario", "rushh", "--budget", "600"], 2, "no scenario 'rushh'. Did you mean 'rush'?"),
+            (["--worker", "nodee x.mjs"], 2, "the program 'nodee' is neither a file nor installed"),
             (["--worker", "node nope.mjs"], 4, "ended with status 1"),
         ],
         [
             ["locks_of_mine:NoKey"],
+            ["locks_of_mine:Token", "--scenario", "rushh", "--budget", "600"],
             ["--worker", "nodee x.mjs"],
         ],
     ),
@@ -316,6 +337,15 @@ def test_bad_lock(words, status, said, here):
     done = lab("test", *words, cwd=here)
 
     assert (done.status, said in done.err) == (status, True), done.err
+
+
+def test_named_scenario_that_does_not_run(here):
+    """A scenario that was asked for, and tests what the lock does not promise, is not left out without a word."""
+    words = ("--claims", "exclusive", "--scenario", "starvation", "--budget", "0.1")
+    done = lab("test", "locks_of_mine:Token", *words, "--out", "out", cwd=here)
+
+    assert "left out, because they test a claim that the stage does not make: starvation" in done.out, done.err
+    assert "Not run: starvation" in (here / "out" / "test.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
