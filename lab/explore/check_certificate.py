@@ -673,7 +673,8 @@ class Checker:
         way.code(client, thread, reply)
         yield name, way.done(words, reply)
         if send[1] == "counter":
-            if state.left[FAILURES] and not state.marks.actors[place].writing:
+            takes_time = self.about.work_ms > 0  # then the work fails at its write, else at its read
+            if state.left[FAILURES] and state.marks.actors[place].writing is takes_time:
                 yield f"f{name}", lost("f", FAILURES)
             return
         if state.left[LOST_REPLIES]:
