@@ -70,7 +70,9 @@ class Increment:
         self.context = RequestContext()  # of this request: ``request_context`` is that of the thread, which may work for another
 
     def run(self, lock: Lock) -> Answer:
-        """Serve the request. Raises what the lock, the resource or their clients raise; NotOwner only goes into the journal."""
+        """Serve the request. Raises what the lock, the resource or their clients raise; NotOwner after the work only goes into
+        the journal.
+        """
         self.asked_ns = monotonic_ns()
         self.context = request_context.begin(self.request)
         try:
@@ -80,7 +82,10 @@ class Increment:
             if self.receipt.pending:
                 self.wrote_again(self.receipt)
             self.released("ok")
-        except NotOwner:
+        except NotOwner as error:
+            if not self.turn:  # it found no lock before it had done anything
+                self.failed(error)
+                raise
             self.released("not_owner")
             write = self.written
         except Exception as error:

@@ -133,7 +133,7 @@ def marked(ghosts: Ghosts, about: About, actor: int, mark: Mark, now_ms: int) ->
 
 
 def _ended(ghosts: Ghosts, about: About, actor: int, mark: Ended, now_ms: int, found: list[Finding]) -> Ghosts:
-    says_done = mark.how in ("ok", "NotOwner")
+    says_done = mark.how == "ok"
     not_done = not ghosts.actors[actor].writes and (says_done or mark.how == WRONG_ANSWER)
     if not_done:
         found.append(Finding(Claim.counts_once, Harm.NOT_DONE, client=actor))

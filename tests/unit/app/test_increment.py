@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from app.increment import Increment
-from app.journal import AnyEvent, Got, Journal, Refusal, Released, SoldOut, Writing, Wrote, WroteAgain
+from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, SoldOut, Started, Writing, Wrote, WroteAgain
 from app.lock import Abandoned, Grant, NotAcquired, NotOwner
 from app.locks import stages
 from app.resource import Write
@@ -95,6 +95,22 @@ def test_failed_release_does_not_hide_the_work(tmp_path, error):
     events = map(msgspec.json.Decoder(AnyEvent).decode, (tmp_path / "journal").read_bytes().splitlines())
     (released,) = (event for event in events if isinstance(event, Released))
     assert released.result.startswith("error: Abandoned")
+
+
+class NeverBegins:
+    """A lock that finds that it is not its own before the work: the inner of two is released first."""
+
+    def run(self, work):
+        raise NotOwner("lock", "r1")
+
+
+def test_no_owner_before_the_work(tmp_path):
+    """A request whose work never began is not acknowledged."""
+    with pytest.raises(NotOwner):
+        Increment("r1", Number(), Journal(tmp_path / "journal"), 0).run(NeverBegins())
+
+    events = list(map(msgspec.json.Decoder(AnyEvent).decode, (tmp_path / "journal").read_bytes().splitlines()))
+    assert [type(event) for event in events] == [Started, GaveUp]
 
 
 class TriesAgain:
