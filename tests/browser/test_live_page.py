@@ -165,11 +165,16 @@ def compare_pages(browser, locust, live) -> None:
 
 
 def start_in_sight(locust) -> None:
-    """Find Start below the lists of stages and scenarios, and all three in sight, on a small screen."""
+    """Find Start below the lists of stages and scenarios, and all three in sight, on a small screen, once the form has opened."""
     locust.set_viewport_size({"width": 1280, "height": 800})
-    places = [locust.locator(one).bounding_box() for one in ("select[name=scenario]", "form [type=submit]", "#lab-live")]
-    ends = [(place["y"], place["y"] + place["height"]) for place in places]
-    assert [one[1] <= next_[0] for one, next_ in pairwise(ends)] == [True, True], ends
+    ends = """() => ["select[name=scenario]", "form [type=submit]", "#lab-live"].map(one => {
+        const place = document.querySelector(one).getBoundingClientRect(); return [place.top, place.bottom]})"""
+
+    def are_in_order() -> bool:
+        places = locust.evaluate(ends)  # all at the same moment
+        return all(above[1] <= below[0] for above, below in pairwise(places)) and places[-1][1] <= 800
+
+    wait_for(are_in_order, within_s=10)
 
 
 def test_a_class_on_one_page(browser, lab):
