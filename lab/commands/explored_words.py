@@ -73,7 +73,7 @@ def _promise(decision: Decision, claim: Claim, status: str) -> Styled:
         case "holds":
             return _line("holds", claim), "green"
         case "not_decided":
-            return _line("open", claim, "holds", f"not decided: {_open_with(decision, decision.missing(claim))}"), "yellow"
+            return _line("open", claim, "holds", f"not decided: {_why_not(decision, decision.missing(claim))}"), "yellow"
         case _:
             return _line("–", claim, "holds", f"not looked at: {instead(claim, decision.stage)}"), "dim"
 
@@ -126,6 +126,13 @@ def _line(sign: str, claim: Claim, form: str = "holds", about: str = "") -> str:
 def _breaks(question: Question, broken: Broken, ttl_ms: int) -> str:
     what = say.cause(of_finding(broken.finding))
     return f"{counted(len(broken.events), 'event')}, {conditions(question, ttl_ms)}: {what}"
+
+
+def _why_not(decision: Decision, numbers: Sequence[int]) -> str:
+    """Return why searches do not decide a claim: which they are, or that they broke mutual exclusion before."""
+    if any(decision.answers[number].is_decided for number in numbers):
+        return "where two hold the lock at once, nobody can say whose lock a release frees"
+    return _open_with(decision, numbers)
 
 
 def _open_with(decision: Decision, numbers: Sequence[int]) -> str:

@@ -57,6 +57,8 @@ REASONS: dict[type[BaseException], Undecided] = {
     RecursionError: Undecided.CRASHED,
 }
 OF_WORK = (Claim.held_to_the_end, Claim.survives_a_failed_renewal)  # a lock that never works keeps these by doing nothing
+# where two hold the lock at once, nobody can say whose lock a release frees
+OF_OWNERS = (Claim.releases_only_its_own, Claim.releases_atomically)
 
 
 @dataclass
@@ -78,8 +80,12 @@ class SearchOutcome:
         return self.undecided is None and self.found is not None and self.found.complete
 
     def decides(self, claim: Claim) -> bool:
-        """Return whether this decides a claim: all schedules were looked at, and of work, somebody was served."""
-        return self.is_decided and (claim not in OF_WORK or (self.found is not None and self.found.served > 0))
+        """Return whether this decides a claim: all schedules were looked at; of work, somebody was served; of owners, one was."""
+        if self.found is None or not self.is_decided:
+            return False
+        if claim in OF_OWNERS and Claim.exclusive in self.found.broken:
+            return False
+        return claim not in OF_WORK or self.found.served > 0
 
 
 @dataclass

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from app.lock import Claim
+from lab.explore.decision import SearchOutcome
 from lab.explore.search.event import Budget
 from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, About, Hold, Left, Owner, beginning
-from lab.explore.search.harm import Why
+from lab.explore.search.harm import Finding, Harm, Why
 from lab.explore.search.rules_of_faults import attributed
+from lab.explore.search.search import Broken, Searched
 from tests.every import every
 
 TTL_MS = 3000
@@ -64,3 +66,21 @@ def test_why_a_holder_is_not_entitled(hold):
 
     assert hold.at(now_ms).why is HOLDS[hold]
     assert hold.at(now_ms).is_entitled(now_ms) is (HOLDS[hold] is Why.ENTITLED)
+
+
+@every(
+    "claim, two_inside, served, decides",
+    [
+        (Claim.releases_only_its_own, False, 1, True),
+        (Claim.releases_only_its_own, True, 1, False),  # nobody can say whose lock a release frees
+        (Claim.releases_atomically, True, 1, False),
+        (Claim.counts_once, True, 1, True),
+        (Claim.held_to_the_end, False, 1, True),
+        (Claim.held_to_the_end, False, 0, False),  # a lock that never works keeps it by doing nothing
+    ],
+)
+def test_what_a_search_decides(claim, two_inside, served, decides):
+    """A search decides a claim only where the thing was at stake."""
+    broken = {Claim.exclusive: Broken(Finding(Claim.exclusive, Harm.TWO_HOLDERS), [])} if two_inside else {}
+
+    assert SearchOutcome(Searched(complete=True, served=served, broken=broken)).decides(claim) is decides
