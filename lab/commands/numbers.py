@@ -16,30 +16,28 @@ def typed_as(parameter: click.Parameter | None, context: click.Context | None) -
     return max(parameter.opts, key=len) if parameter else "a value"
 
 
-class Whole(click.IntRange):
+class _Limited(click.ParamType[Any]):
+    """A number that is refused with its limits."""
+
+    what: str
+    min: Any
+    max: Any
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            limits = [f"at {word} {limit:,}" for word, limit in (("least", self.min), ("most", self.max)) if limit is not None]
+            raise BadInput(f"{typed_as(param, ctx)} must be {', '.join((self.what, *limits))}, not {value}") from None
+
+
+class Whole(_Limited, click.IntRange):
     """A whole number within limits."""
 
-    name = "integer"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            raise _refusal(self, "a whole number", value, param, ctx) from None
+    name, what = "integer", "a whole number"
 
 
-class Decimal(click.FloatRange):
+class Decimal(_Limited, click.FloatRange):
     """A number within limits."""
 
-    name = "float"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            raise _refusal(self, "a number", value, param, ctx) from None
-
-
-def _refusal(kind: Whole | Decimal, what: str, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> BadInput:
-    limits = [f"at {word} {limit:,}" for word, limit in (("least", kind.min), ("most", kind.max)) if limit is not None]
-    return BadInput(f"{typed_as(param, ctx)} must be {', '.join((what, *limits))}, not {value}")
+    name, what = "float", "a number"
