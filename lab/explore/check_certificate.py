@@ -472,7 +472,7 @@ def _ended(about: Search, marks: Marks, place: int, how: str, after: State, foun
         found.append((f"request {place} does not want to wait, and is refused after {after.now} ms", {"answers_a_try_at_once"}))
     if how not in ANSWERS and after.left == about.faults:
         found.append((f"request {place} ends with {how}, although nothing was injected", {"serves_most_requests"}))
-    served = how in ("ok", "NotOwner") and actor.writes > 0
+    served = how == "ok" and actor.writes > 0
     turns = actor.turns + 1
     marks = _put(marks, place, **Actor(OVER if turns == about.in_turn else ASKS, turns=turns)._asdict())
     return marks._replace(served=marks.served + served)
