@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
+import importlib
 import sys
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
 
 from lab.commands.exit_status import status_of
-from lab.commands.explore_commands import explore, play, replay
-from lab.commands.lock_commands import failures, libraries, new, scorecard, test
-from lab.commands.numbers import Whole
-from lab.commands.scenario_options import out_option, scenario_options, server_options
-from lab.commands.worker import WORKER, execute_lines
-from lab.docgen.command import docs
-from lab.errors import MEANINGS, BadInput, ExitStatus, choose_from
+from lab.commands.options import Whole, command_line, scenario_options, server_options, shown
+from lab.errors import MEANINGS, ExitStatus, choose_from
 from lab.interrupts import ignore_signals, raise_on_signals
 from lab.output import attach, final_status
 from lab.paths import has_a_place
@@ -29,22 +23,30 @@ GROUPS = {  # of the commands in the help; a test asks for each command in one o
     "Compare": "ladder matrix sweep report serve libraries scorecard failures",
     "Maintain": "check clean doctor up bench growth docs",
 }
-
-
-def lines_of(shelf: str) -> str:
-    """Return the help text of a shelf of experiments: the first line of each file, none of which is imported."""
-    files = sorted((Path(__file__).with_name("experiments") / shelf).glob("[!_]*.py"))
-    named = ((path.stem, path.read_text(encoding="utf-8").partition("\n")[0].strip('".')) for path in files)
-    return "\n".join(("\b", f"{shelf.capitalize()}:", *(f"  {name:<10}{line}" for name, line in named)))
+ELSEWHERE = {  # the commands of other files: each file is imported for its own commands alone
+    **dict.fromkeys(("ladder", "matrix", "sweep", "bench", "growth"), "lab.commands.experiment_commands"),
+    **dict.fromkeys(("explore", "replay", "play"), "lab.commands.explore_commands"),
+    **dict.fromkeys(("test", "new", "libraries", "scorecard", "failures"), "lab.commands.lock_commands"),
+    "docs": "lab.docgen.command",
+}
+WORKER = ["worker"]  # the command line of a worker; it is not a command for users, so no list of commands has it
 
 
 class Commands(click.Group):
     """A group that answers an unknown command with the nearest one, and lists its commands in three groups."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted((*self.commands, *ELSEWHERE))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> Any:
+        if cmd_name in ELSEWHERE:
+            return getattr(importlib.import_module(ELSEWHERE[cmd_name]), cmd_name)
+        return super().get_command(ctx, cmd_name)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands into the help, each with its first sentence."""
         for title, names in GROUPS.items():
-            found = [(name, self.commands[name].get_short_help_str(limit=formatter.width)) for name in names.split()]
+            found = [(name, self.get_command(ctx, name).get_short_help_str(limit=formatter.width)) for name in names.split()]
             with formatter.section(title):
                 formatter.write_dl(found)
 
@@ -57,12 +59,7 @@ class Commands(click.Group):
 STATUSES = "\n".join(("\b", "Exit statuses:", *(f"  {status:<5}{meaning}" for status, meaning in MEANINGS.items())))
 
 
-@click.group(
-    cls=Commands,
-    commands=[explore, replay, play, docs, test, new, libraries, scorecard, failures],
-    epilog=STATUSES,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
+@click.group(cls=Commands, epilog=STATUSES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 def lab() -> None:
     """Test distributed locks with real servers and real load.
 
@@ -70,10 +67,18 @@ def lab() -> None:
     """
 
 
-shown = partial(click.option, show_default=True)
 PORT = Whole(0, 65535)
 USUAL = "[default: {}, or the next free port]"
 json_option = click.option("--json", "as_json", is_flag=True, help="Print only the content of verdict.json.")
+
+
+def page_options(command: Any) -> Any:
+    """Add the options of the commands that serve the lab's page."""
+    port = click.option("--port", type=PORT, help=f"Port of the page; 0 selects a free port.  {USUAL.format(8090)}")
+    locust = f"Port of Locust's own page; 0 selects a free port.  {USUAL.format(8089)}"
+    host = shown("--host", default="127.0.0.1", help="Address to listen on. On a network, all pages ask for a key.")
+    names = click.option("--names", is_flag=True, help="Ask visitors for their names, and show them with their scores.")
+    return port(click.option("--locust-port", type=PORT, help=locust)(host(names(command))))
 
 
 @lab.command()
@@ -95,64 +100,7 @@ def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **
         return run_there(scenario, stage, given, as_json, draw=not no_draw)
     from lab.commands.run import run_one
 
-    return run_one(scenario, stage, given, as_json, command=_command(), draw=not no_draw)
-
-
-@lab.command()
-@shown("--repeat", "rounds", type=Whole(1), default=1, help="Number of rounds; each runs all stages in turn.")
-@out_option("the comparison", "ladder-TIME")
-@scenario_options()
-def ladder(rounds: int, out: Path | None, **given: Any) -> int:
-    """Run every stage under the scenario rush, and compare the runs.
-
-    The stages none and local also run with one replica. An option that you leave out has the value of rush.
-    With several rounds, the charts have the interval of each speed over all rounds; the rest is of the first round.
-    """
-    from lab.experiments.ladder import run_ladder
-
-    return run_ladder(given, out, rounds, command=_command())
-
-
-@lab.command()
-@click.option("--stage", "only_stages", multiple=True, help="Run only this stage. Can be repeated.")
-@click.option("--scenario", "only_scenarios", multiple=True, help="Run only this scenario. Can be repeated.")
-@shown("--jobs", type=Whole(1, 16), default=2, help="Number of runs at the same time.")
-@shown("--repeat", type=Whole(1), default=1, help="Number of runs of each cell; shows flaky cells.")
-@click.option("--draw", is_flag=True, help="Draw each run of the first round, not only those that are not as expected.")
-@click.option("--resume", is_flag=True, help="Run a cell only as often as the matrix in --out lacks runs of it.")
-@out_option("the matrix; cells that are already in it stay, if judge and commit are the same", "matrix-TIME")
-def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], out: Path | None, **how: Any) -> int:
-    """Run every stage under every scenario that fits it.
-
-    The table compares each verdict with the expected verdict in docs/expected.toml. A lock of your own has none:
-    `lab test ./my_lock.py` runs every scenario that tests a promise of it.
-    """
-    if own := next((name for name in only_stages if name.endswith(".py")), None):
-        raise BadInput(f"--stage {own}: the matrix has the stages of the lab; `lab test {own}` tests a lock of your own")
-    from lab.experiments.matrix import run_matrix
-
-    return run_matrix(only_stages, only_scenarios, out=out, **how)
-
-
-@lab.command(epilog=lines_of("sweeps"))
-@click.argument("name")
-@click.option("--stage", "stages", multiple=True, help="Stage to measure. Can be repeated.  [default: the sweep's own]")
-@click.option("--values", help="Values of the parameter, as in 1,2,5.  [default: the sweep's own]")
-@click.option("--repeats", type=Whole(1), help="Number of runs for each value.  [default: the sweep's own]")
-@scenario_options("requests", "seed", seed="Seed of the order of the runs and of each run.")
-@out_option("the result", "sweep-NAME-TIME")
-def sweep(
-    name: str, stages: tuple[str, ...], values: str | None, repeats: int | None, out: Path | None, **given: int | None
-) -> int:
-    """Vary one parameter, and measure its effect.
-
-    NAME is one of the sweeps below. Each point is a run of its own. Each value is measured once, in a random
-    order that the seed sets, before any is measured again. An option that you leave out has the sweep's own value;
-    the seed is 1.
-    """
-    from lab.experiments.sweep_runner import run_sweep
-
-    return run_sweep(name, stages, repeats, values, given, out, command=_command())
+    return run_one(scenario, stage, given, as_json, command=command_line(), draw=not no_draw)
 
 
 @lab.command()
@@ -171,19 +119,16 @@ def up(stage: str, scenario: str, **given: Any) -> int:
 
 
 @lab.command()
-@click.option("--port", type=PORT, help=f"Port of the page; 0 selects a free port.  {USUAL.format(8090)}")
-@click.option("--locust-port", type=PORT, help=f"Port of Locust's own page; 0 selects a free port.  {USUAL.format(8089)}")
+@page_options
 @shown("--processes", type=Whole(1, 64), default=1, help=OPTIONS["processes"].help)
-@shown("--host", default="127.0.0.1", help="Address to listen on. On a network, all pages ask for a key.")
 @shown("--stage", default="none", help="Stage that is selected at first.")
 @shown("--scenario", default="rush", help="Scenario that is selected at first.")
-@click.option("--names", is_flag=True, help="Ask visitors for their names, and show them with their scores.")
-def ui(port: int | None, locust_port: int | None, processes: int, host: str, stage: str, scenario: str, names: bool) -> int:
+def ui(processes: int, stage: str, scenario: str, **page: Any) -> int:
     """Serve the lab in the browser until Ctrl-C. With --host 0.0.0.0, a class can predict on phones."""
     from lab.ui.run_form import offered
     from lab.ui.server import serve
 
-    return serve(port, host, locust_port, processes, partial(offered, stage, scenario), names=names)
+    return serve(processes=processes, offer=partial(offered, stage, scenario), **page)
 
 
 @lab.command()
@@ -287,37 +232,10 @@ def doctor(install: str | None) -> int:
     return list_programs() if install is None else install_servers(install)
 
 
-@lab.command(epilog=lines_of("benchmarks"))
-@click.argument("names", nargs=-1)
-@shown("--pairs", type=Whole(3), default=12, help="Number of pairs to measure.")
-def bench(names: tuple[str, ...], pairs: int) -> int:
-    """Measure what the lab and the locks cost, as ratios.
-
-    NAMES are measurements, by default all. A pair measures two things, one directly after the other, and takes their
-    ratio: a change in the machine's speed affects both alike.
-    """
-    from lab.experiments.benchmark import measure
-
-    return measure(names, pairs)
-
-
-@lab.command()
-@shown("--most-requests", type=Whole(1), default=500_000, help="Largest number of requests in a run.")
-@out_option("growth.json", "growth-TIME")
-def growth(most_requests: int, out: Path | None) -> int:
-    """Measure what more requests, users, replicas, processes cost."""
-    from lab.experiments.growth import measure, plan
-
-    return measure(plan(most_requests), _command(), out, lambda point: click.echo(point.line()))
-
-
 @lab.command(name="class")
 @shown("--from", "step", type=Whole(1), default=1, help="Number of the step to begin with.")
-@click.option("--port", type=PORT, help=f"Port of the page; 0 selects a free port.  {USUAL.format(8090)}")
-@click.option("--locust-port", type=PORT, help=f"Port of Locust's own page; 0 selects a free port.  {USUAL.format(8089)}")
-@shown("--host", default="127.0.0.1", help="Address to listen on. On a network, all pages ask for a key.")
-@click.option("--names", is_flag=True, help="Ask visitors for their names, and show them with their scores.")
-def give_class(step: int, port: int | None, locust_port: int | None, host: str, names: bool) -> int:
+@page_options
+def give_class(step: int, **page: Any) -> int:
     """Give a lesson of 45 minutes in the browser, step by step.
 
     It is the page of `lab ui`, opened on the lesson of docs/class.md.
@@ -326,11 +244,7 @@ def give_class(step: int, port: int | None, locust_port: int | None, host: str, 
     from lab.ui.server import serve
 
     need_clone()
-    return serve(port, host, locust_port, step=step, names=names)
-
-
-def _command() -> str:
-    return shlex.join(["lab", *sys.argv[1:]])
+    return serve(step=step, **page)
 
 
 def main() -> None:
@@ -339,6 +253,8 @@ def main() -> None:
     if not has_a_place():
         sys.exit(final_status(output, ExitStatus.BAD_INPUT))
     if sys.argv[1:] == WORKER:
+        from lab.commands.worker import execute_lines
+
         sys.exit(final_status(output, execute_lines(partial(status_of, lab))))
     raise_on_signals()
     status = status_of(lab)

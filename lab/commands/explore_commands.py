@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from lab.commands.numbers import Decimal, Whole
-from lab.commands.scenario_options import out_option
+from lab.commands.options import Decimal, Whole, out_option
 from lab.errors import BadInput
 from lab.paths import new_folder
 

@@ -12,6 +12,7 @@ import pytest
 
 from app.locks import stages
 from lab import cli, prerequisites
+from lab.commands.experiment_commands import lines_of
 from lab.errors import MEANINGS, SEVERITY, ExitStatus
 from lab.experiments import sweeps
 from lab.experiments.benchmark import benches
@@ -310,7 +311,7 @@ def test_help_has_three_groups(said):
     status, out, _ = said("--help")
 
     named = [name for names in cli.GROUPS.values() for name in names.split()]
-    assert sorted(named) == sorted(cli.lab.commands)
+    assert sorted(named) == cli.lab.list_commands(None)
     assert status == 0
     assert [title for title in cli.GROUPS if f"\n{title}:\n" in out] == list(cli.GROUPS)
 
@@ -438,7 +439,7 @@ def test_ctrl_c_while_a_stage_is_read(monkeypatch):
     def interrupted(name: str) -> None:
         raise Interrupted("SIGINT")
 
-    monkeypatch.setattr("lab.scenario.stages.load_stage", interrupted)
+    monkeypatch.setattr("app.locks.stage", interrupted)
 
     with pytest.raises(Interrupted):
         find_stage("./mine.py")
@@ -482,7 +483,7 @@ def test_help_fits_eighty_columns(said, monkeypatch):
 
     assert [line for line in out.splitlines() if len(line) > 80] == []
     assert "..." not in out.partition("Commands:")[2]
-    for name in cli.lab.commands:
+    for name in cli.lab.list_commands(None):
         _, text, _ = said(name, "--help")
         assert [line for line in text.splitlines() if len(line) > 80] == []
         for line in text.partition("Options:")[2].splitlines():
@@ -492,7 +493,7 @@ def test_help_fits_eighty_columns(said, monkeypatch):
 
 def test_help_of_every_measurement():
     """The help of ``lab bench`` has a line for each measurement."""
-    assert [line.split()[0] for line in cli.lines_of("benchmarks").splitlines()[2:]] == sorted(benches())
+    assert [line.split()[0] for line in lines_of("benchmarks").splitlines()[2:]] == sorted(benches())
 
 
 def test_up_offers_what_reaches_servers(said):

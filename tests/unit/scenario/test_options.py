@@ -66,7 +66,7 @@ def command_line():
     return fresh.lab
 
 
-@pytest.mark.parametrize("command", ["run", "ladder", "up"])
+@pytest.mark.parametrize("command", ["run", "up"])
 def test_new_option_in_the_help(made_up, command):
     """The help shows a new option with its unit and its limits."""
     help_text = " ".join(CliRunner().invoke(command_line(), [command, "--help"]).output.split())

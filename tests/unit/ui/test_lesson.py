@@ -28,7 +28,7 @@ def test_commands_of_the_lesson_exist(place):
     """Each command of a step is one of the lab, with options that it has."""
     for action in place.step.actions:
         if action.kind != OPEN:
-            assert lab.commands[action.kind].make_context(action.kind, list(action.words)).params
+            assert lab.get_command(None, action.kind).make_context(action.kind, list(action.words)).params
 
 
 @every("place", steps)

@@ -1,8 +1,14 @@
-"""The options of the commands that run a scenario, made from the table of scenario options. Quick to import, for --help."""
+"""The options of the commands: numbers within limits, those of a scenario, and where a result goes. Quick to import, for --help.
+
+A refusal names the option, the limits, and the value as it was typed.
+"""
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import click
@@ -10,6 +16,47 @@ import click
 from lab.errors import BadInput
 from lab.paths import REPORTS, new_folder
 from lab.scenario.options import OPTIONS, Option
+
+shown = partial(click.option, show_default=True)
+
+
+def command_line() -> str:
+    """Return the command as it was typed: the record of a run quotes it."""
+    return shlex.join(["lab", *sys.argv[1:]])
+
+
+def typed_as(parameter: click.Parameter | None, context: click.Context | None) -> str:
+    """Return what the user types for a parameter: --stage, SCENARIO."""
+    if isinstance(parameter, click.Argument) and context:
+        return parameter.make_metavar(context)
+    return max(parameter.opts, key=len) if parameter else "a value"
+
+
+class _Limited(click.ParamType[Any]):
+    """A number that is refused with its limits."""
+
+    what: str
+    min: Any
+    max: Any
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            limits = [f"at {word} {limit:,}" for word, limit in (("least", self.min), ("most", self.max)) if limit is not None]
+            raise BadInput(f"{typed_as(param, ctx)} must be {', '.join((self.what, *limits))}, not {value}") from None
+
+
+class Whole(_Limited, click.IntRange):
+    """A whole number within limits."""
+
+    name, what = "integer", "a whole number"
+
+
+class Decimal(_Limited, click.FloatRange):
+    """A number within limits."""
+
+    name, what = "float", "a number"
 
 
 class Number(click.ParamType[Any]):
