@@ -1,4 +1,4 @@
-"""Failpoints: the moments of a request where a fault can be injected, and the count of what the request sent.
+"""Failpoints: the moments of a request where a fault can be injected, and the files in which a fault is prepared and noted.
 
 A failpoint is a phase and a moment, for example ``release.before_last``. The phases follow from ``run(work)`` of a stage's
 ``Lock``:
@@ -20,52 +20,39 @@ The moments of a phase are:
 Of the commands of ``acquire``, ``release`` and ``renew``, only those count that are about a key of the lock
 (``app/lock_keys.py``): a command that counts tries, next to the lock, takes no fault away from it.
 
-The commands are counted below the client of the store: at its connection, whichever library uses it. So the text of a stage has
-no trace of a failpoint, and one scenario injects its fault at the corresponding moment of every stage. Some clients send several
-commands at once, in a pipeline. Then ``before_last`` is before all of them, if the expected last command is one of them.
+A fault is prepared as a file, an ``Injection``, which a replica reads when it starts. It is injected at most once in a run: a
+replica that is started again does not inject it a second time. Replicas (``app/injection.py``) and the lab's injector speak of it
+by files in the run's folder ``faults``, by the fault's name:
 
-Faults are prepared as files, one ``Injection`` each, which a replica reads when it starts (``app/fault_files.py``). A fault is
-injected at most once in a run: a replica that is started again does not inject it a second time. Where no fault is prepared, a
-failpoint costs one test of a variable.
+- ``.json``: the fault is prepared;
+- ``.spent``: the same file, when a replica has taken the fault;
+- ``.reached``: the replica's note, the first part of the fault record: which request reached the failpoint, and when;
+- ``.injected``: the injector's answer to the note. The lab has done its part of the fault;
+- ``.granted``: another request has begun to read since the fault was taken. Only faults that wait for it have this file.
+
+On a busy machine the lab can be late. A request that did not wait for the answer would go on, and the lab would take the lock
+away from a later holder.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import signal
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from app import fault_files
-from app.answer import is_good, kind
-from app.late_write import Gate
-from app.lock_keys import LockKeys
+from time import monotonic_ns
 
 PHASES = ("acquire", "read", "think", "write", "write_again", "renew", "release")
 ACQUIRE, READ, THINK, WRITE, WRITE_AGAIN, RENEW, RELEASE = PHASES
 MOMENTS = ("before", "after_first", "after_second", "before_last", "after")
 BEFORE, AFTER_FIRST, AFTER_SECOND, BEFORE_LAST, AFTER = MOMENTS
 
-
-class InjectedError(Exception):
-    """The error of a fault whose action is ``raise`` or ``hang``."""
-
-
-class CommandFailed(InjectedError):  # noqa: N818 - names what happened to the command
-    """A command fails before it is sent. The store's client raises an error of its own library in its place."""
-
-
-class ReplyLost(Exception):  # noqa: N818 - names what happened to the reply
-    """The store carried the command out, and the client must behave as if the reply was lost: it sends the command again."""
-
-
-class ReplyDropped(ReplyLost):
-    """As ReplyLost, but the client raises an error of its own library, and sends nothing again."""
+PREPARED, SPENT, NOTE, ANSWER, GRANTED = ".json", ".spent", ".reached", ".injected", ".granted"
+ANSWERED_WITHIN_S = 30.0  # a request waits no longer for the lab; where the lab is later, the run fails
+GRANTED_WITHIN_S = 2.0  # a request waits no longer for the grant of another: a lock that is renewed is granted to nobody
+LOOK_EVERY_S = 0.002
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +65,7 @@ class Injection:
     name: str
     # ``phase.moment``
     failpoint: str
-    # a key of ACTIONS
+    # a key of ``app.injection.ACTIONS``
     action: str
     # how long the fault lasts
     for_ms: int = 0
@@ -93,132 +80,56 @@ class Injection:
     awaits_grant: bool = False
 
 
-class Failpoints:
-    """The faults that one replica is to inject, and the number of commands that each phase is expected to have."""
-
-    def __init__(self, folder: Path, replica: str) -> None:
-        self.folder = folder
-        self.replica = replica
-        self.pending = {injection.name: injection for injection in map(_read, folder.glob("*.json"))}
-        late = any(injection.writes_late for injection in self.pending.values())
-        self.gate = Gate(folder / "late_write.gate") if late else None
-        self.late: set[str] = set()  # the requests whose write comes late
-        self.awaited = [injection.name for injection in self.pending.values() if injection.awaits_grant]
-        self.grants = 0
-        self.keys = LockKeys()
-        self.usual_commands: dict[str, int] = {}  # phase → how many commands of the lock the last request sent in it
-        self.entered_after: dict[str, set[str]] = {}  # script → the kinds of answer after which requests entered their work
-        self.before_injecting: Callable[[], object] = lambda: None  # a process that is killed writes nothing after it
-        self._mutex = threading.Lock()
-
-    def learn(self, script: str, answer: object) -> None:
-        """Note that a request entered its work after this answer of this script: it meant yes."""
-        self.entered_after.setdefault(script, set()).add(kind(answer))
-
-    def is_yes(self, script: str, answer: object) -> bool:
-        """Return whether this answer of a script means yes. Until a request has entered after the script: whether it looks so."""
-        kinds = self.entered_after.get(script)
-        return is_good(answer) if kinds is None else kind(answer) in kinds
-
-    def reach(self, phase: str, moment: str, request: str, command: str = "", keys: Sequence[str] = ()) -> None:
-        """Inject every fault that is still pending at this failpoint. command, keys: where the failpoint is a command, its."""
-        if phase == READ and moment == BEFORE:
-            with self._mutex:
-                self.grants += 1
-            for name in self.awaited:
-                fault_files.tell_granted(self.folder, name)
-        while (injection := self._take(f"{phase}.{moment}")) is not None:
-            if fault_files.take(self.folder, injection.name, self.replica, request, command, keys):
-                self.before_injecting()
-                if injection.lab_first:
-                    fault_files.wait_for_answer(self.folder, injection.name)
-                if injection.writes_late:
-                    self.late.add(request)
-                ACTIONS[injection.action](injection)
-                if injection.awaits_grant:
-                    fault_files.wait_for_grant(self.folder, injection.name)
-        if self.gate is not None:
-            self._pass(self.gate, phase, moment, request)
-
-    def _pass(self, gate: Gate, phase: str, moment: str, request: str) -> None:
-        """Let a request pass the gate of late writes: it is inside from its read until its release begins."""
-        if phase == READ and moment == BEFORE:
-            gate.enter(request)
-        elif phase == WRITE and moment == BEFORE and request in self.late:
-            gate.wait_for_others(request)
-        elif phase == RELEASE:
-            gate.leave(request)
-
-    def _take(self, failpoint: str) -> Injection | None:
-        """Remove and return a pending injection, so that no other thread of this process can take it."""
-        if not self.pending:
-            return None
-        with self._mutex:
-            for injection in self.pending.values():
-                if injection.failpoint == failpoint and self.grants >= injection.skip:
-                    return self.pending.pop(injection.name)
-        return None
+def prepared(folder: Path) -> list[Injection]:
+    """Return the faults that are prepared in a folder."""
+    return [Injection(**json.loads(path.read_text(encoding="utf-8"))) for path in folder.glob(f"*{PREPARED}")]
 
 
-def _read(path: Path) -> Injection:
-    return Injection(**json.loads(path.read_text(encoding="utf-8")))
+def take(folder: Path, name: str, replica: str, request: str, command: str = "", keys: Sequence[str] = ()) -> bool:
+    """Take a prepared fault, and leave the note. Return False if another process has taken it before.
 
-
-def _raise(injection: Injection) -> None:
-    raise InjectedError(f"{injection.name} was injected at {injection.failpoint}")
-
-
-def _hang(injection: Injection) -> None:
-    """Do nothing for so long that the run is over; then fail, so that the request writes nothing."""
-    time.sleep(injection.for_ms / 1000)
-    _raise(injection)
-
-
-def _fail(injection: Injection) -> None:
-    raise CommandFailed(f"{injection.name} was injected at {injection.failpoint}")
-
-
-def _lose_reply(injection: Injection) -> None:
-    raise ReplyLost(f"{injection.name} was injected at {injection.failpoint}")
-
-
-def _drop_reply(injection: Injection) -> None:
-    raise ReplyDropped(f"{injection.name} was injected at {injection.failpoint}")
-
-
-# the processes that hold locks for this one: they stop, continue and die with it
-COMPANIONS: set[int] = set()
-
-
-def _signal_companions(what: signal.Signals) -> None:
-    for pid in list(COMPANIONS):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, what)
-
-
-def _stop(_: Injection) -> None:
-    """Stop this process, until somebody lets it continue.
-
-    The signal goes to this very thread. It stops the whole process all the same. A signal to the process may be delivered
-    to any of its threads, and this thread would then run on for long enough to send its next command.
+    command, keys: what the fault is injected at, where that is a command to the lock's store.
     """
-    _signal_companions(signal.SIGSTOP)
-    signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
-    _signal_companions(signal.SIGCONT)
+    about = {"name": name, "replica": replica, "pid": os.getpid(), "command": command, "keys": list(keys)}
+    record = about | {"request": request, "at_ns": monotonic_ns()}
+    note = folder / f".{name}.{os.getpid()}"
+    note.write_text(json.dumps(record), encoding="utf-8")
+    try:
+        (folder / f"{name}{PREPARED}").rename(folder / f"{name}{SPENT}")
+    except FileNotFoundError:
+        note.unlink()
+        return False
+    note.rename(folder / f"{name}{NOTE}")
+    return True
 
 
-def _kill(_: Injection) -> None:
-    _signal_companions(signal.SIGKILL)
-    os.kill(os.getpid(), signal.SIGKILL)
+def answer(folder: Path, name: str) -> None:
+    """Let the request that left the note go on."""
+    (folder / f"{name}{ANSWER}").touch()
 
 
-ACTIONS: dict[str, Callable[[Injection], None]] = {
-    "stop": _stop,
-    "kill": _kill,
-    "raise": _raise,
-    "hang": _hang,
-    "fail": _fail,
-    "wait": lambda injection: time.sleep(injection.for_ms / 1000),
-    "lose_reply": _lose_reply,
-    "drop_reply": _drop_reply,
-}
+def wait_for_answer(folder: Path, name: str) -> None:
+    """Wait until the lab has done its part of a fault."""
+    _wait_for(folder / f"{name}{ANSWER}", ANSWERED_WITHIN_S)
+
+
+def tell_granted(folder: Path, name: str) -> None:
+    """Note that a request has begun to read, if the fault has been taken."""
+    if (folder / f"{name}{SPENT}").exists():
+        (folder / f"{name}{GRANTED}").touch()
+
+
+def is_granted(folder: Path, name: str) -> bool:
+    """Return whether another request has begun to read since the fault was taken."""
+    return (folder / f"{name}{GRANTED}").exists()
+
+
+def wait_for_grant(folder: Path, name: str) -> None:
+    """Wait until another request has begun to read since the fault was taken."""
+    _wait_for(folder / f"{name}{GRANTED}", GRANTED_WITHIN_S)
+
+
+def _wait_for(file: Path, within_s: float) -> None:
+    until_s = time.monotonic() + within_s
+    while not file.exists() and time.monotonic() < until_s:
+        time.sleep(LOOK_EVERY_S)

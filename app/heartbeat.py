@@ -18,7 +18,7 @@ from pathlib import Path
 from time import monotonic_ns, process_time_ns
 from typing import NoReturn
 
-from app import failpoints, sent
+from app import injection, sent
 from app.journal import STALL_NS, Journal, Stalled
 
 PERIOD_S = 0.05
@@ -89,7 +89,7 @@ class Heartbeat:
     def _worker_queued(self) -> int:
         """Return for how long a program that holds locks for this process has waited for a processor since the beat before."""
         before, self._workers = self._workers, {}
-        for pid in list(failpoints.COMPANIONS):
+        for pid in list(injection.COMPANIONS):
             with contextlib.suppress(OSError):  # it has ended
                 self._workers[pid] = int(Path(QUEUE_OF_WORKER.format(pid)).read_text(encoding="ascii").split()[1])
         return max((queued - before[pid] for pid, queued in self._workers.items() if pid in before), default=0)

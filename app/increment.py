@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from time import monotonic_ns
 
 from app.failpoints import ACQUIRE, READ, RELEASE, THINK, WRITE, WRITE_AGAIN
-from app.following import working
 from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, SoldOut, Writing, Wrote, WroteAgain, WroteLate
 from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner, Refused
+from app.place import working
 from app.request_context import RequestContext, request_context
 from app.resource import Resource, Write
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from app.lock import Grant, Lock, NotAcquired, Result, Work
 from app.request_context import request_context
 
-SAME, CROSSED, ORDERED = NESTINGS = ("same", "crossed", "ordered")
 OUTER_PAUSE_MS = 100  # at least, between the two releases, unless requests cross: three tries of a waiter that polls
 
 

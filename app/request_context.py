@@ -1,7 +1,7 @@
 """Where a request is, and what it has sent to the lock's store in its present phase: its context.
 
 A context follows its request: into threads that the request starts, into what it hands to a pool of threads, and into tasks of
-asyncio (``app/following.py``). All of them share the one context of the request. ``request_context`` is the context of who
+asyncio (``app/place.py``). All of them share the one context of the request. ``request_context`` is the context of who
 asks for it: that of a request, or one of its own where it works for none.
 
 A thread or a task works for a request in the phase in which it was begun. What a renewing thread sends while its request works,
@@ -17,24 +17,11 @@ from time import monotonic_ns
 from types import MappingProxyType
 from typing import Any, ClassVar, cast
 
-from app import votes
 from app.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
-from app.failpoints import (
-    ACQUIRE,
-    AFTER,
-    AFTER_FIRST,
-    AFTER_SECOND,
-    BEFORE,
-    BEFORE_LAST,
-    READ,
-    RELEASE,
-    RENEW,
-    CommandFailed,
-    Failpoints,
-)
-from app.lock_keys import GRANTED, named
+from app.failpoints import ACQUIRE, AFTER, AFTER_FIRST, AFTER_SECOND, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW
+from app.injection import CommandFailed, Failpoints
+from app.lock_keys import GRANTED, NO_VOTES, Votes, first_vote_ns, named, with_agreed, with_answered
 from app.place import COUNTING, PLACE, CurrentRequest
-from app.votes import NO_VOTES, Votes
 
 # by key, when a phase set it: of a phase that has set no key
 NONE_SET: Mapping[str, int] = MappingProxyType({})
@@ -228,9 +215,9 @@ class RequestContext:
             if meaning is AGREED or meaning is OPEN:
                 self.leased_from_ns = {**self.leased_from_ns, **dict.fromkeys(keys, sent_ns)}
             if meaning is AGREED:
-                self.votes = votes.agreed(self.votes, keys[0], sent_ns)
+                self.votes = with_agreed(self.votes, keys[0], sent_ns)
             elif meaning is OPEN:
-                self.votes = votes.answered(self.votes, keys, script, sent_ns)
+                self.votes = with_answered(self.votes, keys, script, sent_ns)
         if meaning is AGREED:  # this command grants the lock, and not the script before it
             self.script = ""
             self.agreed_from_ns = self.agreed_from_ns or self.sent_ns
@@ -239,7 +226,7 @@ class RequestContext:
 
     def first_vote_ns(self, key: str) -> int:
         """Return when the first command of this try was sent that set this key; 0 if it was the last one, or is not known."""
-        return self._unless_last(votes.first_ns(self.votes, named(self.votes, key)))
+        return self._unless_last(first_vote_ns(self.votes, named(self.votes, key)))
 
     def leased_ns(self, key: str) -> int:
         """Return when the last command was sent from which the lease of this key can count; 0 if it was the last of all, or is

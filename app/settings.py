@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from app.endpoint import Endpoint
-from app.nested_lock import NESTINGS
-from app.origin import LOOPBACK
 from app.suggestion import nearest
 
 PREFIX = "LAB_"
@@ -20,6 +18,8 @@ LONGEST_MS = 86_400_000  # a day
 DIGITS = re.compile(r"[0-9]{1,12}")
 A_NAME = re.compile(r"[A-Za-z0-9._:-]{1,200}")  # it is a part of keys and of file names
 ANY = "any"
+SAME, CROSSED, ORDERED = NESTINGS = ("same", "crossed", "ordered")  # how two locks are taken
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 SHOWN = 60  # characters of a refused value
 LOCAL_REDIS = Endpoint.parse("127.0.0.1:6379")
 LOCAL_REDIS_NODES = Endpoint.parse(",".join(f"127.0.0.1:{port}" for port in range(6380, 6385)))

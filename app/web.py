@@ -10,26 +10,25 @@ import os
 import re
 import threading
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from app import heartbeat, sent, steps, votes
-from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN, Failpoints, InjectedError
-from app.following import follow
+from app import heartbeat, lock_keys, locks, sent, steps
+from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN
 from app.increment import Increment
+from app.injection import Failpoints, InjectedError
 from app.journal import Journal
 from app.lock import Abandoned, Lock, NotAcquired, Refused, Stage
-from app.locks import stage as load_stage
-from app.locks import stages
-from app.nested_lock import CROSSED, OUTER_PAUSE_MS, SAME, NestedLock
-from app.origin import foreign
+from app.nested_lock import OUTER_PAUSE_MS, NestedLock
+from app.place import follow
 from app.request_context import RequestContext
 from app.resources import resource, stock_of_a_grant
-from app.settings import Settings, SettingsError
+from app.settings import CROSSED, SAME, Settings, SettingsError
 from app.stores import count_all, lock_store, store
 from app.stores.redis import Redis
 
@@ -51,7 +50,7 @@ class StageEndpoint:
         self.lock_key = f"lab:{settings.run}:{stage.name}:lock"
         self.store = lock_store(stage.store, settings, journal)
         if stage.store == "redis_nodes":
-            votes.servers = len(settings.redis_nodes_url.addresses)
+            lock_keys.servers = len(settings.redis_nodes_url.addresses)
         self.resource = resource(stage, settings, self.store)
         self.receipts = resource(stage, settings, self.store, "receipt") if settings.receipts else None
         self.stock = stock_of_a_grant(stage, settings)
@@ -197,13 +196,41 @@ def _refuse_foreign(hosts: tuple[str, ...]) -> tuple[dict[str, Any], int] | None
     return ({"error": "forbidden", "reason": reason}, 403) if reason else None
 
 
+@lru_cache(maxsize=64)  # nearly all requests of a run have the same Host, and no Origin
+def foreign(host: str | None, origin: str | None, names: tuple[str, ...]) -> str:
+    """Return why a request is refused that a page of another site made; empty where it is not.
+
+    names: the names of this server, any name if empty. A page of any site can make a visitor's browser post to this machine. If
+    the site's name resolves to this machine, the page can read answers as well. A browser states the name that it asked for
+    (Host) and the site of the page (Origin). A client that sends neither is not a browser, and no page controls it.
+    """
+    name = _host_name(host) if host else ""
+    if name and names and name not in names:
+        return f"the Host must be one of {', '.join(names)}, and this is {host!r}; LAB_HOSTS adds a name"
+    if origin is None:
+        return ""
+    try:
+        site = _host_name(urlsplit(origin).netloc.rpartition("@")[2])
+    except ValueError:
+        site = ""
+    if not site or site not in (names or (name,)):
+        return f"a page of another site made this request: its Origin is {origin!r}"
+    return ""
+
+
+def _host_name(address: str) -> str:
+    """Return an address without its port, in lower case: ``localhost`` of ``LocalHost:8000``."""
+    name, colon, port = address.rpartition(":")
+    return (name if colon and not port.endswith("]") else address).lower()
+
+
 def _enabled(settings: Settings) -> list[Stage]:
     if not settings.stage:
-        raise SettingsError(f"setting stage is empty; the stages are {', '.join(stages())}")
+        raise SettingsError(f"setting stage is empty; the stages are {', '.join(locks.names())}")
     try:
-        return [load_stage(name) for name in settings.stage]
+        return [locks.stage(name) for name in settings.stage]
     except KeyError as error:
-        raise SettingsError(f"setting stage: no stage {error}; the stages are {', '.join(stages())}") from None
+        raise SettingsError(f"setting stage: no stage {error}; the stages are {', '.join(locks.names())}") from None
     except (ImportError, OSError) as error:
         raise SettingsError(f"setting stage: {error}") from None
 

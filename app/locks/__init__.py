@@ -44,17 +44,22 @@ class NotAStage(ImportError):  # noqa: N818 - names what the file is
     """A file was read, and its record ``STAGE`` is missing or makes no sense. The message names the key, but not the file."""
 
 
+def names() -> list[str]:
+    """Return the names of all stages, in the order of the ladder. No file is read but one that is missing in PARTS."""
+    found = plugins.names(__name__)
+    order = [name for part in PARTS.values() for name in part if name in found]
+    late = {name: _stage(plugins.file(__name__, name), name).follows for name in found if name not in order}
+    while late:  # the stage that a late stage follows may be late as well
+        name = next((name for name, before in late.items() if before in order), next(iter(late)))
+        before = late.pop(name)
+        order.insert(order.index(before) + 1 if before in order else len(order), name)
+    return order
+
+
 def stages() -> dict[str, Stage]:
     """Return all stages by name, in the order of the ladder."""
-    found = {name: _stage(file, name) for name, file in plugins.files(__name__).items()}
-    order = [name for part in PARTS.values() for name in part if name in found]
-    late = [name for name in found if name not in order]
-    while late:  # the stage that a late stage follows may be late as well
-        name = next((name for name in late if found[name].follows in order), late[0])
-        late.remove(name)
-        before = found[name].follows
-        order.insert(order.index(before) + 1 if before in order else len(order), name)
-    return {name: found[name] for name in order}
+    files = plugins.files(__name__)
+    return {name: _stage(files[name], name) for name in names()}
 
 
 def part(name: str) -> str:

@@ -23,8 +23,8 @@ from etcd3gw.lease import Lease
 from requests.adapters import HTTPAdapter
 
 from app.endpoint import Endpoint
-from app.following import for_nobody
 from app.journal import Journal
+from app.place import for_nobody
 from app.settings import Settings
 from app.stores.etcd_connection import GONE, CountedAdapter
 

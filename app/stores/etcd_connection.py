@@ -15,7 +15,7 @@ import requests
 from requests.adapters import HTTPAdapter
 
 from app.answer import Meaning
-from app.failpoints import ReplyDropped, ReplyLost
+from app.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
 from app.request_context import request_context
 from app.stores import renewals

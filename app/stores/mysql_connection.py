@@ -12,7 +12,7 @@ from typing import Any
 import pymysql
 
 from app.answer import Meaning
-from app.failpoints import ReplyDropped, ReplyLost
+from app.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
 from app.lock_keys import granted_in
 from app.request_context import request_context

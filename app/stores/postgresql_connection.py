@@ -19,7 +19,7 @@ from psycopg._cursor_base import BaseCursor
 from app import sent
 from app.answer import Meaning
 from app.endpoint import Endpoint
-from app.failpoints import ReplyLost
+from app.injection import ReplyLost
 from app.journal import Journal
 from app.lock_keys import granted_in
 from app.request_context import request_context

@@ -1,9 +1,13 @@
-"""One Redis server. The client never sends a command again by itself: that would change what a lock does."""
+"""One Redis server. The client never sends a command again by itself: that would change what a lock does.
+
+What counts commands at the connections is imported for a replica alone: the lab reads a counter without it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import redis
@@ -11,11 +15,10 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
+from app import plugins
 from app.endpoint import Address, Endpoint
 from app.journal import Journal
 from app.settings import Settings
-from app.stores import redis_asyncio, redis_connection, redis_steps
-from app.stores.redis_subscriptions import RedisSubscriptions
 
 SENTINEL = "sentinel"  # the scheme of a sentinel's address
 PRIMARY = "lock"  # the sentinel's name for the server that it watches
@@ -63,9 +66,10 @@ class Redis(redis.Redis):
         return redis.Redis(connection_pool=redis.ConnectionPool(**self.get_connection_kwargs() | options))
 
     @cached_property
-    def subscriptions(self) -> RedisSubscriptions:
+    def subscriptions(self) -> Any:
         """The channels of this process. They have their own connection, which waits without a time-out."""
-        return RedisSubscriptions(self._other(socket_timeout=None, retry=NEVER_AGAIN).pubsub, self.Error)
+        client = self._other(socket_timeout=None, retry=NEVER_AGAIN)
+        return _part("redis_subscriptions").RedisSubscriptions(client.pubsub, self.Error)
 
 
 def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: Any) -> Redis:
@@ -84,15 +88,24 @@ def client(kind: type[Redis], endpoint: Endpoint, address: Address, **others: An
     return made
 
 
+def _part(name: str) -> ModuleType:
+    return plugins.file(__package__, name)
+
+
+def _seam(server: str, hook: Callable[[Any], None]) -> dict[str, Any]:
+    """Return the option of a client whose commands wait for a controller, if there is one. hook: begins a connection."""
+    return {"redis_connect_func": _part("redis_steps").stepped(hook, server)}
+
+
 def counter_redis(settings: Settings) -> Redis:
     """Make the client of the counter's own Redis: breaking the lock's store never loses the counter."""
-    seam = redis_steps.stepped(redis_connection.uncounted, COUNTER)
-    return client(Redis, settings.counter_url, settings.counter_url.first, redis_connect_func=seam)
+    seam = {} if settings.journal is None else _seam(COUNTER, _part("redis_connection").uncounted)
+    return client(Redis, settings.counter_url, settings.counter_url.first, **seam)
 
 
 def counted(endpoint: Endpoint, address: Address, journal: Journal, **others: Any) -> Redis:
     """Make the client of a lock for one of an endpoint's servers. Its connections reach the failpoints; without a journal not."""
-    seam = {"redis_connect_func": redis_steps.stepped(redis_connection.counted(journal), LOCK)} if journal.on else {}
+    seam = _seam(LOCK, _part("redis_connection").counted(journal)) if journal.on else {}
     made = client(Redis, endpoint, address, **seam, **others)
     made.journal = journal
     return made
@@ -105,5 +118,5 @@ def connect(settings: Settings, journal: Journal) -> Redis:
 
 def count_all(settings: Settings, journal: Journal) -> None:
     """Count what any client of this process sends to the lock's store."""
-    redis_connection.count_all(journal, settings.redis_url.addresses)
-    redis_asyncio.count_all()
+    _part("redis_connection").count_all(journal, settings.redis_url.addresses)
+    _part("redis_asyncio").count_all()

@@ -13,7 +13,7 @@ import redis
 from redis.asyncio.connection import AbstractConnection
 
 from app import sent
-from app.failpoints import ReplyLost
+from app.injection import ReplyLost
 from app.journal import Journal
 from app.request_context import request_context
 from app.stores.redis_commands import unpacked

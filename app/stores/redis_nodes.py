@@ -12,7 +12,7 @@ import redis
 
 from app.answer import agreed
 from app.endpoint import Endpoint
-from app.failpoints import ReplyDropped, ReplyLost
+from app.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
 from app.request_context import request_context
 from app.settings import Settings

@@ -28,10 +28,10 @@ from kazoo.handlers.threading import AsyncResult, KazooTimeoutError, SequentialT
 from kazoo.protocol.states import KazooState
 
 from app.answer import Meaning
-from app.failpoints import RENEW, ReplyLost
-from app.following import for_nobody
+from app.failpoints import RENEW
+from app.injection import ReplyLost
 from app.journal import CONNECT, Journal
-from app.place import begun_by
+from app.place import begun_by, for_nobody
 from app.request_context import request_context
 from app.stores import renewals
 

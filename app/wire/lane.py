@@ -10,9 +10,8 @@ import threading
 from collections.abc import Callable, Sequence
 
 from app.failpoints import ACQUIRE
-from app.following import for_nobody
 from app.journal import Journal
-from app.place import PLACE, CurrentRequest
+from app.place import PLACE, CurrentRequest, for_nobody
 from app.request_context import request_context
 from app.wire.link import Closed, Link
 from app.wire.resp import NotRedis

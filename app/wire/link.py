@@ -9,7 +9,7 @@ from typing import Any
 import redis
 
 from app import sent
-from app.failpoints import CommandFailed, ReplyDropped, ReplyLost
+from app.injection import CommandFailed, ReplyDropped, ReplyLost
 from app.journal import Journal
 from app.request_context import request_context
 from app.stores.redis_commands import Command, words

@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app import failpoints
-from app.following import for_nobody
+from app import injection
+from app.place import for_nobody
 from app.wire.lane import WireLane
 
 LIBC, PR_SET_PDEATHSIG = ctypes.CDLL(None), 1
@@ -47,7 +47,7 @@ class WireWorker:
             )
         except OSError as error:
             raise BadWorker(f"the worker {self.command} cannot be started: {error.strerror}") from None
-        failpoints.COMPANIONS.add(self._process.pid)
+        injection.COMPANIONS.add(self._process.pid)
         with for_nobody():
             threading.Thread(target=self._listen, name="worker", daemon=True).start()
 
@@ -75,7 +75,7 @@ class WireWorker:
 
     def end(self) -> None:
         """End the program."""
-        failpoints.COMPANIONS.discard(self._process.pid)
+        injection.COMPANIONS.discard(self._process.pid)
         self._process.kill()
 
     def _say(self, line: str) -> None:
@@ -119,7 +119,7 @@ class WireWorker:
         return ""
 
     def _ended(self) -> str:
-        failpoints.COMPANIONS.discard(self._process.pid)
+        injection.COMPANIONS.discard(self._process.pid)
         with contextlib.suppress(subprocess.TimeoutExpired):
             status = self._process.wait(1)
             how = signal.Signals(-status).name if status < 0 else f"status {status}"

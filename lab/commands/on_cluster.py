@@ -18,7 +18,7 @@ from lab.explore.schedule import Schedule
 from lab.explore.store.others import is_other
 from lab.pipeline import finish
 from lab.report.terminal import summarise, terminal, where_to_look
-from lab.servers.supervised import supervised
+from lab.servers.supervisor import supervised
 
 
 def not_on_cluster(stage: Stage, schedule: Schedule) -> str:

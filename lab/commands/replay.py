@@ -23,7 +23,7 @@ from lab.explore.server import redis_server
 from lab.explore.store.real_redis import RealRedis
 from lab.pipeline import finish
 from lab.report.terminal import terminal
-from lab.servers.supervised import one_supervisor, supervised
+from lab.servers.supervisor import one_supervisor, supervised
 from lab.story.from_schedule import staged
 from lab.story.lanes import draw
 from lab.text import counted

@@ -16,7 +16,7 @@ from lab.scenario import reader as scenarios
 from lab.scenario.overrides import override
 from lab.scenario.stages import find_stage
 from lab.servers import external_stores
-from lab.servers.supervised import supervised
+from lab.servers.supervisor import supervised
 from lab.text import counted
 
 

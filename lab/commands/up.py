@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from app.locks import stages
+from app import locks
 from lab.errors import BadInput, ExitStatus, NotReady
 from lab.evidence.run_folder import RunFolder, kept_on_failure
 from lab.paths import COMMAND, LOCUSTFILES, shown
@@ -18,8 +18,7 @@ from lab.scenario.overrides import override
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import Cluster, cluster
 from lab.servers.process import ends_of_logs
-from lab.servers.supervised import supervised
-from lab.servers.supervisor import SupervisorGone
+from lab.servers.supervisor import SupervisorGone, supervised
 from lab.text import counted
 
 
@@ -30,7 +29,7 @@ def keep_up(stage_names: str, scenario_name: str, given: Mapping[str, Any]) -> i
     """
     found = [find_stage(name.strip()) for name in stage_names.split(",") if name.strip()]
     if not found:
-        raise BadInput(f"no stage was named; the stages: {', '.join(stages())}")
+        raise BadInput(f"no stage was named; the stages: {', '.join(locks.names())}")
     if len({stage.name for stage in found}) < len(found):
         raise BadInput(f"--stage names a stage more than once: {', '.join(stage.name for stage in found)}")
     first = next((stage for stage in found if stage.store), found[0])

@@ -17,13 +17,11 @@ from typing import Any
 
 from lab.errors import ExitStatus
 
-WORKER = ["worker"]  # the command line of a worker; it is not a command for users, so no list of commands has it
-
 
 def execute_lines(command: Callable[[list[str]], int]) -> int:
     """Execute command lines until the standard input ends, or until a run was interrupted. Return the last exit status."""
     from lab.pipeline import site_at_the_end
-    from lab.servers.supervised import one_supervisor
+    from lab.servers.supervisor import one_supervisor
 
     status: int = ExitStatus.GOOD
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers, one_supervisor(), site_at_the_end():

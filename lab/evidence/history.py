@@ -18,10 +18,9 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from app.journal import AnyEvent, Number, Sent, Started
-from app.line_file import LineFile
-from lab.evidence.damage import Flaws
+from app.journal import AnyEvent, LineFile, Number, Sent, Started
 from lab.evidence.fault_record import FaultRecord
+from lab.evidence.inventory import Flaws
 
 REQUESTS = "requests.jsonl"
 KEY_EVENTS = "server.jsonl"

@@ -1,13 +1,36 @@
-"""Those tables of ``run.json`` that have a type of their own."""
+"""What in ``run.json`` has a type of its own: its ending, its tables, and the clients that it lists."""
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Annotated, Any
 
 import msgspec
 
 Natural = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
 Time = Annotated[float, msgspec.Meta(ge=0, le=10**15)]
+
+
+class Ending(Enum):
+    """How a run ended. All but the first cut it short."""
+
+    COMPLETE = "complete"
+    # Ctrl-C, SIGTERM, or a closed terminal
+    INTERRUPTED = "interrupted"
+    # the process that supervises the servers was killed: the lab has ended them all
+    UNSUPERVISED = "unsupervised"
+    # by hand, in Locust's page
+    STOPPED = "stopped"
+    LOAD_FAILED = "load_failed"
+    SERVER_LOST = "server_lost"
+    # a part of the evidence could not be written
+    NOT_WRITTEN = "not_written"
+    FAILED = "failed"
+
+    @property
+    def is_interrupt(self) -> bool:
+        """Return whether an interrupt ended the run: then nothing is waited for."""
+        return self in (Ending.INTERRUPTED, Ending.UNSUPERVISED)
 
 
 class ScenarioTable(msgspec.Struct):

@@ -31,7 +31,7 @@ from lab.pipeline import by_locust, conduct, finish, publish_site
 from lab.report.terminal import STYLES, terminal
 from lab.scenario.scenario import Scenario
 from lab.scenario.stages import find_stage
-from lab.servers.supervised import one_supervisor, supervised
+from lab.servers.supervisor import one_supervisor, supervised
 from lab.text import counted
 
 

@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lab.evidence.damage import Damage
 from lab.evidence.history import Outcome
+from lab.evidence.inventory import Damage
 from lab.evidence.loss import Mechanism
 from lab.judge.fact import Fact, HalfDone, Idle, Overtaken, Reentered, RefusedAndWritten, Repeated, Unwritten, Wait
 from lab.judge.faults import FaultOutcome, Onlookers

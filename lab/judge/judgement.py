@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from lab.errors import ExitStatus
-from lab.evidence.damage import Damage, DamageKind
+from lab.evidence.inventory import Damage, DamageKind
 from lab.evidence.loss import Loss, Mechanism
 from lab.evidence.run_folder import RUN
 from lab.judge.fact import (

@@ -10,8 +10,8 @@ from collections.abc import Container, Iterator
 from pathlib import Path
 
 from app.lock import Claim
-from lab.evidence.damage import Damage, DamageKind
 from lab.evidence.history import FAULTS, KEY_EVENTS, journal_of
+from lab.evidence.inventory import Damage, DamageKind
 from lab.evidence.loss import Loss
 from lab.evidence.run_folder import RUN, RunRecord
 from lab.judge.fact import Code, Fact, Repeated, TwoInside

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.journal import Sent, Started
-from lab.evidence.ending import Ending
 from lab.evidence.history import History
 from lab.evidence.run_folder import RunRecord
+from lab.evidence.run_tables import Ending
 from lab.judge.fact import Unseen
 
 REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report what becomes of their keys

@@ -21,12 +21,11 @@ import msgspec
 
 from app.lock import Claim
 from lab.evidence import run_folder
-from lab.evidence.damage import Damage, DamageKind
-from lab.evidence.ending import Ending
 from lab.evidence.history import History, Outcome
-from lab.evidence.inventory import changes
+from lab.evidence.inventory import Damage, DamageKind, changes
 from lab.evidence.loss import LossFile, Mechanism
 from lab.evidence.run_folder import RUN, RunRecord
+from lab.evidence.run_tables import Ending
 from lab.judge import run_facts
 from lab.judge.analysis import WITHOUT_CLOCK, analyse, analyse_without_clock
 from lab.judge.fact import Code, Fact

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from app.locks import stages
+from app import locks
 from lab.judge.judgement import Judgement
 from lab.language.choice import Language
 from lab.language.phrases import quoted
@@ -116,7 +116,7 @@ def _matrix(found: Sequence[Row], reports: Path, language: Language) -> tuple[li
     names = [scenario for scenario, _ in seen]
     for row in reversed(found):
         seen[row.scenario, row.stage] = _of_run(row, language)
-    shelf = list(stages())
+    shelf = locks.names()
     columns = sorted(
         {stage for _, stage in seen}, key=lambda name: (name not in shelf, shelf.index(name) if name in shelf else 0, name)
     )

@@ -17,7 +17,7 @@ from time import monotonic_ns
 
 import msgspec
 
-from app.fault_files import ANSWERED_WITHIN_S, GRANTED_WITHIN_S, NOTE, answer, is_granted
+from app.failpoints import ANSWERED_WITHIN_S, GRANTED_WITHIN_S, NOTE, answer, is_granted
 from lab.errors import RunFailed
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.run_folder import described

@@ -10,8 +10,7 @@ from pathlib import Path
 from app import locks
 from app.environment import NotInstalled
 from app.lock import Claim, Stage, claims
-from app.locks import NotAStage, stages
-from app.locks import stage as load_stage
+from app.locks import NotAStage
 from lab.errors import BadInput, MissingPackage, choose_from
 from lab.interrupts import Interrupted
 
@@ -26,10 +25,10 @@ def find_stage(name: str) -> Stage:
             "`lab stages` lists the stages."
         )
     if not name.endswith(".py"):
-        choose_from("stage", name, stages())
+        choose_from("stage", name, locks.names())
     try:
         with contextlib.redirect_stdout(sys.stderr):  # the output of a command may be JSON
-            return load_stage(name)
+            return locks.stage(name)
     except Interrupted:  # by the user, and not by the file
         raise
     except FileNotFoundError:

@@ -13,7 +13,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from app.line_file import LineFile
+from app.journal import LineFile
 from lab.evidence.history import KeyEvent
 from lab.servers.programs.redis import LABS_OWN, reports
 from lab.servers.server import LOOPBACK

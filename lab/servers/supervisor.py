@@ -15,11 +15,12 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.interrupts import Interrupted, interrupt
+from lab.interrupts import Interrupted, interrupt, interruptible
 from lab.paths import HOME
 from lab.servers import supervisor_process
 from lab.servers.supervisor_process import LONGEST_END_S, adopt_orphans, descendants
@@ -166,3 +167,32 @@ class Supervisor:
             with contextlib.suppress(ProcessLookupError):
                 found += [pid] if os.getsid(pid) in self._sessions else []
         return found
+
+
+_of_all: list[Supervisor] = []  # the supervisor of all runs of this process, where they have one
+
+
+@contextlib.contextmanager
+def supervised() -> Iterator[Supervisor]:
+    """Yield a supervisor for the servers that the block starts. An interrupt ends the block; no server outlives it."""
+    with interruptible():
+        supervisor = _of_all[0] if _of_all else Supervisor()
+        try:
+            yield supervisor
+        finally:
+            if _of_all:
+                supervisor.end_all()
+            else:
+                supervisor.close()
+
+
+@contextlib.contextmanager
+def one_supervisor() -> Iterator[None]:
+    """While the block runs, let the runs of this process have one supervisor: what a fork server imported for one run serves
+    the next run.
+    """
+    _of_all.append(Supervisor())
+    try:
+        yield
+    finally:
+        _of_all.pop().close()

@@ -9,8 +9,8 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from app.lock import Claim
-from lab.evidence.ending import Ending
 from lab.evidence.loss import Mechanism
+from lab.evidence.run_tables import Ending
 from lab.judge.fact import Code, Fact, Unseen
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.language.choice import Language

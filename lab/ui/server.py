@@ -26,8 +26,7 @@ from lab.judge.judgement import Verdict
 from lab.pipeline import Conducted, conduct, finish
 from lab.prerequisites import missing, program
 from lab.report import reference
-from lab.servers.supervised import supervised
-from lab.servers.supervisor import Supervisor, SupervisorGone
+from lab.servers.supervisor import Supervisor, SupervisorGone, supervised
 from lab.story.say import text
 from lab.story.verdict import why
 from lab.ui import addresses, lesson, questions

@@ -13,7 +13,7 @@ from lab.explore.decision import Explorer
 from lab.explore.server import redis_server
 from lab.scenario import reader as scenarios
 from lab.scenario.stages import find_stage
-from lab.servers.supervised import one_supervisor, supervised
+from lab.servers.supervisor import one_supervisor, supervised
 from tests.command import lab
 from tests.sampled import sampled
 from tests.trial import trial

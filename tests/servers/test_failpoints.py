@@ -8,8 +8,9 @@ from uuid import uuid4
 import pytest
 
 from app.endpoint import Endpoint
-from app.failpoints import Failpoints, InjectedError, Injection
+from app.failpoints import Injection
 from app.increment import Increment
+from app.injection import Failpoints, InjectedError
 from app.journal import Journal
 from app.lock import NotAcquired
 from app.locks import stages

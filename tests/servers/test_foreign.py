@@ -18,8 +18,9 @@ from redis.asyncio.connection import AbstractConnection as AsyncConnection
 from redis.connection import AbstractConnection
 
 from app.endpoint import Endpoint
-from app.failpoints import Failpoints, InjectedError, Injection
+from app.failpoints import Injection
 from app.increment import Increment
+from app.injection import Failpoints, InjectedError
 from app.journal import AnyEvent, Got, Journal, Released, Renewed
 from app.lock import NotAcquired
 from app.locks import stage as load_stage

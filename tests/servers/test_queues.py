@@ -8,7 +8,8 @@ import psutil
 import pytest
 
 from app.endpoint import Endpoint
-from app.failpoints import Failpoints, Injection
+from app.failpoints import Injection
+from app.injection import Failpoints
 from app.journal import Journal
 from app.lock import NotAcquired, NotOwner
 from app.locks import stages

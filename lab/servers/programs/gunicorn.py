@@ -11,13 +11,13 @@ from typing import Any
 
 from lab.errors import NotReady
 from lab.paths import HOME, INSTALLED
-from lab.servers import gunicorn_config
 from lab.servers.server import LOOPBACK
 from lab.servers.supervisor import Forkable
 
 THREADS = 32
-MODULES = ("gunicorn.arbiter", "gunicorn.workers.gthread", "app.web")
-CONFIG = Path(gunicorn_config.__file__)  # what has no option on the command line
+REDIS = tuple(f"app.stores.redis_{part}" for part in ("connection", "asyncio", "steps", "subscriptions"))
+MODULES = ("gunicorn.arbiter", "gunicorn.workers.gthread", "app.web", *REDIS)
+CONFIG = Path(__file__).parents[1] / "gunicorn_config.py"  # what has no option on the command line
 
 
 @dataclass(frozen=True)

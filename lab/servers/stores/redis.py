@@ -18,8 +18,7 @@ from app.stores.redis import PRIMARY
 from lab.evidence.run_tables import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
-from lab.servers.programs.redis import RedisServer, ShiftedRedis, connected, info
-from lab.servers.programs.sentinel import Sentinel
+from lab.servers.programs.redis import RedisServer, Sentinel, ShiftedRedis, connected, info
 from lab.servers.redis_events import RedisEvents
 from lab.servers.replication_link import ReplicationLink, until
 from lab.servers.server import Reachable, Server

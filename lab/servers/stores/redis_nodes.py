@@ -14,8 +14,7 @@ from pathlib import Path
 from lab.scenario.requirements import REDIS_NODES
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
-from lab.servers.programs.redis import RedisServer, ShiftedRedis
-from lab.servers.programs.sentinel import Sentinel
+from lab.servers.programs.redis import RedisServer, Sentinel, ShiftedRedis
 from lab.servers.redis_events import RedisEvents
 from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server

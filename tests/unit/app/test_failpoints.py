@@ -8,9 +8,10 @@ from time import monotonic_ns
 
 import pytest
 
-from app import fault_files, votes
+from app import failpoints, lock_keys
 from app.answer import Meaning
-from app.failpoints import ACQUIRE, ACTIONS, AFTER, BEFORE, READ, RELEASE, WRITE, Failpoints, InjectedError, Injection
+from app.failpoints import ACQUIRE, AFTER, BEFORE, READ, RELEASE, WRITE, Injection
+from app.injection import ACTIONS, Failpoints, InjectedError
 from app.request_context import SENT_NS, RequestContext
 from tests.every import every
 
@@ -73,7 +74,7 @@ def test_request_waits_for_the_lab(tmp_path, monkeypatch):
     request.start()
     request.join(0.1)
     order.append("the lab's part")
-    fault_files.answer(tmp_path, "fault-1")
+    failpoints.answer(tmp_path, "fault-1")
     request.join(5)
 
     assert order == ["the lab's part", "its own part"]
@@ -228,7 +229,7 @@ def test_the_first_vote_of_a_try():
 )
 def test_the_first_vote_by_script(scripts, first, monkeypatch):
     """A try asks each of the servers once. Its votes by a script are the last answers of that script, one a server."""
-    monkeypatch.setattr(votes, "servers", 3)
+    monkeypatch.setattr(lock_keys, "servers", 3)
     one = RequestContext()
     one.begin("r1")
     sent_ns = []
@@ -242,7 +243,7 @@ def test_the_first_vote_by_script(scripts, first, monkeypatch):
 
 def test_votes_are_sent_at_once(monkeypatch):
     """Where all servers are asked before the first answers, each vote has the time of its own command."""
-    monkeypatch.setattr(votes, "servers", 3)
+    monkeypatch.setattr(lock_keys, "servers", 3)
     one = RequestContext()
     one.begin("r1")
     for _ in range(3):

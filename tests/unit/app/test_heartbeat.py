@@ -105,7 +105,7 @@ def test_worker_waits_for_a_processor(tmp_path, monkeypatch):
     monkeypatch.setattr(heartbeat, "monotonic_ns", lambda: now_ns)
     monkeypatch.setattr(heartbeat, "QUEUE", own)
     monkeypatch.setattr(heartbeat, "QUEUE_OF_WORKER", str(tmp_path / "{}"))
-    monkeypatch.setattr(heartbeat.failpoints, "COMPANIONS", {7})
+    monkeypatch.setattr(heartbeat.injection, "COMPANIONS", {7})
     own.write_text("7 0 1\n")
     beats = Heartbeat(Journal(tmp_path / "journal"))
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.origin import LOOPBACK, foreign
-from app.settings import Settings
-from app.web import create_app
+from app.settings import LOOPBACK, Settings
+from app.web import create_app, foreign
 from lab.containers.agent import EVERYWHERE
 from lab.servers.programs.gunicorn import Gunicorn
 from tests.every import every

@@ -23,7 +23,7 @@ from lab.paths import HOME
 from lab.scenario import reader
 from lab.scenario.fault import Need, Target
 from lab.scenario.faults import faults
-from lab.servers.programs.sentinel import Sentinel
+from lab.servers.programs.redis import Sentinel
 from lab.servers.stores import stores
 from tests.every import every
 

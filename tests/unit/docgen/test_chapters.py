@@ -12,7 +12,7 @@ from app.locks import PARTS, stages
 from lab.docgen import chapters, cost_of_locking, figures, generate, translations
 from lab.docgen.figures import Illustration, illustrations
 from lab.errors import BadInput
-from lab.evidence.ending import Ending
+from lab.evidence.run_tables import Ending
 from lab.judge.verdict import judge
 from lab.language.choice import Language
 from lab.paths import HOME

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from lab.evidence.damage import DamageKind
 from lab.evidence.history import History, in_order, outcome_of
+from lab.evidence.inventory import DamageKind
 from tests.builders import Made
 from tests.every import every
 

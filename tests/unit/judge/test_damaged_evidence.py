@@ -14,7 +14,7 @@ import pytest
 from app.locks import stages
 from lab.commands.check import differences_from_this_lab, disagreements
 from lab.errors import BadInput
-from lab.evidence.damage import Damage, DamageKind
+from lab.evidence.inventory import Damage, DamageKind
 from lab.evidence.run_folder import RunRecord, load
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge, judge_again

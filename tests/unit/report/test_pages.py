@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from app.locks import stages
 from lab.evidence import run_folder
-from lab.evidence.ending import Ending
+from lab.evidence.run_tables import Ending
 from lab.judge.verdict import judge
 from lab.language.choice import Language
 from lab.paths import REFERENCE

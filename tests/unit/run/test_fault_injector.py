@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from msgspec.structs import fields
 
-from app import fault_files
-from app.failpoints import Failpoints
+from app import failpoints
+from app.injection import Failpoints
 from lab.errors import RunFailed
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History
@@ -256,7 +256,7 @@ def test_lab_that_comes_too_late(folder, monkeypatch):
 
     def is_answered() -> None:
         reach(folder, "end_session")
-        fault_files.wait_for_answer(folder, "end_session-1")
+        failpoints.wait_for_answer(folder, "end_session-1")
 
     with pytest.raises(RunFailed, match="end_session-1 came too late"), injecting:
         is_answered()
@@ -268,7 +268,7 @@ def test_lab_that_comes_too_late(folder, monkeypatch):
         ("expire", False, 0, False),
         ("expire", True, 0, True),
         ("expire", True, -0.001, False),  # for_ms is not over
-        ("expire", False, fault_files.GRANTED_WITHIN_S, True),  # a lock that is renewed is granted to nobody
+        ("expire", False, failpoints.GRANTED_WITHIN_S, True),  # a lock that is renewed is granted to nobody
         ("freeze", False, 0, True),
     ],
 )

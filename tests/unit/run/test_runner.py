@@ -13,7 +13,7 @@ import pytest
 from app.locks import stages
 from lab.errors import BadInput, ExitStatus, LabError, MissingProgram, NotReady, RunFailed
 from lab.evidence import run_folder
-from lab.evidence.ending import Ending
+from lab.evidence.run_tables import Ending
 from lab.interrupts import Interrupted, interruptible
 from lab.report import site
 from lab.run import runner

@@ -7,8 +7,7 @@ import signal
 
 import psutil
 
-from lab.servers.supervised import one_supervisor, supervised
-from lab.servers.supervisor import Supervisor
+from lab.servers.supervisor import Supervisor, one_supervisor, supervised
 from tests.command import runs
 
 

@@ -1,0 +1,197 @@
+"""Inject faults: what a replica does when a request reaches a failpoint (``app/failpoints.py``).
+
+The commands are counted below the client of the store: at its connection, whichever library uses it. So the text of a stage has
+no trace of a failpoint, and one scenario injects its fault at the corresponding moment of every stage. Some clients send several
+commands at once, in a pipeline. Then ``before_last`` is before all of them, if the expected last command is one of them. Where
+no fault is prepared, a failpoint costs one test of a variable.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from app import failpoints
+from app.answer import is_good, kind
+from app.failpoints import BEFORE, READ, RELEASE, WRITE, Injection
+from app.lock_keys import LockKeys
+
+
+class InjectedError(Exception):
+    """The error of a fault whose action is ``raise`` or ``hang``."""
+
+
+class CommandFailed(InjectedError):  # noqa: N818 - names what happened to the command
+    """A command fails before it is sent. The store's client raises an error of its own library in its place."""
+
+
+class ReplyLost(Exception):  # noqa: N818 - names what happened to the reply
+    """The store carried the command out, and the client must behave as if the reply was lost: it sends the command again."""
+
+
+class ReplyDropped(ReplyLost):
+    """As ReplyLost, but the client raises an error of its own library, and sends nothing again."""
+
+
+class Gate:
+    """The gate of late writes: while one is written, no other request is between its read and its write.
+
+    A holder that was stopped writes a number that it read long ago. Where another request has just read, and writes after it,
+    most of what the late write destroyed is brought back: which of the two comes first is luck. So the late write waits until
+    nobody else is between a read and a write, and until it is written, nobody reads. Both orders can happen. The gate only
+    decides which. It is a lock on a file, shared by who is inside: it holds for the threads of all replicas, and a process that
+    dies leaves it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._inside: dict[str, int] = {}  # by request, its open file
+
+    def enter(self, request: str) -> None:
+        """Let a request read. It waits while a late write is under way."""
+        self.leave(request)  # a stage may do the work more than once
+        self._inside[request] = os.open(self.path, os.O_RDONLY | os.O_CREAT, 0o666)
+        fcntl.flock(self._inside[request], fcntl.LOCK_SH)
+
+    def wait_for_others(self, request: str) -> None:
+        """Wait until nobody but this request is inside, and keep the others out until it leaves."""
+        if (file := self._inside.get(request)) is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+
+    def leave(self, request: str) -> None:
+        """End what ``enter`` began, if it did."""
+        if (file := self._inside.pop(request, None)) is not None:
+            os.close(file)
+
+
+class Failpoints:
+    """The faults that one replica is to inject, and the number of commands that each phase is expected to have."""
+
+    def __init__(self, folder: Path, replica: str) -> None:
+        self.folder = folder
+        self.replica = replica
+        self.pending = {injection.name: injection for injection in failpoints.prepared(folder)}
+        late = any(injection.writes_late for injection in self.pending.values())
+        self.gate = Gate(folder / "late_write.gate") if late else None
+        self.late: set[str] = set()  # the requests whose write comes late
+        self.awaited = [injection.name for injection in self.pending.values() if injection.awaits_grant]
+        self.grants = 0
+        self.keys = LockKeys()
+        self.usual_commands: dict[str, int] = {}  # phase → how many commands of the lock the last request sent in it
+        self.entered_after: dict[str, set[str]] = {}  # script → the kinds of answer after which requests entered their work
+        self.before_injecting: Callable[[], object] = lambda: None  # a process that is killed writes nothing after it
+        self._mutex = threading.Lock()
+
+    def learn(self, script: str, answer: object) -> None:
+        """Note that a request entered its work after this answer of this script: it meant yes."""
+        self.entered_after.setdefault(script, set()).add(kind(answer))
+
+    def is_yes(self, script: str, answer: object) -> bool:
+        """Return whether this answer of a script means yes. Until a request has entered after the script: whether it looks so."""
+        kinds = self.entered_after.get(script)
+        return is_good(answer) if kinds is None else kind(answer) in kinds
+
+    def reach(self, phase: str, moment: str, request: str, command: str = "", keys: Sequence[str] = ()) -> None:
+        """Inject every fault that is still pending at this failpoint. command, keys: where the failpoint is a command, its."""
+        if phase == READ and moment == BEFORE:
+            with self._mutex:
+                self.grants += 1
+            for name in self.awaited:
+                failpoints.tell_granted(self.folder, name)
+        while (injection := self._take(f"{phase}.{moment}")) is not None:
+            if failpoints.take(self.folder, injection.name, self.replica, request, command, keys):
+                self.before_injecting()
+                if injection.lab_first:
+                    failpoints.wait_for_answer(self.folder, injection.name)
+                if injection.writes_late:
+                    self.late.add(request)
+                ACTIONS[injection.action](injection)
+                if injection.awaits_grant:
+                    failpoints.wait_for_grant(self.folder, injection.name)
+        if self.gate is not None:
+            self._pass(self.gate, phase, moment, request)
+
+    def _pass(self, gate: Gate, phase: str, moment: str, request: str) -> None:
+        """Let a request pass the gate of late writes: it is inside from its read until its release begins."""
+        if phase == READ and moment == BEFORE:
+            gate.enter(request)
+        elif phase == WRITE and moment == BEFORE and request in self.late:
+            gate.wait_for_others(request)
+        elif phase == RELEASE:
+            gate.leave(request)
+
+    def _take(self, failpoint: str) -> Injection | None:
+        """Remove and return a pending injection, so that no other thread of this process can take it."""
+        if not self.pending:
+            return None
+        with self._mutex:
+            for injection in self.pending.values():
+                if injection.failpoint == failpoint and self.grants >= injection.skip:
+                    return self.pending.pop(injection.name)
+        return None
+
+
+def _raise(injection: Injection) -> None:
+    raise InjectedError(f"{injection.name} was injected at {injection.failpoint}")
+
+
+def _hang(injection: Injection) -> None:
+    """Do nothing for so long that the run is over; then fail, so that the request writes nothing."""
+    time.sleep(injection.for_ms / 1000)
+    _raise(injection)
+
+
+def _fail(injection: Injection) -> None:
+    raise CommandFailed(f"{injection.name} was injected at {injection.failpoint}")
+
+
+def _lose_reply(injection: Injection) -> None:
+    raise ReplyLost(f"{injection.name} was injected at {injection.failpoint}")
+
+
+def _drop_reply(injection: Injection) -> None:
+    raise ReplyDropped(f"{injection.name} was injected at {injection.failpoint}")
+
+
+# the processes that hold locks for this one: they stop, continue and die with it
+COMPANIONS: set[int] = set()
+
+
+def _signal_companions(what: signal.Signals) -> None:
+    for pid in list(COMPANIONS):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, what)
+
+
+def _stop(_: Injection) -> None:
+    """Stop this process, until somebody lets it continue.
+
+    The signal goes to this very thread. It stops the whole process all the same. A signal to the process may be delivered
+    to any of its threads, and this thread would then run on for long enough to send its next command.
+    """
+    _signal_companions(signal.SIGSTOP)
+    signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
+    _signal_companions(signal.SIGCONT)
+
+
+def _kill(_: Injection) -> None:
+    _signal_companions(signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+ACTIONS: dict[str, Callable[[Injection], None]] = {
+    "stop": _stop,
+    "kill": _kill,
+    "raise": _raise,
+    "hang": _hang,
+    "fail": _fail,
+    "wait": lambda injection: time.sleep(injection.for_ms / 1000),
+    "lose_reply": _lose_reply,
+    "drop_reply": _drop_reply,
+}
