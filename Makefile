@@ -25,7 +25,7 @@ READS.report = RUN
 READS.site = OUT
 READS.serve = PORT
 READS.clean = KEEP
-TARGETS = help setup setup-all setup-dev libraries scenario explore play class ladder matrix sweep ui report site serve clean doctor bench check lint types contracts unit budget test trial
+TARGETS = help setup setup-all setup-dev libraries scenario explore play class ladder matrix sweep ui report site serve clean doctor bench check lint types contracts unit budget documents test trial
 GOALS := $(or $(MAKECMDGOALS),help)
 NOWHERE := $(filter-out $(TARGETS),$(GOALS))
 $(if $(NOWHERE),$(error there is no target $(NOWHERE); `make help` lists the targets))
@@ -113,8 +113,11 @@ doctor: setup ## list installed programs, and how to install missing programs
 bench: setup-dev ## measure what the lab and the locks cost, as ratios
 	@exec $(LAB) bench
 
+CHECKS = lint types contracts unit budget # side by side; each prints when it is done
+AT_ONCE = --no-print-directory --jobs $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+
 check: setup-dev ## format, lint, types, import contracts, and tests without servers
-	@$(MAKE) --no-print-directory --jobs $(if $(filter output-sync,$(.FEATURES)),--output-sync) lint types contracts unit budget
+	@$(MAKE) $(AT_ONCE) $(CHECKS)
 
 budget: # lines of each folder that has more than it should
 	@.venv/bin/python -m tests.budget
@@ -132,9 +135,12 @@ contracts: # who may import whom
 unit: # the tests that need no server, but for those that start whole commands or draw whole sites
 	@.venv/bin/pytest -q -n auto -m "not whole" tests/unit
 
-test: check ## check, documents, and tests with servers and a browser
+documents: # the generated parts, pictures and charts
 	@$(LAB) docs --check
-	@.venv/bin/pytest -q -n 3 --dist worksteal -m "whole or servers" tests/unit tests/servers # the explorer takes both cores: more at a time take longer
+
+test: setup-dev ## check, documents, and tests with servers and a browser
+	@$(MAKE) $(AT_ONCE) $(CHECKS) documents
+	@.venv/bin/pytest -q -n 5 --dist worksteal -m "whole or servers" tests/servers $$(grep -rl --include='*.py' mark.whole tests/unit) # most wait
 	@.venv/bin/pytest -q -n 3 --dist worksteal tests/browser # a Chromium that idles between tests of servers did not live
 
 trial: setup-dev # the whole of what the tests have a sample of: some hours

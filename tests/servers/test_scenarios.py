@@ -45,12 +45,11 @@ SLOW_TO_START = ("zookeeper", "redis_nodes")
 def sample() -> set[tuple[str, str]]:
     """Return few cells that show each kind of fault where it is held off and where it is not, and each scenario of the core."""
     cells = [(name, stage) for name, few in CELLS.items() for stage in few]
-    shows = {
-        cell: {*{cell[0]} & CORE, *((type(fault), expectations()[cell]) for fault in load(cell[0]).faults)} for cell in cells
-    }
+    quick = {cell for cell in cells if find_stage(cell[1]).store not in SLOW_TO_START}
+    shows = {cell: {*{cell[0]} & CORE, *((type(fault), EXPECTED[cell]) for fault in load(cell[0]).faults)} for cell in cells}
     left, chosen = set().union(*shows.values()), set()
     while left:
-        best = max(cells, key=lambda cell: (len(shows[cell] & left), find_stage(cell[1]).store not in SLOW_TO_START))
+        best = max(cells, key=lambda cell: (len(shows[cell] & left), cell in quick))
         chosen.add(best)
         left -= shows[best]
     return chosen
@@ -58,6 +57,7 @@ def sample() -> set[tuple[str, str]]:
 
 TURNED_AWAY = "try_lock"  # requests are refused at once: no scenario of the core has that
 CORE = {*CORE_SCENARIOS, TURNED_AWAY} - {"rush"}  # which is below, and in test_rush.py
+EXPECTED = expectations()
 DRAWN = drawn() | {TURNED_AWAY}
 SAMPLE = sample()
 
@@ -72,7 +72,7 @@ def test_cell(scenario, stage, try_lock, tmp_path):
         pytest.skip("this kernel, or the file system of the temporary folder, does not report unsynced pages")
     judgement, _, folder = try_lock(scenario, stage, FEWER.get(scenario, {}))
 
-    assert judgement.verdict == expectations()[scenario, stage], reasons(judgement)
+    assert judgement.verdict == EXPECTED[scenario, stage], reasons(judgement)
     if load(scenario).faults:
         records = list(History(folder).faults())
         assert len(records) == len(load(scenario).faults)
