@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import tomllib
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -39,7 +38,7 @@ def uses() -> dict[str, set[str]]:
     for path in LAB.rglob("*.py"):
         part = path.relative_to(LAB).parts[0].removesuffix(".py")
         if part in known:
-            found[part] |= {imported for imported in _imports(path) if imported in known} - {part}
+            found[part] |= {imported for package, imported in _imports(path) if package == "lab" and imported in known} - {part}
             found[part] -= {used for user, used in excused if user == part}
     return found
 
@@ -47,16 +46,15 @@ def uses() -> dict[str, set[str]]:
 def doors() -> list[str]:
     """Return the modules of ``app`` that ``lab`` and the load scripts import."""
     paths = [*LAB.rglob("*.py"), *(HOME / "locustfiles").glob("*.py")]
-    return sorted({name for path in paths for name in _imports(path, "app")})
+    return sorted({name for path in paths for package, name in _imports(path) if package == "app"})
 
 
-def _imports(path: Path, package: str = "lab") -> Iterator[str]:
-    """Yield the parts of a package that a file imports, at its top or inside a function."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module == package:
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(f"{package}."):
-            yield node.module.split(".")[1]
+@cache
+def _imports(path: Path) -> frozenset[tuple[str, str]]:
+    """Return what a file imports from packages, at its top or inside a function: each package, and the part of it."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    found = [(node.module.split("."), node.names) for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    return frozenset((module[0], part) for module, names in found for part in module[1:2] or [one.name for one in names])
 
 
 def reduced(graph: dict[str, set[str]]) -> list[tuple[str, str]]:

@@ -70,7 +70,7 @@ def _claims(names: Sequence[str]) -> list[Claim]:
 
 def columns(claim: Claim) -> dict[str, list[str]]:
     """Return the stages by what is known of them and a claim. Each stage stands in exactly one list."""
-    seen = worst().get(claim.name, {})
+    seen = worst(claim.name).get(claim.name, {})
     heads = {Outcome.KEPT: KEPT, Outcome.LOST_OTHERWISE: LOST_OTHERWISE, Outcome.FAILED: FAILED}
     found: dict[str, list[str]] = {head: [] for head in COLUMNS}
     for name, stage in stages().items():

@@ -91,10 +91,10 @@ def tally(stage: str) -> dict[Outcome, int]:
     return shown | {Outcome.NOT_TRIED: len(reader.names()) - sum(shown.values())}
 
 
-def worst() -> dict[str, dict[str, Outcome]]:
-    """Return the outcome of each claim with each stage. Several scenarios may test one claim: the worst outcome counts."""
+def worst(claim: str = "") -> dict[str, dict[str, Outcome]]:
+    """Return the outcome of each claim, or of this one, with each stage. Of several scenarios that test it, the worst counts."""
     about: dict[str, dict[str, Outcome]] = {}
-    for cell in tried():
+    for cell in tried(claim=claim):
         found = outcome_of(cell)
         if found is not Outcome.NOT_TRIED:
             stages = about.setdefault(cell.claim, {})
