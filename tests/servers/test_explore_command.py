@@ -16,7 +16,7 @@ from app.locks import stage
 from lab.commands.explore import WITHIN_S
 from lab.errors import ExitStatus
 from lab.explore.server import PREFIX, sweep
-from tests.command import Started, lab, wait_for, warm
+from tests.command import Started, gone, lab, wait_for, warm
 
 LOCKS = Path(__file__).with_name("locks")
 ONLY_RAISES = LOCKS / "trial" / "wrong" / "only_raises.py"
@@ -202,14 +202,10 @@ def test_killed_explorations_leave_nothing(tmp_path):
         os.kill(one.process.pid, (signal.SIGTERM, signal.SIGKILL)[place % 2])
     for one in some:
         one.end()
-    assert wait_for(lambda: not any(map(runs, below)))
+    assert gone(below)
     sweep()
 
     assert not {path for path in folders() for one in some if path.name.startswith(f"{PREFIX}{one.process.pid}-")}
-
-
-def runs(process):
-    return process.is_running() and process.status() != "zombie"
 
 
 def test_interrupted(tmp_path):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from app.lock import NotAcquired
 from app.locks import fair
 from app.stores.redis import Redis
+from tests.command import wait_for
 
 TTL_MS = 900  # a place lives as long, and is renewed every 300 ms
 
@@ -31,14 +32,6 @@ def queue(store: Redis, key: str) -> list[str]:
     return store.lrange(f"{key}:queue", 0, -1)
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
-    for _ in range(2000):
-        if holds():
-            return
-        threading.Event().wait(0.002)
-    raise AssertionError("that never came")
-
-
 def waiters(stores: list[Redis], key: str, number: int, entered: list[int]) -> list[threading.Thread]:
     """Start waiters of both replicas, one after the other. Each notes when it is inside."""
     threads = []
@@ -46,7 +39,7 @@ def waiters(stores: list[Redis], key: str, number: int, entered: list[int]) -> l
         one = lock(stores[place % 2], key)
         threads.append(threading.Thread(target=lambda one=one, place=place: one.run(lambda grant: entered.append(place))))
         threads[-1].start()
-        wait_until(lambda one=one: getattr(one, "owner", "") in queue(stores[0], key))
+        wait_for(lambda one=one: getattr(one, "owner", "") in queue(stores[0], key))
     return threads
 
 

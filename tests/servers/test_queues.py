@@ -18,6 +18,7 @@ from app.settings import Settings
 from app.stores import lock_store
 from lab.servers.stores import stores
 from lab.servers.supervisor import Supervisor
+from tests.command import wait_for
 
 TTL_MS = 1000  # the least that either keeps
 QUEUES = ["zookeeper", "etcd"]
@@ -80,16 +81,6 @@ def queued(name, store, key) -> int:
     if name == "zookeeper":
         return len(store.session(TTL_MS).get_children(f"/{key}"))
     return len(store._servers[0].get_prefix(f"{key}/"))
-
-
-def wait_for(what) -> None:
-    """Until it is so; a test that waits for ever fails by its time-out."""
-    until = threading.Event()
-    for _ in range(2000):
-        if what():
-            return
-        until.wait(0.005)
-    raise AssertionError("that never came")
 
 
 def test_waiters_enter_in_order(name, connect, key):
