@@ -49,11 +49,6 @@ def lost(reports) -> Path:
     return max((reports / "runs").glob("2*-rush-none-*")) / "report.html"  # the newest: it was just made
 
 
-def test_run_page_is_accessible(browser, lost):
-    """Everybody can read the page of a run."""
-    browser.look(browser.open(lost), "run")
-
-
 def test_run_page_in_chinese(browser, lost):
     """The button leads to the same page in Chinese, which the browser remembers; everybody can read that as well."""
     page = browser.open(lost)
@@ -86,7 +81,7 @@ def in_both(browser, english: Path, name: str) -> None:
 
 
 def test_run_page_begins_with_its_claim(browser, lost):
-    """The claim and the bar of all requests are in sight; the curves are drawn when a reader opens what is folded."""
+    """Everybody can read it: claim and bar are in sight, and the curves are drawn when a reader opens what is folded."""
     page = browser.open(lost)
     parts = page.locator(".split .part")
     widths = [one.bounding_box()["width"] for one in parts.all()]
@@ -95,6 +90,7 @@ def test_run_page_begins_with_its_claim(browser, lost):
     assert page.locator(".tested").bounding_box()["y"] < 500
     assert page.locator("#curves svg").count() == 0
 
+    browser.look(page, "run")
     page.locator("details.more > summary").click()
     page.locator("#curves svg[role=img]").last.wait_for()
     assert page.locator("#curves svg[role=img]").count() == 2  # a stage without a lock has no waits
@@ -155,7 +151,7 @@ def test_the_site_can_be_read_by_everybody(browser, reports):
 
 
 def test_filters_are_kept_in_the_address(browser, reports):
-    """The site shows the runs that pass the filters, and the address keeps the filters."""
+    """The site shows the runs that pass the filters, also where none does, and the address keeps the filters."""
     page = browser.open(reports / "index.html")
     whole = names(page)
     assert whole[:2] == ["lua", "none"]
@@ -173,13 +169,9 @@ def test_filters_are_kept_in_the_address(browser, reports):
     assert names(again) == whole
     assert "#" not in again.url
 
-
-def test_filter_without_a_match(browser, reports):
-    """A filter that no run passes shows no run."""
-    page = browser.open(f"{(reports / 'index.html').as_uri()}#stage=nobody")
-
-    assert names(page) == []
-    assert page.locator("#shown").inner_text().startswith("0 of ")
+    nobody = browser.open(f"{again.url}#stage=nobody")
+    assert names(nobody) == []
+    assert nobody.locator("#shown").inner_text().startswith("0 of ")
 
 
 def test_links_to_a_run_and_back(browser, reports):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 from pathlib import Path
 from time import monotonic
 
@@ -16,7 +15,6 @@ from lab.explore.decision import Decision
 from lab.explore.questions import SearchOptions
 from lab.explore.search.event import Budget
 from lab.scenario.stages import find_stage
-from tests.command import run
 from tests.sampled import sampled
 from tests.servers.explored import exploring
 
@@ -63,17 +61,7 @@ def test_less_is_not_enough(what, real):
     assert all(one.is_decided for one in found.answers)
 
 
-@pytest.mark.parametrize(("folder", "verdict"), [(FOLDER, "BROKEN"), (FOLDER / "solutions", "KEPT")], ids=["start", "solution"])
-def test_run_agrees_with_the_explorer(folder, verdict, tmp_path):
-    """Real servers show what the explorer has found: the release of a slow holder, before and after."""
-    shutil.copy(folder / "03_deletes_anything.py", tmp_path / "my_lock.py")
-
-    done = run("slow_holder", "./my_lock.py", tmp_path)
-
-    assert done.verdict["verdict"] == verdict
-
-
-@pytest.mark.parametrize("name", sampled(STARTS, list(STARTS)[::3]))
+@pytest.mark.parametrize("name", sampled(STARTS, [one for one in STARTS if one[:2] in ("03", "04", "07", "10")]))
 @pytest.mark.parametrize(("folder", "when"), [(FOLDER, "Before"), (FOLDER / "solutions", "After")], ids=["start", "solution"])
 def test_exercise_breaks_what_it_says(name, folder, when, real):
     """The command of an exercise finds the broken claims that the exercise names, and no others that the lock makes."""

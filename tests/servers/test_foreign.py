@@ -445,15 +445,6 @@ def test_names_of_statements(lab):
     assert seen == ["SELECT", "INSERT", "SELECT", "ROLLBACK"]
 
 
-@pytest.mark.parametrize("name", sampled(["redis_watch", "own_sockets"], []))
-def test_rush_keeps(tmp_path, name):
-    """A sound lock of a library is kept under a small rush, and was counted."""
-    done = run("rush", str(FOREIGN / f"{name}.py"), tmp_path, requests=700, users=20)
-
-    assert (done.status, done.verdict["verdict"]) == (0, "KEPT"), done.verdict["why"]
-    assert done.verdict["sent_per_increment"] >= 2
-
-
 @pytest.mark.parametrize(
     ("name", "verdict"),
     sampled([("redis_pipeline", "KEPT"), ("pypi_kazoo_lock", "UNSEEN")], ["redis_pipeline"]),  # kazoo's docs do not promise it

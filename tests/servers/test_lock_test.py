@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -61,20 +60,6 @@ def guarded(client, key, ttl):
         return wrapped
 
     return decorate
-
-
-class OfItsOwn:
-    """A lock whose key and TTL are in its code."""
-
-    def __init__(self, client):
-        self.client, self.token = client, uuid.uuid4().hex
-
-    def acquire(self):
-        while not self.client.set("cron", self.token, nx=True, px=3000):
-            time.sleep(0.02)
-
-    def release(self):
-        self.client.eval(COMPARE, 1, "cron", self.token)
 
 
 class AtHome:
@@ -194,46 +179,11 @@ class NoKey(NoMethods):
 '''
 
 
-OWN_CLIENT = """
-import time
-import uuid
-
-from own_sockets import RELEASE, Client
-
-
-class Own:
-    def __init__(self, host, port, key, ttl):
-        self.client, self.key, self.ttl, self.token = Client(host, port), key, ttl, uuid.uuid4().hex
-
-    def acquire(self):
-        while self.client.ask("SET", self.key, self.token, "NX", "PX", str(int(self.ttl * 1000))) is None:
-            time.sleep(0.02)
-
-    def release(self):
-        self.client.ask("EVAL", RELEASE, "1", self.key, self.token)
-        self.client.close()
-"""
-
-
 @pytest.fixture
 def here(tmp_path):
     """A folder with a module of somebody's locks."""
     (tmp_path / "locks_of_mine.py").write_text(LOCKS, encoding="utf-8")
     return tmp_path
-
-
-@pytest.mark.trial
-def test_client_of_its_own(here):
-    """A lock that asks for the address of the store gets that of a lane: the commands of its own client are seen."""
-    (here / "own_client.py").write_text(OWN_CLIENT, encoding="utf-8")
-    shutil.copy(Path(__file__).parent / "foreign" / "own_sockets.py", here)
-    words = ("--claims", "exclusive releases_only_its_own", "--scenario", "slow_holder", "--out", "out")
-    done = lab("test", "own_client:Own", *words, cwd=here)
-
-    tested = json.loads((here / "out" / "test.json").read_text(encoding="utf-8"))
-    own = next(one for one in tested["claims"] if one["claim"] == "releases_only_its_own")
-    assert (own["orders"], [one["verdict"] for one in own["cells"]]) == ("holds", ["KEPT"]), done.err
-    assert "by_lane=True" in (here / "out" / "own.py").read_text(encoding="utf-8")
 
 
 def test_class_is_condemned(here):
@@ -256,30 +206,6 @@ def test_class_is_condemned(here):
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "0")
     assert "1 promise broken" in (here / "b.svg").read_text(encoding="utf-8")
     assert "releases_atomically" in (here / "out" / "test.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.trial
-def test_function_is_acquitted(here):
-    """A function that makes a sound lock keeps its promises in every order and in the run."""
-    words = ("--claims", "releases_only_its_own", "--scenario", "slow_holder", "--budget", "60", "--out", "out")
-    done = lab("test", "locks_of_mine:make", *words, cwd=here)
-
-    assert done.status == 0, done.out + done.err
-    (own,) = json.loads((here / "out" / "test.json").read_text(encoding="utf-8"))["claims"]
-    assert (own["orders"], own["cells"][0]["verdict"]) == ("holds", "KEPT")
-
-
-@pytest.mark.trial
-def test_lock_with_its_own_key_and_ttl(here):
-    """A lock that takes no key and no TTL is judged by those that it sets: it is free again within its own TTL."""
-    words = ("--claims", "exclusive,freed_after_crash", "--scenario", "holder_crash", "--budget", "5", "--out", "out")
-    done = lab("test", "locks_of_mine:OfItsOwn", *words, cwd=here)
-
-    _, own = json.loads((here / "out" / "test.json").read_text(encoding="utf-8"))["claims"]
-    written = (here / "out" / "of_its_own.py").read_text(encoding="utf-8")
-    assert own["cells"][0]["verdict"] == "KEPT", done.out
-    assert 'key="cron"' in written
-    assert "ttl_ms=3000,\n    has_fixed_ttl=True" in written
 
 
 @pytest.mark.parametrize(

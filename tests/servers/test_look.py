@@ -34,6 +34,13 @@ class Plain:
         self.client.eval(COMPARE, 1, self.key, self.token)
 
 
+class OfItsOwn(Plain):
+    """A lock whose key and TTL are in its code."""
+
+    def __init__(self, client):
+        super().__init__(client, "cron", 3)
+
+
 class ZeroIsYes(Plain):
     def acquire(self):
         return 0 if super().acquire() else 1
@@ -225,14 +232,15 @@ def test_answer_means_yes(name, look):
         ("TimeoutInMs", {"means": {}}),
         ("kept_for_all", {"form": "{key}"}),
         ("NoGate", {"says_yes": True, "loop": None}),
+        ("OfItsOwn", {"form": "cron"}),
     ],
 )
 def test_what_a_look_finds(name, found, look):
-    """It finds the answer of a block, a client of texts, the key that a release frees, a TTL with a name of two meanings."""
+    """It finds the answer of a block, a client of texts, the key that a release frees, a TTL in the code."""
     stage, _ = look(name)
 
     assert {what: getattr(stage.lock, what) for what in found} == found
-    assert not stage.has_fixed_ttl
+    assert (stage.ttl_ms, stage.has_fixed_ttl) == (3000, name == "OfItsOwn")
 
 
 def test_lock_that_keeps_an_event_loop(look):

@@ -67,12 +67,6 @@ def folders():
     return {one for one in found if not psutil.pid_exists(int(one.name.removeprefix(PREFIX).partition("-")[0]))}
 
 
-@pytest.mark.trial
-def test_sound(run):
-    """A sound lock passes, by the path of its file and by its STAGE."""
-    run(SOUND, TESTS).assert_outcomes(passed=2)
-
-
 def test_broken(run):
     """A broken lock fails the test, which prints the lanes, how to run the schedule again, and last the verdict."""
     done = run(BROKEN, TESTS)

@@ -127,14 +127,6 @@ def test_lock_is_tested(site, here):
     assert files(site) == before
 
 
-@pytest.mark.trial
-def test_explore(site, here):
-    """The explorer decides a lock in this folder."""
-    words = ("--claim", "releases_only_its_own", "--clients", "2", "--budget", "60")
-
-    assert "my_lock keeps 1 promise in every order" in execute(lab(site), "explore", "./my_lock.py", *words, cwd=here)
-
-
 def test_doctor(site, here):
     """The doctor works, and has nothing to install where the servers are installed."""
     assert "redis-server" in execute(lab(site), "doctor", cwd=here)
