@@ -202,9 +202,12 @@ def _packages(lock_file: str, dev: bool) -> None:
     if any(_stamp(name).exists() and _stamp(name).read_text(encoding="utf-8") == _state(name) for name in enough):
         return
     _say(f"Installing the Python packages of {lock_file}")
-    pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    python = str(VENV / "bin" / "python")
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
     _do([*pip, "--require-hashes", "-r", str(HOME / lock_file)])
     _do([*pip, "--no-deps", "--editable", str(HOME)])
+    # on all cores, which pip does not use; a file that is no Python of today is left as it is
+    subprocess.run([python, "-m", "compileall", "-q", "-q", "-j", "0", str(VENV / "lib")], check=False)
     _stamp(lock_file).write_text(_state(lock_file), encoding="utf-8")
 
 
