@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from app.locks import stages
 from lab.language.choice import Language
@@ -16,6 +15,9 @@ from lab.scenario import reader
 from lab.story import say
 from lab.story.say import ENGLISH
 from lab.text import table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PRICE = "price.svg"
 

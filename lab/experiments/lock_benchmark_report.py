@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
-from matplotlib.figure import Figure
 
 from app.locks import stages
 from lab.experiments import measurement
@@ -16,6 +16,9 @@ from lab.paths import REFERENCE
 from lab.report.chart import BLUE, ORANGE, PURPLE, title, title_width
 from lab.report.chart import write as write_chart
 from lab.text import table, thousands
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class ClaimedSpeed(msgspec.Struct, frozen=True):
@@ -115,6 +118,8 @@ def draw(found: Sequence[LockMeasurement], into: Path) -> list[Path]:
     rows = ((alone, BLUE, "one client, a key of its own"), (together, ORANGE, "sixteen clients, all on one key"))
 
     def drawn() -> Figure:
+        from matplotlib.figure import Figure
+
         figure = Figure(figsize=(9.6, 2.2 + 0.42 * len(names)), layout="constrained")
         axes = figure.add_subplot()
         for offset, (measured, colour, label) in enumerate(rows):

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from lab.experiments import measurement
 from lab.experiments.omission import (
@@ -37,6 +34,10 @@ from lab.report.chart import write as write_chart
 from lab.report.palette import DARK, LIGHT, PAPERS, Paper
 from lab.report.statistics import Spread, mean_of_ratios, of_amounts
 from lab.text import counted, table, thousands
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 KEPT = REFERENCE / "omission"
 FILE, STEM = "omission.json", "omission"

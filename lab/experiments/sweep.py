@@ -10,11 +10,9 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
 
 from app.lock import Stage
 from lab.errors import BadInput
@@ -31,6 +29,10 @@ from lab.scenario.requirements import NEEDS
 from lab.scenario.scenario import Scenario
 from lab.story.say import text, words
 from lab.story.verdict import why
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 UNSOUND = ("VOID", "BROKEN")
 RESULT = "sweep.json"

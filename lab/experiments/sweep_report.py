@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-
-from matplotlib.figure import Figure
-from matplotlib.text import Text
+from typing import TYPE_CHECKING
 
 from lab.evidence.run_folder import replace
 from lab.experiments import sweeps
@@ -21,6 +19,9 @@ from lab.report.statistics import Spread
 from lab.story import say
 from lab.story.say import ENGLISH
 from lab.text import table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def write(sweep: Sweep, result: SweepResult, into: Path) -> list[Path]:
@@ -53,6 +54,8 @@ def draw(sweep: Sweep, result: SweepResult, curves: Sequence[Curve], path: Path,
     """Draw into a file, and return its path."""
 
     def drawn() -> Figure:
+        from matplotlib.text import Text
+
         whole = headed(heading(sweep, result, curves, language), conditions(result, language), sweep.height_in)
         sweep.draw(whole, result, curves)
         for axes in whole.axes:

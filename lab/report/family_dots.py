@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
-
-from matplotlib.axes import Axes
+from typing import TYPE_CHECKING, NamedTuple
 
 from app.locks import part, stages
 from lab.language.choice import Language
@@ -20,6 +18,9 @@ from lab.report.run_data import Result
 from lab.report.statistics import Spread
 from lab.story.say import ENGLISH, text
 from lab.text import thousands
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 INCHES = 0.23  # of a row
 

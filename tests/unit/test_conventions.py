@@ -243,14 +243,13 @@ def test_measures_are_explained():
     assert re.findall(r"^\| `(\w+)` \| [a-z]", text, re.MULTILINE) == list(MEASURES)
 
 
-HEAVY = {"app.locks.pubsub", "matplotlib", "numpy", "sqlalchemy", "pymysql", "kazoo", "locust"}
+HEAVY = {"app.locks.pubsub", "matplotlib", "numpy", "sqlalchemy", "kazoo", "locust"}
 LOADS = {  # what is run, one after the other, and what of the above has been loaded by then
-    "import lab.commands.run, lab.experiments.matrix": set(),
+    "import lab.commands.run, lab.experiments.matrix, lab.docgen.generate": set(),
     "from lab.scenario.stages import find_stage; find_stage('lua')": set(),
     "create_app(run='t', replica='r', stage='lua')": set(),
     "create_app(run='t', replica='r', stage='etcd')": set(),
     "create_app(run='t', replica='r', stage='zookeeper')": {"kazoo"},
-    "create_app(run='t', replica='r', stage='mysql_version')": {"kazoo", "sqlalchemy", "pymysql"},
 }
 
 

@@ -6,14 +6,16 @@ The share of runs in which it lost its lock, as the pause grows beyond the TTL.
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from lab.experiments.omission import FROZEN_SECOND
 from lab.experiments.sweep import LOST_LOCK, LOST_SHARE, Curve, Sweep, SweepResult, draw_curves, per_cent
 from lab.language.choice import Language
 from lab.report.chart import GREY
 from lab.story.say import ENGLISH, text, words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PAUSE_MS = 900  # of the scenario's fault
 APART = 0.03  # the stages at one value; no line joins the values, because nothing was measured between them

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from lab.experiments.sweep import KEPT_PER_S, Curve, Sweep, SweepResult, band, draw_curves, found_by_stage, per_cent, whole
 from lab.language.choice import Language
 from lab.report.chart import LINES, STYLES
 from lab.story.say import ENGLISH, text
 from lab.text import thousands
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 UNHINDERED_PER_S, HINDERED_BELOW_MS = 530, 20  # to estimate the duration: below this interval, polling slows the holders down
 WAITS = {"wait_p50_ms": "p50", "wait_p99_ms": "p99", "wait_max_ms": "max"}

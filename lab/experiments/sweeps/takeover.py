@@ -6,13 +6,15 @@ The longest wait for the lock of a dead holder, as the TTL grows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from lab.experiments.sweep import Curve, Sweep, SweepResult, draw_curves, whole
 from lab.language.choice import Language
 from lab.report.chart import GREY
 from lab.story.say import ENGLISH, text, words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WAIT = "wait_max_ms"
 

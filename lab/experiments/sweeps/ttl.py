@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from lab.experiments.sweep import KEPT_PER_S, LOST_SHARE, Curve, Sweep, SweepResult, draw_curves, found_by_stage, per_cent
 from lab.language.choice import Language
 from lab.report.chart import GREY
 from lab.story.say import ENGLISH, text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TTL_MS = 200
 FINE = 400  # points of the drawn staircase

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-
-from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from typing import TYPE_CHECKING
 
 from lab.evidence.loss import Mechanism
 from lab.language.choice import Language
@@ -15,6 +13,9 @@ from lab.report.run_data import Result
 from lab.story import say
 from lab.story.say import ENGLISH, text
 from lab.text import thousands
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "++", "oo")
 TINTS = (0.9, 0.6, 0.4, 0.25)
@@ -36,6 +37,8 @@ def _drawn(results: Sequence[Result]) -> Sequence[Result]:
 
 
 def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     results = _drawn(results)
     labels = [result.label for result in results]
     left = [0] * len(results)

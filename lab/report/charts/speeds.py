@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from matplotlib.axes import Axes
+from typing import TYPE_CHECKING
 
 from lab.language.choice import Language
 from lab.report import family_dots
@@ -12,6 +11,9 @@ from lab.report.chart import FEW
 from lab.report.run_data import Result, speed_ratios
 from lab.report.statistics import Spread, mean_of_ratios
 from lab.story.say import ENGLISH, text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 CEILING = "incr"  # one command of the store: no lock can be faster
 

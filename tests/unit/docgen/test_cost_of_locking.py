@@ -22,6 +22,7 @@ def test_compared_locks_share_their_scenarios():
     assert all((lock, scenario) in ran for lock in cost_of_locking.compared() for scenario in common)
 
 
+@pytest.mark.whole
 def test_price_title_has_the_common_number():
     """The title and the axis state of how many scenarios the counts are."""
     figure, common = cost_of_locking._price_figure(), cost_of_locking.common_scenarios()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from matplotlib.figure import Figure
 
 from lab.evidence import run_folder
 from lab.evidence.run_folder import save
@@ -78,6 +77,7 @@ def test_labels_of_three_runs(runs):
     assert differing(compared) == ["ttl_ms"]
 
 
+@pytest.mark.whole
 def test_ladder_has_all_its_parts(runs, tmp_path):
     """The comparison of a ladder is a page, the charts that fit, and a table of what differs."""
     folders = [made(runs, 1, ttl_ms=300), made(runs, 2, ttl_ms=900)]
@@ -89,8 +89,11 @@ def test_ladder_has_all_its_parts(runs, tmp_path):
     assert "| mine, TTL 900 ms | 900 | `20260102T000000.000Z-rush-mine-2` |" in table.read_text(encoding="utf-8")
 
 
+@pytest.mark.whole
 def test_chart_states_its_finding(runs):
     """The chart of causes states which run lost the most, and fits no runs that lost nothing."""
+    from matplotlib.figure import Figure
+
     replace = msgspec.structs.replace
     one, other = results(made(runs, 1, stage="a"), made(runs, 2, stage="b"))
     other = replace(other, judgement=replace(other.judgement, lost=0, lost_by={}, final=3, duration_s=3))

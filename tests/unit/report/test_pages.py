@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from matplotlib.figure import Figure
 
 from app.locks import stages
 from lab.evidence import run_folder
@@ -143,9 +142,12 @@ def test_comparisons_have_ways_home():
             assert f'<a href="../{page.name}">' in text
 
 
+@pytest.mark.whole
 @every("name", lambda: list(charts()))
 def test_chart_title_states_a_finding(name):
     """The title of a comparison's chart is a short sentence with a number, not a question and not only a name."""
+    from matplotlib.figure import Figure
+
     results = with_labels(reference.ladder())[:FEW]
     axes = Figure().add_subplot()
 

@@ -111,7 +111,7 @@ def test_others_are_made(monkeypatch):
     assert made == [name for name in environments.names() if name != "node"]
 
 
-@every("name", [name for name in names() if load(name).stage.worker])
+@every("name", lambda: [name for name in names() if load(name).stage.worker])
 def test_worker_that_is_not_installed(name):
     """A worker whose environment is not made is refused before anything starts, with what makes it."""
     with pytest.raises(MissingPackage, match=r" is not installed\. Run: make libraries$") as refused:
