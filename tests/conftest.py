@@ -12,7 +12,6 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from hypothesis import settings
 
 from lab.scenario import reader
 from lab.servers import process
@@ -24,8 +23,6 @@ from tests.trial import MADE_AGAIN
 
 pytest_plugins = ["tests.chromium", "tests.new_fault"]
 TESTS = Path(__file__).parent
-settings.register_profile("lab", deadline=None)  # a busy machine is not what is tested
-settings.load_profile("lab")
 os.environ["LC_ALL"] = "C.UTF-8"  # pages are English in the tests, whatever language the developer has
 
 
