@@ -1,8 +1,9 @@
-"""What an installed lab does otherwise than a clone, as far as it needs no wheel; and the installation of servers."""
+"""What an installed lab does otherwise than a clone, as far as it needs no wheel; the set-up, and the installation of servers."""
 
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +117,20 @@ def test_servers_that_cannot_be_installed(bare, monkeypatch, capsys, manager, by
 def test_unknown_store():
     with pytest.raises(BadInput, match=r"no store 'clocks'.*redis, mysql, postgresql, etcd, zookeeper"):
         doctor.install_servers("clocks")
+
+
+@every("letter", ['"', "$", "`", "\\", ":", "\n"])
+def test_folder_that_no_virtual_environment_can_have(monkeypatch, capsys, letter):
+    """A folder whose path would break or run in the first lines of a program is refused before anything is installed."""
+    monkeypatch.setattr(bootstrap, "HOME", Path(f"/home/me/a{letter}lab"))
+
+    assert bootstrap.main() == ExitStatus.CANNOT_RUN
+
+    words = capsys.readouterr().err
+    assert f"has {letter!r} in it" in words
+    assert "move the project" in words
+
+
+def test_folder_with_a_space():
+    """A space, an apostrophe and letters of other alphabets are no problem."""
+    bootstrap._check_folder(Path("/home/mé/it's my läb/实验"))

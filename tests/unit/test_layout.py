@@ -1,10 +1,16 @@
-"""Where tests are, and what they may import."""
+"""Where tests are, what they may import, and which runs they make again."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from types import SimpleNamespace
 
+from lab.judge.fact import Code, Fact
+from lab.judge.judgement import Verdict
 from lab.paths import HOME
+from tests.every import every
+from tests.trial import Tried, condemned, is_evidence, until_settled
 
 TESTS = HOME / "tests"
 FOLDERS = {"unit", "servers", "browser", "containers"}
@@ -39,3 +45,34 @@ def test_names_are_short():
 
     assert len(names) > 1000
     assert [name for name in names if len(name) > 50] == []
+
+
+UNREACHED = (Verdict.VOID, Code.DANGER_NOT_REACHED)
+DOUBTFUL = (Verdict.VOID, Code.NO_WRITE_OF)
+ACCUSED = (Verdict.BROKEN, Code.LOST)
+KEPT = (Verdict.KEPT, None)
+ADMITTED = (Verdict.ADMITTED, Code.LOST)
+
+
+@every(
+    "runs, is_settled, most, made",
+    [
+        ([UNREACHED, KEPT], is_evidence, 2, 2),
+        ([UNREACHED, UNREACHED, KEPT], is_evidence, 2, 2),
+        ([ACCUSED, KEPT], is_evidence, 2, 1),
+        ([ADMITTED, KEPT], is_evidence, 2, 1),
+        ([DOUBTFUL, KEPT], is_evidence, 2, 1),
+        ([KEPT, UNREACHED, ACCUSED], condemned, 3, 3),
+        ([KEPT, KEPT, KEPT, ACCUSED], condemned, 3, 3),
+        ([ACCUSED, KEPT], condemned, 3, 1),
+    ],
+)
+def test_until_settled(runs, is_settled, most, made):
+    """A run without evidence is made once more; a lock that must be condemned has three runs."""
+    judgements = [SimpleNamespace(verdict=verdict, why=[Fact(code)] if code else []) for verdict, code in runs]
+    coming, repeated = iter(judgements), []
+
+    tried = until_settled(lambda: Tried(next(coming), set(), Path()), is_settled, most, repeated.append)
+
+    assert tried.judgement is judgements[made - 1]
+    assert repeated == judgements[: made - 1]

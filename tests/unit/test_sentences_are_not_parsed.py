@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from lab.paths import HOME
 from lab.story import say
@@ -12,7 +13,8 @@ from tests.every import every
 
 CUTTING = {"startswith", "endswith", "removeprefix", "removesuffix", "partition", "rpartition", "split", "rsplit", "replace"}
 MATCHING = {"compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn"}
-CALL = re.compile(rf"\.(?:{'|'.join(CUTTING | MATCHING)})\(\s*[^)\s]")  # with an argument: most files have none
+ARGUMENTS = r"""\((?:[^()]|\([^()]*\))*?["'][^"'\n]*?[A-Za-z]{2,} [a-z]{2,}"""  # with prose in them: most files have none
+CALL = re.compile(rf"\.(?:{'|'.join(CUTTING | MATCHING)}){ARGUMENTS}")
 PROSE = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")  # two words in a row
 PLACE = re.compile(r"\{\w+\}")
 # by file: whose text it is, that it is no sentence of the lab about a run
@@ -28,6 +30,7 @@ EXCEPTIONS = {
 }
 
 
+@cache
 def judges_words() -> list[str]:
     """The fixed pieces, of three words or more, of what lab/story says of a verdict."""
     texts = [text for table in ("fact", "mechanism", "verdict") for text in say.words(say.ENGLISH)[table].values()]
@@ -35,15 +38,12 @@ def judges_words() -> list[str]:
     return [piece for piece in pieces if piece.count(" ") > 1]
 
 
-JUDGES_WORDS = re.compile("|".join(map(re.escape, judges_words())))
-
-
 def is_prose(text: str) -> bool:
     return PROSE.search(text) is not None
 
 
 def is_a_judges(text: str) -> bool:
-    return JUDGES_WORDS.search(text) is not None
+    return any(words in text for words in judges_words())
 
 
 def cut(source: str, is_forbidden: Callable[[str], bool]) -> Iterator[int]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import pytest
 
 from app.lock import NotAcquired, NotOwner
-from app.locks import stages
+from app.locks import stage, stages
 from app.locks.watchdog import RENEWER
+from lab.explore import kept
 from tests.fake_redis import PERSISTENT, FakeRedis
 
 RENEWED = ["watchdog", "watchdog_once", "watchdog_cancelled", "watchdog_abort", "pubsub", "queued", "fair", "cohort", "fencing"]
@@ -147,3 +149,28 @@ def test_thread_as_owner(store, key):
 
     assert lock("reentrant", store, key).run(lambda grant: "entered") == "entered"
     assert store.holds[key], "the hold of the failed request stays"
+
+
+class TakenStore:
+    """A store whose key is always there."""
+
+    tries = 0
+
+    def set(self, *_: object, **__: object) -> bool:
+        self.tries += 1
+        return False
+
+    def delete(self, *_: object) -> None:
+        """Free nothing."""
+
+
+@pytest.mark.parametrize("name", ["setnx_no_else", str(kept.slips()["retries_by_recursion"])], ids=["no else", "else"])
+def test_recursion_ends_with_the_stack(name):
+    """Each try keeps a frame, so a patient waiter fails after as many tries as the stack has frames."""
+    store = TakenStore()
+    lock = stage(name).lock(store, "key", ttl_ms=0, wait_ms=60_000, retry_ms=0)
+
+    with pytest.raises(RecursionError):
+        lock.run(lambda grant: grant)
+
+    assert sys.getrecursionlimit() / 2 < store.tries < sys.getrecursionlimit()

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from app.locks import PARTS, stages
-from lab.docgen import chapters, cost_of_locking, figures, generate, translations
+from lab.docgen import chapters, figures, generate, translations
 from lab.docgen.figures import Illustration, illustrations
 from lab.errors import BadInput
 from lab.evidence.run_tables import Ending
@@ -150,13 +150,6 @@ def test_glossary_terms():
 
     assert len({row[0] for row in rows}) == len(rows)
     assert all(len(row) == 3 and re.search(r"[\u4e00-\u9fff]", row[1]) for row in rows)
-
-
-def test_costs_cover_the_ladder():
-    """The table of costs has a row for every stage of the reference ladder."""
-    rows = re.findall(r"^\| \[`(\w+)`\]", cost_of_locking.PARTS["costs"](), re.MULTILINE)
-
-    assert sorted(rows) == sorted({result.judgement.stage for result in reference.ladder()})
 
 
 @every(

@@ -1,4 +1,4 @@
-"""The page of slips: each lock in docs/slips is on it, with what every order decides of its present code."""
+"""The page of slips: each lock is on it, with what every order decides of its code; and exercises, with their solutions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from app.locks import stage
 from lab.commands.explore import check_servers
 from lab.commands.keep_decisions import commands, keep_decisions, ttl_ms
 from lab.docgen import explored
+from lab.docgen.lesson_parts import FOLDER, exercises
 from lab.errors import BadInput
 from lab.explore import kept
 from lab.explore.kept import KeptDecision
@@ -102,3 +103,32 @@ def test_servers_of_a_lock_in_one_store():
     check_servers(stage("lua"), None)
     with pytest.raises(BadInput, match="--servers 3: the lock of lua is in one store"):
         check_servers(stage("lua"), 3)
+
+
+PARTS_OF_EXERCISE = ["Title", "Idea", "Task", "Check", "Before", "After", "Hint"]
+SOLUTIONS = FOLDER / "solutions"
+
+
+def test_ten_exercises_with_a_solution_each():
+    """There are ten exercises, and a solution of the same name for each."""
+    assert len(exercises()) == 10
+    assert [path.name for path in sorted(SOLUTIONS.glob("*.py"))] == [path.name for path in exercises()]
+
+
+@every("path", exercises)
+def test_exercise_has_its_parts(path):
+    """The docstring of an exercise has all parts, and its check is a command for the student's own file."""
+    parts = exercises()[path]
+
+    assert list(parts) == PARTS_OF_EXERCISE
+    assert parts["Check"].startswith("`lab explore ./my_lock.py --")
+    assert parts["Before"] != parts["After"]
+
+
+@every("path", exercises)
+def test_solution_keeps_the_promises(path):
+    """A solution changes the lock, and not what it promises."""
+    start, solution = stage(str(path)), stage(str(SOLUTIONS / path.name))
+
+    assert (start.claims, start.ttl_ms, start.resource) == (solution.claims, solution.ttl_ms, solution.resource)
+    assert solution.story.idea

@@ -83,6 +83,7 @@ def test_workers_are_used_again(tmp_path):
         assert len({one._process.pid for one in warm._idle} & first) == len(first) - 1
 
 
+@pytest.mark.whole
 def test_each_run_has_its_folder(worker, tmp_path):
     """A worker executes each command line in the folder that is given: a stage file is found from there."""
     for name in ("one", "two"):

@@ -174,23 +174,20 @@ def test_a_table_for_each_part_of_the_ladder():
     assert [re.findall(r"^\| `(\w+)`", one, re.MULTILINE) for one in parts] == [["rush", "amnesia"], ["rush"]]
 
 
-def test_a_broken_round_is_the_cell(conducted, tmp_path):
-    """A promise that was broken in one of the rounds is not drawn as kept."""
-    conducted[0].extend(["KEPT", "BROKEN", "KEPT"])
-    status = run(tmp_path / "m", repeat=3)
+@pytest.mark.parametrize(
+    ("verdicts", "status", "cell"),
+    [
+        (["KEPT", "BROKEN", "KEPT"], ExitStatus.BROKEN, ("BROKEN", 1, 3)),  # it is not drawn as kept
+        (["VOID", "KEPT", "KEPT"], ExitStatus.NOTHING_SHOWN, ("KEPT", 2, 3)),  # what showed nothing gives way, and is counted
+    ],
+)
+def test_the_round_that_is_the_cell(conducted, tmp_path, verdicts, status, cell):
+    """A broken promise is the cell whatever the other rounds are, and a round that showed nothing is not."""
+    conducted[0].extend(verdicts)
+    assert run(tmp_path / "m", repeat=3) == status
 
-    (cell,) = (cell for cell in load(tmp_path / "m") if cell.verdict)
-    assert status == ExitStatus.BROKEN
-    assert (cell.verdict, cell.seen, cell.tries) == ("BROKEN", 1, 3)
-
-
-def test_a_void_round_is_not_the_cell(conducted, tmp_path):
-    """A run that showed nothing gives way to one that did; the table counts both."""
-    conducted[0].extend(["VOID", "KEPT", "KEPT"])
-    run(tmp_path / "m", repeat=3)
-
-    (cell,) = (cell for cell in load(tmp_path / "m") if cell.verdict)
-    assert (cell.verdict, cell.seen, cell.tries) == ("KEPT", 2, 3)
+    (found,) = (one for one in load(tmp_path / "m") if one.verdict)
+    assert (found.verdict, found.seen, found.tries) == cell
 
 
 def test_a_round_states_its_cost(conducted, tmp_path, capsys):

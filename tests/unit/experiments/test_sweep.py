@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from matplotlib.figure import Figure
 
 from app.locks import stages
 from lab import paths
@@ -23,6 +22,9 @@ ABOUT = {
     "command": "lab sweep", "commit": "abc", "measured_utc": "2026-01-01T00:00:00+00:00", "seed": 1, "repeats": 2,
     "scenario": SCENARIO, "versions": {"redis-server": "7"}, "machine": {"cores": 2, "processor": "one"},
 }  # fmt: skip
+
+
+Z2 = 1.959964**2
 
 
 def seen(
@@ -64,47 +66,26 @@ def finding(result: SweepResult) -> str:
     return sweeps.load(result.sweep).finding(curves_of(result))
 
 
-def test_interval_of_amounts():
-    """Of 1 and 100: mean of log10 is 1, its standard error 1, and t is 12.7062 for one degree of freedom."""
-    interval = of_amounts([1, 100])
-
-    assert interval.value == pytest.approx(10)
-    assert interval.low == pytest.approx(10 ** (1 - 12.7062), rel=1e-3)
-    assert interval.high == pytest.approx(10 ** (1 + 12.7062), rel=1e-3)
-
-
-def test_amounts_of_zero():
-    """Amounts of zero have a plain mean, and their interval does not go below zero."""
-    assert of_amounts([0, 0, 3]).value == pytest.approx(1)
-    assert of_amounts([0, 0, 3]).low == 0
-
-
-@pytest.mark.parametrize("samples", [[7], [7, 7, 7]])
-def test_equal_amounts_have_no_interval(samples):
-    """Amounts without a spread have no interval."""
-    assert of_amounts(samples) == (7, 7, 7, len(samples))
-
-
-def test_shares_that_differ():
-    """Shares that differ have Student's interval, within zero and one."""
-    interval = of_shares([0, 15, 30], [30, 30, 30])
-
-    assert (interval.value, interval.low, interval.high) == (0.5, 0.0, 1.0)
-    assert of_shares([14, 15, 16], [30, 30, 30]).low == pytest.approx(0.5 - 4.3027 / 30 / 3**0.5, rel=1e-3)
-
-
-def test_shares_that_never_differ():
-    """None of n: from zero to z² / (n + z²), with z = 1.95996."""
-    z2 = 1.959964**2
-    interval = of_shares([0, 0], [30, 30])
-
-    assert (interval.value, interval.low) == (0, 0)
-    assert interval.high == pytest.approx(z2 / (60 + z2))
+@every(
+    "interval, expected",
+    [
+        # of 1 and 100: the mean of log10 is 1, its standard error 1, and t is 12.7062 for one degree of freedom
+        (of_amounts([1, 100]), (10, 10 ** (1 - 12.7062), 10 ** (1 + 12.7062))),
+        (of_amounts([0, 0, 3]), (1, 0, 5.303)),  # a plain mean, and not below zero
+        (of_amounts([7]), (7, 7, 7)),
+        (of_amounts([7, 7, 7]), (7, 7, 7)),
+        (of_shares([0, 15, 30], [30, 30, 30]), (0.5, 0, 1)),
+        (of_shares([14, 15, 16], [30, 30, 30]), (0.5, 0.5 - 4.3027 / 30 / 3**0.5, 0.5 + 4.3027 / 30 / 3**0.5)),
+        (of_shares([0, 0], [30, 30]), (0, 0, Z2 / (60 + Z2))),  # none of n: Wilson's
+    ],
+)
+def test_interval(interval, expected):
+    """Amounts and shares have Student's interval, of logarithms or within zero and one; those without a spread have none."""
+    assert interval[:3] == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "together"),
-    [((1, 0, 2), (3, 2, 4), True), ((1, 0, 2), (4, 3, 5), False), ((1, 1, 1), (9, 8, 10), True)],
+    ("one", "other", "together"), [((1, 0, 2), (3, 2, 4), True), ((1, 0, 2), (4, 3, 5), False), ((1, 1, 1), (9, 8, 10), True)]
 )
 def test_overlap_of_intervals(one, other, together):
     """Intervals overlap where they share a value, or where one has no width."""
@@ -166,8 +147,11 @@ def test_finding_of_a_sweep(name, points, message):
     assert finding(made(name, *points)) == message
 
 
+@pytest.mark.whole
 def test_equal_stages_are_both_seen():
     """Two stages with the same outcome at every pause stand next to each other, and no line joins what was measured."""
+    from matplotlib.figure import Figure
+
     result = made("pauses", *(stopped(pause, pause > 1, name) for name in ("lua", "watchdog") for pause in (0.5, 2)))
     canvas = Figure()
 
@@ -184,7 +168,7 @@ def test_a_lost_lock_is_counted_by_runs():
     """Three runs without a loss prove less than none: the interval is Wilson's over three runs."""
     (curve,) = curves_of(made("pauses", *(stopped(0.5, False) for _ in range(3))))
 
-    assert curve.spots[0].figures[LOST_LOCK].high == pytest.approx(1.959964**2 / (3 + 1.959964**2))
+    assert curve.spots[0].figures[LOST_LOCK].high == pytest.approx(Z2 / (3 + Z2))
 
 
 @pytest.mark.whole
@@ -288,13 +272,6 @@ def test_bad_values_are_refused(text, message):
     """Values that make no sense are refused."""
     with pytest.raises(BadInput, match=message):
         numbers(text)
-
-
-@every("name", sweeps.names)
-def test_stage_without_the_parameter(name):
-    """A stage without the varied parameter is refused before anything runs."""
-    with pytest.raises(BadInput, match="the stage none does not have it"):
-        planned(sweeps.load(name), [stages()["none"]], (1.0,), 1, {})
 
 
 @every("name", sweeps.names)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from app.lock import Claim
-from app.locks import stages
-from lab.commands import keep_decisions
+from app.locks import stage, stages
+from lab.commands import explore, keep_decisions, listing
+from lab.commands.explore import Unexplored, explored
 from lab.errors import ExitStatus
 from lab.explore import kept
 from lab.explore.kept import KeptDecision, Summary, of_claims
 from lab.explore.schedule import code_of
 from lab.explore.search.event import Budget
+from lab.explore.store.others import why_not
 from lab.story.from_schedule import kept_stories
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search
@@ -135,3 +138,26 @@ def test_a_decision_that_decides_less(monkeypatch, budget_s, is_kept):
 
     assert (status, times) == (ExitStatus.GOOD if is_kept else ExitStatus.NOTHING_SHOWN, [budget_s or 60.0])
     assert bool(written) is is_kept
+
+
+@every("name", stages)
+def test_every_stage_of_the_lab_is_explored(name):
+    """All stores of the lab are known."""
+    assert not why_not(stage(name))
+
+
+def test_refused(monkeypatch):
+    """The command shows nothing: its status states it, and its message gives the reason and another command."""
+    monkeypatch.setattr(explore, "find_stage", lambda name: replace(stage(name), store="consul"))
+
+    with pytest.raises(Unexplored, match=r"etcd is not explored: it asks consul.*lab run SCENARIO --stage etcd") as caught:
+        explored("etcd")
+    assert caught.value.exit_status == ExitStatus.NOTHING_SHOWN
+
+
+@pytest.mark.parametrize("name", ["uuid", "etcd"])
+def test_listed(name, capsys):
+    """``lab stages NAME`` gives the command."""
+    listing.print_stages(name)
+
+    assert f"lab explore {name}" in capsys.readouterr().out

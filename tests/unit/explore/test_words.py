@@ -1,15 +1,14 @@
-"""Words of commands: which depend on the clock, and how a reader sees the tokens in them."""
+"""Words of commands: which depend on the clock, and the names of tokens, however they are written."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
+from uuid import UUID
 
 from lab.explore.search.in_words import readable
 from lab.explore.store.commands import needs_clock
 from tests.every import every
 
-TOKEN = bytes.fromhex("0123456789abcdef0123456789abcdef")
-DRAWN = SimpleNamespace(drawing=SimpleNamespace(known_tokens=lambda: [(TOKEN, 1, 1)]))
 CLOCKED = frozenset({b"a hash"})
 
 
@@ -37,18 +36,29 @@ def test_scripts_that_depend_on_the_clock(sha, needs):
     assert needs_clock((b"EVALSHA", sha, b"0"), CLOCKED) is needs
 
 
+TOKEN = bytes.fromhex("00112233445566778899aabbccddeeff")
+OTHER = bytes.fromhex("ffeeddccbbaa99887766554433221100")
+
+
 @every(
-    "word, seen",
+    "word, said",
     [
-        (TOKEN.hex(), "B’s token"),
-        (f"lock:{TOKEN.hex().upper()}", "lock:B’s token"),
-        (str(int.from_bytes(TOKEN, "big")), "B’s token"),
-        ("01234567-89ab-cdef-0123-456789abcdef", "B’s token"),
-        (TOKEN.hex()[:8], "B’s token"),
-        (TOKEN.hex()[:5], "01234"),
-        ("free", "free"),
+        (TOKEN.hex(), "A’s token"),
+        (f"lock:{TOKEN.hex().upper()}", "lock:A’s token"),
+        (str(int.from_bytes(TOKEN, "big")), "A’s token"),
+        (f"{UUID(bytes=OTHER)}:1", "B’s second token:1"),
+        (f"{UUID(bytes=TOKEN, version=4)}", "A’s token"),
+        ("lock-001122-x", "lock-A’s token-x"),  # a slice from the front
+        ("ddeeff", "A’s token"),  # from the back
+        ("00112", "00112"),  # too short to be sure
+        ("0011223", "A’s token"),
+        ("223344", "223344"),  # from the middle
+        ("a001122", "a001122"),  # part of another number
+        ("3000", "3000"),
     ],
 )
-def test_tokens_have_names(word, seen):
-    """A token has its name, in whatever form it is written, also a slice of it; other words stay."""
-    assert readable(DRAWN, word.encode()) == seen
+def test_names_of_tokens(word, said):
+    """A whole token and a slice of at least six digits from an end have a name; other numbers stay."""
+    drawing = SimpleNamespace(known_tokens=lambda: [(TOKEN, 0, 1), (OTHER, 1, 2)])
+
+    assert readable(SimpleNamespace(drawing=drawing), word.encode()) == said

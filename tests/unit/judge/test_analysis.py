@@ -495,10 +495,7 @@ def test_loss_without_a_victim(made):
     assert found(made.analyse(final=1)) == [("exclusive", Mechanism.GRANTED_TO_TWO)]
 
 
-@pytest.mark.parametrize(
-    ("release_commands", "expected"),
-    [(0, []), (1, [("exclusive", Mechanism.NEVER_ASKED_STORE)])],
-)
+@pytest.mark.parametrize(("release_commands", "expected"), [(0, []), (1, [("exclusive", Mechanism.NEVER_ASKED_STORE)])])
 def test_handed_over_inside_a_process(made, release_commands, expected):
     """A request may hold what a request of its process left to it. It may not go in without asking while another one holds."""
     made.increment("first", 0, 0, at=(0, 1, 8, 10), release_commands=release_commands)

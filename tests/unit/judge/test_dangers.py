@@ -33,8 +33,7 @@ def test_length_of_an_example():
 
 
 @pytest.mark.parametrize(
-    ("failed_ms", "replica", "expected"),
-    [(100, "replica-1", 1), (500, "replica-1", 0), (100, "replica-2", 0)],
+    ("failed_ms", "replica", "expected"), [(100, "replica-1", 1), (500, "replica-1", 0), (100, "replica-2", 0)]
 )
 def test_hold_after_a_failed_renewal(made, failed_ms, replica, expected):
     """A failed renewal is a danger if the holder in its replica goes on for longer than the TTL after it."""
@@ -59,10 +58,7 @@ def test_lock_that_is_given_away_late(effect, done_ms, is_danger, made):
     assert (measures["clocks_moved"], measures["asked_during_fault"]) == ((3, 1) if is_danger else (0, 0))
 
 
-@pytest.mark.parametrize(
-    ("kind", "next_ms", "expected"),
-    [("kill_primary", 600, 1), ("kill_primary", 1100, 0), ("slow", 600, 0)],
-)
+@pytest.mark.parametrize(("kind", "next_ms", "expected"), [("kill_primary", 600, 1), ("kill_primary", 1100, 0), ("slow", 600, 0)])
 def test_lock_granted_anew(made, kind, next_ms, expected):
     """A lock that is granted anew after a fault of its store is a danger while the first holder is still inside."""
     made.increment("a", 0, 0, at=(0, 1, 1000, 1001)).fault(kind, "a", 2, 1000)

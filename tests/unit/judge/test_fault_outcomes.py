@@ -115,11 +115,7 @@ def test_holders_on_one_side_of_a_split(made):
 
 @pytest.mark.parametrize(
     ("kind", "final", "expected"),
-    [
-        ("delay_write", 1, [("survives_a_delayed_write", Mechanism.WRITE_UNCONFIRMED)]),
-        ("delay_write", 2, []),
-        ("slow", 1, []),
-    ],
+    [("delay_write", 1, [("survives_a_delayed_write", Mechanism.WRITE_UNCONFIRMED)]), ("delay_write", 2, []), ("slow", 1, [])],
 )
 def test_late_write(made, kind, final, expected):
     """A write that was given up, arrived after others and destroyed their increments breaks the promise; it may not arrive."""
@@ -181,11 +177,7 @@ def test_expired_before_the_delete(made, commands, expected):
 
 
 @pytest.mark.parametrize(
-    ("replica", "claims"),
-    [
-        ("replica-1", ["exclusive", "exclusive_in_process"]),
-        ("replica-2", ["exclusive"]),
-    ],
+    ("replica", "claims"), [("replica-1", ["exclusive", "exclusive_in_process"]), ("replica-2", ["exclusive"])]
 )
 def test_work_done_again(made, replica, claims):
     """Work done again without the lock is recognised and counted."""
@@ -579,3 +571,31 @@ def test_who_is_served_during_a_fault(granted_ms, waited_ms, refused_ms, serves)
         outcome.asked("replica-2", asked_ms * MS, waited_to_the_end=asked_ms in waited_ms)
 
     assert outcome.serves(0.5) is serves
+
+
+def outcome(effect: Effect, injected_ns: int) -> FaultOutcome:
+    """Return the outcome of a fault whose failpoint was reached at 100 ns."""
+    record = FaultRecord(
+        name="one-1", replica="replica-1", pid=1, request="r0", at_ns=100, injected_ns=injected_ns, effect=effect
+    )
+    return FaultOutcome(record)
+
+
+def test_grant_before_the_store_is_down():
+    """A busy machine kills the store late; a grant before that is no sign that the lock is free again."""
+    fault = outcome(Effect.SERVERS_DIE, injected_ns=500)
+
+    fault.granted("r1", 0, 300)
+    fault.granted("r2", 0, 900)
+
+    assert fault.next_request == "r2"
+    assert fault.idle_ms == pytest.approx(400 / 1e6)
+
+
+def test_replica_stops_at_the_failpoint():
+    """What the replica does itself is in force at once, however late the injector sees the note."""
+    fault = outcome(Effect.PROCESS_STOPS, injected_ns=500)
+
+    fault.granted("r1", 0, 300)
+
+    assert fault.next_request == "r1"

@@ -50,10 +50,7 @@ def test_a_script_renews_where_the_store_says_so(made, events, expected):
 
 @pytest.mark.parametrize(
     ("ttl_ms", "work_ms", "expected"),
-    [
-        (300, 300, [("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)]),
-        (300, 10, [("held_to_the_end", Mechanism.TTL_TOO_SHORT)]),
-    ],
+    [(300, 300, [("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)]), (300, 10, [("held_to_the_end", Mechanism.TTL_TOO_SHORT)])],
 )
 def test_the_end_of_a_lease_needs_a_cause(made, ttl_ms, work_ms, expected):
     """A lease that ends is an excuse where the scenario lets it end. Elsewhere such a loss makes the run void."""

@@ -26,12 +26,7 @@ def test_a_recorded_run_is_judged_as_expected(shelf, tmp_path):
 
 @pytest.mark.parametrize(
     ("shelf", "expected"),
-    [
-        ("broken", BROKEN | NOT_BELIEVED),
-        ("sound", SOUND),
-        ("trial/wrong", EXPECTED["wrong"]),
-        ("trial/sound", EXPECTED["sound"]),
-    ],
+    [("broken", BROKEN | NOT_BELIEVED), ("sound", SOUND), ("trial/wrong", EXPECTED["wrong"]), ("trial/sound", EXPECTED["sound"])],
 )
 def test_every_lock_is_tried(shelf, expected):
     """Each file on a shelf has an entry, and each entry its file."""

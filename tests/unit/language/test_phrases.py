@@ -1,4 +1,4 @@
-"""The catalogue of Chinese phrases: what the generated parts of the Chinese chapters state is Chinese, and code stays."""
+"""Which language a reader gets, and the catalogue of Chinese phrases: what generated parts state is Chinese, and code stays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.locks import stages
 from lab.docgen import generate
 from lab.docgen.translations import chapters
 from lab.language import phrases
-from lab.language.choice import Language
+from lab.language.choice import Language, of_environment
 from lab.play.levels import LEVELS
 from tests.every import every
 
@@ -37,3 +37,21 @@ def test_no_phrase_is_out_of_date():
     sentences = {one.english for one in phrases.phrases() if one.parts in SENTENCES}
 
     assert sorted(sentences - said) == []
+
+
+@every(
+    "environment, language",
+    [
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh"}, "zh"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LANG": "zh_TW.UTF-8", "LC_ALL": "en_GB.UTF-8"}, "en"),
+        ({"LANG": "en_GB.UTF-8", "LC_MESSAGES": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "", "LC_MESSAGES": ""}, "zh"),
+        ({"LANGUAGE": "zh"}, "en"),
+    ],
+)
+def test_language_of_environment(environment, language):
+    """The first of LC_ALL, LC_MESSAGES and LANG that is set and not empty decides; other languages are English."""
+    assert of_environment(environment) == language

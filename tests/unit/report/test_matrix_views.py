@@ -1,4 +1,4 @@
-"""What stands where in the matrix, which word each cell has, and what a reader sees who opens one."""
+"""What stands where in the matrix, which word each cell has, how often its verdict came, and what is quoted of it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from lab.docgen import matrix_views
 from lab.docgen.drift import SVG
 from lab.language.choice import Language
 from lab.paths import REFERENCE
-from lab.report import matrix_page, matrix_picture, site
+from lab.report import matrix_page, matrix_picture, reference, site
 from lab.report.html import page as html_page
-from lab.report.matrix import Cell, Origin
+from lab.report.matrix import Cell, Origin, in_percent
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, FAMILIES, OTHERS, completed, layout, mark, marks, part_of
 from lab.report.palette import DARK, HARMS, LIGHT, NAMES, PAPERS, Mark
+from lab.report.statistics import wilson
 from lab.scenario import reader
 from lab.story.say import text
+from lab.ui.ladder_panel import rungs
 from tests.every import every
 from tests.marks import looks_of, smallest, svg, used
 from tests.pages import assert_self_contained, cells_of
@@ -215,3 +217,98 @@ def test_cells_are_said_in_chinese(tmp_path):
     assert len(errors) <= 1
     shown = re.sub(r"(?s)<script.*?</script>|<style.*?</style>|<[^>]+>", " ", page.read_text(encoding="utf-8"))
     assert ENGLISH_LEFT.findall(shown) == []
+
+
+ORIGIN = Origin(judge="aaa", commit="ccc+", versions={"etcd": "etcd Version: 3.4.23"})
+SENTENCE = "Measured at commit ccc+ (with changes that were not committed), by the judge aaa. Stores: etcd 3.4.23."
+CELLS = [
+    Cell(stage="lua", scenario="rush", claim="exclusive", verdict="KEPT", rounds={"KEPT": 3, "VOID": 2}),
+    Cell(stage="none", scenario="rush", claim="exclusive", verdict="BROKEN", lost=9, rounds={"BROKEN": 5}),
+    Cell(stage="local", scenario="rush", claim="exclusive", reason="does not fit"),
+]
+
+
+@every(
+    "seen, rounds, interval",
+    [
+        (0, 1, (0.0, 0.793450685623)),
+        (1, 1, (0.206549314377, 1.0)),
+        (2, 5, (0.117620774233, 0.769275718724)),
+        (5, 5, (0.565517535217, 1.0)),
+        (199, 200, (0.972226295602, 0.999116831284)),
+    ],
+)
+def test_interval_is_wilsons(seen, rounds, interval):
+    """The interval is the one that scipy 1.17 computes: ``binomtest(seen, rounds).proportion_ci(0.95, method="wilson")``."""
+    assert wilson(seen, rounds) == pytest.approx(interval)
+
+
+def test_interval_in_words():
+    assert in_percent(5, 5) == "57 to 100 %"
+
+
+def test_picture_has_origin_and_rounds():
+    """The origin stands below the picture, with the number of cells whose rounds differ."""
+    assert matrix_picture.below(CELLS, ORIGIN) == f"A cell is 5 runs; in 1 cell the verdicts of these runs differ. {SENTENCE}"
+    assert matrix_picture.below(CELLS[1:], ORIGIN) == f"A cell is 5 runs, all with the same verdict. {SENTENCE}"
+
+
+def test_title_counts_every_verdict():
+    """The title counts what was kept, broken and not shown, each for itself."""
+    cells = [*CELLS, Cell(stage="ttl", scenario="rush", claim="exclusive", verdict="VOID")]
+
+    assert matrix_picture.finding(cells) == "1 of 3 cells kept the tested promise; 1 broke it; 1 proved nothing"
+
+
+def test_page_has_origin_and_rounds(tmp_path):
+    """A cell that is opened has how often its verdict came; the origin stands below the page."""
+    page, _ = matrix_page.write_page(CELLS, tmp_path, ORIGIN)
+
+    found = {one["stage"]: one for one in cells_of(page)}
+    assert found["lua"]["rounds"] == text("matrix_page", "rate", n=5, seen=3, verdict="KEPT", low=23, high=88)
+    assert (found["local"]["outcome"], found["local"]["why"]) == (
+        text("cell_mark", "impossible"),
+        text("matrix_page", "does_not_fit"),
+    )
+    html = page.read_text(encoding="utf-8")
+    assert f'✓<span class="order">{text("matrix_page", "seen_of", seen=3, all=5)}</span>' in html
+    assert f'− {text("cell_mark", "lost")}<span class="order">{text("matrix_page", "broken")}</span>' in html
+    assert SENTENCE in html
+
+
+def test_scenarios_measured_again_are_named():
+    """Scenarios and stages that were added or mended later stand below the matrix, with their commit."""
+    assert "and measured at" not in ORIGIN.sentence()
+    again = Origin(commit="ccc", later={"rush": "ddd", "nested": "ddd"}).sentence()
+    assert "Added or mended since, and measured at commit ddd: nested, rush." in again
+
+
+@every(
+    "changes, quoted",
+    [
+        ({}, True),
+        ({"scenario": "retired"}, False),
+        ({"stage": "retired"}, False),
+        ({"claim": "fair"}, False),  # the scenario tested another claim when the cell was measured
+        ({"stage": "none"}, False),  # the scenario fitted the stage when the cell was measured, and no longer does
+        ({"stage": "none", "verdict": ""}, True),  # the cell was not run
+    ],
+)
+def test_old_cells_are_not_quoted(changes, quoted):
+    """A cell that was measured before its scenario or its claim changed is not quoted."""
+    cell = Cell(**{"stage": "lua", "scenario": "holder_crash", "claim": "freed_after_crash", "verdict": "KEPT"} | changes)
+
+    assert reference.current([cell]) == ([cell] if quoted else [])
+
+
+def test_ladder_without_a_reference(tmp_path, monkeypatch):
+    """Where the reference matrix is not there, each stage has its row, and no row has a verdict."""
+    monkeypatch.setattr(reference, "REFERENCE", tmp_path)
+    reference.cells.cache_clear()
+    try:
+        rows = rungs("rush", lambda _: True)
+    finally:
+        reference.cells.cache_clear()
+
+    assert rows
+    assert {row["cell"]["verdict"] for row in rows} == {""}

@@ -60,10 +60,7 @@ def test_only_promises_count_for_the_lock():
     sound = TestedLock(lock="x", stage="x", claims=[kept, admitted])
     open_ = TestedLock(lock="x", stage="x", claims=[kept, some])
     assert (sound.headline, sound.status) == ("1 of 1 promise kept", ExitStatus.GOOD)
-    assert (open_.headline, open_.status) == (
-        "1 of 2 promises kept; nothing was shown of counts_once",
-        ExitStatus.NOTHING_SHOWN,
-    )
+    assert (open_.headline, open_.status) == ("1 of 2 promises kept; nothing was shown of counts_once", ExitStatus.NOTHING_SHOWN)
     assert ordered([admitted, some, kept])[-1] is admitted
 
 

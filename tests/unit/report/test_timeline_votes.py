@@ -58,12 +58,7 @@ def test_votes_are_drawn(forgotten):
 
     pen = compose(picture)
 
-    assert {
-        "vote_of_title",
-        "vote_refused",
-        "no_vote",
-        "vote_forgotten",
-    } <= set(pen.marks)
+    assert {"vote_of_title", "vote_refused", "no_vote", "vote_forgotten"} <= set(pen.marks)
     assert "lease" not in pen.marks
     assert (pen.texts.count("r0"), pen.texts.count("r1")) == (4, 4)  # in the rows of three servers and of a replica
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import importlib.metadata
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from app.environment import LIBRARIES
+from app.lock import Stage
 from app.locks import stages
 from lab.errors import BadInput, ExitStatus, LabError, MissingProgram, NotReady, RunFailed
 from lab.evidence import run_folder
@@ -17,6 +21,7 @@ from lab.evidence.run_tables import Ending
 from lab.interrupts import Interrupted, interruptible
 from lab.report import site
 from lab.run import runner
+from lab.run.environment import libraries_of, lock_files_of
 from lab.scenario import reader as scenarios
 
 
@@ -105,3 +110,29 @@ def test_failed_runs_are_no_runs(tmp_path, monkeypatch):
     assert kept.name not in site.write(tmp_path).read_text(encoding="utf-8")
     assert run_folder.clean(20, tmp_path) == [kept]
     assert left(tmp_path) == []
+
+
+def test_library_of_the_lock(tmp_path):
+    """The packages that a stage imports are on record, wherever it imports them; those of Python and the lab are not."""
+    mine = tmp_path / "my_lock.py"
+    mine.write_text("import os\nfrom app.lock import Grant\n\ndef lock():\n    from redis.lock import Lock\n    import nowhere\n")
+
+    assert libraries_of(Stage(path=mine)) == {"redis": importlib.metadata.version("redis")}
+
+
+def test_library_of_the_ladder():
+    """A stage of the ladder brings its own lock."""
+    assert libraries_of(stages()["lua"]) == {}
+
+
+def test_library_of_a_worker():
+    """A stage that names its library has that one on record: its worker may have another version than the lab."""
+    assert libraries_of(Stage(worker=("node",), library="redlock 4.2.0")) == {"redlock": "4.2.0"}
+
+
+def test_pins_of_an_environment():
+    """The file that pins the packages of a library is on record by its hash; a stage without an environment has none."""
+    digest = hashlib.sha256((LIBRARIES / "locked" / "valkey.txt").read_bytes()).hexdigest()
+
+    assert lock_files_of(Stage(environment="valkey")) == {"locked/valkey.txt": digest}
+    assert lock_files_of(Stage()) == {}

@@ -51,11 +51,7 @@ def test_target_decides_where_it_works(new_fault, target, outside, containers, c
 
 @pytest.mark.parametrize(
     ("needs", "one", "other"),
-    [
-        ("Need.LEADER,", "etcd", "lua"),
-        ("Need.SESSIONS,", "zookeeper", "lua"),
-        ("Need.CLOCKS,", None, "lua"),
-    ],
+    [("Need.LEADER,", "etcd", "lua"), ("Need.SESSIONS,", "zookeeper", "lua"), ("Need.CLOCKS,", None, "lua")],
 )
 def test_needs_decide_the_stages(new_fault, needs, one, other):
     """The needs of a new fault decide on which stages it works."""

@@ -1,7 +1,12 @@
-"""What an answer of Redis means for a lock."""
+"""What commands, statements and their answers mean for a lock."""
 
 from __future__ import annotations
 
+import pytest
+
+from app.answer import Meaning
+from app.lock_keys import LockKeys
+from app.stores import statements
 from app.stores.redis_commands import keys, lease, meaning, script, unpacked, waits_s, words
 from tests.every import every
 
@@ -87,3 +92,61 @@ def test_waits(command, seconds):
 def test_what_a_command_does_to_a_lease(command, did):
     """A command that sets an absent key begins a lease; a deletion ends one; only what sets a TTL prolongs one."""
     assert {name for name, holds in lease([command], agreed=True).items() if holds} == did
+
+
+@pytest.mark.parametrize(
+    ("statement", "answer", "name", "means"),
+    [
+        ("select pg_try_advisory_lock(1)", 1, "SELECT", Meaning.AGREED),
+        ("/* mine */ SELECT pg_try_advisory_xact_lock (1)", 0, "SELECT", Meaning.REFUSED),
+        ("(SELECT RELEASE_LOCK('a'))", 0, "SELECT", Meaning.REFUSED),
+        ("SELECT version()", 1, "SELECT", Meaning.LOOKED),
+        ("SELECT 1 FROM t FOR UPDATE", 1, "SELECT", Meaning.OPEN),
+        ("SET STATEMENT max_statement_time = 1 FOR INSERT IGNORE INTO t VALUES (1)", 0, "INSERT", Meaning.REFUSED),
+        ("BEGIN", 0, "BEGIN", Meaning.NOTHING),
+        ("RELEASE SAVEPOINT a", 0, "RELEASE", Meaning.NOTHING),
+        ("", 0, "", Meaning.OPEN),
+    ],
+)
+def test_statements(statement, answer, name, means):
+    """The first word is the name; a lock by name is granted or refused, and of other rows only the lock knows."""
+    assert (statements.name_of(statement), statements.meaning(name, statement, answer)) == (name, means)
+
+
+@pytest.mark.parametrize(
+    ("statement", "prolongs"),
+    [
+        ("UPDATE leases SET ends = now() WHERE name = 'a'", True),
+        ("INSERT INTO leases VALUES ('a') ON CONFLICT (name) DO UPDATE SET ends = now()", True),
+        ("INSERT INTO leases VALUES ('a') ON DUPLICATE KEY UPDATE ends = now()", True),
+        ("INSERT INTO log VALUES ('a')", False),
+        ("DELETE FROM leases", False),
+    ],
+)
+def test_statement_that_renews(statement, prolongs):
+    """Only what changes a row that is there can prolong a lease."""
+    assert statements.renews(statements.name_of(statement), statement) is prolongs
+
+
+TOUCHED = frozenset({"lock", "lock:tries"})
+
+
+@every(
+    "named, keys, renewing, expected",
+    [
+        ("lock", ("lock",), False, True),
+        ("lock", ("lock:tries",), False, False),
+        ("lock", ("lock:tries", "lock"), False, True),  # a script about both
+        ("lock", ("another lock",), False, True),  # it may be: no grant was about it so far
+        ("lock", ("gauge",), True, False),
+        ("lock", ("lock",), True, True),
+        ("lock", (), False, True),
+        ("a name that the store does not know", ("lock:tries",), False, True),
+    ],
+)
+def test_commands_of_the_lock(named, keys, renewing, expected):
+    """A command about another key than that of the grants is none of the lock, once a grant has shown it."""
+    known = LockKeys()
+    known.learn(named, TOUCHED)
+
+    assert known.are_of_the_lock(keys, renewing) is expected

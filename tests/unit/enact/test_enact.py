@@ -1,0 +1,176 @@
+"""A schedule on real replicas: the threads that wait, the events, and commands and replies that are compared."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from app import steps
+from app.steps import COMMAND, GO, LOSE_REPLY, REPLY, Steps
+from lab.enact.controller import Controller
+from lab.enact.enactment import Enactment, ScheduleScript
+from lab.enact.faults import Injected
+from lab.enact.names import Names
+from lab.explore.search.event import parse
+from lab.explore.store.resp import Failure
+
+WITHIN_S = 5.0
+
+
+@pytest.fixture
+def controller():
+    """A controller for the threads of this process."""
+    made = Controller()
+    steps.begin(made.address, "replica-1")
+    yield made
+    Steps.address = None
+    made.close()
+
+
+def in_thread(*words):
+    """Let a thread come to a command, and report a reply when it goes on. Return the thread, and its orders."""
+    orders: list[str] = []
+
+    def run():
+        mine = Steps()
+        orders.append(mine.wait(COMMAND, words=words))
+        mine.report(REPLY, reply="OK")
+        mine.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, orders
+
+
+def test_held_until_ordered(controller):
+    """A thread waits at its command until it is ordered, and its reply is known then."""
+    thread, orders = in_thread("GET", "n")
+    assert controller.wait_until(lambda: bool(controller.threads and controller.threads[0].at), WITHIN_S)
+    (held,) = controller.threads
+    assert (held.words, held.replica, orders) == (("GET", "n"), "replica-1", [])
+
+    controller.order(held, LOSE_REPLY)
+    assert controller.wait_until(lambda: held.replies == ["OK"], WITHIN_S)
+    thread.join(WITHIN_S)
+    assert orders == [LOSE_REPLY]
+
+
+@pytest.mark.parametrize("ends", [Controller.free, Controller.close])
+def test_let_go(controller, ends):
+    """When the controller lets all go, or ends, no thread waits any more, and none that comes later."""
+    thread, orders = in_thread("GET", "n")
+    controller.wait_until(lambda: bool(controller.threads and controller.threads[0].at), WITHIN_S)
+    ends(controller)
+    thread.join(WITHIN_S)
+    assert orders == [GO]
+
+    later, orders = in_thread("GET", "n")
+    if ends is Controller.free:
+        controller.wait_until(lambda: bool(orders), WITHIN_S)
+    later.join(WITHIN_S)
+    assert orders == [GO]
+
+
+def test_without_a_controller():
+    """Without an address nothing is held."""
+    assert Steps().wait(COMMAND, words=["GET"]) == GO
+
+
+LEASE_MS = 300
+
+
+@pytest.fixture
+def replica():
+    """A process that only waits."""
+    with subprocess.Popen(["sleep", "60"]) as process:
+        yield process
+        process.kill()
+
+
+def test_a_pause_lasts_as_long_as_in_the_explorer(replica):
+    """A replica that is resumed was stopped for as long as the schedule says, also where the cluster was quick or late before."""
+    events = parse("pAt300rA")[:3]
+    states = [SimpleNamespace(now_ms=now_ms, modes=["paused"]) for now_ms in (0, 0, LEASE_MS, LEASE_MS)]
+    moves = [SimpleNamespace(event=event, state=state) for event, state in zip(events, states[1:], strict=True)]
+    injected, controller = Injected(events, ["read"] * len(events), LEASE_MS), Controller()
+    enactment = Enactment(ScheduleScript(SimpleNamespace(trees=[None]), states, moves, ()), controller, injected, 1.0)
+    enactment.system, enactment.pids = SimpleNamespace(replicas=[SimpleNamespace(name="replica-1")]), [replica.pid]
+
+    enactment._enact(0, moves[0])
+    enactment._enact(2, moves[2])  # the lease was over at once: it began before the pause
+    controller.close()
+
+    (record,) = injected.records.values()
+    assert record.recovering_ns - record.at_ns >= LEASE_MS * 1_000_000
+
+
+OWNER, OTHER = b"00000000-0000-0001-0000-000000000001", b"00000000-0000-0002-0000-000000000001"
+
+
+@pytest.fixture
+def names():
+    return Names("lab:run:uuid:lock", "lab:run:uuid:counter")
+
+
+def test_keys(names):
+    """A key has another name on the cluster; so do the keys that a stage derives from it."""
+    assert names.same_command([b"GET", b"L"], ["GET", "lab:run:uuid:lock"])
+    assert names.same_command([b"GET", b"n"], ["GET", "lab:run:uuid:counter"])
+    assert names.same_command([b"INCR", b"L:fence"], ["INCR", "lab:run:uuid:lock:fence"])
+    assert not names.same_command([b"GET", b"L"], ["GET", "lab:run:uuid:counter"])
+    assert not names.same_command([b"GET", b"L"], ["GET", "lab:run:uuid:lock", "more"])
+    assert not names.same_command([b"GET", b"L"], ["DEL", "lab:run:uuid:lock"])
+
+
+def test_owners(names):
+    """An owner is another word on the cluster, always the same, and never that of another owner."""
+    assert names.same_reply(OWNER, "c0ffee")
+    assert names.same_reply(OWNER, "c0ffee")
+    assert not names.same_reply(OWNER, "decaf")
+    assert not names.same_reply(OTHER, "c0ffee")
+    assert names.same_reply(OTHER, "decaf")
+
+
+@pytest.mark.parametrize(
+    ("token", "other", "is_token"),
+    [
+        (b"9a842ef7dbe64d70a696c236aad35b10", "e2317766a0224928b1c9459c1fbc5a43", True),
+        (b"9a842ef7-dbe6-4d70-a696-c236aad35b10", "e2317766-a022-4928-b1c9-459c1fbc5a43", True),
+        (b"9a842ef7", "e2317766", True),
+        (b"mYoQzS9hQ0yVbYx7", "n0aTokenOfThis1", True),
+        (b"acquired", "released", False),
+        (b"locked", "free", False),
+    ],
+)
+def test_tokens(names, token, other, is_token):
+    """A word of random letters and digits may be another one on the cluster; a word of the language may not."""
+    assert names.same_command([b"SET", b"L", token], ["SET", "L", other]) == is_token
+
+
+@pytest.mark.parametrize(
+    ("expected", "real", "same"),
+    [
+        (None, None, True),
+        (None, 0, False),
+        (1, 1, True),
+        (1, 0, False),
+        (0, None, False),
+        (b"OK", "OK", True),
+        (b"OK", None, False),
+        (b"locked", "free", False),
+        (1500, 1460, True),
+        (1500, 700, False),
+        (-2, 1500, False),
+        ((1, b"x"), [1, "x"], True),
+        ((1, b"x"), [1], False),
+        ((1, b"x"), None, False),
+        (Failure("no"), "error: no", True),
+        (Failure("no"), 1, False),
+    ],
+)
+def test_replies(expected, real, same, names):
+    """A reply must be the same. What a key has left to live may differ by the time of the events before."""
+    assert names.same_reply(expected, real) is same
