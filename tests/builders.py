@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from lab.evidence.run_folder import RunRecord, save
 from lab.evidence.run_tables import Ending
 from lab.judge.analysis import analyse
 from lab.judge.findings import Findings
+from lab.judge.judgement import Judgement
 from lab.judge.losses import Account, Losses
 from lab.judge.promises import PROMISES
 from lab.judge.run_facts import RunFacts
-from lab.judge.verdict import judge
+from lab.judge.verdict import judge, weigh
 from lab.report import timeline_reader
+from lab.report.run_data import Cause, Result, Series
 from lab.scenario.faults import faults
 from lab.story.timeline import Timeline
 
@@ -266,3 +269,14 @@ def findings_of_ten(lost: dict[str, int] | None = None, handovers: int = 5, requ
     for name, value in changes.items():
         setattr(found, name, value)
     return found
+
+
+def judgement_of(**figures: Any) -> Judgement:
+    """Return the judgement on a run of ten requests that lost nothing; figures: what differs."""
+    return msgspec.structs.replace(weigh(record_of_ten(), findings_of_ten()), **figures)
+
+
+def result_of(folder: Path, causes: Sequence[Cause] = (), **figures: Any) -> Result:
+    """Return the same as a run that is drawn, without curves."""
+    series = Series(wait_ms=[], wait_share=[], time_s=[], acknowledged=[], unknown=[], value=[], causes=[*causes])
+    return Result(record=record_of_ten(), judgement=judgement_of(**figures), series=series, folder=folder)

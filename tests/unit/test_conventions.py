@@ -40,14 +40,18 @@ def lines_of_code(text: str) -> int:
 
 
 @every("name", STAGES)
-def test_story_has_four_parts(name):
-    """Every stage has its story in four parts."""
-    story = STAGES[name].story
+def test_form_of_a_stage(name):
+    """A stage has its story in four parts, a class Lock that takes what every lock takes, and few lines of code."""
+    stage, story = STAGES[name], STAGES[name].story
+    parameters = list(inspect.signature(stage.lock).parameters)
+    rule = (HOME / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (most,) = re.findall(r"at most (\d+) lines of code", rule)
 
-    assert story.problem
-    assert story.idea
-    assert story.still
-    assert story.see_it
+    assert all((story.problem, story.idea, story.still, story.see_it))
+    assert stage.lock.__name__ == "Lock"
+    assert parameters[:5] == ["store", "key", "ttl_ms", "wait_ms", "retry_ms"]
+    assert not stage.lease or "lease_ms" in parameters
+    assert lines_of_code(source(name)) <= int(most)
 
 
 @every("name", lambda: [name for name, stage in STAGES.items() if stage.follows])
@@ -81,25 +85,6 @@ def test_stage_without_a_place(monkeypatch):
     order = list(stages())
 
     assert order[order.index("ttl") : order.index("ttl") + 3] == ["ttl", "uuid", "lua"]
-
-
-@every("name", STAGES)
-def test_class_of_a_stage(name):
-    """The class of a stage is called Lock, and takes what every lock takes."""
-    stage = STAGES[name]
-
-    assert stage.lock.__name__ == "Lock"
-    assert list(inspect.signature(stage.lock).parameters)[:5] == ["store", "key", "ttl_ms", "wait_ms", "retry_ms"]
-    assert not stage.lease or "lease_ms" in inspect.signature(stage.lock).parameters
-
-
-@every("name", STAGES)
-def test_stage_length(name):
-    """A stage is short enough to be read in one go. CONTRIBUTING has the number of lines."""
-    rule = (HOME / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    (most,) = re.findall(r"at most (\d+) lines of code", rule)
-
-    assert lines_of_code(source(name)) <= int(most)
 
 
 def test_every_claim_is_tested_by_a_scenario():

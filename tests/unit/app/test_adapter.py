@@ -22,8 +22,17 @@ class Free:
     def release(self) -> None: ...
 
 
-def run(kind: type) -> object:
-    return adapted(kind)(None, "key", 3000, 1000, 30).run(lambda grant: "done")  # type: ignore[arg-type]
+@pytest.fixture
+def clock(monkeypatch) -> list[float]:
+    """The seconds that have passed: only a sleep takes any."""
+    now = [0.0]
+    monkeypatch.setattr(adapter.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(adapter.time, "sleep", lambda s: now.__setitem__(0, now[0] + s))
+    return now
+
+
+def run(kind, work=lambda grant: "done", ttl_ms=3000, wait_ms=1000, **how):
+    return adapted(kind, **how)(None, "key", ttl_ms, wait_ms, 30).run(work)
 
 
 @pytest.mark.parametrize(("method", "means"), [("acquire", NotAcquired), ("release", NotOwner)])
@@ -40,11 +49,9 @@ def test_error_is_an_answer(method, means):
 
 
 @pytest.mark.parametrize(("succeeds_at", "granted", "asked"), [(0, True, 1), (2, True, 3), (99, False, 5)])
-def test_retried(succeeds_at, granted, asked, monkeypatch):
+def test_retried(succeeds_at, granted, asked, clock):
     """An attempt is made again after each pause until one succeeds or the time is over."""
-    clock, tries = [0.0], []
-    monkeypatch.setattr(adapter.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(adapter.time, "sleep", lambda s: clock.__setitem__(0, clock[0] + s))
+    tries = []
 
     def attempt() -> bool:
         tries.append(clock[0])
@@ -78,16 +85,12 @@ class Once:
         ([None] * 99, True, False),
     ],
 )
-def test_lock_that_does_not_wait_is_asked_again(answers, says_yes, is_granted, monkeypatch):
+def test_lock_that_does_not_wait_is_asked_again(answers, says_yes, is_granted, clock):
     """False is a refusal, and None where a grant is answered with a token. The request waits on, as long as for other locks."""
-    clock = [0.0]
-    monkeypatch.setattr(adapter.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(adapter.time, "sleep", lambda s: clock.__setitem__(0, clock[0] + s))
     kind = type("Lock", (Once,), {"answers": answers})
-    one = adapted(kind, says_yes=says_yes)(None, "key", 3000, 1000, 30)  # type: ignore[arg-type]
 
     with contextlib.nullcontext() if is_granted else pytest.raises(NotAcquired):
-        assert one.run(lambda grant: "done") == "done"
+        assert run(kind, says_yes=says_yes) == "done"
     assert clock[0] == pytest.approx(0.03 * (len(answers) - 1) if is_granted else 1.02)
 
 
@@ -128,7 +131,7 @@ def test_units_of_the_ttl(ttl_ms, in_ms, given):
         found.append(ttl)
         return Free(key)
 
-    adapted(make, means={"ttl": "ttl_ms"} if in_ms else {})(None, "key", ttl_ms, 1000, 30).run(lambda grant: None)  # type: ignore[arg-type]
+    run(make, ttl_ms=ttl_ms, means={"ttl": "ttl_ms"} if in_ms else {})
 
     assert (found, type(found[0])) == ([given], type(given))
 
@@ -151,9 +154,8 @@ def test_block_is_left_with_the_error_of_the_work(fails):
             raise RuntimeError("of the work")
         return "done"
 
-    one = adapted(Block)(None, "key", 3000, 1000, 30)  # type: ignore[arg-type]
     with pytest.raises(RuntimeError, match="of the work") if fails else contextlib.nullcontext():
-        assert one.run(work) == "done"
+        assert run(Block, work) == "done"
     assert left == [RuntimeError if fails else None]
 
 
@@ -197,10 +199,9 @@ def answering(what: object, left: list[object]) -> type:
 def test_block_that_is_refused_is_left(what, says_yes, is_granted):
     """A block may give its answer; what is no plain answer is the lock itself. A refused one is left, as ``with`` leaves it."""
     left: list[object] = []
-    one = adapted(answering(what, left), says_yes=says_yes)(None, "key", 3000, 0, 30)  # type: ignore[arg-type]
 
     with contextlib.nullcontext() if is_granted else pytest.raises(NotAcquired):
-        assert one.run(lambda grant: "done") == "done"
+        assert run(answering(what, left), wait_ms=0, says_yes=says_yes) == "done"
     assert left == [what]
 
 
@@ -209,7 +210,7 @@ def test_block_that_raises_is_not_left():
     left: list[object] = []
 
     with pytest.raises(NotAcquired):
-        adapted(answering(NotAcquired("key", 0), left))(None, "key", 3000, 0, 30).run(lambda grant: None)  # type: ignore[arg-type]
+        run(answering(NotAcquired("key", 0), left), wait_ms=0)
     assert left == []
 
 
@@ -263,14 +264,12 @@ def fails(name):
     ],
     ids=["free", "free at the second try", "does not run it", "refuses", "fails", "lost"],
 )
-def test_decorator_is_a_lock(before, after, raised, monkeypatch):
+def test_decorator_is_a_lock(before, after, raised, clock):
     """A decorator runs the work once. One that does not run it has refused, and its errors mean what those of a method do."""
-    clock, done = [0.0], []
-    monkeypatch.setattr(adapter.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(adapter.time, "sleep", lambda s: clock.__setitem__(0, clock[0] + s))
+    done = []
 
     with pytest.raises(raised) if raised else contextlib.nullcontext():
-        assert adapted(wraps(before, after))(None, "key", 3000, 1000, 30).run(done.append) is None  # type: ignore[arg-type]
+        assert run(wraps(before, after), done.append) is None
     assert len(done) == (raised in (None, NotOwner))
 
 
@@ -294,7 +293,7 @@ def test_decorator_and_an_error_of_the_work():
 
     for make in (keeps, wraps(lambda: None, lambda: None)):
         with pytest.raises(lost):
-            adapted(make)(None, "key", 3000, 1000, 30).run(work)  # type: ignore[arg-type]
+            run(make, work)
 
 
 def test_what_is_no_lock_is_refused_with_advice():

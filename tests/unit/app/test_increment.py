@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from time import monotonic_ns
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -19,15 +20,52 @@ from tests.fake_number import Number
 
 
 class LostLock:
-    """A lock that is lost before the write, and releases all the same."""
+    """A lock that is lost before the write, and releases all the same. error: of its release, if that fails."""
 
     release_began_ns = 0
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
 
     def run(self, work):
         try:
             return work(Grant("lock", still_mine=lambda: False))
         finally:
             self.release_began_ns = monotonic_ns()
+            if self.error:
+                raise self.error
+
+
+def lock(*deeds):
+    """A lock that does the work, in a plain way, or raises an error, one after the other; its answer is that of the last."""
+
+    def run(work):
+        done = None
+        for deed in deeds:
+            if deed != "work":
+                raise deed
+            done = work(Grant("lock"))
+        return done
+
+    return SimpleNamespace(run=run)
+
+
+@pytest.fixture
+def increment(tmp_path):
+    """Do an increment under a lock. ``increment.events()`` is what its journal has."""
+
+    def run(one, number=None, **about):
+        return Increment("r1", number or Number(), Journal(tmp_path / "journal"), 0, **about).run(one)
+
+    def events() -> list[AnyEvent]:
+        return list(map(msgspec.json.Decoder(AnyEvent).decode, (tmp_path / "journal").read_bytes().splitlines()))
+
+    run.events = events
+    return run
+
+
+def of(events, kind):
+    return [event for event in events if isinstance(event, kind)]
 
 
 class Once(Number):
@@ -41,110 +79,57 @@ class Once(Number):
         return Write(value=1, overwrote=0, repeated=self.writes > 1)
 
 
-class WorksTwice:
-    """A lock that does the work twice."""
-
-    def run(self, work):
-        work(Grant("lock"))
-        return work(Grant("lock"))
-
-
-def test_repeated_write_is_no_write(tmp_path):
+def test_repeated_write_is_no_write(increment):
     """Where the resource applies a request once, the second doing of the work writes nothing, and gives the same answer."""
-    answer = Increment("r1", Once(), Journal(tmp_path / "journal"), 0).run(WorksTwice())
+    answer = increment(lock("work", "work"), Once())
 
-    events = list(map(msgspec.json.Decoder(AnyEvent).decode, (tmp_path / "journal").read_bytes().splitlines()))
-    assert [event.turn for event in events if isinstance(event, Wrote)] == [1]
-    assert [event.turn for event in events if isinstance(event, Refusal)] == [2]
-    assert [event.result for event in events if isinstance(event, Released)] == ["ok", "ok"]
+    events = increment.events()
+    assert [event.turn for event in of(events, Wrote)] == [1]
+    assert [event.turn for event in of(events, Refusal)] == [2]
+    assert [event.result for event in of(events, Released)] == ["ok", "ok"]
     assert answer.wrote == 1
 
 
-def test_failed_work_ends_before_its_release(tmp_path):
-    """Where the work fails, the grant ends before the lock's own release, not after it."""
-    lock, journal = LostLock(), Journal(tmp_path / "journal")
+@pytest.mark.parametrize("error", [None, NotOwner("lock", "r1"), ConnectionError("the store is down")])
+def test_failed_work_ends_before_its_release(increment, error):
+    """Where the work fails, the grant ends before the lock's own release, and the client gets its error, also if that fails."""
+    one = LostLock(error)
 
     with pytest.raises(Abandoned):
-        Increment("r1", Number(), journal, 0).run(lock)
+        increment(one)
 
-    decode = msgspec.json.Decoder(AnyEvent).decode
-    events = [decode(line) for line in (tmp_path / "journal").read_bytes().splitlines()]
-    (released,) = (event for event in events if isinstance(event, Released))
-    assert 0 < released.releasing_ns <= lock.release_began_ns
-
-
-class FailsInRelease(LostLock):
-    """A lock whose release fails after the work has failed, in a plain `finally`."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-    def run(self, work):
-        try:
-            return super().run(work)
-        finally:
-            raise self.error
-
-
-@pytest.mark.parametrize("error", [NotOwner("lock", "r1"), ConnectionError("the store is down")], ids=["not_owner", "store"])
-def test_failed_release_does_not_hide_the_work(tmp_path, error):
-    """The client gets the error of the work, and no acknowledgement, also where the release fails after it."""
-    with pytest.raises(Abandoned):
-        Increment("r1", Number(), Journal(tmp_path / "journal"), 0).run(FailsInRelease(error))
-
-    events = map(msgspec.json.Decoder(AnyEvent).decode, (tmp_path / "journal").read_bytes().splitlines())
-    (released,) = (event for event in events if isinstance(event, Released))
+    (released,) = of(increment.events(), Released)
+    assert 0 < released.releasing_ns <= one.release_began_ns
     assert released.result.startswith("error: Abandoned")
 
 
-class NeverBegins:
-    """A lock that finds that it is not its own before the work: the inner of two is released first."""
-
-    def run(self, work):
-        raise NotOwner("lock", "r1")
-
-
-def test_no_owner_before_the_work(tmp_path):
-    """A request whose work never began is not acknowledged."""
+def test_no_owner_before_the_work(increment):
+    """A request whose work never began is not acknowledged: a lock may find that it is not its own before the work."""
     with pytest.raises(NotOwner):
-        Increment("r1", Number(), Journal(tmp_path / "journal"), 0).run(NeverBegins())
+        increment(lock(NotOwner("lock", "r1")))
 
-    events = list(map(msgspec.json.Decoder(AnyEvent).decode, (tmp_path / "journal").read_bytes().splitlines()))
-    assert [type(event) for event in events] == [Started, GaveUp]
+    assert [type(event) for event in increment.events()] == [Started, GaveUp]
 
 
-class TriesAgain:
-    """A lock that forgets the error of its work, and then fails in another way."""
+def test_error_of_an_earlier_turn_is_past(increment):
+    """The error of a turn that the lock has dealt with is not the answer of the request."""
 
-    def run(self, work):
+    def run(work):
         with suppress(Abandoned):
             work(Grant("lock", still_mine=lambda: False))
         raise NotAcquired("lock", 10)
 
-
-def test_error_of_an_earlier_turn_is_past(tmp_path):
-    """The error of a turn that the lock has dealt with is not the answer of the request."""
     with pytest.raises(NotAcquired):
-        Increment("r1", Number(), Journal(tmp_path / "journal"), 0).run(TriesAgain())
-
-
-class Ends:
-    """A lock that ends its thread before it asks for anything."""
-
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
-
-    def run(self, work):
-        raise self.error
+        increment(SimpleNamespace(run=run))
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])
-def test_stage_that_exits_is_an_error(tmp_path, error):
+def test_stage_that_exits_is_an_error(increment, error):
     """A stage that would end its process fails its request, and the reason is on record."""
     with pytest.raises(RuntimeError, match=f"the stage raised {type(error).__name__}"):
-        Increment("r1", Number(), Journal(tmp_path / "journal"), 0).run(Ends(error))
+        increment(lock(error))
 
-    assert f'"why":"{type(error).__name__}: ' in (tmp_path / "journal").read_text(encoding="utf-8")
+    assert of(increment.events(), GaveUp)[0].why.startswith(f"{type(error).__name__}: ")
 
 
 class Pending(Number):
@@ -154,37 +139,14 @@ class Pending(Number):
         return Write(value=1, overwrote=0, pending=True)
 
 
-class Transaction:
-    """A lock whose release is the end of a transaction, which fails here."""
-
-    def run(self, work):
-        work(Grant("lock"))
-        raise OSError("the connection is gone")
-
-
-def events(path) -> list[object]:
-    decode = msgspec.json.Decoder(AnyEvent).decode
-    return [decode(line) for line in path.read_bytes().splitlines()]
-
-
-def test_undone_writes_are_not_journaled(tmp_path):
-    """Where the transaction of two writes fails, neither write is in the journal."""
+def test_writes_are_journaled_at_the_commit(increment):
+    """Where the transaction of two writes fails, neither write is in the journal; where it succeeds, both are."""
     with pytest.raises(OSError, match="the connection is gone"):
-        Increment("r1", Pending(), Journal(tmp_path / "journal"), 0, receipts=Pending()).run(Transaction())
+        increment(lock("work", OSError("the connection is gone")), Pending(), receipts=Pending())
+    assert of(increment.events(), (Wrote, WroteAgain)) == []
 
-    assert not [event for event in events(tmp_path / "journal") if isinstance(event, (Wrote, WroteAgain))]
-
-
-def test_writes_are_journaled_at_the_commit(tmp_path):
-    """Where the transaction of two writes succeeds, both are in the journal."""
-
-    class Sound:
-        def run(self, work):
-            return work(Grant("lock"))
-
-    Increment("r1", Pending(), Journal(tmp_path / "journal"), 0, receipts=Pending()).run(Sound())
-
-    assert [type(event) for event in events(tmp_path / "journal")][1:] == [Got, Writing, Wrote, WroteAgain, Released]
+    increment(lock("work"), Pending(), receipts=Pending())
+    assert [type(event) for event in increment.events()][-5:] == [Got, Writing, Wrote, WroteAgain, Released]
 
 
 class Shop(Number):
@@ -197,21 +159,14 @@ class Shop(Number):
         return Write(value=4, overwrote=3)
 
 
-class Held:
-    """A lock that grants at once."""
-
-    def run(self, work):
-        return work(Grant("lock"))
-
-
 @pytest.mark.parametrize(("stock", "sold_out"), [(None, False), (4, False), (3, True)])
-def test_sells_only_what_is_left(tmp_path, stock, sold_out):
+def test_sells_only_what_is_left(increment, stock, sold_out):
     """A request sells an item only if one is left. Otherwise it writes nothing, and is answered."""
-    answer = Increment("r1", Shop(), Journal(tmp_path / "journal"), 0, stock=stock).run(Held())
+    answer = increment(lock("work"), Shop(), stock=stock)
 
     assert answer.sold_out is sold_out
     done = [SoldOut] if sold_out else [Writing, Wrote]
-    assert [type(event) for event in events(tmp_path / "journal")][1:] == [Got, *done, Released]
+    assert [type(event) for event in increment.events()][1:] == [Got, *done, Released]
 
 
 @pytest.mark.parametrize(("stage", "stock"), [("lua", 2000), ("bucketed", 250)])

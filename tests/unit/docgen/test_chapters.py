@@ -44,28 +44,31 @@ def anchors(path: Path) -> set[str]:
 
 @every("stage", stages)
 def test_every_stage_has_a_chapter(stage):
-    """Every stage has a chapter with all parts in order."""
+    """Every stage has a chapter with all parts in order. It goes from the code to what happened, what is still wrong, and the
+    documents, shows the pictures that are listed for it, and is short enough to be read in one go.
+    """
     path = chapters.path(stage)
     assert path.exists(), f"the chapter of {stage} is missing: `.venv/bin/lab docs --begin {stage}` writes one to be filled in"
-    parts = re.findall(r"<!-- generated: (\w+) (\w+)", path.read_text(encoding="utf-8"))
-
-    assert [name for name, about in parts if about == stage and name in chapters.PLACES] == list(chapters.PLACES)
-    assert path.read_text(encoding="utf-8").startswith(f"# `{stage}`: ")
-
-
-@every("stage", stages)
-def test_sections_of_a_chapter(stage):
-    """A chapter goes from the code to what happened, to what is still wrong, and to what the documents say."""
-    text = chapters.path(stage).read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
+    parts = re.findall(r"<!-- generated: (\w+) (\w+)", text)
     sections = re.findall(r"^## (.*)$", text, re.MULTILINE)
     order = ["The code", "What happened", "Still wrong", "What the documents say"]
+    before_still = text.partition("## Still wrong")[0]
+    shown = re.findall(r"<!-- generated: picture (\w+) (\w+) -->", text)
+    listed = [(one.stage, one.scenario) for one in illustrations().values() if one.stage == stage]
+    # without code, a picture, links, and the table of verdicts, which grows with the scenarios
+    own = re.sub(r"```(?:diff|python).*?```|\n<!-- generated: (schedule|play) .*?<!-- end -->\n", "", text, flags=re.DOTALL)
 
+    assert text.startswith(f"# `{stage}`: ")
+    assert [name for name, about in parts if about == stage and name in chapters.PLACES] == list(chapters.PLACES)
     assert [name for name in sections if name in order] == [name for name in order if name in sections]
     assert sections[:2] == order[:2]
     assert sections[-1] in order[2:]
-    before_still = text.partition("## Still wrong")[0]
     assert "generated: schedule" not in text or "generated: schedule" in before_still
     assert before_still.count("generated: picture ") <= 1, "one picture shows what the stage is about"
+    assert listed, f"docs/pictures.toml shows no run of {stage}"
+    assert sorted(shown) == sorted(listed)
+    assert len([line for line in own.splitlines() if not line.startswith("| `")]) <= 120
 
 
 def test_contents_in_the_order_of_the_course():
@@ -91,34 +94,17 @@ def test_no_chapter_without_a_stage():
     assert sorted(path.stem for path in chapters.FOLDER.glob("*.md")) == sorted(stages())
 
 
-@every("stage", stages)
-def test_chapters_show_their_pictures(stage):
-    """Every chapter shows the pictures that are listed for it, and no others."""
-    shown = re.findall(r"<!-- generated: picture (\w+) (\w+) -->", chapters.path(stage).read_text(encoding="utf-8"))
-    listed = [(one.stage, one.scenario) for one in illustrations().values() if one.stage == stage]
-
-    assert listed, f"docs/pictures.toml shows no run of {stage}"
-    assert sorted(shown) == sorted(listed)
-
-
-@every("stage", stages)
-def test_chapter_length(stage):
-    """A chapter is short enough to be read in one go."""
-    text = re.sub(r"```diff.*?```|```python.*?```", "", chapters.path(stage).read_text(encoding="utf-8"), flags=re.DOTALL)
-
-    text = re.sub(r"\n<!-- generated: (schedule|play) .*?<!-- end -->\n", "", text, flags=re.DOTALL)  # a picture, and links
-    own = [line for line in text.splitlines() if not line.startswith("| `")]  # the table of verdicts grows with the scenarios
-    assert len(own) <= 120
-
-
 @every("one", lambda: illustrations().values())
 def test_picture_shows_its_run(one):
-    """A picture shows the run that it is listed with."""
-    kept = figures.result(one)
+    """A picture shows the run that it is listed with, and what is kept of the run is no more than that."""
+    kept, picture = figures.result(one), load(one.folder / "timeline.json")
+    since, until = picture.opens
+    outside = {grant.request for grant in picture.held if grant.got > until or grant.until < since}
 
     assert (kept.judgement.stage, kept.judgement.scenario, kept.judgement.verdict) == (one.stage, one.scenario, one.shows)
     assert {key: kept.record.scenario[key] for key in one.options} == one.options
     assert kept.record.ended is Ending.COMPLETE
+    assert outside <= {fault.request for fault in picture.faults}
 
 
 def test_picture_folders():
@@ -311,15 +297,3 @@ def test_chapter_is_begun_once(tmp_path, monkeypatch):
         chapters.begin("ttl")
     with pytest.raises(BadInput, match="no stage 'tll'"):
         chapters.begin("tll")
-
-
-@every("one", lambda: illustrations().values())
-def test_kept_timeline_is_small(one):
-    """A kept timeline holds no more than is shown."""
-    picture = load(one.folder / "timeline.json")
-    since, until = picture.opens
-    message = {fault.request for fault in picture.faults}
-
-    outside = [grant for grant in picture.held if grant.got > until or grant.until < since]
-
-    assert [grant.request for grant in outside if grant.request not in message] == []

@@ -26,6 +26,7 @@ def killed(reports: Path, stage: str, *files: str) -> Path:
 
 def test_unfinished_run_of_a_killed_lab(tmp_path):
     """The unfinished run of a killed lab becomes a failed run, once; an empty one is removed, and a run in progress stays."""
+    assert take_abandoned(tmp_path) == []  # before the first run
     left, empty = killed(tmp_path, "lua", "requests.jsonl"), killed(tmp_path, "ttl")
     running = RunFolder.create("rush", "uuid", tmp_path)
 
@@ -37,11 +38,6 @@ def test_unfinished_run_of_a_killed_lab(tmp_path):
     assert running.path.exists()
     assert take_abandoned(tmp_path) == []
     assert run_folder.clean(20, tmp_path) == [taken]
-
-
-def test_no_runs_to_take(tmp_path):
-    """Before the first run there is nothing to take."""
-    assert take_abandoned(tmp_path / "reports") == []
 
 
 def test_folder_is_locked_before_others_see_it(tmp_path):

@@ -17,19 +17,9 @@ from lab.experiments.benchmarks import asking, locks, waits
 from lab.experiments.benchmarks import lesson as bench
 from lab.experiments.benchmarks.lesson import RunEnd
 from lab.experiments.lock_benchmark import ASK, LockMeasurement, median_of, overtakes
-from lab.report.statistics import mean_of_ratios
 from lab.scenario import reader
 from lab.scenario.overrides import override
 from tests.every import every
-
-
-def test_order_of_a_ratio():
-    """The interval of a ratio is that of the inverse ratio, inverted."""
-    ratios = [0.9, 1.2, 1.05, 0.97]
-
-    value, low, high, _ = mean_of_ratios(ratios)
-
-    assert mean_of_ratios([1 / ratio for ratio in ratios])[:3] == pytest.approx((1 / value, 1 / high, 1 / low))
 
 
 def test_pairs_are_interleaved():

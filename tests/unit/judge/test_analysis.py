@@ -13,29 +13,6 @@ from lab.story.verdict import why as reasons
 from tests.builders import MS, found, record_of
 
 
-def test_a_clean_history_has_no_violation(made):
-    made.increment("a", 0, 0).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
-
-    findings = made.analyse(final=2)
-
-    assert (findings.account.writes, findings.account.lost, findings.duplicated) == (2, 0, 0)
-    assert not found(findings)
-    assert not findings.mismatches
-    assert not findings.account.disagreement
-
-
-def test_loss_names_its_culprit(made):
-    """A lost increment names the write that destroyed it."""
-    made.increment("victim", 0, 0, at=(0, 1, 4, 5)).increment("culprit", 0, 1, at=(1, 2, 6, 7), replica="replica-2")
-
-    findings = made.analyse(final=1)
-
-    assert findings.account.lost == findings.account.destroyed == 1
-    (losses,) = findings.losses.values()
-    assert losses.examples[0].culprit.request == "culprit"
-    assert losses.examples[0].victim.request == "victim"
-
-
 def test_one_write_can_destroy_three(made):
     made.increment("stale", 0, 3, at=(0, 1, 50, 51))
     for number in range(3):
@@ -71,16 +48,6 @@ def test_share_of_many_replicas(made):
     measures = made.analyse(final=24).measures
 
     assert (measures["least_share_percent"], measures["least_of_even_share_percent"]) == (8, 100)
-
-
-def test_duplicate_is_no_gain(made):
-    """A duplicate is counted as a duplicate and not as a gain."""
-    made.increment("twice", 0, 0).increment("twice", 1, 1, at=(10, 11, 12, 13), turn=2, outcome=None)
-
-    findings = made.analyse(final=2)
-
-    assert (findings.account.lost, findings.duplicated) == (0, 1)
-    assert found(findings) == [("counts_once", Mechanism.DONE_AGAIN)]
 
 
 def test_duplicate_and_loss_do_not_cancel(made):
@@ -399,13 +366,6 @@ def test_session_ends_before_the_lab_has_finished(made):
     assert found(made.analyse(final=1)) == [("survives_session_loss", Mechanism.SESSION_ENDED_IN_WORK)]
 
 
-def test_work_beyond_the_ttl(made):
-    """Work that outlasts the TTL is measured."""
-    made.increment("a", 0, 0, at=(0, 1, 500, 501)).increment("b", 1, 1, at=(600, 601, 602, 603))
-
-    assert made.analyse(final=2, ttl_ms=300).measures["outlasted_ttl"] == 1
-
-
 def test_failed_renewal_prolongs_nothing(made):
     """A holder that was stopped wakes up; its renewal finds nothing of its own, and its release deletes another's lock."""
     made.increment("late", 0, 0, at=(0, 1, 60, 70))
@@ -450,24 +410,6 @@ def test_freed_by_the_inner_release(made, result, command, answer, released_at, 
     made.increment("a", 0, 0, at=(10, 11, 12, released_at), result=result, answer=answer, command=command)
 
     assert found(made.analyse(final=1, ttl_ms=300, nested="same")) == expected
-
-
-@pytest.mark.parametrize(
-    ("kind", "claim", "mechanism"),
-    [
-        ("end_session", "survives_session_loss", Mechanism.SESSION_ENDED_IN_WORK),
-        ("kill_leader", "survives_failover", Mechanism.NEW_LEADER_DID_NOT_KNOW),
-        ("freeze", "survives_a_freeze", Mechanism.FROZEN_PAST_LEASE),
-    ],
-)
-def test_loss_around_a_fault(made, kind, claim, mechanism):
-    """A loss around a fault is attributed to the fault."""
-    made.increment("holder", 0, 1, at=(0, 1, 60, 61)).increment("next", 0, 0, at=(30, 31, 32, 33), replica="replica-2")
-    made.fault(kind, "holder", at_ms=2, recovered_ms=50)
-
-    findings = made.analyse(final=1, ttl_ms=10)
-
-    assert found(findings) == [(claim, mechanism)]
 
 
 @pytest.mark.parametrize(("came_in", "expected"), [(15, [("reentrant", Mechanism.INNER_RELEASE_FREED)]), (35, [])])

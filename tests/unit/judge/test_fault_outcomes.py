@@ -42,6 +42,8 @@ def test_a_fault_of_one_vote(made, commands, has_votes, seen):
         ("restart_nodes", "read.after", False, ("survives_amnesia", Mechanism.VOTE_FORGOTTEN)),
         ("restart_nodes", "read.after", True, ("survives_persisted_amnesia", Mechanism.VOTE_FORGOTTEN_ON_DISK)),
         ("slow", "read.after", False, ("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)),
+        ("end_session", "read.after", False, ("survives_session_loss", Mechanism.SESSION_ENDED_IN_WORK)),
+        ("kill_leader", "read.after", False, ("survives_failover", Mechanism.NEW_LEADER_DID_NOT_KNOW)),
     ],
 )
 def test_loss_under_a_fault(made, kind, failpoint, persists, expected):
@@ -190,26 +192,28 @@ def test_work_done_again(made, replica, claims):
 
 
 @pytest.mark.parametrize(
-    ("kind", "failpoint", "claim"),
+    ("kind", "failpoint", "ttl_ms", "in_time_ms", "late_ms", "claim"),
     [
-        ("kill", "read.before", "freed_after_crash"),
-        ("kill", "acquire.after_first", "acquires_atomically"),
-        ("raise_error", "acquire.after_first", "acquires_atomically"),
-        ("lose_reply", "acquire.after_first", "survives_a_lost_reply"),
-        ("fail_command", "release.before_last", "freed_after_a_failed_release"),
-        ("drop_reply", "release.after_first", "freed_after_a_lost_release"),
+        ("kill", "read.before", 300, 150, 1000, "freed_after_crash"),
+        ("kill", "acquire.after_first", 300, 150, 1000, "acquires_atomically"),
+        ("raise_error", "acquire.after_first", 300, 150, 1000, "acquires_atomically"),
+        ("lose_reply", "acquire.after_first", 300, 150, 1000, "survives_a_lost_reply"),
+        ("fail_command", "release.before_last", 300, 150, 1000, "freed_after_a_failed_release"),
+        ("drop_reply", "release.after_first", 300, 150, 1000, "freed_after_a_lost_release"),
+        ("raise_error", "read.after", 900, 200, 910, "freed_after_failure"),  # long before the TTL: that does not count
+        ("hang", "read.after", 900, 1000, 2700, "freed_after_hang"),  # soon after the TTL
     ],
 )
-@pytest.mark.parametrize(("next_ms", "guilty"), [(150, False), (1000, True), (None, True)])
-def test_lock_is_free_in_time(made, kind, failpoint, claim, next_ms, guilty):
+@pytest.mark.parametrize("when", ["in time", "late", "never"])
+def test_lock_is_free_in_time(made, kind, failpoint, ttl_ms, in_time_ms, late_ms, claim, when):
     """A lock must be free in time after the fault of its holder."""
-    made.fault(kind, "reached", 10, 10, failpoint)
-    if next_ms is not None:
-        made.increment("next", 0, 0, at=next_ms, replica="replica-2")
+    made.fault(kind, "reached", 10, 5000 if kind == "hang" else 10, failpoint)
+    if when != "never":
+        made.increment("next", 0, 0, at=in_time_ms if when == "in time" else late_ms, replica="replica-2")
 
-    claims = [claim for claim, _ in found(made.gave_up("waiter", 9000).analyse(final=int(next_ms is not None), ttl_ms=300))]
+    claims = [one for one, _ in found(made.gave_up("waiter", 9000).analyse(final=int(when != "never"), ttl_ms=ttl_ms))]
 
-    assert claims == ([claim] if guilty else [])
+    assert claims == ([] if when == "in time" else [claim])
 
 
 @pytest.mark.parametrize(("got_ms", "guilty"), [(7, False), (2, True)])
@@ -223,28 +227,6 @@ def test_lock_passes_on_before_the_fault_is_noted(got_ms, guilty, made):
     claims = [claim for claim, _ in found(made.gave_up("waiter", 9000).analyse(final=3, ttl_ms=300))]
 
     assert ("freed_after_a_lost_release" in claims) == guilty
-
-
-@pytest.mark.parametrize(
-    ("kind", "claim", "next_ms", "guilty"),
-    [
-        ("raise_error", "freed_after_failure", 200, False),  # its TTL is 900 ms, and a third of that has not passed
-        ("raise_error", "freed_after_failure", 910, True),  # the TTL freed the lock, and not its holder
-        ("raise_error", "freed_after_failure", None, True),
-        ("hang", "freed_after_hang", 1000, False),
-        ("hang", "freed_after_hang", 2700, True),
-        ("hang", "freed_after_hang", None, True),
-    ],
-)
-def test_failed_work_is_not_a_hang(made, kind, claim, next_ms, guilty):
-    """Work that fails must free the lock long before the TTL; a thread that hangs must free it soon after the TTL."""
-    made.fault(kind, "reached", 10, 10 if kind == "raise_error" else 5000)
-    if next_ms is not None:
-        made.increment("next", 0, 0, at=next_ms, replica="replica-2")
-
-    claims = [claim for claim, _ in found(made.gave_up("waiter", 9000).analyse(final=int(next_ms is not None), ttl_ms=900))]
-
-    assert claims == ([claim] if guilty else [])
 
 
 @pytest.mark.parametrize(
@@ -407,50 +389,34 @@ def test_idle_lock_with_waiters(made):
     assert found(made.analyse(final=4, tests="exclusive")) == []
 
 
-FAIR, IN_PROCESS = Mechanism.NO_QUEUE, Mechanism.NO_QUEUE_IN_REPLICA
+NO_QUEUE = {"fair": Mechanism.NO_QUEUE, "fair_in_process": Mechanism.NO_QUEUE_IN_REPLICA}
 
 
 @pytest.mark.parametrize(
-    ("overtaken", "at", "tests", "expected"),
+    ("times", "overtaken", "at", "tests", "users", "is_reported"),
     [
-        (2, "replica-2", "fair", [("fair", FAIR)]),
-        (2, "replica-1", "fair", [("fair", FAIR)]),
-        (2, "replica-1", "fair_in_process", [("fair_in_process", IN_PROCESS)]),
-        (2, "replica-2", "fair_in_process", []),  # only requests of another replica overtook it
-        (1, "replica-2", "fair", []),  # a busy machine held up a single request
-        (2, "replica-2", "exclusive", []),  # this is not the question
+        (12, 2, "replica-2", "fair", 3, True),
+        (12, 2, "replica-1", "fair", 3, True),
+        (12, 2, "replica-1", "fair_in_process", 3, True),
+        (12, 2, "replica-2", "fair_in_process", 3, False),  # only requests of another replica overtook it
+        (12, 1, "replica-2", "fair", 3, False),  # a busy machine held up a single request
+        (12, 1, "replica-1", "fair", 2, True),  # not while each user gets the lock five times
+        (12, 2, "replica-2", "exclusive", 3, False),  # this is not the question
+        (4, 2, "replica-1", "fair", 3, False),  # a request may be overtaken four times
+        (5, 2, "replica-1", "fair", 3, True),
+        (4, 2, "replica-1", "fair_in_process", 3, False),
+        (5, 2, "replica-1", "fair_in_process", 3, True),
     ],
 )
-def test_overtaken_again_and_again(made, overtaken, at, tests, expected):
+def test_overtaken_again_and_again(made, times, overtaken, at, tests, users, is_reported):
     """Where one request in ten is overtaken again and again, this is reported, if it is the question."""
-    for number in range(12):
-        made.increment(f"r{number}", number, number, at=10 * number + 35)
-    for number in range(overtaken):
-        start = 200 + 10 * number
-        made.increment(f"late{number}", 12 + number, 12 + number, at=start, asked=0, replica=at)
-
-    assert found(made.analyse(final=12 + overtaken, tests=tests, users=3)) == expected
-
-
-@pytest.mark.parametrize(("tests", "mechanism"), [("fair", FAIR), ("fair_in_process", IN_PROCESS)])
-@pytest.mark.parametrize(("times", "is_told"), [(4, False), (5, True)])
-def test_overtaken_more_often_than_the_bound(made, tests, mechanism, times, is_told):
-    """A request may be overtaken four times."""
     for number in range(times):
         made.increment(f"r{number}", number, number, at=10 * number + 35)
-    for number in (times, times + 1):
-        made.increment(f"late{number}", number, number, at=200 + 10 * number, asked=0)
+    for number in range(times, times + overtaken):
+        made.increment(f"late{number}", number, number, at=200 + 10 * number, asked=0, replica=at)
 
-    assert found(made.analyse(final=times + 2, tests=tests, users=3)) == ([(tests, mechanism)] if is_told else [])
-
-
-def test_one_request_is_starved(made):
-    """No machine holds up one request while each user gets the lock five times."""
-    for number in range(12):
-        made.increment(f"r{number}", number, number, at=10 * number + 35)
-    made.increment("late", 12, 12, at=(200, 201, 202, 203), asked=0)
-
-    assert found(made.analyse(final=13, tests="fair", users=2)) == [("fair", FAIR)]
+    reported = [(tests, NO_QUEUE[tests])] if is_reported else []
+    assert found(made.analyse(final=times + overtaken, tests=tests, users=users)) == reported
 
 
 def test_order_of_requests_that_ask_at_once(made):
@@ -478,42 +444,29 @@ def test_work_that_outlasts_the_lease(made, fails, explicit, claim):
     assert {one for one, _ in found(made.analyse(final=1, ttl_ms=300, has_explicit_lease=explicit))} == {claim}
 
 
+WAITING = [(1000, 1100), (1900, 2000), *((1990, at) for at in (3100, 3200, 3300, 3400))]  # when the server comes back
+
+
 @pytest.mark.parametrize(
-    ("asked_ms", "got_ms", "expected"),
+    ("asked_and_got_ms", "about", "is_broken"),
     [
-        (1000, 1900, []),  # also after an election that took long
-        (1000, 3500, ["available_with_a_node_down"]),  # only when the server was back
-        (0, 3200, ["available_with_a_node_down"]),  # it was waiting all the while
-        (3100, 3200, []),  # nobody wanted it while the server was down: the danger was not reached
+        ([(1000, 1900)], {}, False),  # also after an election that took long
+        ([(1000, 3500)], {}, True),  # only when the server was back
+        ([(0, 3200)], {}, True),  # it was waiting all the while
+        ([(3100, 3200)], {}, False),  # nobody wanted it while the server was down: the danger was not reached
+        (WAITING, {"wait_ms": 1500}, False),  # others were served, and the server was back before their time was over
+        (WAITING, {"wait_ms": 900}, True),  # they were served only then, long after their time
     ],
 )
-def test_granted_while_a_server_is_down(made, asked_ms, got_ms, expected):
+def test_granted_while_a_server_is_down(made, asked_and_got_ms, about, is_broken):
     """Requests still get the lock if one that asked after a server had died got it before the server was back."""
     made.fault("kill_nodes", "reached", 10, 3000, "acquire.before")
-    made.increment("next", 0, 0, at=got_ms, asked=asked_ms, replica="replica-2")
+    for number, (asked, got) in enumerate(asked_and_got_ms):
+        made.increment(f"r{number}", number, number, at=got, asked=asked, replica="replica-2")
 
-    findings = made.analyse(final=1, ttl_ms=300, tests="available_with_a_node_down")
+    findings = made.analyse(final=len(asked_and_got_ms), ttl_ms=300, tests="available_with_a_node_down", **about)
 
-    assert [claim for claim, _ in found(findings)] == expected
-
-
-@pytest.mark.parametrize(
-    ("wait_ms", "expected"),
-    [
-        (1500, []),  # the server was back before their time was over
-        (900, ["available_with_a_node_down"]),  # they were served only then, long after their time
-    ],
-)
-def test_waiting_while_a_server_comes_back(made, wait_ms, expected):
-    """A request that still waits when the server comes back shows nothing, as long as others were served to the end."""
-    made.fault("kill_nodes", "reached", 10, 3000, "acquire.before")
-    for number, (asked, got) in enumerate([(1000, 1100), (1900, 2000), *((1990, at) for at in (3100, 3200, 3300, 3400))]):
-        at = (got, got + 1, got + 2, got + 3)
-        made.increment(f"r{number}", number, number, at=at, asked=asked, replica="replica-2")
-
-    findings = made.analyse(final=6, ttl_ms=300, wait_ms=wait_ms, tests="available_with_a_node_down")
-
-    assert [claim for claim, _ in found(findings)] == expected
+    assert [claim for claim, _ in found(findings)] == ["available_with_a_node_down"] * is_broken
 
 
 def stopped(began_ms: int, recovered_ms: int) -> FaultRecord:

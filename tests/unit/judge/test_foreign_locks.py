@@ -75,32 +75,26 @@ def test_time_before_the_work_is_the_locks_own(made, queued_ms, expected):
     assert found(made.analyse(final=1, ttl_ms=300, work_ms=10)) == [expected]
 
 
-@pytest.mark.parametrize(("agreed", "expected"), [(True, "held_to_the_end"), (False, "exclusive")])
-def test_a_lease_counts_from_what_granted_it(made, agreed, expected):
-    """A command that was refused granted nothing: what came later did, and the lease counts from the grant."""
-    made.increment("a", 0, 0, at=(250, 251, 400, 401), sent_ns=1, agreed=agreed)
-    made.increment("b", 0, 1, at=(340, 350, 410, 411), replica="replica-2")
-
-    assert [claim for claim, _ in found(made.analyse(final=1, ttl_ms=300))] == [expected]
-
-
-@pytest.mark.parametrize(("first_vote_ns", "expected"), [(2, "held_to_the_end"), (0, "exclusive")])
-def test_the_lease_of_votes_counts_from_the_first(made, first_vote_ns, expected):
-    """Votes that are asked for one by one end one by one: the lease is over with the first, and not with the last."""
-    made.increment("a", 0, 0, at=(30, 31, 400, 401), sent_ns=29, agreed=True, first_vote_ns=first_vote_ns)
-    made.increment("b", 0, 1, at=(309, 310, 700, 701), sent_ns=309, agreed=True, replica="replica-2")
-
-    assert [claim for claim, _ in found(made.analyse(final=1, ttl_ms=300, work_ms=370, has_votes=True))] == [expected]
-
-
-@pytest.mark.parametrize("agreed", [True, False, None])
-@pytest.mark.parametrize(("leased_ns", "expected"), [(2, "held_to_the_end"), (0, "exclusive")])
-def test_what_follows_a_grant_makes_no_lease_longer(made, leased_ns, expected, agreed):
-    """What a lock sends after its grant, for a fence or by another try, makes the lease no longer."""
-    made.increment("a", 0, 0, at=(250, 251, 400, 401), sent_ns=249, agreed=agreed, leased_ns=leased_ns)
+@pytest.mark.parametrize(
+    ("got", "about", "has_votes", "expected"),
+    [
+        # a command that was refused granted nothing: what came later did
+        (250, {"sent_ns": 1, "agreed": True}, False, "held_to_the_end"),
+        (250, {"sent_ns": 1, "agreed": False}, False, "exclusive"),
+        # votes that are asked for one by one end one by one: the lease is over with the first, and not with the last
+        (30, {"sent_ns": 29, "agreed": True, "first_vote_ns": 2}, True, "held_to_the_end"),
+        (30, {"sent_ns": 29, "agreed": True, "first_vote_ns": 0}, True, "exclusive"),
+        # what a lock sends after its grant, for a fence or by another try, makes the lease no longer
+        *((250, {"sent_ns": 249, "agreed": one, "leased_ns": 2}, False, "held_to_the_end") for one in (True, False, None)),
+        *((250, {"sent_ns": 249, "agreed": one, "leased_ns": 0}, False, "exclusive") for one in (True, False, None)),
+    ],
+)
+def test_a_lease_counts_from_what_granted_it(made, got, about, has_votes, expected):
+    """A lease counts from the command that granted it."""
+    made.increment("a", 0, 0, at=(got, got + 1, 400, 401), **about)
     made.increment("b", 0, 1, at=(309, 310, 410, 411), sent_ns=309, agreed=True, replica="replica-2")
 
-    assert [claim for claim, _ in found(made.analyse(final=1, ttl_ms=300, work_ms=370))] == [expected]
+    assert [claim for claim, _ in found(made.analyse(final=1, ttl_ms=300, work_ms=370, has_votes=has_votes))] == [expected]
 
 
 def test_two_keys_of_one_resource(made):

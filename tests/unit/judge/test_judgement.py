@@ -29,6 +29,7 @@ from lab.judge.faults import FaultOutcome
 from lab.judge.judgement import Evidence, Judgement, Violation
 from lab.paths import HOME
 from lab.report import run_data
+from tests.builders import judgement_of
 from tests.every import every
 
 REFERENCE = sorted((HOME / "reports" / "reference").rglob("verdict.json"))
@@ -48,30 +49,11 @@ ALL_EVIDENCE: list[Evidence] = [
     TwoInside(FACTS, FACTS),
     Unwritten("r1", "replica-1"),
 ]
-NUMBERS = dict.fromkeys(("requests", "acknowledged", "failed", "unknown", "writes", "lost", "duplicated"), 1)
 
 
 def content(**figures: Any) -> dict[str, Any]:
-    """The content of a file, with only the fields that it must have."""
-    return {
-        **NUMBERS,
-        "schema": 3,
-        "run": "r",
-        "scenario": "rush",
-        "stage": "none",
-        "claim": "exclusive",
-        "claimed": False,
-        "verdict": "ADMITTED",
-        "why": [],
-        "final": 1,
-        "violations": [],
-        "danger": {"handovers": {"needed": 5, "seen": 9}},
-        "throughput_per_s": 1.0,
-        "wait_ms": {"p50": 1.0, "p99": 1.0, "max": 1.0},
-        "commands_per_increment": 1.0,
-        "duration_s": 1.0,
-        **figures,
-    }
+    """The content of a file."""
+    return json.loads(msgspec.json.encode(judgement_of())) | figures
 
 
 def decoded(content: dict) -> Judgement:

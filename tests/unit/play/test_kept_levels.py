@@ -54,17 +54,12 @@ def test_runs_find_their_level(tmp_path):
     assert (PLAY / LEVELS_OF_RUNS).read_bytes() == (tmp_path / LEVELS_OF_RUNS).read_bytes()
 
 
-@every("name", NAMES)
-def test_a_page_is_small_and_alone(name):
-    """A page is one file of at most 160 KB, and loads nothing."""
-    assert (PLAY / f"{name}.html").stat().st_size <= MOST_BYTES
-    assert_self_contained(PLAY / f"{name}.html")
-
-
 @every("name", ["index", *NAMES])
 def test_the_policy_allows_what_is_in_the_page(name):
-    """The policy names each style and script of the page by its hash, and allows nothing else."""
+    """A page is one file of at most 160 KB. Its policy names each style and script by its hash, and allows nothing else."""
     text = (PLAY / f"{name}.html").read_text(encoding="utf-8")
+    assert (PLAY / f"{name}.html").stat().st_size <= MOST_BYTES
+    assert_self_contained(PLAY / f"{name}.html")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
     inside = re.findall(r"<(style|script)>(.*?)</\1>", text, re.DOTALL)
 
@@ -146,13 +141,6 @@ def test_a_level_asks_what_its_page_answers(level):
     assert kept["given"] == (data(level.moves_of)["shortest"] if level.moves_of else "")
 
 
-def test_some_levels_cannot_be_broken():
-    """Of the levels that ask whether they can be broken, some can and some cannot: the kind gives nothing away."""
-    asked = [bool(data(level.name)["par"]) for level in LEVELS if level.kind is LevelKind.DECIDE]
-
-    assert set(asked) == {True, False}
-
-
 @every("name", NAMES)
 def test_the_next_line_is_in_the_page(name):
     """Each command that a client sends next belongs to a line that the page shows."""
@@ -176,24 +164,21 @@ def test_the_first_levels_fold_their_code():
     assert re.findall("<code[^>]*>(.*?)</code>", "".join(of_work)) == ["GET n", "SET n … GET"]
 
 
-@every("level", LEVELS)
-def test_a_level_leads_to_its_chapter(level):
-    """Each page leads to the chapter of its stage, in both languages."""
-    text = (PLAY / f"{level.name}.html").read_text(encoding="utf-8")
-    found = re.findall(r'<a class="(?:en|zh) chapter" href="([^"]*)"', text)
+def test_some_levels_cannot_be_broken():
+    """Of the levels that ask whether they can be broken, some can and some cannot: the kind gives nothing away."""
+    asked = [bool(data(level.name)["par"]) for level in LEVELS if level.kind is LevelKind.DECIDE]
 
-    assert [(PLAY / one).resolve() for one in found] == [
-        HOME / "docs" / "ladder" / f"{level.stage}.md",
-        HOME / "docs" / "zh" / "ladder" / f"{level.stage}.md",
-    ]
+    assert set(asked) == {True, False}
 
 
 @every("level", LEVELS)
-def test_the_code_is_that_of_today(level):
-    """A page shows the stage as it is. If this fails, ``lab play --out reports/reference/play`` writes the pages again."""
+def test_page_and_stage_are_of_today(level):
+    """A page shows the stage as it is, and leads to its chapters. ``lab play --out reports/reference/play`` writes them again."""
     text = (PLAY / f"{level.name}.html").read_text(encoding="utf-8")
+    found = [(PLAY / one).resolve() for one in re.findall(r'<a class="(?:en|zh) chapter" href="([^"]*)"', text)]
     code = stage_code(stage(level.stage).path)
 
+    assert found == [HOME / "docs" / place / f"{level.stage}.md" for place in ("ladder", "zh/ladder")]
     assert [line for line in code if line.text and f'data-line="{line.number}">{escape(line.text)}</li>' not in text] == []
 
 

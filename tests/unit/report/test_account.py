@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
 from lab.evidence.loss import Mechanism
-from lab.judge.verdict import judge, weigh
+from lab.judge.verdict import judge
 from lab.language.choice import Language
 from lab.report import run_data, run_page
 from lab.report.charts import charts
-from lab.report.run_data import Cause, Result, Series
+from lab.report.run_data import Cause, Result
 from lab.report.run_page import RunPage
-from tests.builders import findings_of_ten, made_run, record_of_ten
-
-NO_CURVES = {"wait_ms": [], "wait_share": [], "time_s": [], "acknowledged": [], "unknown": [], "value": []}
+from tests.builders import made_run, result_of
 
 
-def result_of(tmp_path, lost: int, causes: list[Cause], **figures) -> Result:
-    record = record_of_ten()
-    judgement = weigh(record, findings_of_ten())
-    figures = {"acknowledged": 5000, "writes": 5000, "lost": lost, "final": 5000 - lost} | figures
-    series = Series(**NO_CURVES, causes=causes)
-    return Result(record=record, judgement=msgspec.structs.replace(judgement, **figures), series=series, folder=tmp_path)
+def lossy(tmp_path, lost: int, causes: list[Cause], **figures) -> Result:
+    return result_of(tmp_path, causes, **{"acknowledged": 5000, "writes": 5000, "lost": lost, "final": 5000 - lost} | figures)
 
 
 def account_of(result: Result) -> list[Cause]:
@@ -33,20 +26,12 @@ def account_of(result: Result) -> list[Cause]:
 def none(tmp_path) -> Result:
     """A run whose writes overwrote more than what is lost in the end."""
     causes = [Cause(Mechanism.NO_LOCK, 1936, 285, 900), Cause(Mechanism.PROCESS_LOCAL, 2223, 348, 1100)]
-    return result_of(tmp_path, 3526, causes, lost_by={Mechanism.PROCESS_LOCAL: 1875, Mechanism.NO_LOCK: 1651})
-
-
-def test_account_of_losses(none):
-    """Each mechanism has its gross figures, and its net."""
-    assert [(line.writes, line.destroyed, line.restored, line.net) for line in account_of(none)] == [
-        (1100, 2223, 348, 1875),
-        (900, 1936, 285, 1651),
-    ]
+    return lossy(tmp_path, 3526, causes, lost_by={Mechanism.PROCESS_LOCAL: 1875, Mechanism.NO_LOCK: 1651})
 
 
 def test_unconfirmed_writes_have_a_line(tmp_path):
     """What no mechanism took is a line of its own."""
-    found = account_of(result_of(tmp_path, 3, [Cause(Mechanism.NO_LOCK, 2, 0, 2)]))
+    found = account_of(lossy(tmp_path, 3, [Cause(Mechanism.NO_LOCK, 2, 0, 2)]))
 
     assert [(line.mechanism, line.net) for line in found] == [(Mechanism.NO_LOCK, 2), (Mechanism.WRITE_UNCONFIRMED, 1)]
 

@@ -48,15 +48,13 @@ def drawn(picture: Timeline) -> Pen:
 
 @each_picture
 def test_view_has_what_the_title_names(folder):
-    """Each request that the title names has a label in the picture."""
+    """The title is short, and each request that it names has a label. No label covers another, and none is cut off."""
     picture, title, pen = kept(folder)
 
+    assert len(title) <= LONGEST
     assert [request for request in named(picture) if not any(request in A_NAME.split(text) for text in pen.texts)] == [], title
-
-
-@each_picture
-def test_title_is_short(folder):
-    assert len(kept(folder)[1]) <= LONGEST
+    pairs = [(a, b) for number, a in enumerate(pen.taken) for b in pen.taken[:number]]
+    assert [pair for pair in pairs if all(pair[0][n] < pair[1][n + 1] and pair[1][n] < pair[0][n + 1] for n in (0, 2))] == []
 
 
 @each_picture
@@ -85,17 +83,6 @@ def test_chinese_drawing(folder):
     texts = [text.text or "" for text in drawn.iter(f"{SVG}text")]
     assert [text for text in texts if PROSE.search(text)] == []
     assert len(pen.marks) == len([group for group in drawn if group.tag == f"{SVG}g"]) - 1
-
-
-@each_picture
-def test_labels_do_not_overlap(folder):
-    """No label of the opening view covers another, and none is cut off."""
-    *_, pen = kept(folder)
-
-    placed = pen.taken
-    pairs = [(a, b) for number, a in enumerate(placed) for b in placed[:number]]
-    covers = [pair for pair in pairs if all(pair[0][n] < pair[1][n + 1] and pair[1][n] < pair[0][n + 1] for n in (0, 2))]
-    assert covers == []
 
 
 @each_picture

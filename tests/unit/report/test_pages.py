@@ -100,11 +100,6 @@ def test_clean_keeps_the_newest(one, tmp_path):
     assert (gone, newer.exists(), one.exists()) == ([one], True, False)
 
 
-def test_a_folder_that_is_no_run_is_refused(tmp_path):
-    with pytest.raises(run_folder.BadInput, match="no run"):
-        run_folder.find(str(tmp_path))
-
-
 def test_reference_holds_the_ladder():
     """The reference holds the whole ladder."""
     results = reference.ladder()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,25 +10,17 @@ import pytest
 from app.lock import Claim
 from lab.evidence.loss import Mechanism
 from lab.judge.judgement import Measure, Verdict
-from lab.judge.verdict import judge, weigh
+from lab.judge.verdict import judge
 from lab.language.choice import NAMES, Language
 from lab.paths import REFERENCE
 from lab.report import run_data, run_page
-from lab.report.run_data import Result, Series
 from lab.report.run_page import RunPage
 from lab.report.run_words import mender, title
 from lab.story import say
-from tests.builders import findings_of_ten, made_run, picture_of, record_of_ten
+from tests.builders import made_run, picture_of, result_of
 from tests.every import every
 
-NO_CURVES = {"wait_ms": [], "wait_share": [], "time_s": [], "acknowledged": [], "unknown": [], "value": []}
 ENGLISH, CHINESE = Language
-
-
-def result_of(folder: Path, **figures) -> Result:
-    record = record_of_ten()
-    judgement = msgspec.structs.replace(weigh(record, findings_of_ten()), **figures)
-    return Result(record=record, judgement=judgement, series=Series(**NO_CURVES), folder=folder)
 
 
 @every("language", Language)

@@ -113,27 +113,6 @@ def test_broken_names_its_promise(monkeypatch, language):
     assert "exclusive" not in text  # the name of the claim
 
 
-def test_verdict_follows_the_language(monkeypatch):
-    """The verdict is in the language of the environment."""
-    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
-
-    text = printed(findings_of_ten(), claims=["exclusive"])
-
-    assert "mine：两个请求绝不会同时在临界区" in text
-    assert "10 次在计数器里" in text
-
-
-def test_refused_and_unclear_requests():
-    """Failed means refused; unknown means no clear answer."""
-    found = findings_of_ten()
-    found.outcomes.update(failed=3, unknown=1)
-
-    text = printed(found)
-
-    assert "3 refused: nothing was written for them" in text
-    assert "1 without a clear answer" in text
-
-
 @pytest.mark.parametrize(("key", "words"), [("lock", True), ("", False)])
 def test_waits_for_a_lock_only(tmp_path, key, words):
     """A stage without a lock names no key: no wait for a lock is printed, and the curve of waits is empty."""

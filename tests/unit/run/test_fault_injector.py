@@ -23,6 +23,7 @@ from lab.evidence.history import History
 from lab.run import fault_injector
 from lab.scenario.fault import FAILPOINTS, Fault, System, Target
 from lab.scenario.faults import faults, parse
+from tests.command import wait_for
 from tests.every import every
 
 NODE = (1,)
@@ -189,9 +190,7 @@ def test_fault_is_injected_and_recovered(kind, folder):
 
     with fault_injector.injecting([one], folder, system, folder.parent / "faults.jsonl"):
         reach(folder, kind)
-        until = time.monotonic() + 5
-        while not (folder.parent / "faults.jsonl").exists() and time.monotonic() < until:
-            time.sleep(0.002)
+        wait_for((folder.parent / "faults.jsonl").exists)
 
     (record,) = History(folder.parent).faults()
     assert system.calls == list(chain(*CALLS.get(kind, NOTHING))), f"add what {kind} calls to CALLS"
@@ -241,9 +240,7 @@ def test_late_fault_lasts_as_long(folder, late):
         reach(folder, "stall_redis")
         time.sleep(0.2)  # longer than for_ms
         late.may_go.set()
-        until = time.monotonic() + 5
-        while len(late.calls) < 2 and time.monotonic() < until:
-            time.sleep(0.002)
+        wait_for(lambda: len(late.calls) == 2)
 
     (record,) = History(folder.parent).faults()
     assert record.recovered_ns - record.injected_ns >= 100 * 1_000_000
@@ -308,9 +305,7 @@ def test_failed_fault_is_named(folder, method, words):
     def both_are_reached() -> None:
         for kind, called in (("cut_off", ("cut_off", RECORD)), ("stall_redis", (method,))):
             reach(folder, kind, number=1 + (kind == "cut_off"))
-            until = time.monotonic() + 5
-            while called not in system.calls and time.monotonic() < until:
-                time.sleep(0.002)
+            wait_for(lambda called=called: called in system.calls)
 
     injecting = fault_injector.injecting(two, folder, system, folder.parent / "faults.jsonl")
     with pytest.raises(RunFailed, match=f"stall_redis-1 could not be {words}: OSError: no such server"), injecting:

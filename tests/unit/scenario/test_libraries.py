@@ -1,37 +1,88 @@
-"""The shelf of published locks: what each file says of its library is there to be checked."""
+"""The shelves of published locks and of known failures: what each file says of its library is there to be checked."""
 
 from __future__ import annotations
 
+import json
 import re
 from urllib.parse import urlsplit
 
+import pytest
+
 from app.lock import Claim
+from lab.errors import BadInput
+from lab.evidence.loss import Mechanism
 from lab.paths import HOME
-from lab.scenario.libraries import load, names
+from lab.scenario import failures, libraries, reader
+from lab.scenario.options import OPTIONS
 from lab.servers import environments
 from tests.every import every
 
 # where projects keep their words and their code: no registry is named, whose pages change with each version
 HOMES = {"github.com", "opendev.org", "docs.celeryq.dev", "www.postgresql.org"}
+REPORT = re.compile(r"([\w.-]+/[\w.-]+)#(\d+)")
 
 
-@every("name", names)
-def test_libraries_file(name):
-    """A file loads where its library is not installed; its promises are claims, each with words and the address of a page."""
-    library = load(name).library
-
-    for claim, quote in library.promises.items():
+def assert_quoted(promises):
+    """Check that promises are claims, each with words and the address of a page."""
+    for claim, quote in promises.items():
         assert claim in Claim.__members__
         assert quote.words.strip() == quote.words != ""
-        assert urlsplit(quote.link)[:2] in {("https", home) for home in HOMES}
+        assert urlsplit(quote.link).scheme == "https"
 
 
-@every("name", [name for name in names() if name.startswith("pypi_")])
-def test_libraries_version(name):
-    """The version that a file names is the one that its lock file installs; without an environment, that of the lab's own."""
-    _, _, library, stage = load(name)
-    file = environments.LOCKED / f"{stage.environment}.txt" if stage.environment else HOME / "requirements.txt"
+def installed(environment):
+    """Return the packages that an environment has, each with its version; without an environment, those of the lab's own."""
+    lock = environments.LOCKED / f"{environment}.txt" if environment else HOME / "requirements.txt"
+    found = set(re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", lock.read_text(encoding="utf-8"), flags=re.MULTILINE))
+    of_npm = environments.LOCKED / environment / "package.json"
+    if environment and of_npm.is_file():
+        for name, version in json.loads(of_npm.read_text(encoding="utf-8"))["dependencies"].items():
+            package, _, exactly = version.removeprefix("npm:").rpartition("@")  # npm:redlock@4.2.0, or 1.0.0
+            found.add((package or name, exactly))
+    return found
 
-    installed = dict(re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", file.read_text(encoding="utf-8"), flags=re.MULTILINE))
 
-    assert installed[library.package.lower().replace("_", "-")] == library.version
+@every("name", libraries.names)
+def test_libraries_file(name):
+    """A file loads where its library is not installed. The version that it names is the one that its lock file installs."""
+    _, _, library, stage = libraries.load(name)
+
+    assert_quoted(library.promises)
+    assert {urlsplit(quote.link).netloc for quote in library.promises.values()} <= HOMES
+    if name.startswith("pypi_"):
+        assert (library.package.lower().replace("_", "-"), library.version) in installed(stage.environment)
+
+
+@every("name", failures.names)
+def test_failures_file(name):
+    """A file loads where its library is not installed; the link of a report is the report's.
+
+    A run has a scenario of the lab with options that there are, either a claim with its mechanism or a lock next to it, and the
+    version that its lock file installs.
+    """
+    known = failures.load(name)
+    failure = known.failure
+
+    assert_quoted(failure.promises)
+    assert failure.link.startswith("https://")
+    if failure.report:
+        repository, number = REPORT.fullmatch(failure.report).groups()
+        assert re.fullmatch(rf"https://github\.com/{repository}/(issues|pull)/{number}", failure.link)
+    if failure.not_run:
+        return
+    assert failure.scenario in reader.names()
+    assert set(failure.options) <= set(OPTIONS)
+    if failure.compared:
+        assert failure.compared.library in libraries.names()
+        assert not failure.breaks
+    else:
+        assert failure.breaks in Claim.__members__
+        assert failure.by in list(Mechanism)
+    if failure.package != "celery":  # its recipe is in its documentation
+        assert (failure.package, failure.version) in installed(known.stage.environment)
+
+
+def test_unknown_failure():
+    """A name that is not on the shelf gets the nearest one."""
+    with pytest.raises(BadInput, match="redis_py_621"):
+        failures.load("redis_py_612")

@@ -174,7 +174,7 @@ def test_no_value_breaks_the_check(key, value):
 
 
 @every("kind", faults)
-@every("value", [3.5, -1, NOT_A_NUMBER, "", [[]], {"x": {}}, True, 10**400])
+@every("value", [NOT_A_NUMBER, [[]], {"x": {}}, 10**400])
 def test_no_value_breaks_a_fault(kind, value):
     """Whatever value a fault's key has, the fault is accepted, or refused with its name and the key."""
     names = [spec.name for spec in msgspec.structs.fields(faults()[kind])]

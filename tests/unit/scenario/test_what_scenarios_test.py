@@ -11,29 +11,12 @@ from lab.judge.promises import PATIENCE_MS, PROMISES
 from lab.scenario import reader
 from tests.builders import MS, found
 from tests.cells import CELLS
-from tests.every import every
 
 
 @pytest.mark.parametrize("name", ["starvation", "convoy", "nested_two_locks"])
 def test_several_replicas(name):
     """What a lock promises to all waiters is tested over several replicas, where no queue inside a process can keep it."""
     assert reader.load(name).replicas > 1
-
-
-@pytest.mark.parametrize("name", ["none", "incr", "mysql_version"])
-def test_no_lock_is_not_reentrant(name):
-    """A stage that asks for nothing does not fit a scenario in which a holder asks again, and does not claim to be reentrant."""
-    reason = reader.load("nested").misfit(stages()[name])
-
-    assert reason is not None
-    assert "a lock for which a request asks" in reason
-    assert Claim.reentrant not in stages()[name].claims
-
-
-@every("name", ["local", "setnx_no_else", "mysql_upsert", "lua"])
-def test_stages_that_ask_fit(name):
-    """Also a lock that is wrong, or of one process only, is asked for."""
-    assert reader.load("nested").misfit(stages()[name]) is None
 
 
 def test_every_scenario_is_run():

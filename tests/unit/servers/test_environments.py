@@ -17,6 +17,7 @@ from lab.servers import environments
 from tests.every import every
 
 NPM = json.loads((environments.LOCKED / "node" / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+DEBIAN = environments.versions(environments.LOCKED / "php.apt")
 
 
 @pytest.fixture(autouse=True)
@@ -26,41 +27,24 @@ def nothing_made(tmp_path, monkeypatch):
     monkeypatch.setattr(environment, "MADE", tmp_path / "made")
 
 
-def in_a_worker(language: str) -> list[str]:
-    return [name for name in names() if load(name).library.language == language]
-
-
-@every("name", lambda: in_a_worker("JavaScript"))
-def test_version_of_npm(name):
-    """The version that a file names is one that the lock file installs, of the package of that name."""
+@every("name", names)
+def test_version_of_a_package(name):
+    """The version that a file names is one that the lock file of npm installs, or that is asked of Debian's package."""
     library = load(name).library
-
-    locked = {(one.get("name", path.removeprefix("node_modules/")), one["version"]) for path, one in NPM.items() if path}
-
-    assert (library.package, library.version) in locked
-
-
-@every("name", lambda: in_a_worker("PHP"))
-def test_version_of_debian(name):
-    """The version that a file names is the one that the environment asks of Debian's package."""
-    library = load(name).library
-
-    assert environments.versions(environments.LOCKED / "php.apt")[f"php-{library.package.replace('/', '-')}"] == library.version
+    if library.language == "JavaScript":
+        locked = {(one.get("name", path.removeprefix("node_modules/")), one["version"]) for path, one in NPM.items() if path}
+        assert (library.package, library.version) in locked
+    if library.language == "PHP":
+        assert DEBIAN[f"php-{library.package.replace('/', '-')}"] == library.version
 
 
-def test_packages_of_npm_have_no_address():
-    """Whichever registry a machine uses, a package is known by its hash."""
+def test_packages_have_no_address():
+    """Whichever registry a machine uses, a package of npm is known by its hash. What Debian is asked for is installed for it."""
     text = (environments.LOCKED / "node" / "package-lock.json").read_text(encoding="utf-8")
 
     assert not re.findall(r'"resolved"|registry', text)
     assert [path for path, one in NPM.items() if path and not one.get("integrity", "").startswith("sha512-")] == []
-
-
-def test_packages_of_debian_are_known():
-    """What a lock file names is installed for it."""
-    ours = {program.name for program in prerequisites.PROGRAMS if program.store == prerequisites.PHP}
-
-    assert set(environments.versions(environments.LOCKED / "php.apt")) < ours
+    assert {*DEBIAN} < {program.name for program in prerequisites.PROGRAMS if program.store == prerequisites.PHP}
 
 
 @pytest.mark.parametrize("manager", ["dnf", "brew", None])

@@ -30,12 +30,6 @@ def test_breaking_scenarios_are_refused(name):
         external_stores.refuse(stages()["lua"], reader.load(name), {"redis": "there:6379"})
 
 
-@pytest.mark.parametrize("name", ["rush", "holder_crash", "frozen_holder"])
-def test_replica_faults_are_allowed(name):
-    """A scenario that only breaks replicas is allowed on any store."""
-    external_stores.refuse(stages()["lua"], reader.load(name), {"redis": "there:6379"})
-
-
 @pytest.mark.whole
 def test_store_where_nothing_listens(tmp_path):
     """An address where no server listens is refused before anything starts."""

@@ -92,48 +92,36 @@ def test_program_is_a_process_of_its_own(place, supervisor, tmp_path):
     assert wait_for(lambda: supervisor.exit_of(pid)) == -signal.SIGKILL
 
 
-def test_exit_status_of_a_forked_program(place, supervisor):
-    """The lab learns the exit status of a forked program."""
-    pid = place.start()
-
-    assert wait_for(lambda: supervisor.exit_of(pid)) == 7
-    assert not supervisor.signal(pid, signal.SIGTERM)
-
-
-def test_two_programs_share_one_import(place):
-    """Two programs share an import, and nothing else: neither random numbers nor the environment."""
-    place.start()
+def test_two_programs_share_one_import(place, supervisor):
+    """Two programs share what was imported before the first, and neither random numbers nor environment; each has its status."""
+    supervisor.prepare(place.forkable, ENV)
+    prepared = wait_for(supervisor.descendants)
+    first = place.start()
     one = place.report()
     place.start(env={"PATH": "", "LAB_RUN": "two"})
     two = place.report()
 
-    assert one["imported_in"] == two["imported_in"]
+    assert [one["imported_in"], two["imported_in"]] == prepared * 2
     assert one["random"] != two["random"]
     assert two["env"] == {"PATH": "", "LAB_RUN": "two"}
+    assert wait_for(lambda: supervisor.exit_of(first)) == 7
+    assert not supervisor.signal(first, signal.SIGTERM)
 
 
-def test_edited_file_is_imported_again(place, home):
-    """After a file of the project was edited, the next program runs the new code."""
-    place.start()
+def test_another_fork_server(place, home, supervisor):
+    """After an edit of the project, or a kill of the fork server, another one forks. The programs of before go on."""
+    first = place.start("stay")
     one = place.report()
     (home / "app" / "reporter.py").write_text(PROGRAM.replace('"version": 1', '"version": 2.5'), encoding="utf-8")
     place.start()
-    two = place.report()
-
-    assert (one["version"], two["version"]) == (1, 2.5)
-    assert one["imported_in"] != two["imported_in"]
-
-
-def test_killed_fork_server(place, supervisor):
-    """After a kill of the fork server, the programs that it forked go on, and the next program is forked by another."""
-    pid = place.start("stay")
-    one = place.report()
-    psutil.Process(one["imported_in"]).send_signal(signal.SIGKILL)
+    edited = place.report()
+    psutil.Process(edited["imported_in"]).send_signal(signal.SIGKILL)
     place.start()
-    two = place.report()
+    killed = place.report()
 
-    assert supervisor.exit_of(pid) is None
-    assert one["imported_in"] != two["imported_in"]
+    assert (one["version"], edited["version"], killed["version"]) == (1, 2.5, 2.5)
+    assert len({each["imported_in"] for each in (one, edited, killed)}) == 3
+    assert supervisor.exit_of(first) is None
 
 
 @pytest.mark.whole
@@ -157,15 +145,6 @@ def test_killed_supervisor_ends_forked_programs(place, supervisor):
     with pytest.raises(SupervisorGone):
         supervisor.descendants()
     assert wait_for(lambda: not any(map(runs, family)))
-
-
-def test_prepared_before_the_start(place, supervisor):
-    """What is prepared is imported before a program is started; the supervisor answers meanwhile."""
-    supervisor.prepare(place.forkable, ENV)
-    prepared = wait_for(supervisor.descendants)
-    place.start()
-
-    assert [place.report()["imported_in"]] == prepared
 
 
 @pytest.mark.whole

@@ -72,15 +72,6 @@ def test_without_a_store(made, replica, key, mechanism, first):
     assert [(one.kind, one.cause) for one in title(picture)] == [(Kind.DESTROYED, mechanism), (Kind.RUN_LOST, None)]
 
 
-def test_granted_twice(made):
-    made.key_event("set", 10).key_event("set", 30)
-    made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(30, 40, 80, 81), replica="replica-2")
-
-    (happened,) = caption(picture_of(made, final=1))
-
-    assert who(happened)[:2] == [(Kind.GRANTED, "a"), (Kind.GRANTED_AS_WELL, "b", "a")]
-
-
 def test_mechanism_without_a_story_is_named(made):
     """A mechanism without a story of its own is stated from the stale read on, with the fault."""
     made.key_event("set", 10).key_event("del", 300)

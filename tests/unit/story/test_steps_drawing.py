@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations, product
 from xml.etree import ElementTree as ET
 
@@ -26,6 +27,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 WIDE = {"font-size:16px": 8.4, "font-size:14px": 8, "font-size:12px;font-weight:bold": 7.4, "font-size:12px": 6.2}
 
 
+@cache
 def drawn(name: str, language: Language) -> ET.Element:
     return ET.fromstring(steps_drawing.draw(KEPT[name], "conditions", language))  # noqa: S314 - the lab's own picture
 

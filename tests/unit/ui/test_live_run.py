@@ -155,11 +155,17 @@ def shown(holders: LockHolders, *horizons_ns: int) -> dict[str, dict[str, str]]:
     return {layer: {name: "".join(digits) for name, digits in by_replica.items()} for layer, by_replica in lanes.items()}
 
 
+def fed(*events, to="a", names="ab") -> LockHolders:
+    """Holders of these replicas, of which one has written these events."""
+    holders = LockHolders([*names], 0)
+    for event in events:
+        holders.feed(to, event)
+    return holders
+
+
 def test_one_holder_inside():
     """A single holder is inside for as long as it was."""
-    holders = LockHolders(["a", "b"], 0)
-    for event in (got("r1", 0), released("r1", BIN_NS)):
-        holders.feed("a", event)
+    holders = fed(got("r1", 0), released("r1", BIN_NS))
 
     empty = {"a": "000", "b": "000"}
     assert holders.until(3 * BIN_NS) == {
@@ -209,8 +215,7 @@ def test_late_release_accuses_nobody():
 
 def test_overlap_is_drawn_when_both_have_released():
     """A holder that really overlapped another is drawn so once both releases are on record, over the bins that were pale."""
-    holders = LockHolders(["a", "b"], 0)
-    holders.feed("a", got("r1", 0))
+    holders = fed(got("r1", 0))
     holders.feed("b", got("r2", 2 * BIN_NS))
     holders.feed("b", released("r2", 3 * BIN_NS))
     before = shown(holders, 4 * BIN_NS)
@@ -226,9 +231,7 @@ def test_overlap_is_drawn_when_both_have_released():
 
 def test_reentry_is_no_crowd():
     """A holder that enters again is no crowd, and is out after its last release."""
-    holders = LockHolders(["a"], 0)
-    for event in (got("r1", 0), got("r1", 1, turn=2), released("r1", BIN_NS, turn=2), released("r1", 2 * BIN_NS)):
-        holders.feed("a", event)
+    holders = fed(got("r1", 0), got("r1", 1, turn=2), released("r1", BIN_NS, turn=2), released("r1", 2 * BIN_NS), names="a")
 
     state = holders.until(3 * BIN_NS)
     assert (state["held"]["a"], state["crowded"]["a"]) == ("990", "000")
@@ -236,9 +239,7 @@ def test_reentry_is_no_crowd():
 
 def test_killed_replica_holds_nothing():
     """A holder in a replica that was killed is not inside any more, and is never confirmed."""
-    holders = LockHolders(["a"], 0)
-    holders.feed("a", got("r1", 0))
-    holders.feed("a", Started(request="", started_ns=BIN_NS, pid=2))
+    holders = fed(got("r1", 0), Started(request="", started_ns=BIN_NS, pid=2), names="a")
 
     state = holders.until(2 * BIN_NS)
     assert (state["held"]["a"], state["pale"]["a"]) == ("00", "90")
@@ -247,8 +248,7 @@ def test_killed_replica_holds_nothing():
 
 def test_old_bins_are_forgotten():
     """The strip does not grow with the run: it keeps the bins that are on it, and a holder that is still inside."""
-    holders = LockHolders(["a", "b"], 0)
-    holders.feed("b", got("r", 0))
+    holders = fed(got("r", 0), to="b")
     for number in range(5 * KEPT):
         holders.feed("a", got(f"r{number}", number * BIN_NS))
         holders.feed("a", released(f"r{number}", (number + 1) * BIN_NS))

@@ -19,35 +19,21 @@ from lab.judge.promises import PROMISES
 from lab.judge.run_facts import RunFacts
 from lab.ui import questions
 from lab.ui.question import PROMISED, Tone
+from tests.builders import MS, judgement_of
 from tests.every import every
 
-MS = 1_000_000
 EVERY = [claim.name for claim in Claim]
 
 
 def judgement(claim: str, verdict: str, violations: list[Violation] | None = None, **figures: int) -> Judgement:
     """A judgement on 40 requests."""
-    numbers = {
-        "requests": 40,
-        "acknowledged": 40,
-        "failed": 0,
-        "unknown": 0,
-        "writes": 40,
-        "final": 40,
-        "lost": 0,
-        "duplicated": 0,
+    about = {
+        "claim": claim,
+        "claimed": verdict in ("KEPT", "BROKEN"),
+        "verdict": Verdict(verdict),
+        "violations": violations or [],
     }
-    about = {"run": "r", "scenario": "s", "stage": "t", "why": [], "danger": {}, "throughput_per_s": 1.0, "wait_ms": {}}
-    return Judgement(
-        claim=claim,
-        claimed=verdict in ("KEPT", "BROKEN"),
-        verdict=Verdict(verdict),
-        violations=violations or [],
-        commands_per_increment=1.0,
-        duration_s=1.0,
-        **about,
-        **(numbers | figures),
-    )
+    return judgement_of(**about | dict.fromkeys(("requests", "acknowledged", "writes", "final"), 40) | figures)
 
 
 def violated(claim: str, findings: Findings) -> list[Violation]:
@@ -202,14 +188,6 @@ def test_refusals_are_green_only_where_promised(claim, tone):
     shown = questions.shown(judgement(claim, "KEPT", failed=3))
 
     assert (shown.number, shown.tone) == ("3", tone)
-
-
-def test_losses_by_another_cause_are_named():
-    """A liveness claim that held next to losses by another cause is not green, and the loss is in its words."""
-    shown = questions.shown(judgement("prompt_handover", "KEPT", lost=3))
-
-    assert shown.tone is Tone.PLAIN
-    assert "; 3 increments lost otherwise" in shown.counted.words()
 
 
 def vars_of(facts: RunFacts) -> dict[str, object]:
