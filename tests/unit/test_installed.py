@@ -43,26 +43,20 @@ def test_what_needs_a_clone_is_refused(monkeypatch, capsys, tmp_path, words):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_clone_is_not_installed():
-    """In a clone, runs go to the folder that the documents name."""
+def test_a_clone_is_not_installed(monkeypatch, tmp_path):
+    """In a clone, runs go to the folder that the documents name, and have its commit.
+
+    An installed lab records none: the repository around it is not its own. What its locks write is in the folder of the replica.
+    """
     assert not paths.INSTALLED
     assert str(paths.REPORTS) == "reports"
     assert paths.COMMAND == ".venv/bin/lab"
-
-
-def test_no_repository_of_others(monkeypatch):
-    """An installed lab records no commit: the repository around it is not its own."""
     assert environment._git("rev-parse", "HEAD")
+
     monkeypatch.setattr(environment, "INSTALLED", True)
-
-    assert environment._git("rev-parse", "HEAD") == ""
-
-
-def test_replicas_stay_out_of_the_packages(monkeypatch, tmp_path):
-    """What a lock of an installed lab writes to its current folder is in the folder of its replica."""
     monkeypatch.setattr(gunicorn, "INSTALLED", True)
     words = gunicorn.Gunicorn("replica-1").argv(20_000, tmp_path)
-
+    assert environment._git("rev-parse", "HEAD") == ""
     assert words[words.index("--chdir") + 1] == str(tmp_path)
 
 

@@ -62,24 +62,18 @@ def queued(mutex: CohortMutex, number: int) -> list[Thread]:
     return threads
 
 
-def test_turns_come_in_order():
-    """Each thread gets its turn in the order of asking, and what the thread before held; the last one hands nothing over."""
-    threads = queued(CohortMutex(most=16), 3)
+@pytest.mark.parametrize(("most", "handed_over"), [(16, [True, True, False]), (2, [True, True, False] * 2)])
+def test_turns_come_in_order(most, handed_over):
+    """Each thread gets its turn in the order of asking, and what the thread before held.
+
+    The last one hands nothing over. After the last hand-over that is allowed, the next holds nothing, and the count begins again.
+    """
+    threads = queued(CohortMutex(most), len(handed_over))
 
     done = [thread.leave() for thread in threads]
 
-    assert len({id(thread.held) for thread in done}) == 1
-    assert [thread.handed_over for thread in done] == [True, True, False]
-
-
-def test_most_hand_overs():
-    """After the last hand-over that is allowed, the next thread holds nothing, and the count begins again."""
-    threads = queued(CohortMutex(most=2), 6)
-
-    done = [thread.leave() for thread in threads]
-
-    assert [thread.handed_over for thread in done] == [True, True, False, True, True, False]
-    assert [thread.held is done[0].held for thread in done] == [True, True, True, False, False, False]
+    assert [thread.handed_over for thread in done] == handed_over
+    assert [thread.held is done[0].held for thread in done] == [place < 3 for place in range(len(done))]
 
 
 def test_waiter_that_gives_up():

@@ -202,16 +202,22 @@ def test_script_before_the_grant(tmp_path):
     assert not failpoints.is_yes("take the votes back", 0)
 
 
+def sent(one: RequestContext, *commands) -> list[int]:
+    """Begin a request that sends commands, each with its answer, its meaning, its key, its script. Return when they were sent."""
+    one.begin("r1")
+    times = []
+    for name, answer, meaning, key, *script in commands:
+        one.sending(name)
+        times.append(one.sent_ns)
+        one.answered(name, answer, *([meaning] if meaning else []), script="".join(script), keys=(key,))
+    return times
+
+
 def test_the_first_vote_of_a_try():
     """A server that refuses takes no other vote away. The votes of a try that failed are taken back."""
     one = RequestContext()
-
-    one.begin("r1")
-    sent_ns = []
-    for meaning in (Meaning.AGREED, Meaning.OPEN, Meaning.AGREED, Meaning.REFUSED, Meaning.AGREED):
-        one.sending("SET")
-        sent_ns.append(one.sent_ns)
-        one.answered("SET", None, meaning, keys=("lock",))
+    meanings = (Meaning.AGREED, Meaning.OPEN, Meaning.AGREED, Meaning.REFUSED, Meaning.AGREED)
+    sent_ns = sent(one, *(("SET", None, meaning, "lock") for meaning in meanings))
 
     assert sent_ns[0] < one.first_vote_ns("lock") == sent_ns[2] < one.sent_ns
 
@@ -231,12 +237,7 @@ def test_the_first_vote_by_script(scripts, first, monkeypatch):
     """A try asks each of the servers once. Its votes by a script are the last answers of that script, one a server."""
     monkeypatch.setattr(lock_keys, "servers", 3)
     one = RequestContext()
-    one.begin("r1")
-    sent_ns = []
-    for script in scripts:
-        one.sending("EVAL")
-        sent_ns.append(one.sent_ns)
-        one.answered("EVAL", 1, script=script, keys=("lock",))
+    sent_ns = sent(one, *(("EVAL", 1, None, "lock", script) for script in scripts))
 
     assert one.first_vote_ns("lock") == (0 if first is None else sent_ns[first])
 
@@ -258,19 +259,8 @@ def test_votes_are_sent_at_once(monkeypatch):
 def test_the_command_that_begins_a_lease():
     """A lease counts from the last command about its key. No refusal begins it, no look, and no command about another key."""
     one = RequestContext()
-
-    one.begin("r1")
-    sent_ns = []
-    for meaning, key in (
-        (Meaning.AGREED, "lock"),
-        (Meaning.OPEN, "lock"),  # its TTL
-        (Meaning.REFUSED, "lock"),
-        (Meaning.LOOKED, "lock"),
-        (Meaning.OPEN, "fences"),
-    ):
-        one.sending("SET")
-        sent_ns.append(one.sent_ns)
-        one.answered("SET", None, meaning, keys=(key,))
+    about_lock = (Meaning.AGREED, Meaning.OPEN, Meaning.REFUSED, Meaning.LOOKED)  # the second sets its TTL
+    sent_ns = sent(one, *(("SET", None, meaning, "lock") for meaning in about_lock), ("SET", None, Meaning.OPEN, "fences"))
 
     assert sent_ns[0] < one.leased_ns("lock") == sent_ns[1] < one.sent_ns
     assert one.leased_ns("fences") == 0  # it was the last one

@@ -65,10 +65,10 @@ def test_stopped_process_journals_the_gap(tmp_path, replica):
 
 
 def test_steady_heartbeat_is_silent(tmp_path, monkeypatch):
-    """A beat that is in time writes nothing; a late one writes the gap once."""
+    """A beat that is in time writes nothing; a late one writes the gap once, without a wait that the kernel does not know."""
     now_ns = 10**9
     monkeypatch.setattr(heartbeat, "monotonic_ns", lambda: now_ns)
-    monkeypatch.setattr(heartbeat, "QUEUE", tmp_path / "missing")  # this machine may be busy
+    monkeypatch.setattr(heartbeat, "QUEUE", tmp_path / "missing")
     beats = Heartbeat(Journal(tmp_path / "journal"))
 
     for late_ms in (50, 199, 50, 201, 50):
@@ -76,7 +76,8 @@ def test_steady_heartbeat_is_silent(tmp_path, monkeypatch):
         beats.beat()
     beats.close()
 
-    assert [stall.until_ns - stall.since_ns for stall in stalls(tmp_path / "journal")] == [201_000_000]
+    found = [(stall.until_ns - stall.since_ns, stall.queued_ns) for stall in stalls(tmp_path / "journal")]
+    assert found == [(201_000_000, None)]
 
 
 def test_wait_for_a_processor(tmp_path, monkeypatch):
@@ -120,17 +121,6 @@ def test_worker_waits_for_a_processor(tmp_path, monkeypatch):
     beats.close()
 
     assert [stall.queued_ns for stall in stalls(tmp_path / "journal")] == [40_000_000, 40_000_000]
-
-
-def test_kernel_without_a_queue(tmp_path, monkeypatch):
-    """Where the kernel does not know how long a thread waited for a processor, the event does not say it."""
-    monkeypatch.setattr(heartbeat, "QUEUE", tmp_path / "missing")
-    times_ns = iter([0, 10**9])
-    monkeypatch.setattr(heartbeat, "monotonic_ns", lambda: next(times_ns))
-
-    Heartbeat(Journal(tmp_path / "journal")).beat()
-
-    assert [stall.queued_ns for stall in stalls(tmp_path / "journal")] == [None]
 
 
 def test_no_heartbeat_without_a_journal(monkeypatch):

@@ -23,11 +23,6 @@ def test_nearest_are_in_order():
 
     assert waits.number == NUMBER
     assert [event.gave_up_ns for _, event in waits.near(CHUNK, 10)] == [*range(CHUNK - 5, CHUNK + 5)]
-
-
-def test_few_before_leave_room():
-    """Where few items come before the moment, more of those after it are given; a small run is given whole."""
-    waits = trace().waits
-
+    # where few come before the moment, more of those after it are given; a small run is given whole
     assert [event.gave_up_ns for _, event in waits.near(2, 10)] == [*range(10)]
     assert len(waits.near(0, NUMBER)) == NUMBER

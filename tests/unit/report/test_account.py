@@ -31,7 +31,7 @@ def none(tmp_path) -> Result:
 
 def test_unconfirmed_writes_have_a_line(tmp_path):
     """What no mechanism took is a line of its own."""
-    found = account_of(lossy(tmp_path, 3, [Cause(Mechanism.NO_LOCK, 2, 0, 2)]))
+    found = account_of(lossy(tmp_path, 3, [Cause(Mechanism.NO_LOCK, 4, 2, 2)]))
 
     assert [(line.mechanism, line.net) for line in found] == [(Mechanism.NO_LOCK, 2), (Mechanism.WRITE_UNCONFIRMED, 1)]
 

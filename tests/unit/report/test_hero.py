@@ -33,11 +33,6 @@ def lasting(result, *durations_s):
     return msgspec.structs.replace(result, rounds=rounds)
 
 
-def test_rungs_and_faults_are_on_the_shelf():
-    assert set(FAULTS) <= set(reader.names())
-    assert [row.stage for row in hero.rungs()] == list(RUNGS)
-
-
 def test_bar_is_what_was_acknowledged(of_none):
     """The two parts of a bar add up to what was acknowledged a second, and the first part is what the counter kept."""
     judgement = of_none.judgement
@@ -74,20 +69,16 @@ def test_marks_stand_at_their_faults(of_none):
 
 
 def test_reference_is_a_staircase():
-    """Each rung is first harmed by a later fault than the rung before it; the last lock is harmed by none."""
+    """Each rung is first harmed by a later fault than the one before it; the title does not say so where one is not."""
     rows = hero.rungs()
 
+    assert set(FAULTS) <= set(reader.names())
+    assert [row.stage for row in rows] == list(RUNGS)
     assert hero.staircase(rows)
     assert [row.harmed[0] for row in rows[:5]] == ["one_replica", "rush", "holder_crash", "slow_holder", "release_race"]
     assert hero.finding(rows).startswith("Each stage mends the one before. Without a lock, ")
-
-
-def test_no_staircase_is_not_called_one():
-    """The title does not state a staircase where a later rung is harmed by an earlier fault."""
-    rows = hero.rungs()
     watchdog = [row.stage for row in rows].index("watchdog")
     rows[watchdog] = rows[watchdog]._replace(marks=(Mark.LOST, *rows[watchdog].marks[1:]))
-
     assert not hero.staircase(rows)
     assert hero.finding(rows).startswith("The faults harm 8 stages. ")
 

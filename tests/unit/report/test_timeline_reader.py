@@ -23,25 +23,22 @@ def test_times_are_in_microseconds(made):
     assert (other.got, other.read, other.wrote, other.overwrote) == (10_000, 1, 2, 1)
 
 
-def test_lease_ends_at_its_time(made):
-    """A lease belongs to its holder and ends at its time, though the store noticed later."""
-    picture = picture_of(outlived(made), final=1, ttl_ms=300)
+def test_lease_and_loss(made, tmp_path):
+    """A lease belongs to its holder and ends at its time, though the store noticed later. The picture opens on the loss."""
+    picture = picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end")
 
     first, second = picture.lives
     assert (picture.held[first.holder].request, picture.held[second.holder].request) == ("r0", "r1")
     assert (first.due, first.gone, first.how) == (300_000, 320_000, "expired")
     assert (second.how, picture.held[second.by].request) == ("del", "r0")
-
-
-def test_loss_joins_two_grants(made):
-    """A loss joins the grants of culprit and victim, and the picture opens on it."""
-    picture = picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end")
-
     loss = picture.losses[picture.focus]
     assert (picture.held[loss.culprit].request, picture.held[loss.victim].request, loss.destroyed) == ("r1", "r0", 1)
     assert picture.mechanisms[loss.mechanism] == Mechanism.TTL_OVER_IN_WORK
     assert picture.opens[0] == 0
     assert 761_000 <= picture.opens[1] <= picture.end
+    (tmp_path / "timeline.json").write_bytes(msgspec.json.encode(picture))
+    assert load(tmp_path / "timeline.json") == picture
+    assert load(tmp_path / "none.json") is None
 
 
 def test_overlaps_are_stacked(made):
@@ -89,15 +86,6 @@ def test_long_run_is_cut(made):
     assert picture.held[picture.losses[picture.focus].culprit].request == "stale"
     assert picture.shown == (picture.held[0].got, picture.held[-1].got)
     assert picture.shown[0] <= 1_499_000 <= picture.shown[1]
-
-
-def test_it_survives_being_written_and_read(made, tmp_path):
-    picture = picture_of(outlived(made), final=1, ttl_ms=300)
-    path = tmp_path / "timeline.json"
-    path.write_bytes(msgspec.json.encode(picture))
-
-    assert load(path) == picture
-    assert load(tmp_path / "none.json") is None
 
 
 def test_damaged_history_has_a_page(made):

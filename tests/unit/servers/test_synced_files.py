@@ -38,32 +38,20 @@ def appended(tmp_path):
         yield file
 
 
-def test_what_was_not_synced_is_lost(kernel, appended, tmp_path):
-    """The file is cut to the length that it had when it was last seen synced."""
+@pytest.mark.parametrize(("first", "then"), [(b"synced", b", not synced"), (b"", b"not synced"), (b"synced", b"")])
+def test_what_was_not_synced_is_lost(kernel, appended, tmp_path, first, then):
+    """The file is cut to the length that it had when it was last seen synced; with nobody looking, it is lost as a whole."""
     files = SyncedFiles(tmp_path)
-    appended.write(b"synced")
-    files.look()
-    kernel[0] = 1
-    appended.write(b", not synced")
-    files.look()
+    if first and then:
+        appended.write(first)
+        files.look()
+    kernel[0] = len(then) > 0
+    appended.write(then or first)
+    if first and then:
+        files.look()
 
-    assert files.lose_unsynced() == len(b", not synced")
-    assert (tmp_path / "appendonlydir" / "appendonly.aof.1.incr.aof").read_bytes() == b"synced"
-
-
-def test_what_was_never_synced_is_lost_as_a_whole(kernel, appended, tmp_path):
-    kernel[0] = 1
-    appended.write(b"not synced")
-
-    assert SyncedFiles(tmp_path).lose_unsynced() == 10
-    assert (tmp_path / "appendonlydir" / "appendonly.aof.1.incr.aof").read_bytes() == b""
-
-
-def test_nothing_synced_is_lost(kernel, appended, tmp_path):
-    """A file without unsynced pages stays as it is, although nobody looked at it before."""
-    appended.write(b"synced")
-
-    assert SyncedFiles(tmp_path).lose_unsynced() == 0
+    assert files.lose_unsynced() == len(then)
+    assert (tmp_path / "appendonlydir" / "appendonly.aof.1.incr.aof").read_bytes() == first
 
 
 def test_kernel_reports_what_is_not_synced(tmp_path):

@@ -27,11 +27,6 @@ def texts(story=LOST):
     return [(one.text or "", one.get("class", "")) for one in drawn(story).iter(f"{SVG}text")]
 
 
-def test_the_same_story_gives_the_same_bytes():
-    """A picture depends on its story alone."""
-    assert lanes.draw(LOST) == lanes.draw(LOST)
-
-
 def test_picture_has_a_row_for_each_event():
     """Each event has its number, its command with the reply, and the stage's own line."""
     shown = texts()
@@ -43,8 +38,13 @@ def test_picture_has_a_row_for_each_event():
 
 
 def test_picture_has_its_words_for_a_screen_reader():
-    """Title and description of the picture are the title and the sentences."""
-    root = drawn()
+    """Title and description of the picture are the title and the sentences.
+
+    It is one file, without script, link, font or other picture, and depends on its story alone.
+    """
+    root, text = drawn(), lanes.draw(LOST)
+    assert text == lanes.draw(LOST)
+    assert not re.search(r"<script|href|@import|<image|url\((?!#)", text)
 
     assert root.get("role") == "img"
     assert [root.findtext(f"{SVG}{name}") for name in ("title", "desc")] == [title(LOST), sentences(LOST)]
@@ -59,11 +59,6 @@ def test_nothing_in_the_picture_is_small_or_cut_off():
     for one in drawn(story).iter(f"{SVG}text"):
         if "code" in one.get("class", "") and one.get("text-anchor") != "end":
             assert float(one.get("x", 0)) + CODE_LETTER * len(one.text or "") <= 850 - lanes.EDGE
-
-
-def test_picture_loads_nothing():
-    """The picture is one file: no script, no link, no font, no other picture."""
-    assert not re.search(r"<script|href|@import|<image|url\((?!#)", lanes.draw(LOST))
 
 
 def test_words_of_a_schedule_are_escaped():
