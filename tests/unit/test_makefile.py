@@ -124,52 +124,32 @@ def test_a_dry_run_runs_nothing(folder):
     assert not (folder / "calls").exists()
 
 
-def test_unknown_variable_is_refused(folder):
-    """An unknown variable is refused with the names of all variables."""
-    done = make(folder, "scenario", "STGE=lua")
-
-    assert done.returncode == 2
-    assert "unknown variable STGE; the variables are STAGE SCENARIO" in done.stderr
-
-
-def test_unknown_target_is_refused(folder):
-    """A target that is not there is named as such, and no variable is blamed."""
-    done = make(folder, "scneario", "STAGE=lua")
-
-    assert done.returncode == 2
-    assert "there is no target scneario; `make help` lists the targets" in done.stderr
-
-
 @pytest.mark.parametrize(
-    ("target", "given", "ignored"),
+    ("words", "environment", "why"),
     [
-        ("ladder", "ENGINE=docker", "make ladder does not read ENGINE; it reads REPEAT OUT REPLICAS"),
-        ("matrix", "ENGINE=docker", "make matrix does not read ENGINE; it reads STAGE SCENARIO REPEAT OUT"),
-        ("ladder", "STAGE=lua", "make ladder does not read STAGE"),
-        ("check", "REQUESTS=5", "make check does not read REQUESTS"),
+        (["scenario", "STGE=lua"], {}, "unknown variable STGE; the variables are STAGE SCENARIO"),
+        (["scneario", "STAGE=lua"], {}, "there is no target scneario; `make help` lists the targets"),
+        (["ladder", "ENGINE=docker"], {}, "make ladder does not read ENGINE; it reads REPEAT OUT REPLICAS"),
+        (["matrix", "ENGINE=docker"], {}, "make matrix does not read ENGINE; it reads STAGE SCENARIO REPEAT OUT"),
+        (["ladder", "STAGE=lua"], {}, "make ladder does not read STAGE"),
+        (["check", "REQUESTS=5"], {}, "make check does not read REQUESTS"),
+        (["ladder"], {"ENGINE": "docker"}, "make ladder does not read ENGINE"),  # it would run on this machine
     ],
 )
-def test_ignored_variable_is_refused(folder, target, given, ignored):
-    """A variable that the target does not read is refused, with the names of those that it reads."""
-    done = make(folder, target, given)
+def test_what_make_refuses(folder, words, environment, why):
+    """A target that is not there, and a variable that is unknown or not read, are refused with the names that are known."""
+    done = make(folder, *words, **environment)
 
     assert done.returncode == 2
-    assert ignored in done.stderr
+    assert why in done.stderr
     assert not (folder / "calls").exists()
 
 
-def test_engine_by_the_environment_is_refused(folder):
-    """The ladder does not run on this machine where the environment asks for containers."""
-    done = make(folder, "ladder", ENGINE="docker")
-
-    assert (done.returncode, "make ladder does not read ENGINE" in done.stderr) == (2, True)
-    assert make(folder, "scenario", ENGINE="docker").returncode == 0
-
-
 def test_what_is_not_given_is_not_passed_on(folder):
-    make(folder, "scenario", "STAGE=lua", "SEED=")
+    done = make(folder, "scenario", "STAGE=lua", "SEED=", ENGINE="docker")
 
-    assert calls(folder)[-1] == ["lab", "run", "rush", "--stage", "lua"]
+    assert done.returncode == 0
+    assert calls(folder)[-1] == ["lab", "run", "rush", "--stage", "lua", "--engine", "docker"]
 
 
 def test_a_shell_cannot_open_the_pages(folder):

@@ -81,28 +81,14 @@ def old_and_new(tmp_path, monkeypatch):
 
 
 def test_imported_code_is_left_out(old_and_new):
-    """What the new stage imports from the old stage is left out, with all that only it uses."""
+    """What the new stage imports from the old one is left out, with all that only it uses; so are docstring and record."""
     changed = [line for line in difference(*old_and_new) if line[0] in "+-"]
+    text, found = "".join(code(old_and_new[0])), changes(*old_and_new)
 
     assert changed == ["--- old", "+++ new", "+from app.locks.old import MACHINE", "+        return work"]
-
-
-def test_changes_of_promises_and_settings(old_and_new):
-    """The changes are the promises gained and lost, and the settings."""
-    found = changes(*old_and_new)
-
-    assert [claim.name for claim in found.gained] == ["reentrant"]
-    assert [claim.name for claim in found.lost] == ["exclusive"]
+    assert (text.partition("\n")[0], text.rpartition("\n\n")[2]) == ("import time", "MACHINE = Machine()\n")
+    assert [[claim.name for claim in some] for some in (found.gained, found.lost)] == [["reentrant"], ["exclusive"]]
     assert found.settings == (("ttl_ms", None, 3000),)
-
-
-def test_code_without_docstring_and_record(old_and_new):
-    """The code is the file without its docstring and its record."""
-    text = "".join(code(old_and_new[0]))
-
-    assert text.startswith("import time\n")
-    assert text.endswith("MACHINE = Machine()\n")
-    assert "Old." not in text
 
 
 @every("old, new", PAIRS)

@@ -55,7 +55,7 @@ def test_site_without_a_run(tmp_path):
 
 
 def test_run_is_read_once(reports, monkeypatch):
-    """A run is read once, and again only when it was judged again."""
+    """A run is read once, and again only when it was judged again. One is drawn, one is gone, and links are none."""
     read = []
     monkeypatch.setattr(run_index, "load", lambda folder, load=run_index.load: read.append(folder.name) or load(folder))
     site.write(reports)
@@ -71,6 +71,19 @@ def test_run_is_read_once(reports, monkeypatch):
     assert read == [KNOWN[1].name]
     assert {row["run"]: row["lost"] for row in rows}[KNOWN[1].name] == 123
 
+    (reports / "runs" / KNOWN[0].name / "report.html").touch()
+    shutil.rmtree(reports / "runs" / KNOWN[2].name)
+    shutil.copytree(KNOWN[0], reports / "runs" / ".unfinished.part")
+    (reports / "runs" / "latest").symlink_to(KNOWN[0].name)
+    (reports / "runs" / "a-file").touch()
+    page = site.write(reports)
+    assert [(row["run"], row["page"]) for row in rows_of(page)] == [
+        (KNOWN[3].name, False),
+        (KNOWN[1].name, False),
+        (KNOWN[0].name, True),
+    ]
+    assert "<summary>" not in page.read_text(encoding="utf-8")
+
 
 def test_rows_of_another_table_are_read_again(reports, monkeypatch):
     """The values in a kept row are in the order of the table of options, so a row of another table is not used."""
@@ -81,23 +94,6 @@ def test_rows_of_another_table_are_read_again(reports, monkeypatch):
 
     assert {len(values) for values in before} == {len(OPTIONS)}  # the scenario, and every option but the made-up one
     assert {len(values) for values in after} == {len(OPTIONS) + 1}
-
-
-def test_a_run_that_was_drawn_gets_its_link(reports):
-    site.write(reports)
-    (reports / "runs" / KNOWN[0].name / "report.html").touch()
-
-    assert [row["page"] for row in rows_of(site.write(reports))] == [False, False, False, True]
-
-
-def test_removed_run_is_gone(reports):
-    """A run that was removed is gone when the site is written again."""
-    site.write(reports)
-    shutil.rmtree(reports / "runs" / KNOWN[2].name)
-
-    text = site.write(reports).read_text(encoding="utf-8")
-    assert KNOWN[2].name not in text
-    assert KNOWN[3].name in text
 
 
 @pytest.mark.parametrize("state", ["", "{", '{"schema": 99, "runs": {}}', '{"schema": 1, "runs": {"x": 5}}'])
@@ -138,17 +134,6 @@ def test_folder_that_is_no_run(reports, make):
     index = site.write(reports)
     assert len(rows_of(index)) == len(KNOWN)
     assert "<code>foreign-folder</code>" in index.read_text(encoding="utf-8")
-
-
-def test_unfinished_runs_and_links(reports):
-    """Unfinished runs and links to runs are passed over."""
-    shutil.copytree(KNOWN[0], reports / "runs" / ".unfinished.part")
-    (reports / "runs" / "latest").symlink_to(KNOWN[0].name)
-    (reports / "runs" / "a-file").touch()
-
-    index = site.write(reports)
-    assert len(rows_of(index)) == len(KNOWN)
-    assert "<summary>" not in index.read_text(encoding="utf-8")
 
 
 def test_foreign_names_are_escaped(reports):
