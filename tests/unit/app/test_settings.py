@@ -10,13 +10,13 @@ from app.web import create_app
 from tests.every import every
 
 
-def test_precedence_of_settings():
-    """Flags win over the environment, and both win over the defaults."""
-    settings = Settings.read({"LAB_STAGE": "ttl", "LAB_RETRY_MS": "5", "HOME": "x"}, stage="lua,uuid")
+def test_precedence_of_settings(tmp_path):
+    """Flags win over the environment, and both win over the defaults. A journal and faults are in folders that exist."""
+    places = {"LAB_JOURNAL": str(tmp_path / "j"), "LAB_FAULTS": str(tmp_path)}
+    settings = Settings.read({"LAB_STAGE": "ttl", "LAB_RETRY_MS": "5", "HOME": "x"} | places, stage="lua,uuid")
 
-    assert settings.stage == ("lua", "uuid")
-    assert settings.retry_ms == 5
-    assert settings.wait_ms == 10_000
+    assert (settings.stage, settings.retry_ms, settings.wait_ms) == (("lua", "uuid"), 5, 10_000)
+    assert (settings.journal, settings.faults) == (tmp_path / "j", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,3 @@ def test_app_needs_a_stage(stage):
     """An app without an existing stage does not start."""
     with pytest.raises(SettingsError, match="stage"):
         create_app(stage=stage)
-
-
-def test_places_that_exist(tmp_path):
-    """A journal is a new file in a folder that exists, and faults are in a folder that exists."""
-    settings = Settings.read({"LAB_JOURNAL": str(tmp_path / "j"), "LAB_FAULTS": str(tmp_path)})
-
-    assert (settings.journal, settings.faults) == (tmp_path / "j", tmp_path)

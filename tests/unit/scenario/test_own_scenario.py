@@ -32,10 +32,6 @@ def test_file_is_a_scenario(here, path):
     one = reader.load(path.format(here=here))
 
     assert (one.name, one.title, one.requests) == ("own", "Few users", 60)
-
-
-def test_file_of_the_lab_by_its_path():
-    """A scenario of the lab can be named by its path as well."""
     assert reader.load(str(SCENARIOS / "rush.toml")) == reader.load("rush")
 
 

@@ -41,14 +41,6 @@ def test_unreadable_scenario_file_is_refused(monkeypatch, tmp_path, content, wor
     assert [word for word in words if word not in str(refusal.value)] == []
 
 
-def test_users_never_exceed_requests():
-    """Users that were not chosen are reduced to the requests, and a note states it."""
-    fitted = override(RUSH, LUA, {"requests": 1})
-
-    assert fitted.users == 1
-    assert "1 user instead of 100: the run has only 1 request" in fitted.notes[0]
-
-
 def test_stock_fits_the_requests():
     """A scenario's own stock is scaled with the requests that the user gave, and a note states it; a given one stays."""
     sale = reader.load("sale")
@@ -73,24 +65,37 @@ def test_short_run_of_a_cell_can_meet_the_danger(name):
     assert beyond <= fitted.requests - (fitted.stock or 0)
 
 
-def test_stage_brings_its_ttl():
-    """A stage brings its own TTL unless another is given."""
-    assert override(RUSH, LUA, {}).ttl_ms == 3000
-    assert override(RUSH, stages()["watchdog"], {}).ttl_ms == 30_000
-    assert override(RUSH, LUA, {"ttl_ms": 500}).ttl_ms == 500
+@every(
+    "scenario, stage, given, fitted, noted",
+    [
+        ("rush", "lua", {}, {"ttl_ms": 3000}, []),  # a stage brings its own TTL
+        ("rush", "watchdog", {}, {"ttl_ms": 30_000}, []),
+        ("rush", "lua", {"ttl_ms": 500}, {"ttl_ms": 500}, []),
+        ("rush", "setnx", {"ttl_ms": 500}, {}, ["not used"]),  # it is not ignored in silence
+        ("frozen_before_write", "zookeeper", {"work_ms": 7}, {"ttl_ms": 1000, "work_ms": 7}, ["instead of 300"]),
+        ("rush", "lua", {"requests": 1}, {"users": 1}, ["1 user instead of 100: the run has only 1 request"]),
+    ],
+)
+def test_what_a_stage_and_the_user_change(scenario, stage, given, fitted, noted):
+    """A run has what the user gave, then what the stage brings, then the scenario's own, and a note where that is unexpected."""
+    found = override(reader.load(scenario), stages()[stage], given)
+
+    assert {name: getattr(found, name) for name in fitted} == fitted
+    assert len(found.notes) == len(noted)
+    assert all(words in note for words, note in zip(noted, found.notes, strict=True))
 
 
-def test_ttl_for_a_stage_without_a_ttl():
-    """A TTL for a stage without a TTL is not ignored in silence."""
-    assert "not used" in override(RUSH, stages()["setnx"], {"ttl_ms": 500}).notes[0]
-
-
-def test_unfit_scenario_states_why():
-    """A scenario that makes no sense for a stage states why."""
-    with pytest.raises(
-        BadInput, match="needs a lock that excludes other requests, and whose waiters wake up; the stage none does not have it"
-    ):
-        override(reader.load("work_outlasts_ttl"), stages()["none"], {})
+@every(
+    "scenario, stage, given, why",
+    [
+        ("work_outlasts_ttl", "none", {}, "a lock that excludes other requests, and .*; the stage none does not have it"),
+        ("rush", "etcd", {"ttl_ms": 1500}, "steps of 1000 ms; give ttl_ms=1000 or 2000 instead of 1500"),
+    ],
+)
+def test_what_makes_no_sense_for_a_stage(scenario, stage, given, why):
+    """A scenario that makes no sense for a stage, and a TTL that its store cannot keep, are refused with the reason."""
+    with pytest.raises(BadInput, match=why):
+        override(reader.load(scenario), stages()[stage], given)
 
 
 def test_times_are_scaled_alike():
@@ -118,18 +123,6 @@ def test_ttl_that_is_in_the_lock():
     assert "always has a TTL of 3000 ms" in fitted.notes[0]
     with pytest.raises(BadInput, match="always has a TTL of 3000 ms; leave out ttl_ms=500"):
         override(frozen, fixed, {"ttl_ms": 500})
-
-
-def test_ttl_that_a_store_cannot_keep():
-    """A TTL that a store cannot keep is refused with the TTLs that it can keep."""
-    with pytest.raises(BadInput, match="steps of 1000 ms; give ttl_ms=1000 or 2000 instead of 1500"):
-        override(RUSH, stages()["etcd"], {"ttl_ms": 1500})
-
-
-def test_what_the_user_gave_is_not_scaled():
-    fitted = override(reader.load("frozen_before_write"), stages()["zookeeper"], {"work_ms": 7})
-
-    assert (fitted.ttl_ms, fitted.work_ms) == (1000, 7)
 
 
 NUMBER = re.compile(

@@ -131,8 +131,11 @@ def test_all_see_the_same_screen(state):
     assert state.snapshot()["screen"] == {"screen": "loss", "step": 2}
 
 
-def test_predictions_are_fixed_when_the_run_starts(state):
-    """A prediction while servers start is for the next run. A run without servers leaves all predictions as they were."""
+def test_predictions_are_fixed_when_the_run_starts(state, tmp_path):
+    """A prediction while servers start is for the next run. A run without servers leaves all predictions as they were.
+
+    The next one goes on from its announcement, and counts each once. Late pictures change no page on which all are asked anew.
+    """
     rush = scenarios.load("rush")
     state.predict("1", "", "none", rush, 1)
     state.starting(request_of("none", "rush"))
@@ -142,23 +145,12 @@ def test_predictions_are_fixed_when_the_run_starts(state):
     assert state.snapshot()["votes"]["voted"] == 1
     state.refused("no servers")
     assert state.snapshot()["votes"]["voted"] == 2
-
-
-def test_begin_goes_on_from_the_start(state, tmp_path):
-    """The run that was announced is followed; its predictions are not counted again."""
-    state.predict("1", "", "none", scenarios.load("rush"), 1)
     state.starting(request_of("none", "rush"))
     state.begin(request_of("none", "rush"), tmp_path)
-
-    assert state.snapshot()["phase"] == "running"
-    assert state.snapshot()["about"]["predicted"] == [0, 1]
-
-
-def test_pictures_do_not_call_the_class_back(state, tmp_path):
-    """Pictures that are drawn when the class is asked the next question change no page."""
+    assert (state.snapshot()["phase"], state.snapshot()["about"]["predicted"]) == ("running", [1, 1])
+    state.refused("no servers")
     state.ask("lua", "rush")
     state._show_pictures({"said": {}, "run": "r"})
-
     assert state.snapshot()["phase"] == "waiting"
 
 

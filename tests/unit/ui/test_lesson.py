@@ -70,26 +70,19 @@ def test_unknown_step_is_refused():
         lesson.run_of(12, 0)
 
 
-@pytest.mark.parametrize(
-    ("do", "why"), [("dance none", "no action 'dance'"), ("open reports/none.html", "no page reports/none.html")]
-)
-def test_wrong_step_is_refused(do, why):
-    """A step with an unknown action, or with a page that is not there, is refused by its title."""
-    with pytest.raises(BadInput, match=f"A step: there is {why}"):
-        lesson._checked(STEP | {"do": [do]})
+QUESTION = {"text": "Who?", "text_zh": "谁？", "choices": ["A"], "choices_zh": ["甲"]}
 
 
 @pytest.mark.parametrize(
-    ("ask", "why"),
+    ("do", "ask", "why"),
     [
-        ([], "1 runs need as many questions, not 0"),
-        (
-            [{"text": "Who?", "text_zh": "谁？", "choices": ["A"], "choices_zh": ["甲"]}],
-            "as many as those of the claim: it loses none",
-        ),
+        ("dance none", [], "there is no action 'dance'"),
+        ("open reports/none.html", [], "there is no page reports/none.html"),
+        ("run rush --stage none", [], "1 runs need as many questions, not 0"),
+        ("run rush --stage none", [QUESTION], "as many as those of the claim: it loses none"),
     ],
 )
-def test_wrong_question_is_refused(ask, why):
-    """A run without a question, and choices that are not as many as those of the claim, are refused."""
+def test_wrong_step_is_refused(do, ask, why):
+    """An unknown action, a page that is not there, and a run without its question or choices are refused by the step's title."""
     with pytest.raises(BadInput, match=f"A step: .*{why}"):
-        lesson._checked(STEP | {"do": ["run rush --stage none"], "ask": ask})
+        lesson._checked(STEP | {"do": [do], "ask": ask})
