@@ -1,7 +1,5 @@
 """Print how many lines of Python each folder has, and its budget. Who adds to a full folder takes something away first."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

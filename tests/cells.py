@@ -1,7 +1,5 @@
 """The cells of the matrix that the tests run on real servers: each scenario, with the stages on which it is run."""
 
-from __future__ import annotations
-
 # one that is harmed and one that is not, where there is one, and one of each kind of store; all cells are run by `make matrix`
 CELLS = {
     "rush": ("local",),  # and "none", below

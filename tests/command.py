@@ -1,7 +1,5 @@
 """Run the ``lab`` command as a user does, in a folder of the test's own."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import json

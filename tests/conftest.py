@@ -3,8 +3,6 @@
 A missing server fails these tests; nothing is skipped.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 from collections.abc import Callable, Iterator

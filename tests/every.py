@@ -1,7 +1,5 @@
 """A rule is one test: its body is run for each row of a table, and the failure names every row that breaks the rule."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable
 from enum import Enum

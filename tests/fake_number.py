@@ -1,7 +1,5 @@
 """A counter that exists only here."""
 
-from __future__ import annotations
-
 from app.lock import Grant
 from app.resource import Write
 

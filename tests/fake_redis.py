@@ -1,7 +1,5 @@
 """A Redis in memory for the locks whose key is a hash of owner and count. It knows the scripts by what they do."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A sound run, a broken run, and whatever a stranger may do to their folders."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

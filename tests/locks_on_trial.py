@@ -5,8 +5,6 @@ is unusual about it; most are a stage of the ladder with one change, and the sta
 is expected of those in ``trial``.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pages of ``lab ui`` by their own means: forms are posted and figures fetched as the page does it."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

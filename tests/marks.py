@@ -1,7 +1,5 @@
 """Read the marks of a picture from its SVG."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from xml.etree import ElementTree as ET
 

@@ -1,7 +1,5 @@
 """A fault that no scenario has yet: one file on a shelf of the test's own."""
 
-from __future__ import annotations
-
 import sys
 import tomllib
 

@@ -1,7 +1,5 @@
 """What tests ask of a page that was written."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -4,8 +4,6 @@
 is expected; without a word, all that are missing. Each recording is the evidence of one run; its ``run.json`` names the commit.
 """
 
-from __future__ import annotations
-
 import lzma
 import shutil
 import sys

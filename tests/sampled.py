@@ -1,7 +1,5 @@
 """A table of which an ordinary run takes few rows, and ``make trial`` takes all."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 
 import pytest

@@ -1,7 +1,5 @@
 """Results of the scorecard, for tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lab.evidence.run_folder import as_json

@@ -1,7 +1,5 @@
 """A schedule with every kind of mark, and a search, as the explorer keeps them: no server is needed to draw them."""
 
-from __future__ import annotations
-
 from lab.story.happening import Doing, Happening, Held, Kind, Scene, Story
 
 RUNS, WORKS, LATE, PAUSED, OVER = (

@@ -4,8 +4,6 @@ A run costs a fifth less processor time than by the command: the requests of a c
 neither the command nor Locust has to start.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPException

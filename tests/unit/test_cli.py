@@ -1,7 +1,5 @@
 """The command line, as far as nothing has to be started: listings, refusals, exit statuses."""
 
-from __future__ import annotations
-
 import errno
 import runpy
 import socket

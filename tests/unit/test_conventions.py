@@ -1,7 +1,5 @@
 """House rules that are tests, not pages."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """The house: folders that a newcomer understands, paths that exist, words that were retired."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

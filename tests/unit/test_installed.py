@@ -1,7 +1,5 @@
 """What an installed lab does otherwise than a clone, as far as it needs no wheel; the set-up, and the installation of servers."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where tests are, what they may import, and which runs they make again."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """``make`` hands every value to the lab as it was typed: neither make nor the shell runs what is inside a value."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

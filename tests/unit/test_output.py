@@ -1,7 +1,5 @@
 """The output of a command may end before the command does: its exit status reports that, and nothing is lost."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What was paid for is kept: a run whose judging, saving or drawing fails keeps its evidence."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

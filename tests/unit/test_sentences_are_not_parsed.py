@@ -1,7 +1,5 @@
 """Facts first, words last: nothing takes a sentence apart to learn what happened."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterator

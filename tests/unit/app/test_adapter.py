@@ -1,7 +1,5 @@
 """Any lock with acquire and release as a stage: what its errors mean, and how one is asked that does not wait."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

@@ -1,7 +1,5 @@
 """What commands, statements and their answers mean for a lock."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.answer import Meaning

@@ -1,7 +1,5 @@
 """The stages whose replicas hand their lock over: what they send to the store, and when they do not hand it over."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from types import ModuleType, SimpleNamespace

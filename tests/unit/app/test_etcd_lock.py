@@ -1,7 +1,5 @@
 """The lock of `etcd`, over a store that exists only here."""
 
-from __future__ import annotations
-
 from collections import Counter
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Failpoints: a fault is prepared by a file, and injected once, by one thread of one replica."""
 
-from __future__ import annotations
-
 import json
 import threading
 from time import monotonic_ns

@@ -1,7 +1,5 @@
 """The heartbeat: a replica journals that it did not run for a while."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """An increment stamps each step when it happens."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from time import monotonic_ns
 from types import SimpleNamespace

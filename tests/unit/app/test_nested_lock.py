@@ -1,7 +1,5 @@
 """Nested locks: what the journal keeps of the outer lock."""
 
-from __future__ import annotations
-
 import time
 
 import msgspec

@@ -1,7 +1,5 @@
 """A replica refuses requests that a browser sends for a page of another site."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.settings import LOOPBACK, Settings

@@ -1,7 +1,5 @@
 """What the locks in one Redis do when a release fails, when a stranger has the key, and when they are entered again."""
 
-from __future__ import annotations
-
 import sys
 import threading
 

@@ -1,7 +1,5 @@
 """A process is subscribed to a channel while a thread listens, and no message is kept for which nobody waited."""
 
-from __future__ import annotations
-
 import queue
 import threading
 from typing import Any

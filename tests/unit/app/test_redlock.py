@@ -1,7 +1,5 @@
 """Redlock's validity: the grant carries it, and the work asks before it writes."""
 
-from __future__ import annotations
-
 from types import ModuleType, SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """Messages of the Redis protocol, cut out of what has arrived so far."""
 
-from __future__ import annotations
-
 import pytest
 import redis
 

@@ -1,7 +1,5 @@
 """Flags and environment to one record, or a clear refusal."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.endpoint import Address, Endpoint

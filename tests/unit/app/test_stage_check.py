@@ -1,7 +1,5 @@
 """A stage file whose record makes no sense is refused when it is read, with the line, the key, the value and the choices."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The diff of two stages shows what the new stage teaches, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.locks import stage, stages

@@ -1,7 +1,5 @@
 """The calls of a store: the clients have them, and the stages make no others."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The lock of `zookeeper`, over a session that exists only here."""
 
-from __future__ import annotations
-
 import contextlib
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Clocks of containers: which of them are one clock is measured, and never taken from the boot of a kernel."""
 
-from __future__ import annotations
-
 from lab.containers.agent import Agent
 from lab.containers.clocks import MORE_TRIES, TRIES, Reading, number_of, read
 from tests.every import every

@@ -1,7 +1,5 @@
 """The files for containers agree with each other and with what a local run starts; what cannot work there is refused by name."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

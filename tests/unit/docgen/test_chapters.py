@@ -1,7 +1,5 @@
 """The book in docs/: each stage has its chapter, figures and pictures come from runs that are kept, links lead somewhere."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The page of conditions: every claim and every stage is on it, and nothing that was not tried counts as kept."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.lock import Claim

@@ -1,7 +1,5 @@
 """The picture of what a lock costs compares the locks over the same scenarios."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.locks import stages

@@ -1,7 +1,5 @@
 """What has drifted is listed, and a picture is the same when it shows the same."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

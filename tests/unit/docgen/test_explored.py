@@ -1,7 +1,5 @@
 """What the documents state about every order of events."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

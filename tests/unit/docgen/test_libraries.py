@@ -1,7 +1,5 @@
 """``docs/libraries.md`` and the page of the scorecard come from the kept results, and differ as soon as these do."""
 
-from __future__ import annotations
-
 import pytest
 
 from lab.docgen import drift, generate, libraries

@@ -1,7 +1,5 @@
 """The page of slips: each lock is on it, with what every order decides of its code; and exercises, with their solutions."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The Chinese pages: each has what its English page has, and a person has compared them as they are now."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The verdicts in the book: a chapter has what changed, docs/stages.md has the whole tables."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

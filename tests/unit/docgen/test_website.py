@@ -1,7 +1,5 @@
 """The website: each link leads to a file of it, nothing comes from elsewhere, and each page has its ways and names the commit."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A schedule on real replicas: the threads that wait, the events, and commands and replies that are compared."""
 
-from __future__ import annotations
-
 import subprocess
 import threading
 from types import SimpleNamespace

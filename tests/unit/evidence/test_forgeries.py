@@ -1,7 +1,5 @@
 """Whatever a stranger does to a run folder: no traceback, no pass without a word, and no verdict that is turned."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

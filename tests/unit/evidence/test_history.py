@@ -1,7 +1,5 @@
 """Reading a history: in the order of time, without holding all of it, and honest about damage."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The folder of a run: who may take it, and what happens where it cannot be made or named."""
 
-from __future__ import annotations
-
 import os
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a measurement of the lab's own costs is worth: intervals, interleaving, and runs and histories that are what they say."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A worker executes one command line of the lab after another, each as a process of its own would."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Known failures: what counts as shown, what is kept, and the error where the library is missing."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """The rounds of lab ladder."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from types import SimpleNamespace
 

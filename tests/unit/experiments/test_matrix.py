@@ -1,7 +1,5 @@
 """The cells of one matrix are of one judge and one commit; a cell counts its rounds."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The file that every measurement of many runs has, and how it grows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

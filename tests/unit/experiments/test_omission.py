@@ -3,8 +3,6 @@
 A server answers each request in the same time, but for one second in which it is frozen. Every 10 ms a request is due.
 """
 
-from __future__ import annotations
-
 import heapq
 
 import msgspec

@@ -1,7 +1,5 @@
 """A lock of the user's own runs under every scenario that tests a claim of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.lock import Claim

@@ -1,7 +1,5 @@
 """``lab scorecard``: what it measures, what it leaves out, and what it keeps; the measurement itself is a stand-in."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.library import ALL

@@ -1,7 +1,5 @@
 """A sweep measures each value by runs of its own, says how sure its figures are, and mixes in no run that proves nothing."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

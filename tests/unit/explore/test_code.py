@@ -1,7 +1,5 @@
 """A stage's code as Python compiles it, which docs/explore.md says, and as a tree: each step is learned once."""
 
-from __future__ import annotations
-
 from inspect import isclass, isfunction
 from pathlib import Path
 from types import CodeType

@@ -1,7 +1,5 @@
 """What is kept of a decision for the documents, and what it says of each claim."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path

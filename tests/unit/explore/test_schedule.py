@@ -1,7 +1,5 @@
 """The short form of a schedule, and its file."""
 
-from __future__ import annotations
-
 import pytest
 
 from lab.commands.replay import replay

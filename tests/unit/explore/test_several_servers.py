@@ -1,7 +1,5 @@
 """Several servers as one table, and which moments nobody can notice. A dictionary stands for Redis."""
 
-from __future__ import annotations
-
 import pytest
 
 from lab.explore.code.operation import LOCK, CommandSent, FanOut

@@ -1,7 +1,5 @@
 """Words of commands: which depend on the clock, and the names of tokens, however they are written."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """The judges judged: histories with known answers, sound and guilty."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.journal import Got, Released, Renewed

@@ -1,7 +1,5 @@
 """A history whose stamps come from several hosts is judged by its values alone, and the verdict says so."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

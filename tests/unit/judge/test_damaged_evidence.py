@@ -1,7 +1,5 @@
 """Evidence that was lost, damaged or forged: no single line decides a verdict, and the verdict names the damage."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Long holds, late answers, waiters that leave, locks taken twice while others wait: on histories with known answers."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.journal import GaveUp

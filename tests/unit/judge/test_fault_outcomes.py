@@ -1,7 +1,5 @@
 """What faults lead to, on histories with known answers: each harm to its claim, and no accusation without one."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.journal import GaveUp, Released

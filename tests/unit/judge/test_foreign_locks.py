@@ -1,7 +1,5 @@
 """What the judge makes of locks that nobody here wrote: what it sees, and what it excuses."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.journal import GaveUp, Got, Released, Renewed, Sent, Writing, Wrote, WroteLate

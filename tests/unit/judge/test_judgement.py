@@ -1,7 +1,5 @@
 """``verdict.json``: what is written is read back."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The two ways of counting agree on any history, not only on those we thought of."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """The judge on trial: each wrong lock is condemned for what is wrong with it, and no sound lock is accused, by recorded runs."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.locks_on_trial import BROKEN, EXPECTED, LOCKS, NOT_BELIEVED, SOUND

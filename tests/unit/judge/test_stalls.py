@@ -1,7 +1,5 @@
 """Stalls: gaps in a replica's heartbeat, less those that a fault of the scenario explains."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.journal import Stalled

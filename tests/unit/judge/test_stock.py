@@ -1,7 +1,5 @@
 """A sale: a number of items, a decision before each write, and items that are sold twice."""
 
-from __future__ import annotations
-
 import pytest
 
 from lab.evidence.run_folder import save

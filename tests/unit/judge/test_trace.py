@@ -1,7 +1,5 @@
 """What is put aside for a picture."""
 
-from __future__ import annotations
-
 from app.journal import GaveUp
 from lab.judge.trace import CHUNK, Trace
 

@@ -1,7 +1,5 @@
 """Five words, and what leads to each; the precedence between them."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import msgspec

@@ -1,7 +1,5 @@
 """Which language a reader gets, and the catalogue of Chinese phrases: what generated parts state is Chinese, and code stays."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -3,8 +3,6 @@
 Locust replaces parts of the standard library when it is imported, so each test runs in a Python of its own.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import subprocess

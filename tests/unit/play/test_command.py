@@ -1,7 +1,5 @@
 """The command ``lab play``: what it refuses, and where it opens the page by itself."""
 
-from __future__ import annotations
-
 import webbrowser
 
 import pytest

@@ -1,7 +1,5 @@
 """The kept levels: what a page holds agrees with itself, and with the shelf of levels."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

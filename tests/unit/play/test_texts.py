@@ -1,7 +1,5 @@
 """The pages of the scheduler in Chinese: each text that a page can show has its Chinese, and the catalogue has no more."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The exact account of what a run lost, and charts that draw its net figures."""
 
-from __future__ import annotations
-
 import pytest
 
 from lab.evidence.loss import Mechanism

@@ -1,7 +1,5 @@
 """Compared runs have different labels, and the runs of a ladder have a page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -1,7 +1,5 @@
 """The rule of titles: each figure states something with a number, is no list of names, and has a title of its own."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

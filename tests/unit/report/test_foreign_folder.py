@@ -1,7 +1,5 @@
 """A run folder of a stranger: what the lab draws stays in it, and no text of it ends or swallows the page."""
 
-from __future__ import annotations
-
 from html import escape
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The first picture: what is in which bar, and which mark is at which fault."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

@@ -1,7 +1,5 @@
 """What is drawn of kept runs, and of runs made by hand: its marks, its labels and its view, without pixels."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

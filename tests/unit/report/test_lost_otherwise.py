@@ -1,7 +1,5 @@
 """A promise that was kept next to losses by another cause says so, and looks different, wherever it is shown."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

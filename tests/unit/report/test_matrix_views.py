@@ -1,7 +1,5 @@
 """What stands where in the matrix, which word each cell has, how often its verdict came, and what is quoted of it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Reports and charts are made from files alone, and need nothing from outside."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The rounds of a ladder: their file, their intervals, and the results for which they stand."""
 
-from __future__ import annotations
-
 import math
 
 import msgspec

@@ -1,7 +1,5 @@
 """The page of a run: its title is the claim, its bar is of all requests, and it leads to what is there."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

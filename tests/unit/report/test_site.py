@@ -1,7 +1,5 @@
 """The site of runs as it is written: what is in it, what it leaves out, and what it reads."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What a run prints: the number story adds up, the verdict comes before the pictures, lines fit a terminal and a pipe."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """What runs and orders say of a claim: when it is kept, broken, or neither."""
 
-from __future__ import annotations
-
 import pytest
 
 from lab.errors import ExitStatus

@@ -1,7 +1,5 @@
 """The order in which the counter took its reads and writes, from a recorded run and from counters that are simulated."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from heapq import heappop, heappush

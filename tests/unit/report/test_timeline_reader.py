@@ -1,7 +1,5 @@
 """The timeline's data, from histories made by hand."""
 
-from __future__ import annotations
-
 import msgspec
 
 from app.journal import GaveUp, Renewed, Started

@@ -1,7 +1,5 @@
 """The votes of five lock servers, from events made by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from lab.evidence.history import KeyEvent

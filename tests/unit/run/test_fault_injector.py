@@ -1,7 +1,5 @@
 """Each fault on the shelf: read from its table, prepared, injected once, always recovered. New files are in by themselves."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import threading

@@ -1,7 +1,5 @@
 """A run that fails keeps its folder, and the message names it; refused input and an early interrupt leave nothing."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import importlib.metadata

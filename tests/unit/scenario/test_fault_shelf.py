@@ -1,7 +1,5 @@
 """A fault is one file: with its declarations alone it runs, is judged, and is refused by name where it cannot work."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """The shelves of published locks and of known failures: what each file says of its library is there to be checked."""
 
-from __future__ import annotations
-
 import json
 import re
 from urllib.parse import urlsplit

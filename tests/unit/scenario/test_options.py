@@ -1,7 +1,5 @@
 """One line in the table of scenario options reaches every place that lists options."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib.util
 import re

@@ -1,7 +1,5 @@
 """A scenario of the user's own is a file anywhere, named by its path."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Bad input gets a clear error: the thing, the place, the choices, the nearest match."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from dataclasses import replace

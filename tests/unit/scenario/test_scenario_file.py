@@ -1,7 +1,5 @@
 """Every key of a scenario file is checked: its type, its limits, its name, and what other keys make of it."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import os

@@ -1,7 +1,5 @@
 """A scenario can show what its claim says: enough replicas, times far enough apart, and no stage that keeps a claim vacuously."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.lock import Claim

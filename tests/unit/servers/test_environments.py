@@ -1,7 +1,5 @@
 """Environments of libraries: what their lock files have, and what is said where one cannot be made."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """A store that is not the lab's own: what is refused before a run."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

@@ -1,7 +1,5 @@
 """A forked program is what a started one would be: its own process, folder and environment, and no code of another run."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Servers started side by side, each on a port of its own and each known to be itself."""
 
-from __future__ import annotations
-
 import http.server
 import json
 import threading

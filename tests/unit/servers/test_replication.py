@@ -1,7 +1,5 @@
 """Stores of several servers: primaries with replicas, and ensembles, which are restarted as a whole."""
 
-from __future__ import annotations
-
 import threading
 from types import SimpleNamespace
 

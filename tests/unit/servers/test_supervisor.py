@@ -1,7 +1,5 @@
 """The supervisor's line, whatever an interrupt leaves on it; and one supervisor for several runs."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A loss of power takes away what was written and not synced, and nothing else."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """The proxy before a server: one write arrives late, and of a split server's clients only some are kept."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

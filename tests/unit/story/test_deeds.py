@@ -1,7 +1,5 @@
 """What an event at one of several servers does, as facts: whose vote it is, and what becomes of it."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

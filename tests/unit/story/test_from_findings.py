@@ -1,7 +1,5 @@
 """How each claim fares that breaks without a loss, as facts, from histories made by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

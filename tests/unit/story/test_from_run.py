@@ -1,7 +1,5 @@
 """What a caption and a title state of a judged run, from histories made by hand: kinds, who, values, order."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.journal import GaveUp, Started

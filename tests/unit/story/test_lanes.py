@@ -1,7 +1,5 @@
 """The picture of a schedule: lanes, rows and sentences, on paper and in a terminal."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree as ET
 

@@ -1,7 +1,5 @@
 """What happened, in words: each template has both languages, and a sentence is tested here alone."""
 
-from __future__ import annotations
-
 import re
 from string import Formatter
 

@@ -1,7 +1,5 @@
 """The searches of the explorer in words: their conditions, and what they decide of a claim."""
 
-from __future__ import annotations
-
 from lab.explore.code.program import FOR_EVER_MS, Task
 from lab.explore.kept import CheapestBreak, Summary
 from lab.explore.questions import TTL_MS, Question

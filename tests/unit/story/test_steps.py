@@ -1,7 +1,5 @@
 """A loss in at most six steps, as facts, from histories made by hand and from the kept runs of the book."""
 
-from __future__ import annotations
-
 from lab.paths import REFERENCE
 from lab.story.happening import Kind
 from lab.story.steps import MOST, WRITE, Line, StepsOfLoss, steps

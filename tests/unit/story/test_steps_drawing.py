@@ -1,7 +1,5 @@
 """The picture of a loss in steps: its parts and room for each text in both languages; and a lock that stays taken, in steps."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import combinations, product
 from xml.etree import ElementTree as ET

@@ -1,7 +1,5 @@
 """The page of the class in Chinese: each text that it can show has its phrase, and each phrase is of a text as it is now."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """The page of the class without a browser: addresses, the shared question, Start by Locust's own form, texts."""
 
-from __future__ import annotations
-
 import http.client
 import http.server
 import re

@@ -1,7 +1,5 @@
 """Who may do what: the teacher's key, a phone's scan, a typed word, and all that is refused. Without a browser."""
 
-from __future__ import annotations
-
 import http.client
 import re
 import socket

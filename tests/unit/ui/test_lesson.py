@@ -1,7 +1,5 @@
 """The lesson: its steps are data, and its questions are those of the claims that its runs test."""
 
-from __future__ import annotations
-
 import pytest
 
 from lab.cli import lab

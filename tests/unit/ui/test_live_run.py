@@ -1,7 +1,5 @@
 """The live page's figures from growing files, who is inside, predictions, and what is refused: without a server or a browser."""
 
-from __future__ import annotations
-
 import threading
 
 import msgspec

@@ -1,7 +1,5 @@
 """The question of each claim: the answer and the big figure of a run, computed from its judgement."""
 
-from __future__ import annotations
-
 import re
 from array import array
 

@@ -1,7 +1,5 @@
 """A short run once more, slowly: from evidence with known times."""
 
-from __future__ import annotations
-
 import msgspec
 
 from app.journal import Started

@@ -1,7 +1,5 @@
 """What the form of Locust's page means as a run."""
 
-from __future__ import annotations
-
 import pytest
 
 from lab.errors import BadInput

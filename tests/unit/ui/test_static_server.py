@@ -1,7 +1,5 @@
 """``lab serve``: what it gives out, and what it does not."""
 
-from __future__ import annotations
-
 import http.client
 import re
 import signal
