@@ -51,8 +51,12 @@ def test_ttl_in_the_code_of_a_lock_is_found(least_ms, most_ms, ttl_ms):
     assert roundest_ms(least_ms, most_ms) == ttl_ms
 
 
-def test_fewer_users():
-    """A run has as many users as its scenario, or fewer where so many are asked for, and never more."""
+def test_fewer_users_and_requests(mine):
+    """A run has fewer users and requests where that is asked for, never more users, and as many requests as its danger counts."""
+    less = [OwnCell(find_stage(mine), scenarios.load(name), name, most=200).words for name in ("rush", "patient_users")]
+    assert less[0][less[0].index("--requests") + 1] == "200"
+    assert "--requests" not in less[1]
+
     rush = OwnCell(find_stage("redlock"), scenarios.load("rush"), "rush")
     assert "--users" not in rush.words
 
@@ -174,12 +178,3 @@ def test_void_run_is_made_once_more(mine, conducted, tmp_path, given, lines, rou
 
     assert len(made) == lines
     assert tasks[0].outcomes("")[0].tally == rounds
-
-
-@pytest.mark.parametrize(("scenario", "number"), [("rush", "200"), ("patient_users", None)])
-def test_fewer_requests_keep_the_danger(scenario, number, mine):
-    """A run has fewer requests than the scenario where that is asked for, but as many as its danger counts."""
-    one = OwnCell(find_stage(mine), scenarios.load(scenario), scenario, most=200)
-
-    assert ("--requests" in one.words) is bool(number)
-    assert number is None or number in one.words

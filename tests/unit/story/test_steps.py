@@ -170,9 +170,7 @@ def kept() -> dict[str, StepsOfLoss]:
 
 
 def test_each_kept_loss_has_steps():
-    with_loss = {path.parent.name for path in KEPT if (picture := load(path)).lost and picture.losses}
-
-    assert set(kept()) == with_loss != set()
+    assert set(kept()) == {path.parent.name for path in KEPT if (picture := load(path)).lost and picture.losses} != set()
 
 
 @every("name", kept)
