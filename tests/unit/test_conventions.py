@@ -227,7 +227,6 @@ LOADS = {  # what is run, one after the other, and what of the above has been lo
     "import lab.commands.run, lab.experiments.matrix, lab.docgen.generate": set(),
     "from lab.scenario.stages import find_stage; find_stage('lua')": set(),
     "create_app(run='t', replica='r', stage='lua')": set(),
-    "create_app(run='t', replica='r', stage='etcd')": set(),
     "create_app(run='t', replica='r', stage='zookeeper')": {"kazoo"},
 }
 
