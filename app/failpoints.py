@@ -108,6 +108,12 @@ def answer(folder: Path, name: str) -> None:
     (folder / f"{name}{ANSWER}").touch()
 
 
+def is_first_to_come(folder: Path) -> bool:
+    """Return whether faults are prepared, and none of them has begun: no note is answered."""
+    ends = {path.suffix for path in folder.glob("*.*")}
+    return bool(ends & {PREPARED, SPENT}) and ANSWER not in ends
+
+
 def wait_for_answer(folder: Path, name: str) -> None:
     """Wait until the lab has done its part of a fault."""
     _wait_for(folder / f"{name}{ANSWER}", ANSWERED_WITHIN_S)

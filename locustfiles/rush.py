@@ -41,6 +41,7 @@ def answer_of(body: bytes | None) -> Answer:
 decode = msgspec.json.Decoder(Answer).decode
 recorder: Recorder | None = None
 tickets: Tickets | None = None
+faults: Path | None = None  # the folder of the run's faults
 worker_of_this_machine = False  # started by the master, and not in a container of its own
 locust_plugin.attach(events)  # under ``lab ui``, each test is a run of the lab
 
@@ -78,11 +79,12 @@ def stay_with_master(environment, **_):
 
 @events.test_start.add_listener
 def begin(environment, **_):
-    global recorder, tickets
+    global recorder, tickets, faults
     options = environment.parsed_options
     Rush.network_timeout = Rush.connection_timeout = options.timeout_s
     record = os.environ.get("LAB_RECORD") or options.record
     recorder = Recorder(Path(record)) if record else None
+    faults = Path(record).parent / "faults" if record else None
     tickets = share(environment, options.requests)
     end_when_done(environment, tickets)
 
@@ -112,7 +114,7 @@ class Rush(FastHttpUser):
                 return
             sent = Group()
             try:
-                for ticket in tickets.arrivals(share_of_rate, options.seed):
+                for ticket in tickets.arrivals(share_of_rate, options.seed, faults):
                     sent.spawn(self.increment, ticket)
                 tickets.take()
             finally:

@@ -14,6 +14,7 @@ import logging
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic_ns
 from typing import Any, NoReturn
 
@@ -22,9 +23,14 @@ from gevent.event import Event
 from locust import runners
 from locust.runners import MasterRunner, WorkerRunner
 
+from app.failpoints import is_first_to_come
+
 # seconds: a busy machine keeps workers from their heartbeats for longer than Locust's three, and then Locust ends the test
 runners.HEARTBEAT_LIVENESS = 20
 DONE = "tickets_done"
+AHEAD = 10  # requests on their way at most, as long as the first fault is to come
+HELD_NS = 20_000_000_000  # for so long in all: a lock that is granted to nobody never comes to its fault
+LOOK_EVERY_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class Tickets:
         self._arriving = False
         self._gaps: random.Random | None = None  # None until the first arrival
         self._due_ns = 0  # when the latest arrival was due
+        self._on_their_way = 0  # of the arrivals
+        self._held_ns = 0  # for how long the clock of the arrivals has stood still
         self.all_done = Event()
         if self._open == 0:
             self.all_done.set()
@@ -60,18 +68,36 @@ class Tickets:
         """Return the next ticket. When none is left, sleep until the test is stopped."""
         return Ticket(self._next_number(), monotonic_ns())
 
-    def arrivals(self, rate_per_s: float, seed: int) -> Any:
+    def arrivals(self, rate_per_s: float, seed: int, faults: Path | None = None) -> Any:
         """Yield tickets at random arrivals (Poisson) of this rate, independent of the answers.
         Sleep until each is due.
 
         The first user of a process gets all tickets, and the other users sleep: each would add the
         whole rate again.
+
+        faults: the folder of the run's faults. The requests are to meet a fault, which waits for
+        grants and not for a time. So until the first fault has begun, the clock of the arrivals
+        stands still while AHEAD of them wait for answers, as on a busy machine.
         """
         if self._arriving:
             sleep_for_good()
         self._arriving = True
         for number in self._numbers:
-            yield self._when_due(number, rate_per_s, seed)
+            if faults is not None:
+                self._hold(faults)
+            ticket = self._when_due(number, rate_per_s, seed)
+            self._on_their_way += 1
+            yield ticket
+
+    def _hold(self, faults: Path) -> None:
+        """Wait while too many requests are on their way and the first fault is to come. The next arrival is due so much later."""
+        since_ns = now_ns = monotonic_ns()
+        left_ns = HELD_NS - self._held_ns
+        while self._on_their_way >= AHEAD and now_ns - since_ns < left_ns and is_first_to_come(faults):
+            gevent.sleep(LOOK_EVERY_S)
+            now_ns = monotonic_ns()
+        self._held_ns += now_ns - since_ns
+        self._due_ns += now_ns - since_ns
 
     def arrival(self, rate_per_s: float, seed: int) -> Ticket:
         """Return the next ticket of the same arrivals when it is due; at once, if it is late already.
@@ -101,6 +127,7 @@ class Tickets:
     def done(self) -> None:
         """Count one request that has ended, with any outcome."""
         self._open -= 1
+        self._on_their_way -= 1
         if self._open == 0:
             self.all_done.set()
 

@@ -62,11 +62,41 @@ while len(sent) < 40:
 alone = [one.intended_ns for one in Tickets(40).arrivals(100, seed=1)]
 print(json.dumps([sent, first_answer_ns, alone]))
 """
+HELD = """
+import json
+import sys
+from pathlib import Path
+
+import gevent
+from lab.load.tickets import AHEAD, Tickets
+
+faults = Path(sys.argv[1])
+sent = []
+
+def user(tickets):
+    for ticket in tickets.arrivals(1000, 1, faults):
+        sent.append(ticket.intended_ns)
+
+tickets = Tickets(2 * AHEAD)
+gevent.spawn(user, tickets)
+while len(sent) < AHEAD:
+    gevent.sleep(0.001)
+gevent.sleep(0.1)
+without = len(sent)
+tickets.done()  # one answer: one more request
+while len(sent) == without:
+    gevent.sleep(0.001)
+(faults / "slow-1.injected").touch()
+while len(sent) < 2 * AHEAD:
+    gevent.sleep(0.001)
+alone = [one.intended_ns for one in Tickets(2 * AHEAD).arrivals(1000, 1)]
+print(json.dumps([AHEAD, without, sent, alone]))
+"""
 
 
-def printed(code: str) -> Any:
+def printed(code: str, *words: str) -> Any:
     """Return what a program prints, read as JSON."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOME)
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True, cwd=HOME)
     return json.loads(done.stdout)
 
 
@@ -101,3 +131,15 @@ def test_users_share_the_arrivals():
     assert not [when for when in at[2:] if when < first_answer_ns]
     gaps = [after - before for before, after in itertools.pairwise(sorted(due))]
     assert gaps == [after - before for before, after in itertools.pairwise(alone)]  # the schedule itself does not wait
+
+
+@pytest.mark.whole
+def test_arrivals_wait_for_the_first_fault(tmp_path):
+    """A busy machine answers late. Then the load does not end before its fault begins: after that, all else is still to come."""
+    (tmp_path / "slow-1.json").touch()
+
+    ahead, without, sent, alone = printed(HELD, str(tmp_path))
+
+    assert without == ahead
+    due_ns = [late - early for early, late in ((sent[0], sent[ahead]), (alone[0], alone[ahead]))]
+    assert due_ns[0] > due_ns[1] + 90_000_000  # the clock of the arrivals stood still, so the next one is not late
