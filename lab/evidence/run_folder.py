@@ -93,8 +93,9 @@ class RunRecord(msgspec.Struct, kw_only=True):
     libraries: dict[str, str] = msgspec.field(default_factory=dict)
     # the files that pin the packages of the library of the lock under test, with their hashes
     lock_files: dict[str, str] = msgspec.field(default_factory=dict)
-    # the machine
+    # the machine; the share of its processors' time that programs outside the run took under load, None where that is unknown
     machine: dict[str, Any] = msgspec.field(default_factory=dict)
+    others_percent: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
 
     @property
     def interrupted(self) -> bool:

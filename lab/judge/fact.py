@@ -94,6 +94,8 @@ class Code(StrEnum):
     NOBODY_ASKED = "nobody_asked"
     # holders worked for most of the time, and requests were refused
     OVERLOADED = "overloaded"
+    # programs outside the run took most of the processors, and a bound of time was exceeded
+    CROWDED = "crowded"
     MEASURE_SHORT = "measure_short"
     FAULT_AT_ONE_VOTE = "fault_at_one_vote"
     TOO_FEW_REQUESTS = "too_few_requests"

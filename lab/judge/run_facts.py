@@ -28,6 +28,7 @@ SERVERS = {"redis": 1, "redis_nodes": 5, "postgresql": 1}
 CONNECTING = frozenset({"select", "auth", "quit", "reset", "readonly", "command", "client", "hello", "ping", "info"})
 # what the lab sends where a scenario shifts a clock or moves data: none of it takes or frees a lock
 OF_THE_LAB = frozenset({"time", "scan", "dump"})
+CROWDED = 60  # percent of the processors: another run on the same machine, which takes half of them, is no excuse
 FEW, SHARE = 1, 0.02  # so many may have been sent between the two counts
 
 
@@ -81,6 +82,13 @@ class RunFacts:
     unseen: Unseen | None = None
     # how long the work of a request takes
     work_ms: float = 0
+    # the share of the processors' time that programs outside the run took, in percent; 0 where it is not known
+    others_percent: int = 0
+
+    @property
+    def slowness(self) -> float:
+        """Return how many times slower the machine was than an idle one; 1 unless others took most of its processors."""
+        return 100 / max(5, 100 - self.others_percent) if self.others_percent > CROWDED else 1
 
     @property
     def lease_ns(self) -> int:
@@ -134,6 +142,7 @@ def of(record: RunRecord, history: History) -> RunFacts:
         votes_needed=scenario["danger"].get("votes", 0),
         has_faults=bool(scenario.get("faults")),
         is_complete=record.ended is Ending.COMPLETE,
+        others_percent=record.others_percent or 0,
     )
 
 

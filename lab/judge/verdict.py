@@ -93,7 +93,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     found = [
         one
         for promise in PROMISES.values()
-        for one in promise.violations(findings)
+        for one in promise.violations(findings, promise.claim.name in record.stage["claims"])
         if stands(one, findings, record.stage["claims"])
     ]
     for one in found:
@@ -240,7 +240,7 @@ def _verdict(
 
 def _nothing_broke(record: RunRecord, findings: Findings, claim: str) -> tuple[Verdict, list[Fact]]:
     """Return the verdict on a promise that held. Where nobody was served, nothing was kept."""
-    if why := PROMISES[claim].blind(PROMISES[claim], findings):
+    if why := PROMISES[claim].undecided(findings):
         return Verdict.VOID, [why]
     if claim not in record.stage["claims"]:
         return Verdict.UNSEEN, [Fact(Code.HELD_BY_RENEWALS)] if _outlasted_by_renewals(findings, claim) else []

@@ -23,6 +23,7 @@ from lab.load.locust import LoadFailed
 from lab.paths import REPORTS
 from lab.run import environment
 from lab.run.fault_injector import injecting, prepare
+from lab.run.processors import Processors
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
@@ -89,7 +90,8 @@ def run(
                 with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
                     begun, record.clocks, record.lock_servers = True, system.clocks, len(system.lock_store)
                     on_up(system)
-                    _run(system, scenario, () if drive_injects else scenario.faults, drive, folder, record)
+                    here = supervisor if engine == "local" else None
+                    _run(system, scenario, () if drive_injects else scenario.faults, drive, folder, record, here)
                 record.files = inventory(folder.path)  # all servers have ended: nothing is written any more
             except KeyboardInterrupt as interrupt:
                 if not begun:
@@ -108,9 +110,18 @@ def run(
 
 
 def _run(
-    system: Cluster, scenario: Scenario, faults: Sequence[Fault], drive: Drive, folder: RunFolder, record: RunRecord
+    system: Cluster,
+    scenario: Scenario,
+    faults: Sequence[Fault],
+    drive: Drive,
+    folder: RunFolder,
+    record: RunRecord,
+    supervisor: Supervisor | None,
 ) -> None:
-    """Do the part of a run during which all servers are up. faults: what a thread next to the drive injects."""
+    """Do the part of a run during which all servers are up.
+
+    faults: what a thread next to the drive injects. supervisor: None where the servers run elsewhere.
+    """
     lost: list[str] = []
 
     def well() -> bool:
@@ -123,7 +134,7 @@ def _run(
         (folder.path / "server.jsonl").touch()  # also where no recorder writes to it: a file that is missing was lost
         recorders = system.event_recorders(folder.path / "server.jsonl")
         watching.callback(close_all, recorders)
-        before = system.commands()
+        before, processors = system.commands(), Processors(supervisor.pid) if supervisor else None
         try:
             with injecting(faults, folder.path / "faults", system.fault_target, folder.path / "faults.jsonl"):
                 drive(system, folder.path, lambda: unless_interrupted() or well())
@@ -134,6 +145,7 @@ def _run(
             record.ended = Ending.STOPPED
         except KeyboardInterrupt as interrupt:
             record.ended = _ended_by(interrupt)
+        record.others_percent = processors.others_percent() if processors else None
         if not record.interrupted and not well() and lost:
             record.ended, record.ended_with = Ending.SERVER_LOST, ", ".join(lost)
         with settling(record):

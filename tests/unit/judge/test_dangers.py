@@ -6,6 +6,7 @@ from app.journal import GaveUp
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.loss import Mechanism
 from lab.judge.fact import Idle, Wait
+from lab.judge.promises import PROMISES
 from lab.judge.run_facts import RunFacts
 from tests.builders import MS, found
 
@@ -273,3 +274,19 @@ def test_refused_by_the_load(work_ms, gave_up_ms, guilty, made):
     claims = [claim for claim, _ in found(made.analyse(final=1, wait_ms=10_000))]
 
     assert ("serves_most_requests" in claims) == guilty
+
+
+@pytest.mark.parametrize(
+    ("claim", "ttl_ms", "expected_ms"),
+    [
+        ("freed_after_crash", 500, 2000),  # what is beyond the TTL takes three times as long
+        ("survives_a_lost_reply", 600, 540),  # a lock that is only freed by its TTL is still too late
+        ("fair", 600, 0),  # no matter of time
+    ],
+)
+def test_bound_on_a_slow_machine(claim, ttl_ms, expected_ms):
+    """On a machine that is three times slower a hand-over takes three times as long, and a TTL does not."""
+    wider = PROMISES[claim].bound.wider(3)
+
+    assert round(wider.in_ms(ttl_ms)) == expected_ms
+    assert wider.times == 3 * PROMISES[claim].bound.times

@@ -6,15 +6,17 @@ import msgspec
 import pytest
 
 from lab.evidence.fault_record import Effect, FaultRecord
+from lab.evidence.inventory import inventory
 from lab.evidence.loss import Mechanism
+from lab.evidence.run_folder import save
 from lab.judge.fact import Code, Fact
 from lab.judge.faults import FaultOutcome
 from lab.judge.judgement import Verdict
 from lab.judge.losses import Account, Losses
-from lab.judge.verdict import weigh
+from lab.judge.verdict import judge, weigh
 from lab.story.verdict import also_seen, fact
 from lab.story.verdict import why as reasons
-from tests.builders import MS, findings_of_ten, record_of_ten
+from tests.builders import MS, findings_of_ten, record_of, record_of_ten
 from tests.every import every
 
 
@@ -141,6 +143,32 @@ def test_fault_that_nobody_looked_after_voids_the_run(got_ms, claims, verdict):
 
     assert judgement.verdict == verdict
     assert [one.code for one in judgement.why] == [Code.NOBODY_ASKED] * (verdict == "VOID")
+
+
+@pytest.mark.parametrize(
+    ("others_percent", "waited_ms", "claims", "verdict"),
+    [
+        (90, 9990, ["serves_most_requests"], "VOID"),
+        (None, 9990, ["serves_most_requests"], "BROKEN"),
+        (60, 9990, ["serves_most_requests"], "BROKEN"),  # another run takes as much
+        (90, 10, ["serves_most_requests"], "BROKEN"),  # no machine makes a lock refuse at once
+        (90, 9990, [], "ADMITTED"),  # accused of nothing
+    ],
+)
+def test_refused_on_a_crowded_machine(others_percent, waited_ms, claims, verdict, made):
+    """Where other programs had most of the processors, those who waited to the end accuse no lock, and praise none."""
+    for number in range(6):
+        made.gave_up(f"r{number}", waited_ms)
+    for number in range(6, 10):
+        made.increment(f"r{number}", number - 6, number - 6, at=number)
+    scenario = {"tests": "serves_most_requests", "requests": 10, "wait_ms": 10_000}
+    record = record_of(scenario, {"claims": claims}, final=4, others_percent=others_percent, files=inventory(made.folder))
+    save(made.folder / "run.json", record)
+
+    judgement = judge(made.folder)[0]
+
+    assert judgement.verdict == verdict
+    assert judgement.why == [Fact(Code.CROWDED, 90)] * (verdict == "VOID")
 
 
 def test_fault_of_another_promise_voids_nothing():

@@ -1,0 +1,50 @@
+"""How much of the processors other programs take while a run lasts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from lab.run.processors import Processors
+
+# a second of a processor: half of it by a child, which has ended
+BUSY = """
+import os, time
+pid = os.fork()
+if pid:
+    os.wait()
+while time.process_time() < 0.5:
+    pass
+if pid:
+    print("done", flush=True)
+    input()
+"""
+
+
+@pytest.mark.whole
+def test_run_is_not_among_the_others():
+    """What the processes below the supervisor use is the run's, also what one of them used that has ended."""
+    idle = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    own, elsewhere, began_s = Processors(os.getpid()), Processors(idle.pid), time.monotonic()
+    busy = subprocess.Popen([sys.executable, "-c", BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert busy.stdout is not None
+    assert busy.stdout.readline() == b"done\n"
+
+    mine, foreign = own.others_percent(), elsewhere.others_percent()
+
+    second = 100 / (time.monotonic() - began_s) / (psutil.cpu_count() or 1)
+    assert mine is not None
+    assert foreign is not None
+    assert foreign - mine > 0.75 * second - 1  # it is rounded
+    for process in (busy, idle):
+        process.communicate(b"\n")
+
+
+def test_short_run_says_nothing():
+    """The kernel counts in ticks: of a moment nobody can say who took the processors."""
+    assert Processors(os.getpid()).others_percent() is None
