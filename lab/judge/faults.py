@@ -58,6 +58,11 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     # requests that asked only then, with or without success: in the same replica, and in the others
     asked_here: int = 0
     asked_there: int = 0
+    # when another replica got the lock for the first time after the fault; 0 if none did; and the requests that asked since then,
+    # with or without success: in the same replica, and in the others
+    got_there_ns: int = 0
+    asked_since_here: int = 0
+    asked_since_there: int = 0
     # requests of the same replica that entered the lock which the request at the failpoint had left; each restarts its TTL
     reentered: int = 0
 
@@ -88,6 +93,9 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
         if self.record.began_ns < asked_ns < self.record.recovering_ns:
             self.asked_here += replica == self.record.replica
             self.asked_there += replica != self.record.replica
+            since = 0 < self.got_there_ns < asked_ns
+            self.asked_since_here += since and replica == self.record.replica
+            self.asked_since_there += since and replica != self.record.replica
             again = 0 < self.served_again_ns < asked_ns
             self.asked_again += again
             self.waited_again += again and waited_to_the_end
@@ -97,6 +105,8 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
         shows_free = request != self.record.request and not self.may_reenter(replica)
         if not self.got_ns and self.record.began_ns < got_ns and shows_free:
             self.got_ns = got_ns
+        if not self.got_there_ns and self.record.began_ns < got_ns and replica != self.record.replica:
+            self.got_there_ns = got_ns
 
     def granted(self, request: str, asked_ns: int, got_ns: int, sent_ns: int = 0, shows_free: bool = True) -> None:
         """Take note of a grant under which the resource was written: one that it refuses shows nothing.
@@ -271,7 +281,7 @@ class Faults:
             anew = 0 < outcome.got_ns < outcome.record.recovered_ns  # also where the resource refused its write
             measures["granted_anew"] += anew and outcome.record.effect in AT_THE_STORE
             if outcome.record.effect is Effect.STORE_SPLIT:
-                measures["asked_on_each_side"] += min(outcome.asked_here, outcome.asked_there)
+                measures["asked_on_each_side"] += min(outcome.asked_since_here, outcome.asked_since_there)
             measures["sessions_ended"] += outcome.record.sessions_ended
             measures["late_writes"] += outcome.record.late_writes
             measures["outlived_freezes"] += past_ttl and outcome.went_on_ns - outcome.record.at_ns > self.run.ttl_ns

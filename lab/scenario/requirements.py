@@ -153,7 +153,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
 # By name: what a measure counts, in words.
 MEASURES = {
     "asked_during_fault": "requests that asked for the lock while a fault was in force, got it, and wrote",
-    "asked_on_each_side": "requests that asked a store that was split, on the side where they were fewer",
+    "asked_on_each_side": "requests that asked a split store when both sides granted the lock, on the side where they were fewer",
     "behind_a_leaver": "grants whose request had waited behind another one, which gave up",
     "clocks_moved": "servers whose own clock was seen to jump",
     "granted": "requests that got the lock, and wrote",

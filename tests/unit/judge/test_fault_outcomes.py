@@ -7,8 +7,10 @@ from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.history import History
 from lab.evidence.loss import Mechanism
 from lab.judge.entitlement import can_take_away
+from lab.judge.fact import Code, Fact
 from lab.judge.faults import FaultOutcome
 from lab.judge.key_history import SET_OVER, KeyHistory
+from lab.judge.promises import PROMISES
 from tests.builders import MS, found, outlived
 from tests.every import every
 
@@ -147,16 +149,20 @@ def test_dead_holder_and_a_clock(made, back, next_ms, expected):
 
 
 def test_asked_on_each_side_of_a_split(made):
-    """Requests are counted that asked while the store was split, granted or not, on the side where they were fewer."""
-    made.increment("reached", 0, 0).fault("split_store", "reached", 2, 900)
-    made.increment("here", 1, 1, at=(410, 411, 412, 413))
-    for number, at in enumerate((500, 520)):
-        made.increment(f"there-{number}", 2 + number, 2 + number, at=at, replica="replica-2")
-    refused = GaveUp(request="too", asked_ns=300 * MS, gave_up_ns=600 * MS, why="not free", commands=1)
-    made.line("journal/replica-1.jsonl", refused)
-    made.answer("too", "failed")
+    """Requests count that asked when both sides of a split grant the lock, granted or not, on the side where they were fewer.
 
-    assert made.analyse(final=4, ttl_ms=3000).measures["asked_on_each_side"] == 2
+    Where the other side has not granted it yet, no two holders can have met.
+    """
+    made.increment("reached", 0, 0).fault("split_store", "reached", 2, 900)
+    made.increment("here", 1, 1, at=(310, 311, 312, 313))
+    for number, at in enumerate((400, 500, 520)):
+        made.increment(f"there-{number}", 2 + number, 2 + number, at=at, replica="replica-2")
+    for number, asked_ms in enumerate((300, 450)):
+        refused = GaveUp(request=f"too-{number}", asked_ns=asked_ms * MS, gave_up_ns=600 * MS, why="not free", commands=1)
+        made.line("journal/replica-1.jsonl", refused)
+        made.answer(f"too-{number}", "failed")
+
+    assert made.analyse(final=5, ttl_ms=3000).measures["asked_on_each_side"] == 1
 
 
 @pytest.mark.parametrize(
@@ -465,6 +471,19 @@ def test_granted_while_a_server_is_down(made, asked_and_got_ms, about, is_broken
     findings = made.analyse(final=len(asked_and_got_ms), ttl_ms=300, tests="available_with_a_node_down", **about)
 
     assert [claim for claim, _ in found(findings)] == ["available_with_a_node_down"] * is_broken
+
+
+@pytest.mark.parametrize(("others_percent", "expected"), [(60, ["available_with_a_node_down"]), (61, [])])
+def test_election_on_a_crowded_machine(made, others_percent, expected):
+    """Where other programs had most of the processors, an election may last until the server is back: that accuses nobody."""
+    made.fault("kill_nodes", "reached", 10, 3000, "acquire.before")
+    made.increment("next", 0, 0, at=3500, asked=1000, replica="replica-2")
+
+    findings = made.analyse(final=1, ttl_ms=300, tests="available_with_a_node_down", others_percent=others_percent)
+
+    promise = PROMISES["available_with_a_node_down"]
+    assert [one.claim for one in promise.violations(findings, is_claimed=True)] == expected
+    assert (promise.undecided(findings) == Fact(Code.CROWDED, others_percent)) == (not expected)
 
 
 def stopped(began_ms: int, recovered_ms: int) -> FaultRecord:
