@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -201,33 +202,31 @@ def test_up_serves_until_an_interrupt(tmp_path):
     assert gone(family)
 
 
-def test_killed_supervisor_ends_up(tmp_path):
-    """A kill of the supervisor under `lab up` ends all servers, and the message names the reason."""
+@pytest.mark.parametrize(
+    ("name", "status", "says", "kept"),
+    [
+        (
+            "supervisor_process.py",
+            130,
+            "interrupted: the process that supervises the servers was killed, so the lab ended all servers",
+            0,
+        ),
+        ("nginx", 4, ".*nginx; the end of its log.*", 1),
+    ],
+)
+def test_killed_process_ends_up(tmp_path, name, status, says, kept):
+    """A kill of the supervisor or of a server under `lab up` ends all, with the reason; the log of a server is kept."""
     one = Started(tmp_path, "up", "--stage", "lua")
     assert one.process.stdout.readline()
     family = one.descendants()
 
-    one.named("supervisor_process.py")[0].kill()
+    one.named(name)[0].kill()
     done = one.end()
 
-    assert done.status == 130
-    assert done.err.strip() == "interrupted: the process that supervises the servers was killed, so the lab ended all servers"
+    assert (done.status, bool(re.fullmatch(says, done.err.strip(), re.DOTALL))) == (status, True), done.err
     assert gone(family)
-    assert list(tmp_path.glob("reports/runs/.*")) == []
-
-
-def test_dead_server_ends_up(tmp_path):
-    """A server that dies under `lab up` is reported with its log, and the status is 4."""
-    one = Started(tmp_path, "up", "--stage", "lua")
-    assert one.process.stdout.readline()
-    family = one.descendants()
-
-    one.named("nginx")[0].kill()
-    done = one.end()
-
-    assert done.status == 4
-    assert "nginx; the end of its log" in done.err
-    (kept,) = (tmp_path / "reports" / "runs").iterdir()
-    assert str(kept.relative_to(tmp_path)) in done.err
-    assert (kept / "logs" / "nginx" / "log").exists()
-    assert gone(family)
+    folders = list(tmp_path.glob("reports/runs/*"))
+    assert len(folders) == kept
+    for folder in folders:
+        assert str(folder.relative_to(tmp_path)) in done.err
+        assert (folder / "logs" / "nginx" / "log").exists()

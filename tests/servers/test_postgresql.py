@@ -27,12 +27,12 @@ STAGE = Stage(lock=Lock, store="postgresql", claims=claims("exclusive held_to_th
 """
 
 
-@pytest.mark.parametrize(("scenario", "verdict"), [("session_loss", "ADMITTED"), ("store_restart_persisted", "ADMITTED")])
-def test_faults_of_the_store(tmp_path, scenario, verdict):
+@pytest.mark.parametrize("scenario", ["session_loss", "store_restart_persisted"])
+def test_faults_of_the_store(tmp_path, scenario):
     """A session that is cut, and a server that is killed, take the lock from its holder: two requests are inside."""
     done = run(scenario, ADVISORY, tmp_path)
 
-    assert done.verdict["verdict"] == verdict, done.verdict["why"]
+    assert done.verdict["verdict"] == "ADMITTED", done.verdict["why"]
     assert done.verdict["lost"] >= 1
 
 
