@@ -12,7 +12,6 @@ from app.failpoints import Injection
 from app.increment import Increment
 from app.injection import Failpoints, InjectedError
 from app.journal import Journal
-from app.lock import NotAcquired
 from app.locks import stages
 from app.request_context import RequestContext, request_context
 from app.resources.read_then_write import Counter
@@ -117,17 +116,3 @@ def test_fault_is_injected_once(increment, activate, tmp_path):
 
     record = json.loads((tmp_path / "fault-1.reached").read_text(encoding="utf-8"))
     assert (record["replica"], record["request"]) == ("replica-7", "r1")
-
-
-def test_lost_reply_blocks_a_plain_lock(increment, activate, tmp_path):
-    """After a lost reply the client sends the command again, and a plain lock waits for itself."""
-    prepare(tmp_path, failpoint="acquire.after_first", action="lose_reply")
-    activate(Failpoints(tmp_path, "replica-1"))
-
-    with pytest.raises(NotAcquired):
-        increment("lua", wait_ms=200)
-
-
-def test_no_fault_without_a_file(increment):
-    """Nothing is injected where no fault is prepared."""
-    assert increment("watchdog").wrote == 1

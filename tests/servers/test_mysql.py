@@ -52,11 +52,6 @@ def connection_of(store) -> int:
     return store.query("SELECT CONNECTION_ID()").rows[0][0]
 
 
-def test_isolation_level(store):
-    """The isolation level is the level that the documents state."""
-    assert store.query("SELECT @@tx_isolation").rows == (("READ-COMMITTED",),)
-
-
 def test_failed_holder_deletes_its_row(store, other, key):
     """The release deletes the inserted row, also of a holder that fails."""
     lock("mysql_insert", store, key).run(lambda grant: None)
@@ -111,35 +106,6 @@ def test_reads_what_was_committed(store, other, key):
     holder.join()
 
 
-def test_killed_connection(store, other, key):
-    """A killed connection ends its own transaction and nothing else."""
-    counter = Row(store, key)
-
-    def work(grant):
-        counter.write(counter.read(grant) + 1, grant)
-        kill(other, connection_of(store))
-        return counter.read(grant)
-
-    with pytest.raises(store.Error):
-        lock("mysql_for_update", store, key).run(work)
-
-    assert Row(other, key).parts() == {"": 0}
-    assert lock("mysql_for_update", store, key).run(counter.read) == 0
-
-
-def test_row_outlives_its_connection(store, other, key):
-    """An inserted row outlives the connection that inserted it."""
-
-    def work(grant):
-        kill(other, connection_of(store))
-        return rows(other, key)
-
-    with pytest.raises(store.Error):
-        lock("mysql_insert", store, key).run(work)
-
-    assert rows(other, key) == 1
-
-
 def test_dead_idle_connection_is_replaced(store, other, monkeypatch):
     """The pool does not give out a connection that died while it was idle."""
     monkeypatch.setattr("app.stores.mysql.PING_AFTER_S", 0)
@@ -182,13 +148,6 @@ def test_row_wait_ends_in_time(store, other, key):
             lock("mysql_for_update", store, key, wait_ms=50).run(lambda grant: None)
 
     assert lock("mysql_for_update", store, key, wait_ms=50).run(lambda grant: "in") == "in"
-
-
-def test_upsert_admits_a_second_holder(store, other, key):
-    """An upsert admits a second holder without an error."""
-    both = lock("mysql_upsert", store, key).run(lambda grant: lock("mysql_upsert", other, key).run(lambda grant: "in"))
-
-    assert both == "in"
 
 
 def test_stale_version_is_refused(store, other, key):

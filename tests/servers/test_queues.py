@@ -101,16 +101,6 @@ def test_waiters_enter_in_order(name, connect, key):
     assert order == [0, 1, 2, 3, 4, 5]
 
 
-def test_fences_grow(name, connect, key):
-    """Each grant has a higher fence than the grant before it."""
-    store = connect()
-
-    fences = [lock(name, store, key).run(lambda grant: grant.fence) for _ in range(4)]
-
-    assert fences == sorted(set(fences))
-    assert fences[0] > 0
-
-
 def test_given_up_waiter_leaves_the_queue(name, connect, key):
     """A waiter that gives up leaves the queue, and leaves no thread."""
     store = connect()
@@ -178,15 +168,6 @@ def test_lost_answer_leaves_one_place(name, connect, key, tmp_path, monkeypatch)
     assert (tmp_path / "lose_reply-1.reached").exists()
     assert seen == [1]
     assert queued(name, store, key) == 0
-
-
-def test_exception_frees_the_lock(name, connect, key):
-    """An exception in the work frees the lock."""
-    store = connect()
-    with pytest.raises(ZeroDivisionError):
-        lock(name, store, key).run(lambda grant: 1 / 0)
-
-    assert lock(name, store, key, wait_ms=500).run(lambda grant: "in") == "in"
 
 
 def test_ended_session_fails_the_release(name, store_url, tmp_path, journal):
