@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from lab.judge.judgement import Verdict
-from lab.story.verdict import why as reasons
 from tests.locks_on_trial import trials
 
 LIVE = {
@@ -28,7 +26,6 @@ LIVE = {
     "sound/handed_over_inside one_replica",
 }
 TRIALS = {one.name: one for one in trials()}
-LADDER = ("setnx", "ttl", "uuid", "lua", "reentrant", "watchdog", "incr")
 
 
 def hold(name, try_lock) -> None:
@@ -50,15 +47,3 @@ def test_a_lock_of_the_sample(name, try_lock):
 def test_a_lock(name, try_lock):
     """So are all the others."""
     hold(name, try_lock)
-
-
-@pytest.mark.trial
-@pytest.mark.parametrize("stage", LADDER)
-@pytest.mark.parametrize(
-    ("scenario", "options"), [("one_replica", {"requests": 1000, "users": 40}), ("retry_counts_twice", {})], ids=["one", "retry"]
-)
-def test_a_sound_stage_is_never_accused(stage, scenario, options, try_lock):
-    """A round of the fast scenarios accuses no sound stage; ``test_rush.py`` has the rush."""
-    judgement, *_ = try_lock(scenario, stage, options)
-
-    assert (judgement.verdict, judgement.violations) == (Verdict.KEPT, []), reasons(judgement)
