@@ -8,6 +8,7 @@ checks it. That program needs a Redis, and nothing of the lab. The format is in 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -38,12 +39,13 @@ from lab.explore.code.operation import (
 )
 from lab.explore.code.program import Program, servers_of
 from lab.explore.code.replica import NewToken
-from lab.explore.code.tree import Node
+from lab.explore.code.tree import Node, Tree
 from lab.explore.decision import HOLDS, Decision, SearchOutcome
 from lab.explore.questions import Question
+from lab.explore.search.doing import Doing
 from lab.explore.search.event import CLOCK, CRASH, PAUSE, RESTART
 from lab.explore.search.moves import happenings
-from lab.explore.search.state import DEAD, PAUSED, RUNS, Move, State
+from lab.explore.search.state import DEAD, PAUSED, RUNS, State
 from lab.explore.search.world import World
 from lab.explore.store.commands import (
     SUBSCRIBING,
@@ -138,27 +140,25 @@ class Section:
                 pass
 
     def _lines(self) -> Iterator[list[Any]]:
-        world = _Written(self.program, self.question.replicas, self.table, Table(self.real))
-        try:
+        trees = [_NotedTree(self.program, number) for number in range(self.question.replicas)]
+        with contextlib.closing(World(self.program, trees, self.table, Table(self.real))) as world:
             states, edges = self._graph(world)
-        finally:
-            world.close()
         contents = dict.fromkeys(content for one in states for content in (one.lock, one.counter))
         numbers = {content: place for place, content in enumerate(contents)}
         for content, place in numbers.items():
             yield ["content", place, content]
-        for client, tree in enumerate(world.trees):
-            for place in sorted({state.places[client] for state in states} | {one for one, _ in world.coded[client].values()}):
+        for client, tree in enumerate(trees):
+            for place in sorted({state.places[client] for state in states} | {one for one, _ in tree.coded.values()}):
                 yield ["place", client, place, [*map(self._wait, tree.nodes[place].own, tree.nodes[place].pending)]]
-        for client, steps in enumerate(world.coded):
-            for (place, thread, given, now_ms), (after, marks) in steps.items():
+        for client, tree in enumerate(trees):
+            for (place, thread, given, now_ms), (after, marks) in tree.coded.items():
                 yield ["code", client, place, thread, given, now_ms, after, marks]
         for number, (places, modes, lock, counter, *others) in enumerate(states):
             yield ["state", number, places, modes, numbers[lock], numbers[counter], *others]
         yield from (["edge", *edge] for edge in edges)
         yield ["end", len(states), len(edges)]
 
-    def _graph(self, world: _Written) -> tuple[list[Listed], list[tuple[Any, ...]]]:
+    def _graph(self, world: World) -> tuple[list[Listed], list[tuple[Any, ...]]]:
         """Return all states and all edges."""
         horizon_ms = self.question.horizon_ms
         first = world.start(self.question.budget)
@@ -194,7 +194,7 @@ class Section:
         modes = "".join(MODES[mode] for mode in state.modes)
         return Listed(state.nodes, modes, *stores, state.now_ms, tuple(state.left), state.roused, marks)
 
-    def _happened(self, world: World, did: Move) -> Happened:
+    def _happened(self, world: World, did: Doing) -> Happened:
         kind = did.event.kind.value if did.event.kind in KINDS else ""
         changes = []
         for one in did.changes:
@@ -253,28 +253,19 @@ class Section:
 UNKNOWN = (*SUBSCRIBING, WATCH, UNWATCH, b"PUBLISH", b"FCALL", b"FCALL_RO")
 
 
-class _Written(World):
-    """A world that notes what the code does."""
+class _NotedTree(Tree):
+    """A tree that notes what a search asks of it."""
 
-    def __init__(self, program: Program, replicas: int, lock: Table, counter: Table) -> None:
-        super().__init__(program, replicas, lock, counter)
-        # by client: place, thread, input and clock → the place after, and the marks
-        self.coded: list[dict[Any, tuple[int, list[Any]]]] = [{} for _ in range(replicas)]
-        for client, coded in enumerate(self.coded):
-            coded[checker.NEVER, 0, None, 0] = 0, _rows(self.trees[client].nodes[0])
+    def __init__(self, program: Program, number: int) -> None:
+        super().__init__(program, number)
+        # place, thread, input and clock → the place after, and the marks
+        self.coded: dict[Any, tuple[int, list[Any]]] = {(checker.NEVER, 0, None, 0): (0, _rows(self.nodes[0]))}
 
-    def resume(self, did: Move, client: int, thread: int, result: Any) -> Move:
-        """Return what was done, after a thread has gone on with what it waited for."""
-        before = did.state.nodes[client]
-        operation = self.trees[client].nodes[before].pending[thread]
-        done = super().resume(did, client, thread, result)
-        after = done.state.nodes[client]
-        if isinstance(operation, Choice):
-            given: str | None = f"={operation.values.index(result)}"
-        else:
-            given = _given(result)
-        self.coded[client][before, thread, given, did.state.now_ms] = after, _rows(self.trees[client].nodes[after])
-        return done
+    def step(self, node: int, thread: int, result: Any, at_ms: int) -> int:
+        after, operation = super().step(node, thread, result, at_ms), self.nodes[node].pending[thread]
+        given = f"={operation.values.index(result)}" if isinstance(operation, Choice) else _given(result)
+        self.coded[node, thread, given, at_ms] = after, _rows(self.nodes[after])
+        return after
 
 
 def _rows(node: Node) -> list[Any]:

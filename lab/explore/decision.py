@@ -10,15 +10,17 @@ from enum import StrEnum
 from app.lock import Claim, Stage
 from lab.explore.code.program import Program, Task, servers_of
 from lab.explore.code.replica import NeverWaits, NewToken
+from lab.explore.code.tree import trees_of
 from lab.explore.model import Memo, NotExplored
 from lab.explore.questions import PAIR, Question, decidable
+from lab.explore.search.doing import Livelock
 from lab.explore.search.event import NONE
 from lab.explore.search.harm import Harm
 from lab.explore.search.oracle import Probe
 from lab.explore.search.reductions import Alike, NotAlike, Unnoticed
 from lab.explore.search.replay import Differs, Unlike, alike, confirm
 from lab.explore.search.search import MOST_STATES, Broken, Searched, random_schedules, search
-from lab.explore.search.world import Livelock, World
+from lab.explore.search.world import World
 from lab.explore.store.others import table_of
 from lab.explore.store.real_redis import MachineStalled, RealRedis
 from lab.explore.store.table import Nodes, Table
@@ -214,7 +216,7 @@ class Explorer:
             self._probes[task.ttl_ms] = Probe(program, self.lock, self.counter)
         probe = self._probes[task.ttl_ms]
         known = probe.free(self.lock.empty, 0)
-        world = World(program, replicas, self.lock, self.counter)
+        world = World(program, trees_of(program, replicas), self.lock, self.counter)
         world.about = world.about._replace(oracle=probe, known=known)
         if isinstance(self.lock, Nodes) and self._treats_alike:
             world.alike, world.unnoticed = Alike(self.lock, program.servers), Unnoticed(self.lock.tables[0], replicas)

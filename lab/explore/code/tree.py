@@ -139,3 +139,8 @@ def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None, prog
         writing,
         (before.refused if before else 0) + napped,
     )
+
+
+def trees_of(program: Program, replicas: int) -> list[Tree]:
+    """Return the trees of some replicas of a search."""
+    return [Tree(program, number) for number in range(replicas)]

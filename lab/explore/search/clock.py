@@ -11,15 +11,16 @@ from collections.abc import Iterator
 
 from lab.explore.code.operation import GAVE_UP, CommandSent, Listen, Nap, Until
 from lab.explore.search import one_server
+from lab.explore.search.doing import Doing
 from lab.explore.search.event import CLOCK, NOBODY, NONE, ScheduleEvent
-from lab.explore.search.state import RUNS, Move, State, without
+from lab.explore.search.state import RUNS, State, without
 from lab.explore.search.world import World
 from lab.explore.store.commands import SUBSCRIBING
 
 MOST_TRIES = 1000  # of one waiter in one event
 
 
-def dids(world: World, state: State, horizon_ms: int) -> Iterator[Move]:
+def doings(world: World, state: State, horizon_ms: int) -> Iterator[Doing]:
     """Yield what the clock does: it moves to the next deadline, at most to the horizon."""
     if world.all_over(state) or state.now_ms >= horizon_ms:
         return
@@ -30,42 +31,36 @@ def dids(world: World, state: State, horizon_ms: int) -> Iterator[Move]:
         if not world.waiting(state):
             return
         until_ms = horizon_ms  # how long somebody has waited until then counts
-    begins = Move(ScheduleEvent(CLOCK, NOBODY), state)
-    tries = 0
+    did = Doing(world, state, ScheduleEvent(CLOCK, NOBODY))
     while True:
-        naps = () if world.wakes_at_any_moment else (one.at_ms for *_, one in world.threads(begins.state) if isinstance(one, Nap))
-        then_ms = min((until_ms, *naps))
-        did = at(world, begins, then_ms)
-        if then_ms == until_ms:
+        naps = () if world.wakes_at_any_moment else (one.at_ms for *_, one in world.threads(did.state) if isinstance(one, Nap))
+        _pass(did, min((until_ms, *naps)))
+        if did.state.now_ms == until_ms or (asked := _asked(did)) is None:
             break
-        asked = _asked(world, did)
-        if asked is None:
+        nodes, tries = asked
+        did.asked_in_vain += tries
+        if did.asked_in_vain > MOST_TRIES:
             break
-        begins, number = asked
-        tries += number
-        if tries > MOST_TRIES:
-            break
-    yield did._replace(event=ScheduleEvent(CLOCK, NOBODY, number=did.state.now_ms), asked_in_vain=tries)
+        did.set(nodes=nodes)
+    did.event = did.event._replace(number=did.state.now_ms)
+    yield did
 
 
-def at(world: World, did: Move, then_ms: int) -> Move:
-    """Return what has happened when the clock reads so much: keys expire, commands that wait in the server give up."""
-    state = did.state
-    lock = world.lock.later(state.lock, then_ms - state.now_ms)
-    after = state._replace(lock=lock, now_ms=then_ms)
-    if lock != state.lock:
-        after = one_server.keys_ended(after, world.lock.contents[state.lock], world.lock.contents[lock])
-    did = did._replace(state=after)
-    for client, thread, operation in world.blocked(state):
+def _pass(did: Doing, then_ms: int) -> None:
+    """Let the clock read so much: keys expire, commands that wait in the server give up."""
+    world, before = did.world, did.state
+    lock = world.lock.later(before.lock, then_ms - before.now_ms)
+    did.set(lock=lock, now_ms=then_ms)
+    if lock != before.lock:
+        did.state = one_server.keys_ended(did.state, world.lock.contents[before.lock], world.lock.contents[lock])
+    for client, thread, operation in world.blocked(before):
+        blocked = without(did.state.blocked, client, thread)
         if operation.until_ms is not None and operation.until_ms <= then_ms:
-            given_up = world.lock.given_up(did.state.lock, operation.words, did.state.now_ms, operation.version, operation.node)
-            blocked = without(did.state.blocked, client, thread)
-            did = did._replace(state=did.state._replace(lock=given_up.state, blocked=blocked))
-            did = world.replied(did, client, thread, given_up.reply.raw)
-        elif operation.patience_ms is not None and operation.patience_ms <= then_ms and state.modes[client] == RUNS:
-            after = did.state._replace(blocked=without(did.state.blocked, client, thread))
-            did = world.resume(did._replace(state=after), client, thread, GAVE_UP)
-    return world.settled(did, state)
+            given_up = world.lock.given_up(did.state.lock, operation.words, then_ms, operation.version, operation.node)
+            did.set(lock=given_up.state, blocked=blocked).replied(client, thread, given_up.reply.raw)
+        elif operation.patience_ms is not None and operation.patience_ms <= then_ms and before.modes[client] == RUNS:
+            did.set(blocked=blocked).resume(client, thread, GAVE_UP)
+    did.settle(before)
 
 
 def _deadlines(world: World, state: State) -> Iterator[int]:
@@ -81,19 +76,18 @@ def _deadlines(world: World, state: State) -> Iterator[int]:
         yield from (one for one in (operation.until_ms, operation.patience_ms) if one is not None and one > state.now_ms)
 
 
-def _asked(world: World, did: Move) -> tuple[Move, int] | None:
-    """Return the state after all who were awake have asked in vain, and how often; None where anything else has happened."""
+def _asked(did: Doing) -> tuple[tuple[int, ...], int] | None:
+    """Return where replicas are after all who are awake have asked in vain, and how often; None where anything else happens."""
     if did.marks or did.changes:
         return None
-    before, tries = did.state, 0
-    while able := next(world.able(did.state), None):
+    world, tries, state = did.world, 0, did.state._replace(left=NONE)
+    while able := next(world.able(state), None):
         client, thread, operation = able
         if not isinstance(operation, CommandSent) or operation.words[0] in SUBSCRIBING or operation.node:
             return None
-        done = next(one_server.dids(world, did.state._replace(left=NONE), client, thread, operation))
-        same = done.state._replace(nodes=before.nodes) == before._replace(left=done.state.left)
-        if done.marks or not same or tries > MOST_TRIES:
+        done = next(one_server.doings(world, state, client, thread, operation))
+        if done.marks or done.state._replace(nodes=state.nodes) != state or tries > MOST_TRIES:
             return None
-        did = did._replace(state=done.state._replace(left=before.left))
+        state = done.state
         tries += 1
-    return did, tries
+    return state.nodes, tries

@@ -2,7 +2,7 @@
 
 No client can see this. It follows from the events alone, and decides what breaks which claim. Entitlement is that of the judge
 (``lab/judge/entitlement.py``): both import the same statement. What the rules need to know of a search stands here as well: the
-oracle, the times, and what the requests do.
+oracle, the times, and what the requests do. The rules change the ghosts in the ``Consequences`` of an event.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from lab.explore.search.harm import Why
+from app.lock import Claim
+from lab.explore.search.harm import Finding, Harm, Why
 from lab.judge.entitlement import is_entitled
 
 ASKS, WORKS, RELEASES, OVER = range(4)  # the phases of a request
@@ -171,3 +172,37 @@ class About(NamedTuple):
     outlasts: bool = False
     # whether at least half of the requests must be served: nothing fails, the work fits, and waiters have the time
     serves: bool = False
+
+
+class Consequences:
+    """What follows from one event: the ghosts after it, and what it breaks."""
+
+    def __init__(self, about: About, ghosts: Ghosts, now_ms: int) -> None:
+        """Take the ghosts before the event, and what the clock reads after it."""
+        self.about, self.ghosts, self.now_ms = about, ghosts, now_ms
+        self.found: list[Finding] = []
+
+    @property
+    def actors(self) -> tuple[Actor, ...]:
+        """The requests."""
+        return self.ghosts.actors
+
+    def set(self, **values: Any) -> None:
+        """Change fields of the ghosts."""
+        self.ghosts = self.ghosts._replace(**values)
+
+    def of_actor(self, actor: int, **values: Any) -> None:
+        """Change fields of one request."""
+        self.ghosts = self.ghosts.of_actor(actor, **values)
+
+    def owned_by(self, key: str, owner: Owner | None) -> None:
+        """Change the owner of a key."""
+        self.ghosts = self.ghosts.owned_by(key, owner)
+
+    def breaks(self, claim: Claim, harm: Harm, client: int = -1, why: Why = Why.ENTITLED, about: str = "") -> None:
+        """Note that the event breaks a claim. client: the request that it is about."""
+        self.found.append(Finding(claim, harm, why, client, about))
+
+    def over(self, actor: int) -> None:
+        """Note that a request is over."""
+        self.of_actor(actor, **Actor(OVER, over_ms=self.actors[actor].over_ms)._asdict())

@@ -14,104 +14,82 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.explore.code.operation import LOCK, LOST, CommandSent
-from lab.explore.search.event import FAILURE, LOST_COMMAND, LOST_REPLY, RESEND, STEP
-from lab.explore.search.state import Move, State, Subscribed, Watch
-from lab.explore.search.world import World, delivered, is_done
-from lab.explore.store.commands import (
-    EVENTS,
-    SUBSCRIBING,
-    UNWATCH,
-    WATCH,
-    is_transaction,
-)
+from lab.explore.search.doing import Doing, is_done
+from lab.explore.search.event import FAILURE, LOST_COMMAND, LOST_REPLY, RESEND
+from lab.explore.search.state import State, Subscribed, Watch
+from lab.explore.search.world import World
+from lab.explore.store.commands import EVENTS, SUBSCRIBING, UNWATCH, WATCH, is_transaction
 from lab.explore.store.real_redis import Contents
 from lab.explore.store.resp import Reply
 
 
-def dids(world: World, state: State, client: int, thread: int, command: CommandSent) -> Iterator[Move]:
+def doings(world: World, state: State, client: int, thread: int, command: CommandSent) -> Iterator[Doing]:
     """Yield what can happen to such a command: it is executed, or a fault hits it."""
     name = command.words[0]
-    event = world.event(state, client, thread, kind=STEP, node=command.node)
+    done = Doing(world, state, world.event(state, client, thread, node=command.node), command)
     if name in SUBSCRIBING:
-        yield world.resume(Move(event, _subscribed(state, client, command), command=command), client, thread, None)
+        _subscribe(done, client, command)
+        yield done.resume(client, thread, None)
         return
     if name in (WATCH, UNWATCH):
-        after = _watching(state, client, command)
-        yield world.resume(Move(event, after, command=command, reply=OK), client, thread, OK.raw)
+        done.state = _watching(state, client, command)
+        yield done.answer(OK)
         return
-    after, reply = _executed(world, state, client, command)
+    reply = _execute(done, client, command)
     if not is_done(command.words, reply):
-        yield Move(event, after._replace(blocked=(*state.blocked, (client, thread))), command=command)
+        yield done.set(blocked=(*state.blocked, (client, thread)))
         return
-    changes = (world.change(state, after, client, thread, state.now_ms),) if command.server == LOCK else ()
-    yield world.resume(Move(event, after, changes, command=command, reply=reply), client, thread, reply.raw)
+    executed = done.again(done.event.kind)
+    if command.server == LOCK:
+        done.changed(state, client, thread, state.now_ms)
+    yield done.answer(reply)
     if command.server == LOCK and name not in EVENTS:
-        yield from _faults(world, state, after, client, thread, command)
+        yield from _faults(executed, client, thread, command)
         return
-    actor = actor_of(world, client, thread)
     # work that takes time fails at its write, when that is over; other work at its read: it makes no difference
-    task, writes = world.program.task, world.node(state, client).writing
-    if state.left.failures and (actor % task.at_once in writes) is (task.work_ms > 0):
-        spent = state._replace(left=state.left.without("failures"))
-        failed = Move(event._replace(kind=FAILURE), spent, command=command, reply=LOST)
-        yield _faulted(world, failed, client, thread, actor, "failures")
+    task, request = world.program.task, world.actor_of(client, thread) % world.program.task.at_once
+    if state.left.failures and (request in world.node(state, client).writing) is (task.work_ms > 0):
+        yield Doing(world, state, executed.event._replace(kind=FAILURE), command).charge("failures").answer(LOST)
 
 
-def _faults(world: World, state: State, after: State, client: int, thread: int, command: CommandSent) -> Iterator[Move]:
-    event = world.event(state, client, thread, kind=LOST_REPLY, node=command.node)
-    actor = actor_of(world, client, thread)
-    arrived = _behind(world, after, command)
-    left = _disconnected(world, arrived, client, command)
-    changes = (world.change(state, left, client, thread, state.now_ms),)
-    if state.left.lost_replies:
-        spent = state.left.without("lost_replies")
-        did = Move(event, left._replace(left=spent), changes, command=command, reply=LOST)
-        yield _faulted(world, did, client, thread, actor, "lost_replies", in_vain=arrived.lock == state.lock)
+def _faults(executed: Doing, client: int, thread: int, command: CommandSent) -> Iterator[Doing]:
+    """Yield the faults that can hit a command. executed: it was executed, and nothing else."""
+    world, state, left = executed.world, executed.before, executed.before.left
+    if not left.lost_replies and not left.resends:
+        return
+    broken = executed.again(LOST_REPLY)  # its connection is
+    _behind(broken, command)
+    in_vain = broken.state.lock == state.lock
+    _disconnect(broken, client, command)
+    broken.changed(state, client, thread, state.now_ms)
+    if left.lost_replies:
+        yield broken.again(LOST_REPLY).charge("lost_replies", in_vain).answer(LOST)
         # a pipeline that has arrived is executed; and without a change it makes no difference whether it has
-        if arrived.lock != state.lock and not command.follows:
-            unsent = _disconnected(world, state._replace(left=spent), client, command)
-            did = Move(event._replace(kind=LOST_COMMAND), unsent, command=command, reply=LOST)
-            yield _faulted(world, did, client, thread, actor, "lost_replies", in_vain=True)
+        if not in_vain and not command.follows:
+            unsent = Doing(world, state, executed.event._replace(kind=LOST_COMMAND), command)
+            _disconnect(unsent, client, command)
+            yield unsent.charge("lost_replies", in_vain=True).answer(LOST)
     # a pipeline is sent again as a whole; a client that watches keys raises an error instead
-    watches = any((one.client, one.connection) == (client, command.connection) for one in state.watched)
-    if state.left.resends and not command.follows and not command.behind and not watches:
-        if not world.lock.sends_again(command.words):  # its client leaves it to the lock what to do after a lost reply
-            once = left._replace(left=state.left.without("resends"))
-            did = Move(event._replace(kind=RESEND), once, changes, command=command, reply=LOST)
-            yield _faulted(world, did, client, thread, actor, "resends", in_vain=after.lock == state.lock)
-            return
-        twice, reply = _executed(world, after, client, command)
-        again = twice._replace(left=state.left.without("resends"))
-        first, second = (world.change(*about, client, thread, state.now_ms) for about in ((state, after), (after, twice)))
-        did = Move(event._replace(kind=RESEND), again, (first, second), command=command, reply=reply)
-        yield _faulted(world, did, client, thread, actor, "resends", in_vain=twice.lock == after.lock, result=reply.raw)
+    if not left.resends or command.follows or command.behind or _of(state, client, command):
+        return
+    if not world.lock.sends_again(command.words):  # its client leaves it to the lock what to do after a lost reply
+        yield broken.again(RESEND).charge("resends", executed.state.lock == state.lock).answer(LOST)
+        return
+    twice, once = executed.again(RESEND).changed(state, client, thread, state.now_ms), executed.state
+    reply = _execute(twice, client, command)
+    yield twice.changed(once, client, thread, state.now_ms).charge("resends", twice.state.lock == once.lock).answer(reply)
 
 
-def _disconnected(world: World, state: State, client: int, command: CommandSent) -> State:
-    """Return the state after the connection of a command has broken: it watches nothing, and the store keeps nothing for it."""
-    lock = world.lock.disconnected(state.lock, client, command.words)
-    return unwatched(state._replace(lock=lock), client, command.connection)
+def _disconnect(did: Doing, client: int, command: CommandSent) -> None:
+    """Let the connection of a command break: it watches nothing, and the store keeps nothing for it."""
+    lock = did.world.lock.disconnected(did.state.lock, client, command.words)
+    did.state = unwatched(did.state._replace(lock=lock), client, command.connection)
 
 
-def _faulted(
-    world: World, did: Move, client: int, thread: int, actor: int, fault: str, in_vain: bool = False, result: object = LOST
-) -> Move:
-    """Return what was done with a fault. It is charged after the command has changed the store: so it is kept with the lock."""
-    done = world.resume(did, client, thread, result)
-    return done._replace(fault=(actor, fault, in_vain))
-
-
-def actor_of(world: World, client: int, thread: int) -> int:
-    """Return the request that a thread serves; of one in the background, the first of its replica."""
-    requests = world.program.task.at_once
-    return client * requests + (thread if thread < requests else 0)
-
-
-def _behind(world: World, state: State, command: CommandSent) -> State:
-    """Return the state after the server has executed what was sent behind a command."""
+def _behind(did: Doing, command: CommandSent) -> None:
+    """Let the server execute what was sent behind a command."""
     for words in command.behind:
-        state, _ = world.execute(state, command, words)
-    return state
+        did.execute(command, words)
 
 
 def in_flight(world: World, state: State, client: int) -> list[tuple[int, CommandSent]]:
@@ -120,29 +98,27 @@ def in_flight(world: World, state: State, client: int) -> list[tuple[int, Comman
     return [(thread, one) for thread, one in pending if isinstance(one, CommandSent) and one.follows and one.server == LOCK]
 
 
-def arrived(world: World, did: Move, client: int) -> Move:
-    """Return what was done, after the server has executed all that is on its way from a client."""
-    for thread, command in in_flight(world, did.state, client):
+def arrive(did: Doing, client: int) -> None:
+    """Let the server execute all that is on its way from a client."""
+    for thread, command in in_flight(did.world, did.state, client):
         before = did.state
-        after = _behind(world, world.execute(before, command)[0], command)
-        change = world.change(before, after, client, thread, before.now_ms)
-        did = did._replace(state=after, changes=(*did.changes, change))
-    return did
+        did.execute(command)
+        _behind(did, command)
+        did.changed(before, client, thread, before.now_ms)
 
 
-def _subscribed(state: State, client: int, command: CommandSent) -> State:
-    """Return the state after a client has subscribed, or ended a subscription: the confirmation is its first message."""
-    name, adds = command.words[0], SUBSCRIBING[command.words[0]]
+def _subscribe(did: Doing, client: int, command: CommandSent) -> None:
+    """Let a client subscribe, or end a subscription: the confirmation is its first message."""
+    name, connection, adds = command.words[0], command.connection, SUBSCRIBING[command.words[0]]
     is_pattern = name.startswith(b"P")
-    mine = {one for one in state.subscribed if one[:2] == (client, command.connection)}
-    channels = command.words[1:] or tuple(one.channel for one in sorted(mine) if one.is_pattern == is_pattern)
-    subscribed = set(state.subscribed)
-    for channel in channels:
-        one = Subscribed(client, command.connection, channel, is_pattern)
+    subscribed = set(did.state.subscribed)
+    known = tuple(one.channel for one in sorted(subscribed) if one[:2] == (client, connection) and one.is_pattern == is_pattern)
+    for channel in command.words[1:] or known:
+        one = Subscribed(client, connection, channel, is_pattern)
         subscribed = subscribed | {one} if adds else subscribed - {one}
-        number = sum(other[:2] == (client, command.connection) for other in subscribed)
-        state = delivered(state, client, command.connection, (name.lower(), channel, number))
-    return state._replace(subscribed=tuple(sorted(subscribed)))
+        number = sum(other[:2] == (client, connection) for other in subscribed)
+        did.deliver(client, connection, (name.lower(), channel, number))
+    did.set(subscribed=tuple(sorted(subscribed)))
 
 
 OK, NIL = Reply(b"+OK\r\n", b"OK"), {2: Reply(b"*-1\r\n", None), 3: Reply(b"_\r\n", None)}
@@ -165,24 +141,23 @@ def unwatched(state: State, client: int, connection: int | None = None) -> State
     return state if left == state.watched else state._replace(watched=left)
 
 
-def _executed(world: World, state: State, client: int, command: CommandSent) -> tuple[State, Reply]:
-    """Return the state after a command, and its reply: nil for a transaction if a key that it depends on was touched."""
-    if not (state.watched and command.server == LOCK):
-        return world.execute(state, command)
-    mine = _of(state, client, command)
-    if not (mine and is_transaction(command.words)):
-        return _touching(world, state, command)
-    if any(one.touched for one in mine):
-        return unwatched(state, client, command.connection), NIL[command.version]
-    return _touching(world, unwatched(state, client, command.connection), command)
+def _execute(did: Doing, client: int, command: CommandSent) -> Reply:
+    """Let the server execute a command, and return its reply: nil for a transaction if a key that it depends on was touched."""
+    if not (did.state.watched and command.server == LOCK):
+        return did.execute(command)
+    if is_transaction(command.words):
+        mine = _of(did.state, client, command)
+        did.state = unwatched(did.state, client, command.connection)
+        if any(one.touched for one in mine):
+            return NIL[command.version]
+    before, lock = did.state, did.world.lock
+    reply = did.execute(command)
 
-
-def _touching(world: World, state: State, command: CommandSent) -> tuple[State, Reply]:
     def touches(one: Watch) -> bool:
-        return one.touched or world.lock.touches(state.lock, command.words, one.key, state.now_ms)
+        return one.touched or lock.touches(before.lock, command.words, one.key, before.now_ms)
 
-    after, reply = world.execute(state, command)
-    return after._replace(watched=tuple([one._replace(touched=touches(one)) for one in state.watched])), reply
+    did.set(watched=tuple([one._replace(touched=touches(one)) for one in did.state.watched]))
+    return reply
 
 
 def keys_ended(state: State, before: Contents, after: Contents) -> State:

@@ -7,7 +7,6 @@ it is granted before it must wait is free. So whose the lock is follows from wha
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from lab.explore.code.operation import Granted
 from lab.explore.code.program import Program, Task
@@ -78,9 +77,7 @@ class Probe(Oracle):
 
     def _world(self, now_ms: int) -> World:
         """Return the world of a fresh client that begins at a moment."""
-        made = World(self.program, 0, self.lock, self.counter)
-        made.trees = [Tree(self.program, FRESH, now_ms)]
-        return made
+        return World(self.program, [Tree(self.program, FRESH, now_ms)], self.lock, self.counter)
 
     def _granted(self, lock: int, now_ms: int) -> frozenset[str]:
         world = self._worlds[now_ms,]
@@ -91,7 +88,7 @@ class Probe(Oracle):
         steps = 0
         while todo and steps < MOST_STEPS:
             state = todo.pop()
-            possible: list[Any] = happenings(world, state, now_ms)
+            possible = happenings(world, state, now_ms)
             draws = bool(possible) and possible[0].event.kind is CHOICE
             for did in possible if draws else possible[:1]:
                 steps += 1

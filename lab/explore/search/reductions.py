@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 from lab.explore.code.operation import LOCK, CommandSent, FanOut, Operation
 from lab.explore.model import GRID_MS, Memo, Numbered
 from lab.explore.search import fan_out, one_server
+from lab.explore.search.doing import Doing
 from lab.explore.search.event import NONE, ScheduleEvent
 from lab.explore.search.state import Flight, Move, State
 from lab.explore.search.world import World
@@ -140,21 +141,23 @@ class Alike:
 Able = list[tuple[int, int, Operation]]
 
 
-def unnoticed(world: World, state: State) -> list[Move]:
+def unnoticed(world: World, state: State) -> list[Doing]:
     """Return what can happen to a command whose moment nobody can notice; nothing where there is none."""
     for client, thread, operation in world.threads(state):
-        found: list[Move] = []
+        found: list[Doing] = []
         if isinstance(operation, FanOut) and (node := _unnoticed_at(world, state, client, thread, operation)):
-            found = list(fan_out.dids(world, state, client, thread, operation, (node,)))
+            found = list(fan_out.doings(world, state, client, thread, operation, (node,)))
         elif (
             isinstance(operation, CommandSent)
             and operation.server == LOCK
             and not world.is_blocked(state, client, thread)
             and world.lock.is_prompt(state.lock, operation.words)
         ):
-            found = list(one_server.dids(world, state, client, thread, operation))
+            found = list(one_server.doings(world, state, client, thread, operation))
+        for one in found:
+            one.alone = True
         if found:
-            return [one._replace(alone=True) for one in found]
+            return found
     return []
 
 

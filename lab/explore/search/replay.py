@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.explore.code.replica import NeverWaits
+from lab.explore.code.tree import trees_of
 from lab.explore.model import GRID_MS, NotExplored
 from lab.explore.search.event import (
     CRASH,
@@ -112,7 +113,7 @@ def walk(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list
 
 def like(world: World, lock: StoreTable, counter: Table) -> World:
     """Return a world on other servers, whose replicas are new. Nothing is folded in it."""
-    made = World(world.program, len(world.trees), lock, counter)
+    made = World(world.program, trees_of(world.program, len(world.trees)), lock, counter)
     made.about = world.about
     return made
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from app.lock import Claim
 from lab.explore.search.event import NONE, Budget
-from lab.explore.search.ghosts import ASKS, NOT_YET, OVER, RELEASES, About, Ghosts, Left
+from lab.explore.search.ghosts import ASKS, OVER, RELEASES, About, Consequences, Ghosts, Left
 from lab.explore.search.harm import OUTLASTED, Finding, Harm, Why
 from lab.judge.promises import IN_TIME, PROMISES
 
@@ -16,61 +16,54 @@ AFTER_A_LOST_REPLY = PROMISES[Claim.survives_a_lost_reply.name].bound
 AFTER_A_LOST_RELEASE = PROMISES[Claim.freed_after_a_lost_release.name].bound
 
 
-def paused(ghosts: Ghosts, actor: int, writing: bool) -> Ghosts:
-    """Return the ghosts after a pause. ``writing``: the request has looked at its lock for the last time."""
-    hold = ghosts.actors[actor].hold
-    if hold is None and ghosts.actors[actor].phase != ASKS:
-        return ghosts
-    if hold is None:  # it can keep others waiting that stand behind it
-        ghosts = faulted(ghosts, actor, "pauses")
-        return ghosts if ghosts.actors[actor].gone is not Why.ENTITLED else ghosts.of_actor(actor, gone=Why.PAUSED)
-    # the lease outlived an earlier pause: what follows from a later one is not due to the earlier
-    return ghosts.of_actor(actor, hold=hold._replace(paused_late=writing, paused=not writing))
+def paused(then: Consequences, actor: int, writing: bool) -> None:
+    """Pause the replica of a request. ``writing``: the request has looked at its lock for the last time."""
+    mine = then.actors[actor]
+    if mine.hold is not None:  # the lease outlived an earlier pause: what follows from a later one is not due to the earlier
+        then.of_actor(actor, hold=mine.hold._replace(paused_late=writing, paused=not writing))
+    elif mine.phase == ASKS:  # it can keep others waiting that stand behind it
+        faulted(then, actor, "pauses")
+        then.of_actor(actor, gone=Why.PAUSED if mine.gone is Why.ENTITLED else mine.gone)
 
 
-def faulted(ghosts: Ghosts, actor: int, fault: str, in_vain: bool = False) -> Ghosts:
-    """Return the ghosts after a fault hit a request. It is kept with the lock that the request has taken, if it has."""
-    left = Left(fault, ghosts.actors[actor].phase, in_vain)
-    ghosts = ghosts._replace(doubled=ghosts.doubled or (fault == "resends" and not in_vain))
-    hold = ghosts.actors[actor].hold
-    if hold is not None and fault == "lost_replies":
-        ghosts = ghosts.of_actor(actor, hold=hold._replace(unrenewed=True))
-    owned = [(key, owner) for key, owner in ghosts.owners if owner.actor == actor]
+def faulted(then: Consequences, actor: int, fault: str, in_vain: bool = False) -> None:
+    """Let a fault hit a request. It is kept with the lock that the request has taken, if it has."""
+    mine = then.actors[actor]
+    left = Left(fault, mine.phase, in_vain)
+    then.set(doubled=then.ghosts.doubled or (fault == "resends" and not in_vain))
+    if mine.hold is not None and fault == "lost_replies":
+        then.of_actor(actor, hold=mine.hold._replace(unrenewed=True))
+    owned = [(key, owner) for key, owner in then.ghosts.owners if owner.actor == actor]
     for key, owner in owned:
-        ghosts = ghosts.owned_by(key, owner._replace(left=(*owner.left, left)))
-    # what it has taken can be the lock of its thread's request before, that has passed to another
-    return ghosts if owned and left.phase != ASKS else ghosts._replace(left=(*ghosts.left, left))
+        then.owned_by(key, owner._replace(left=(*owner.left, left)))
+    if not owned or left.phase == ASKS:  # what it has taken can be the lock of its thread's request before, that has passed on
+        then.set(left=(*then.ghosts.left, left))
 
 
-def crashed(ghosts: Ghosts, actor: int) -> Ghosts:
-    """Return the ghosts after the replica of a request has died."""
-    if ghosts.actors[actor].phase == OVER:
-        return ghosts
-    ghosts = faulted(ghosts, actor, "crashes")
-    return ghosts.of_actor(actor, hold=None, phase=OVER, gone=Why.ENTITLED, changed_ms=NOT_YET, released_own=NOT_YET, writes=0)
+def crashed(then: Consequences, actor: int) -> None:
+    """Let the replica of a request die."""
+    if then.actors[actor].phase != OVER:
+        faulted(then, actor, "crashes")
+        then.over(actor)
 
 
-def restarted(ghosts: Ghosts, about: About, after: int, now_ms: int) -> Ghosts:
-    """Return the ghosts after the store has lost its data, or one of several servers."""
-    return without(ghosts, about, after, now_ms, Why.VOTE_LOST if about.servers > 1 else Why.STORE_LOST_IT)
+def restarted(then: Consequences, after: int) -> None:
+    """Let the store lose its data, or one of several servers."""
+    freed(then, after, Why.VOTE_LOST if then.about.servers > 1 else Why.STORE_LOST_IT)
 
 
-def without(ghosts: Ghosts, about: About, after: int, now_ms: int, why: Why) -> Ghosts:
-    """Return the ghosts after what no request has done freed the lock: its owner may not know."""
-    if not ghosts.owners:
-        return ghosts
-    for key in about.oracle.free(after, now_ms):
-        owner = ghosts.owner(key)
+def freed(then: Consequences, after: int, why: Why) -> None:
+    """Let what no request has done free the lock: its owner may not know."""
+    for key in then.about.oracle.free(after, then.now_ms) if then.ghosts.owners else ():
+        owner = then.ghosts.owner(key)
         if owner is None:
             continue
-        ghosts = ghosts.owned_by(key, None)
-        hold = ghosts.actors[owner.actor].hold
-        if hold is None:
-            if ghosts.actors[owner.actor].phase == ASKS:
-                ghosts = ghosts.of_actor(owner.actor, gone=why)
-        elif why is not Why.SLOW and hold.is_entitled(now_ms):
-            ghosts = ghosts.of_actor(owner.actor, hold=hold._replace(why=why))
-    return ghosts
+        then.owned_by(key, None)
+        its = then.actors[owner.actor]
+        if its.hold is None and its.phase == ASKS:
+            then.of_actor(owner.actor, gone=why)
+        elif its.hold is not None and why is not Why.SLOW and its.hold.is_entitled(then.now_ms):
+            then.of_actor(owner.actor, hold=its.hold._replace(why=why))
 
 
 def limit_ms(left: Left | None, about: About) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeVar
 
-from lab.explore.code.operation import CommandSent, Mark
+from lab.explore.code.operation import CommandSent
 from lab.explore.search.event import STEP, Budget, EventKind, ScheduleEvent
 from lab.explore.search.ghosts import Ghosts
 from lab.explore.search.harm import Finding
@@ -104,20 +104,13 @@ class Change(NamedTuple):
 
 
 class Move(NamedTuple):
-    """An event that is possible in a state, what it does, and, once it is judged, what it breaks."""
+    """An event that is possible in a state, what it does, and what it breaks."""
 
     event: ScheduleEvent
-    # before it is judged, without what it does to the ghosts
     state: State
-    # what was executed at the lock's store, in order: a push can serve a pop that waits
-    changes: tuple[Change, ...] = ()
-    # what happened in the replicas: the replica, the request, and the mark
-    marks: tuple[tuple[int, int, Mark], ...] = ()
     # the command that it executed, and what the client was answered
     command: CommandSent | None = None
     reply: Any = None
-    # a fault that hit a request: the request, the field of Budget, and whether its command changed nothing
-    fault: tuple[int, str, bool] | None = None
     # of CLOCK: how often waiters have asked in vain meanwhile
     asked_in_vain: int = 0
     # whether nobody can notice its moment, and a search follows only it and what can be done to it

@@ -1,39 +1,31 @@
-"""What is known: what the replicas do, in their trees, and what the servers do, in their tables. What happens is in ``moves``."""
+"""What is known: what the replicas do, in their trees, and what the servers do, in their tables. What happens is in ``doing``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from fnmatch import translate
-from functools import cache
-from re import compile as compiled
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from lab.explore.code.operation import COUNTER, CommandSent, Listen, Nap, Operation, Until
+from lab.explore.code.operation import CommandSent, Listen, Nap, Operation, Until
 from lab.explore.code.program import FOR_EVER_MS, Program
 from lab.explore.code.tree import Node, Tree
 from lab.explore.search import ghosts as ghost
-from lab.explore.search.event import Budget, ScheduleEvent
+from lab.explore.search.event import STEP, Budget, EventKind, ScheduleEvent
 from lab.explore.search.ghosts import About, Oracle
-from lab.explore.search.state import DEAD, PAUSED, RUNS, Change, Inbox, Move, Served, State, put, without
-from lab.explore.store.commands import WAITING, can_wait
-from lab.explore.store.real_redis import Message
-from lab.explore.store.resp import Reply, Words
+from lab.explore.search.state import DEAD, RUNS, State
 from lab.explore.store.table import StoreTable, Table
-
-MESSAGE, P_MESSAGE = b"message", b"pmessage"
 
 
 class World:
     """What the replicas and servers of a search do. It is learned as the search goes, and shared by all budgets."""
 
-    def __init__(self, program: Program, replicas: int, lock: StoreTable, counter: Table) -> None:
-        self.program = program
-        self.trees = [Tree(program, number) for number in range(replicas)]
+    def __init__(self, program: Program, trees: Sequence[Tree], lock: StoreTable, counter: Table) -> None:
+        """Take what each replica does, and what the servers do."""
+        self.program, self.trees = program, trees
         self.lock: Any = lock
         self.counter = counter
         # of a lock on several servers, a nap ends at any moment: otherwise each vote would be a change that ends the others' naps
         self.wakes_at_any_moment = program.servers > 1
-        self.actors = replicas * program.task.at_once
+        self.actors = len(trees) * program.task.at_once
         self.alike: Any = None  # folds servers that do not differ
         self.unnoticed: Any = None  # decides one order where nobody can notice the moment of a command
         task = program.task
@@ -44,7 +36,7 @@ class World:
             at_once=program.task.at_once,
             nested=task.nested,
             servers=program.servers,
-            one_process=replicas == 1,
+            one_process=len(trees) == 1,
             wait_ms=task.wait_ms if task.wait_ms < FOR_EVER_MS else None,
             outlasts=task.work_ms >= task.ttl_ms,
         )
@@ -93,6 +85,11 @@ class World:
                 ]
         return tuple(found)
 
+    def asking_again(self, state: State) -> list[int]:
+        """Return the requests that acquire their own lock again, in replicas that run."""
+        at_once, running = self.program.task.at_once, [client for client, mode in enumerate(state.modes) if mode == RUNS]
+        return [client * at_once + one for client in running for one in self.node(state, client).asking_again]
+
     def all_over(self, state: State) -> bool:
         """Return whether no request is in progress."""
         return all(self.is_over(state, client) for client in range(len(state.nodes)))
@@ -136,38 +133,6 @@ class World:
         """Return what a subscribed connection has not read."""
         return next((one.messages for one in state.inboxes if one[:2] == (client, connection)), ())
 
-    def resume(self, did: Move, client: int, thread: int, result: Any) -> Move:
-        """Return what was done, after a thread has gone on with what it waited for."""
-        state = did.state
-        number = self.trees[client].step(state.nodes[client], thread, result, state.now_ms)
-        node = self.trees[client].nodes[number]
-        marks = (*did.marks, *[(client, request, mark) for request, mark in node.marks]) if node.marks else did.marks
-        return did._replace(state=state._replace(nodes=put(state.nodes, client, number)), marks=marks)
-
-    def settled(self, did: Move, before: State) -> Move:
-        """Return what was done, with all threads awake that had only to wake. before: the state before the event.
-
-        To wake changes nothing for the other clients, and they change nothing for it. So it is not an event: it is a part of what
-        ended the sleep. A pause or a crash between the two is decided as well: it is the same as one just before.
-        """
-        napping = self.napping(before) if before.lock != did.state.lock and not self.wakes_at_any_moment else []
-        for client, thread in napping:
-            if did.state.modes[client] == PAUSED:
-                roused = tuple(sorted({*did.state.roused, (client, thread)}))
-                did = did._replace(state=did.state._replace(roused=roused))
-            elif did.state.modes[client] == RUNS and isinstance(self.node(did.state, client).pending[thread], Nap):
-                did = self.resume(did, client, thread, None)
-        for _ in range(MOST_WAKES):
-            due = self._due(did.state)
-            if due is None:
-                return did
-            client, thread, result = due
-            operation = self.node(did.state, client).pending[thread]
-            if isinstance(operation, Listen) and result is not None:
-                did = did._replace(state=self.without_message(did.state, client, operation.connection))
-            did = self.resume(did, client, thread, result)
-        raise Livelock("a thread keeps waking, and nothing changes")
-
     def napping(self, state: State) -> list[tuple[int, int]]:
         """Return the threads that sleep between two tries."""
         return [
@@ -178,117 +143,21 @@ class World:
             if isinstance(operation, Nap)
         ]
 
-    def _due(self, state: State) -> tuple[int, int, Any] | None:
-        for client, thread, operation in self.threads(state):
-            match operation:
-                case Until(at_ms) if at_ms is not None and at_ms <= state.now_ms:
-                    return client, thread, None
-                case Nap(at_ms) if at_ms <= state.now_ms and not self.wakes_at_any_moment:
-                    return client, thread, None
-                case Listen(at_ms, connection):
-                    messages = self.messages(state, client, connection)
-                    if messages and messages[0][0] not in (MESSAGE, P_MESSAGE):
-                        return client, thread, messages[0]  # nothing that another client does can come between
-                    if at_ms is not None and at_ms <= state.now_ms and not messages:
-                        return client, thread, None
-        return None
-
-    def without_message(self, state: State, client: int, connection: int) -> State:
-        """Return the state after a message was read."""
-        mine = Inbox(client, connection, self.messages(state, client, connection)[1:])
-        others = without(state.inboxes, client, connection)
-        return state._replace(inboxes=tuple(sorted([*others, mine])) if mine.messages else others)
-
-    # what a server does
-
-    def execute(self, state: State, command: CommandSent, words: Words | None = None) -> tuple[State, Reply]:
-        """Return the state after a server has executed a command, and its reply. words: others than those of the command."""
-        words = command.words if words is None else words
-        if command.server == COUNTER:
-            answer = self.counter.answer(state.counter, words, state.now_ms, command.version)
-            return state._replace(counter=answer.state), answer.reply
-        answer = self.lock.answer(state.lock, words, state.now_ms, command.version, command.node)
-        after = state if answer.state == state.lock else state._replace(lock=answer.state)
-        return (published(after, answer.published) if answer.published else after), answer.reply
-
-    def serve_blocked(self, did: Move) -> Move:
-        """Return what was done, after the server has served the commands that wait in it, in the order in which they came."""
-        state = did.state
-        served = True
-        while served and state.blocked:
-            served = False
-            for client, thread, command in self.blocked(state):
-                after, reply = self.execute(state, command)
-                if not is_done(command.words, reply):
-                    continue
-                blocked = without(state.blocked, client, thread)
-                change = self.change(state, after, client, thread, state.now_ms)
-                did = did._replace(state=after._replace(blocked=blocked), changes=(*did.changes, change))
-                did = self.replied(did, client, thread, reply.raw)
-                state, served = did.state, True
-                break
-        return did
-
-    def replied(self, did: Move, client: int, thread: int, result: Any) -> Move:
-        """Return what was done, after a reply has come: a paused client reads it when it is resumed."""
-        if did.state.modes[client] == RUNS:
-            return self.resume(did, client, thread, result)
-        served = tuple(sorted((*did.state.served, Served(client, thread, result)), key=lambda one: one[:2]))
-        return did._replace(state=did.state._replace(served=served))
-
     def is_own(self, state: State, client: int, thread: int) -> bool:
         """Return whether a thread serves a request."""
         return self.node(state, client).own[thread]
-
-    def change(self, before: State, after: State, client: int, thread: int, sent_ms: int) -> Change:
-        """Return the record of a command that was executed at the lock's store."""
-        about = client, thread, self.is_own(before, client, thread), before.lock, after.lock
-        renewed_ms = self.lock.renewed_ms(after.lock, client, after.now_ms)
-        return Change(*about, sent_ms if renewed_ms is None else renewed_ms, self.lock.is_renewal(before.lock, after.lock))
 
     def servers(self, state: State) -> Iterable[int]:
         """Return the numbers of the servers at which the search continues: of equal ones, the first."""
         return range(1, self.program.servers + 1) if self.alike is None else self.alike.order(state).groups
 
-    def event(self, state: State, client: int, thread: int, **values: Any) -> ScheduleEvent:
+    def actor_of(self, client: int, thread: int) -> int:
+        """Return the request that a thread serves; of one in the background, the first of its replica."""
+        requests = self.program.task.at_once
+        return client * requests + (thread if thread < requests else 0)
+
+    def event(
+        self, state: State, client: int, thread: int, kind: EventKind = STEP, node: int = 0, number: int = 0
+    ) -> ScheduleEvent:
         """Return an event of a thread."""
-        return ScheduleEvent(client=client, thread=thread, own=self.is_own(state, client, thread), **values)
-
-
-MOST_WAKES = 1000
-
-
-class Livelock(Exception):  # noqa: N818 - states what was found
-    """A thread keeps waking and nothing changes."""
-
-
-def is_done(words: Words, reply: Reply) -> bool:
-    """Return whether a command need not wait in the server."""
-    if reply is WAITING or not can_wait(words):
-        return reply is not WAITING
-    return reply.value is not None
-
-
-def published(state: State, messages: Iterable[Message]) -> State:
-    """Return the state after messages were published: each subscribed connection whose replica lives will read them."""
-    for message in messages:
-        for one in state.subscribed:
-            if state.modes[one.client] == DEAD:
-                continue
-            if not one.is_pattern and one.channel == message.channel:
-                state = delivered(state, one.client, one.connection, (MESSAGE, message.channel, message.text))
-            elif one.is_pattern and _matcher(one.channel)(message.channel.decode(errors="replace")):
-                state = delivered(state, one.client, one.connection, (P_MESSAGE, one.channel, message.channel, message.text))
-    return state
-
-
-@cache
-def _matcher(pattern: bytes) -> Callable[[str], Any]:
-    return compiled(translate(pattern.decode(errors="replace"))).match
-
-
-def delivered(state: State, client: int, connection: int, message: tuple[Any, ...]) -> State:
-    """Return the state after a message has come on a connection."""
-    others = without(state.inboxes, client, connection)
-    before = next((one.messages for one in state.inboxes if one[:2] == (client, connection)), ())
-    return state._replace(inboxes=tuple(sorted([*others, Inbox(client, connection, (*before, message))])))
+        return ScheduleEvent(kind, client, thread, self.is_own(state, client, thread), number, node)

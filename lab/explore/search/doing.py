@@ -1,0 +1,204 @@
+"""An event while it is done to a state: what servers execute, what clients are answered, and who wakes and who is served then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from copy import copy
+from fnmatch import translate
+from functools import cache
+from re import compile as compiled
+from typing import Any, Self
+
+from lab.explore.code.operation import COUNTER, CommandSent, Listen, Mark, Nap, Until
+from lab.explore.search.event import EventKind, ScheduleEvent
+from lab.explore.search.state import DEAD, PAUSED, RUNS, Change, Inbox, Served, State, put, without
+from lab.explore.search.world import World
+from lab.explore.store.commands import WAITING, can_wait
+from lab.explore.store.real_redis import Message
+from lab.explore.store.resp import Reply, Words
+from lab.explore.store.table import Transition
+
+MESSAGE, P_MESSAGE = b"message", b"pmessage"
+MOST_WAKES = 1000
+
+
+class Livelock(Exception):  # noqa: N818 - states what was found
+    """A thread keeps waking and nothing changes."""
+
+
+class Doing:
+    """An event, and how far the state has come in it. What it means to the ghosts is worked out when it is done."""
+
+    def __init__(self, world: World, state: State, event: ScheduleEvent, command: CommandSent | None = None) -> None:
+        """Take the state before the event, and the command that it is about."""
+        self.world, self.event, self.command = world, event, command
+        self.before = self.state = state
+        self.reply: Any = None  # what the client was answered
+        self.changes: list[Change] = []  # what was executed at the lock's store, in order: a push can serve a pop that waits
+        self.marks: list[tuple[int, int, Mark]] = []  # what happened in the replicas: the replica, the request, and the mark
+        # a fault that hit a request: the request, the field of Budget, and whether its command changed nothing
+        self.fault: tuple[int, str, bool] | None = None
+        self.asked_in_vain = 0
+        self.alone = False
+
+    def again(self, kind: EventKind) -> Self:
+        """Return what was done so far, as an event of another kind."""
+        made = copy(self)
+        made.event = self.event._replace(kind=kind)
+        made.changes, made.marks = [*self.changes], [*self.marks]
+        return made
+
+    def set(self, **values: Any) -> Self:
+        """Change fields of the state."""
+        self.state = self.state._replace(**values)
+        return self
+
+    def spend(self, fault: str) -> Self:
+        """Take a fault from the budget."""
+        return self.set(left=self.state.left.without(fault))
+
+    # what clients do
+
+    def resume(self, client: int, thread: int, result: Any) -> Self:
+        """Let a thread go on with what it waited for."""
+        tree = self.world.trees[client]
+        number = tree.step(self.state.nodes[client], thread, result, self.state.now_ms)
+        self.marks += [(client, request, mark) for request, mark in tree.nodes[number].marks]
+        return self.set(nodes=put(self.state.nodes, client, number))
+
+    def answer(self, reply: Any) -> Self:
+        """Let the thread of the event go on with the reply to its command."""
+        self.reply = reply
+        return self.resume(self.event.client, self.event.thread, reply.raw if isinstance(reply, Reply) else reply)
+
+    def read(self, client: int, thread: int, connection: int) -> Self:
+        """Let a thread go on with the first message of a connection."""
+        first, *others = self.world.messages(self.state, client, connection)
+        inboxes = without(self.state.inboxes, client, connection)
+        inboxes = tuple(sorted([*inboxes, Inbox(client, connection, tuple(others))])) if others else inboxes
+        return self.set(inboxes=inboxes).resume(client, thread, first)
+
+    def charge(self, fault: str, in_vain: bool = False) -> Self:
+        """Let a fault hit the command. It is charged after the command has changed the store: so it is kept with the lock."""
+        self.fault = self.world.actor_of(self.event.client, self.event.thread), fault, in_vain
+        return self.spend(fault)
+
+    # what servers do
+
+    def execute(self, command: CommandSent, words: Words | None = None) -> Reply:
+        """Let a server execute a command, and return its reply. words: others than those of the command."""
+        state, words = self.state, command.words if words is None else words
+        if command.server == COUNTER:
+            answer = self.world.counter.answer(state.counter, words, state.now_ms, command.version)
+            self.set(counter=answer.state)
+            return answer.reply
+        answer: Transition = self.world.lock.answer(state.lock, words, state.now_ms, command.version, command.node)
+        if answer.state != state.lock:
+            self.set(lock=answer.state)
+        self._publish(answer.published)
+        return answer.reply
+
+    def changed(self, before: State, client: int, thread: int, sent_ms: int) -> Self:
+        """Note that a command was executed at the lock's store. before: it had begun in this state."""
+        lock, after = self.world.lock, self.state
+        about = client, thread, self.world.is_own(before, client, thread), before.lock, after.lock
+        renewed_ms = lock.renewed_ms(after.lock, client, after.now_ms)
+        renews = lock.is_renewal(before.lock, after.lock)
+        self.changes.append(Change(*about, sent_ms if renewed_ms is None else renewed_ms, renews))
+        return self
+
+    def _publish(self, messages: Iterable[Message]) -> None:
+        """Let each subscribed connection whose replica lives get the messages."""
+        for channel, text in messages:
+            for client, connection, its, is_pattern in self.state.subscribed:
+                if self.state.modes[client] == DEAD:
+                    continue
+                if not is_pattern and its == channel:
+                    self.deliver(client, connection, (MESSAGE, channel, text))
+                elif is_pattern and _matcher(its)(channel.decode(errors="replace")):
+                    self.deliver(client, connection, (P_MESSAGE, its, channel, text))
+
+    def deliver(self, client: int, connection: int, message: tuple[Any, ...]) -> None:
+        """Let a message come on a connection."""
+        others = without(self.state.inboxes, client, connection)
+        inbox = Inbox(client, connection, (*self.world.messages(self.state, client, connection), message))
+        self.set(inboxes=tuple(sorted([*others, inbox])))
+
+    def replied(self, client: int, thread: int, result: Any) -> None:
+        """Let the reply to a command come that has waited in the server: a paused client reads it when it is resumed."""
+        if self.state.modes[client] == RUNS:
+            self.resume(client, thread, result)
+        else:
+            self.set(served=tuple(sorted((*self.state.served, Served(client, thread, result)), key=lambda one: one[:2])))
+
+    # what follows from it
+
+    def finish(self) -> Self:
+        """Let the server serve what waits in it, and wake all who have only to wake."""
+        while self.state.blocked and self._serve_one():
+            pass
+        self.settle(self.before)
+        return self
+
+    def _serve_one(self) -> bool:
+        """Serve the first command that waits in the server and that can be done now, in the order in which they came."""
+        state = self.state
+        for client, thread, command in self.world.blocked(state):
+            reply = self.execute(command)
+            if is_done(command.words, reply):
+                self.changed(state, client, thread, state.now_ms).set(blocked=without(state.blocked, client, thread))
+                self.replied(client, thread, reply.raw)
+                return True
+            self.state = state
+        return False
+
+    def settle(self, before: State) -> None:
+        """Wake all threads that have only to wake. before: the state before what may wake them.
+
+        To wake changes nothing for the other clients, and they change nothing for it. So it is not an event: it is a part of what
+        ended the sleep. A pause or a crash between the two is decided as well: it is the same as one just before.
+        """
+        world = self.world
+        for client, thread in world.napping(before) if before.lock != self.state.lock and not world.wakes_at_any_moment else ():
+            if self.state.modes[client] == PAUSED:
+                self.set(roused=tuple(sorted({*self.state.roused, (client, thread)})))
+            elif self.state.modes[client] == RUNS and isinstance(world.node(self.state, client).pending[thread], Nap):
+                self.resume(client, thread, None)
+        for _ in range(MOST_WAKES):
+            if not self._wake_one():
+                return
+        raise Livelock("a thread keeps waking, and nothing changes")
+
+    def _wake_one(self) -> bool:
+        """Wake the first thread whose wait is over."""
+        world, now_ms = self.world, self.state.now_ms
+        for client, thread, operation in world.threads(self.state):
+            match operation:
+                case Listen(at_ms, connection):
+                    messages = world.messages(self.state, client, connection)
+                    if messages and messages[0][0] not in (MESSAGE, P_MESSAGE):
+                        self.read(client, thread, connection)  # nothing that another client does can come between
+                        return True
+                    is_over = at_ms is not None and at_ms <= now_ms and not messages
+                case Nap(at_ms):
+                    is_over = at_ms <= now_ms and not world.wakes_at_any_moment
+                case Until(at_ms):
+                    is_over = at_ms is not None and at_ms <= now_ms
+                case _:
+                    continue
+            if is_over:
+                self.resume(client, thread, None)
+                return True
+        return False
+
+
+@cache
+def _matcher(pattern: bytes) -> Callable[[str], Any]:
+    return compiled(translate(pattern.decode(errors="replace"))).match
+
+
+def is_done(words: Words, reply: Reply) -> bool:
+    """Return whether a command need not wait in the server."""
+    if reply is WAITING or not can_wait(words):
+        return reply is not WAITING
+    return reply.value is not None
