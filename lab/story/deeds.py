@@ -62,7 +62,7 @@ class Seen(NamedTuple):
     @property
     def actor(self) -> int:
         """Return the request that the event is about."""
-        requests, thread = self.world.about.at_once, self.move.event.thread
+        requests, thread = self.world.task.at_once, self.move.event.thread
         return self.client * requests + (thread if thread < requests else 0)
 
     @property
@@ -105,7 +105,7 @@ def of_event(seen: Seen) -> tuple[Happening, ...]:
         return (seen.did(Kind.SERVER_RESTARTED, servers=(event.node,)) if event.node else seen.did(Kind.STORE_RESTARTED),)
     at_all = not event.node and event.kind in AT_ALL and seen.world.program.servers > 1
     found = [seen.did(AT_ALL[event.kind])] if at_all else _at_a_server(seen) if event.node else _of_client(seen)
-    number = seen.actor % seen.world.about.at_once
+    number = seen.actor % seen.world.task.at_once
     before, after = (seen.world.node(state, seen.client).ended[number] for state in (seen.before, seen.move.state))
     failed = [seen.did(Kind.REQUEST_FAILED, code=after)] if after not in ("ok", before) and after else []
     return (*found, *failed)
@@ -185,7 +185,7 @@ def _at_the_counter(seen: Seen) -> Happening:
         return seen.did(Kind.WROTE, value=seen.counted)
     if seen.counted != seen.counted_before:
         return seen.did(Kind.WROTE, value=seen.counted)
-    if seen.actor % seen.world.about.at_once in seen.world.node(seen.before, seen.client).writing:
+    if seen.actor % seen.world.task.at_once in seen.world.node(seen.before, seen.client).writing:
         return seen.did(Kind.WRITE_REFUSED)
     return seen.did(Kind.READ, value=seen.counted_before)
 
@@ -239,7 +239,7 @@ def broken(seen: Seen) -> tuple[Happening, ...]:
 
 
 def _broken(seen: Seen, finding: Finding) -> Happening:
-    at_once, at_ms, kind = seen.world.about.at_once, seen.move.state.now_ms, Kind(finding.harm)
+    at_once, at_ms, kind = seen.world.task.at_once, seen.move.state.now_ms, Kind(finding.harm)
     client = letter_of(finding.client // at_once if finding.client >= 0 else max(seen.client, 0))
     if finding.harm is Harm.LOST:
         return _loss(seen, finding)

@@ -147,7 +147,7 @@ def _owned(world: World, names: frozenset[bytes], owned: dict[bytes, int], befor
             continue
         taken = move.state.ghosts.owner(key.name.decode(errors="replace"))
         if taken is not None and move.state.ghosts.actors[taken.actor].phase != OVER:
-            found[key.name] = taken.actor // world.about.at_once
+            found[key.name] = taken.actor // world.task.at_once
         elif key.name in old:
             found[key.name] = owned.get(key.name, move.event.client)
         else:
@@ -173,7 +173,7 @@ def _server_of(name: str, world: World) -> int:
 def _doing(world: World, state: State, names: frozenset[bytes], owned: dict[bytes, int]) -> tuple[Doing, ...]:
     found = []
     in_store = world.program.stage.store is not None  # no other process can take away a lock inside a process
-    at_once = world.about.at_once
+    at_once = world.task.at_once
     for client, mode in enumerate(state.modes):
         holds = [one.hold for one in state.ghosts.actors[client * at_once : (client + 1) * at_once] if one.hold]
         over = all(world.node(state, client).ended)

@@ -89,10 +89,10 @@ class Doing:
         """Let a server execute a command, and return its reply. words: others than those of the command."""
         state, words = self.state, command.words if words is None else words
         if command.server == COUNTER:
-            answer = self.world.counter.answer(state.counter, words, state.now_ms, command.version)
+            answer: Transition = self.world.counter.answer(state.counter, words, state.now_ms, command.version)
             self.set(counter=answer.state)
             return answer.reply
-        answer: Transition = self.world.lock.answer(state.lock, words, state.now_ms, command.version, command.node)
+        answer = self.world.lock.answer(state.lock, words, state.now_ms, command.version, command.node)
         if answer.state != state.lock:
             self.set(lock=answer.state)
         self._publish(answer.published)

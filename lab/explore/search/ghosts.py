@@ -11,6 +11,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from app.lock import Claim
+from lab.explore.code.program import Task
 from lab.explore.search.harm import Finding, Harm, Why
 from lab.judge.entitlement import is_entitled
 
@@ -153,23 +154,15 @@ class Oracle:
 class About(NamedTuple):
     """What the rules need to know of a search."""
 
-    oracle: Oracle
+    task: Task
     # the TTL that the stage states; None where it has none
     lease_ms: int | None
-    # of bounds: the TTL that the lock was given
-    ttl_ms: int
-    # how many requests a replica serves at once
-    at_once: int = 1
-    nested: bool = False
     servers: int = 1
-    # the keys that a fresh client was ever granted
-    known: frozenset[str] = frozenset()
     # whether one replica serves all requests
     one_process: bool = False
-    # how long a request waits; None for ever
-    wait_ms: int | None = None
-    # whether the work takes as long as the lease, or longer
-    outlasts: bool = False
+    oracle: Oracle = Oracle()
+    # the keys that a fresh client was ever granted
+    known: frozenset[str] = frozenset()
     # whether at least half of the requests must be served: nothing fails, the work fits, and waiters have the time
     serves: bool = False
 

@@ -11,7 +11,7 @@ from lab.explore.search.event import CHOICE, CLOCK, CRASH, NONE, PAUSE, RESTART,
 from lab.explore.search.ghosts import Consequences
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.rules_of_faults import charged
-from lab.explore.search.state import DEAD, PAUSED, RUNS, Move, State
+from lab.explore.search.state import RUNS, Move, State
 from lab.explore.search.world import World
 
 
@@ -94,13 +94,12 @@ def judged(did: Doing, budget: Budget) -> Move:
     then = Consequences(about, state.ghosts, state.now_ms)
     for change in did.changes:
         rules.changed(then, change)
+    used = budget.used(state.left)
     if did.event.kind is CLOCK:
-        before = did.before
-        about_time = before.lock, state.lock, before.now_ms, budget.used(before.left), world.waiting(before)
-        rules_of_time.passed(then, rules_of_time.Passed(*about_time, world.asking_again(before), _is_idle(world, before)))
+        rules_of_time.passed(then, world, did.before, state, used)
     _fault(did, then)
     for client, request, mark in did.marks:
-        actor = client * about.at_once + request
+        actor = client * about.task.at_once + request
         rules.marked(then, actor, mark)
         if isinstance(mark, Ended):
             node = world.node(state, client)
@@ -108,7 +107,7 @@ def judged(did: Doing, budget: Budget) -> Move:
                 then.of_actor(actor, phase=ghosts.ASKS)  # of several requests in turn, the next
             elif any(one is not None and not own for one, own in zip(node.pending, node.own, strict=True)):
                 then.of_actor(actor, over_ms=state.now_ms)
-    used = budget.used(state.left)  # an error is a finding only where nothing was injected
+    # an error is a finding only where nothing was injected
     found = [charged(one, then.ghosts, about, used) for one in then.found if one.harm is not Harm.FAILED or used == NONE]
     after, unique = state._replace(ghosts=then.ghosts), tuple(dict.fromkeys(found))
     return Move(did.event, after, did.command, did.reply, did.asked_in_vain, did.alone, unique)
@@ -116,7 +115,7 @@ def judged(did: Doing, budget: Budget) -> Move:
 
 def _fault(did: Doing, then: Consequences) -> None:
     """Let a fault change the ghosts; nothing without one."""
-    at_once, client = did.world.about.at_once, did.event.client
+    at_once, client = did.world.about.task.at_once, did.event.client
     if did.event.kind is RESTART:
         rules_of_faults.restarted(then, did.state.lock)
     if did.fault is not None:
@@ -129,27 +128,8 @@ def _fault(did: Doing, then: Consequences) -> None:
             rules_of_faults.paused(then, actor, number in did.world.node(did.before, client).writing)
 
 
-def _is_idle(world: World, state: State) -> bool:
-    """Return whether no request uses the lock: none works, and the request that has taken the lock is not paused."""
-    about = world.about
-    for actor, one in enumerate(state.ghosts.actors):
-        if one.phase == ghosts.WORKS and state.modes[actor // about.at_once] != DEAD:
-            return False
-    if about.servers > 1 and PAUSED in state.modes:  # whose the votes are, is not known before most of them are given
-        return False
-    owners = [owner.actor // about.at_once for _, owner in state.ghosts.owners]
-    return not any(state.modes[client] == PAUSED for client in owners)
-
-
-def end(world: World, state: State, about: rules_of_time.End) -> list[Finding]:
-    """Return what is broken where nothing can happen any more. about: what ``end_of`` returns."""
-    then = Consequences(world.about, state.ghosts, state.now_ms)
-    rules_of_time.ended(then, about)
-    return [charged(one, state.ghosts, world.about, about.used) for one in then.found]
-
-
-def end_of(world: World, state: State, budget: Budget, horizon_ms: int) -> rules_of_time.End:
-    """Return what an end of a schedule is."""
-    goes_on = any(not world.is_own(state, client, thread) for client, thread, _ in world.threads(state))
-    requests, is_cut = world.actors * world.program.task.in_turn, state.now_ms >= horizon_ms
-    return rules_of_time.End(state.lock, budget.used(state.left), world.waiting(state), is_cut, goes_on, requests)
+def end(world: World, state: State, budget: Budget, horizon_ms: int) -> list[Finding]:
+    """Return what is broken where nothing can happen any more."""
+    then, used = Consequences(world.about, state.ghosts, state.now_ms), budget.used(state.left)
+    rules_of_time.ended(then, world, state, used, state.now_ms >= horizon_ms)
+    return [charged(one, state.ghosts, world.about, used) for one in then.found]

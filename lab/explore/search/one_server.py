@@ -47,7 +47,7 @@ def doings(world: World, state: State, client: int, thread: int, command: Comman
         yield from _faults(executed, client, thread, command)
         return
     # work that takes time fails at its write, when that is over; other work at its read: it makes no difference
-    task, request = world.program.task, world.actor_of(client, thread) % world.program.task.at_once
+    task, request = world.task, world.actor_of(client, thread) % world.task.at_once
     if state.left.failures and (request in world.node(state, client).writing) is (task.work_ms > 0):
         yield Doing(world, state, executed.event._replace(kind=FAILURE), command).charge("failures").answer(LOST)
 

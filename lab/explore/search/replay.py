@@ -26,7 +26,7 @@ from lab.explore.search.event import (
     ScheduleEvent,
     short,
 )
-from lab.explore.search.moves import begin, end, end_of, moves, started, take
+from lab.explore.search.moves import begin, end, moves, started, take
 from lab.explore.search.reductions import renamed
 from lab.explore.search.state import Move, State
 from lab.explore.search.world import World
@@ -106,7 +106,7 @@ def walk(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list
     if found and not moves(world, state, budget, horizon_ms):
         known = {one.claim for move in found for one in move.found}
         before = [one for one in begun.found if one.claim not in known]
-        last = (*found[-1].found, *before, *end(world, state, end_of(world, state, budget, horizon_ms)))
+        last = (*found[-1].found, *before, *end(world, state, budget, horizon_ms))
         found[-1] = found[-1]._replace(found=tuple(dict.fromkeys(last)))
     return found
 

@@ -50,10 +50,10 @@ def changed(then: Consequences, change: Change) -> None:
 
 def _actor(then: Consequences, change: Change) -> int:
     """Return the request for which a thread has sent a command. One in the background sends for a request that holds the lock."""
-    first = change.client * then.about.at_once
-    if change.own and change.thread < then.about.at_once:
+    first = change.client * then.about.task.at_once
+    if change.own and change.thread < then.about.task.at_once:
         return first + change.thread
-    mine = range(first, first + then.about.at_once)
+    mine = range(first, first + then.about.task.at_once)
     owning = [owner.actor for _, owner in then.ghosts.owners if owner.actor in mine]
     going_on = [actor for actor in mine if then.actors[actor].phase != OVER]
     return next(iter((*owning, *going_on, first)))
@@ -67,7 +67,7 @@ def _freed(then: Consequences, change: Change, actor: int, key: str) -> None:
     its = then.actors[owner.actor]
     is_entitled = its.hold is not None and its.hold.is_entitled(then.now_ms)
     if owner.actor == actor:
-        if then.about.nested and is_entitled and change.own:
+        if then.about.task.nested and is_entitled and change.own:
             then.breaks(Claim.reentrant, Harm.FREED_BY_INNER, actor)
         return
     asks = mine.phase == ASKS and change.own
@@ -112,7 +112,7 @@ def marked(then: Consequences, actor: int, mark: Mark) -> None:
     """Let something happen in a request."""
     mine = then.actors[actor]
     match mark:
-        case Granted() if then.about.nested and mine.phase == WORKS:
+        case Granted() if then.about.task.nested and mine.phase == WORKS:
             pass  # the work begins, and the lock was granted before
         case Granted():
             _granted(then, actor, mark)
@@ -127,7 +127,7 @@ def marked(then: Consequences, actor: int, mark: Mark) -> None:
 
 
 def _ended(then: Consequences, actor: int, mark: Ended) -> None:
-    ghosts, wait_ms, writes = then.ghosts, then.about.wait_ms, then.actors[actor].writes
+    ghosts, wait_ms, writes = then.ghosts, then.about.task.wait_ms, then.actors[actor].writes
     says_done, left = mark.how == "ok", mark.how == "NotAcquired"
     not_done = not writes and (says_done or mark.how == WRONG_ANSWER)
     if not_done:
@@ -154,7 +154,7 @@ def _granted(then: Consequences, actor: int, mark: Granted) -> None:
             continue
         if mark.key and its.key == mark.key:
             then.breaks(Claim.exclusive, Harm.TWO_HOLDERS, actor)
-            if other // then.about.at_once == actor // then.about.at_once:
+            if other // then.about.task.at_once == actor // then.about.task.at_once:
                 then.breaks(Claim.exclusive_in_process, Harm.TWO_IN_PROCESS, actor)
     if mark.fence:
         if mark.fence <= then.ghosts.fence:
@@ -193,7 +193,7 @@ def _hold(then: Consequences, actor: int, key: str) -> Hold:
 
 def _is_kept(then: Consequences, owner: int, actor: int) -> bool:
     """Return whether an owner in another process has done nothing yet with which it could pass its lock on."""
-    its, is_same_process = then.actors[owner], owner // then.about.at_once == actor // then.about.at_once
+    its, is_same_process = then.actors[owner], owner // then.about.task.at_once == actor // then.about.task.at_once
     return its.phase == RELEASES and its.released_own == NOT_YET and not is_same_process
 
 

@@ -69,12 +69,12 @@ def freed(then: Consequences, after: int, why: Why) -> None:
 def limit_ms(left: Left | None, about: About) -> float:
     """Return for how long a lock that nobody uses may stay locked."""
     if left is None or left.fault == "failures":
-        return AT_ONCE.in_ms(about.ttl_ms)
+        return AT_ONCE.in_ms(about.task.ttl_ms)
     if left.fault == "resends":
-        return AFTER_A_LOST_REPLY.in_ms(about.ttl_ms)
+        return AFTER_A_LOST_REPLY.in_ms(about.task.ttl_ms)
     if left.fault == "lost_replies" and left.phase == RELEASES and not left.in_vain:
-        return AFTER_A_LOST_RELEASE.in_ms(about.ttl_ms)
-    return IN_TIME.in_ms(about.ttl_ms)
+        return AFTER_A_LOST_RELEASE.in_ms(about.task.ttl_ms)
+    return IN_TIME.in_ms(about.task.ttl_ms)
 
 
 def attributed(ghosts: Ghosts, about: About, key: str, used: Budget) -> tuple[Claim, float]:
@@ -108,8 +108,8 @@ def claim_of(left: Left) -> Claim:
 
 def charged(finding: Finding, ghosts: Ghosts, about: About, used: Budget) -> Finding:
     """Return the finding with the claim that it breaks: a fault is the cause where the store lost data, or counted twice."""
-    if finding.harm is Harm.LOST and finding.why in OUTLASTED and used == NONE and not about.outlasts:
-        finding = finding._replace(claim=Claim.reentrant if about.nested else Claim.exclusive)
+    if finding.harm is Harm.LOST and finding.why in OUTLASTED and used == NONE and about.task.work_ms < about.task.ttl_ms:
+        finding = finding._replace(claim=Claim.reentrant if about.task.nested else Claim.exclusive)
     if ghosts.doubled and finding.claim in (Claim.exclusive, Claim.reentrant):
         return finding._replace(claim=Claim.survives_a_lost_reply)
     if not used.restarts or finding.claim is Claim.fence_outlives_restart:

@@ -26,7 +26,7 @@ from app.lock import Claim
 from lab.explore.model import Numbered
 from lab.explore.search.event import STEP, Budget, ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
-from lab.explore.search.moves import begin, end, end_of, moves, started
+from lab.explore.search.moves import begin, end, moves, started
 from lab.explore.search.reductions import NewCommand, NotAlike, folded
 from lab.explore.search.state import Move, State
 from lab.explore.search.world import World
@@ -137,13 +137,13 @@ class _Search:
 
     def _ended(self, number: int, state: State, begun: Sequence[Finding]) -> None:
         """Note the end of a schedule: what it breaks, and what was at stake."""
-        about = end_of(self.graph.world, state, self.graph.budget, self.graph.horizon_ms)
-        self.graph.ends[number] = found = (*begun, *end(self.graph.world, state, about))
+        graph = self.graph
+        graph.ends[number] = found = (*begun, *end(graph.world, state, graph.budget, graph.horizon_ms))
         self._note(found, number)
         self.result.served += state.ghosts.served > 0
         self.result.refused += state.ghosts.gave_up > 0
-        if about.waiting and about.is_cut:
-            self.graph.cut.add(number)
+        if state.now_ms >= graph.horizon_ms and graph.world.waiting(state):
+            graph.cut.add(number)
 
     def _note(self, found: Iterable[Finding], number: int, move: Move | None = None) -> None:
         for finding in found:

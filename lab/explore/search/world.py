@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lab.explore.code.operation import CommandSent, Listen, Nap, Operation, Until
-from lab.explore.code.program import FOR_EVER_MS, Program
+from lab.explore.code.program import Program
 from lab.explore.code.tree import Node, Tree
 from lab.explore.search import ghosts as ghost
 from lab.explore.search.event import STEP, Budget, EventKind, ScheduleEvent
-from lab.explore.search.ghosts import About, Oracle
+from lab.explore.search.ghosts import About
 from lab.explore.search.state import DEAD, RUNS, State
 from lab.explore.store.table import StoreTable, Table
 
@@ -20,26 +20,16 @@ class World:
 
     def __init__(self, program: Program, trees: Sequence[Tree], lock: StoreTable, counter: Table) -> None:
         """Take what each replica does, and what the servers do."""
-        self.program, self.trees = program, trees
+        self.program, self.trees, self.task = program, trees, program.task
         self.lock: Any = lock
         self.counter = counter
         # of a lock on several servers, a nap ends at any moment: otherwise each vote would be a change that ends the others' naps
         self.wakes_at_any_moment = program.servers > 1
-        self.actors = len(trees) * program.task.at_once
+        self.actors = len(trees) * self.task.at_once
         self.alike: Any = None  # folds servers that do not differ
         self.unnoticed: Any = None  # decides one order where nobody can notice the moment of a command
-        task = program.task
-        self.about = About(
-            oracle=Oracle(),
-            lease_ms=task.ttl_ms if program.stage.ttl_ms is not None else None,
-            ttl_ms=task.ttl_ms,
-            at_once=program.task.at_once,
-            nested=task.nested,
-            servers=program.servers,
-            one_process=len(trees) == 1,
-            wait_ms=task.wait_ms if task.wait_ms < FOR_EVER_MS else None,
-            outlasts=task.work_ms >= task.ttl_ms,
-        )
+        lease_ms = self.task.ttl_ms if program.stage.ttl_ms is not None else None
+        self.about = About(self.task, lease_ms, program.servers, one_process=len(trees) == 1)
 
     def close(self) -> None:
         """End all replicas."""
@@ -77,7 +67,7 @@ class World:
         for client, mode in enumerate(state.modes):
             node = self.node(state, client)
             if mode == RUNS and not self.gives_up(state, client):
-                first = client * self.program.task.at_once
+                first = client * self.task.at_once
                 found += [
                     first + number
                     for number, ended in enumerate(node.ended)
@@ -87,7 +77,7 @@ class World:
 
     def asking_again(self, state: State) -> list[int]:
         """Return the requests that acquire their own lock again, in replicas that run."""
-        at_once, running = self.program.task.at_once, [client for client, mode in enumerate(state.modes) if mode == RUNS]
+        at_once, running = self.task.at_once, [client for client, mode in enumerate(state.modes) if mode == RUNS]
         return [client * at_once + one for client in running for one in self.node(state, client).asking_again]
 
     def all_over(self, state: State) -> bool:
@@ -153,7 +143,7 @@ class World:
 
     def actor_of(self, client: int, thread: int) -> int:
         """Return the request that a thread serves; of one in the background, the first of its replica."""
-        requests = self.program.task.at_once
+        requests = self.task.at_once
         return client * requests + (thread if thread < requests else 0)
 
     def event(

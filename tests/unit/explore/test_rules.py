@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.lock import Claim
+from lab.explore.code.program import Task
 from lab.explore.decision import SearchOutcome
 from lab.explore.search.event import Budget
 from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, About, Hold, Left, Owner, beginning
@@ -24,7 +25,7 @@ class NobodyFree:
         return None
 
 
-ABOUT = About(oracle=NobodyFree(), lease_ms=TTL_MS, ttl_ms=TTL_MS, known=frozenset({"L"}))
+ABOUT = About(Task(TTL_MS), TTL_MS, oracle=NobodyFree(), known=frozenset({"L"}))
 LEFT_BY = {
     (Left("crashes", ASKS),): Claim.acquires_atomically,
     (Left("crashes", WORKS),): Claim.freed_after_crash,

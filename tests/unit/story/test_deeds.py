@@ -21,7 +21,7 @@ def seen(kind, before=None, after=None, asks=True, longer=False):
     keys = [[SimpleNamespace(name=KEY, ttl_ms=lives_ms[place])] if owners[place] is not None else [] for place in (0, 1)]
     world = SimpleNamespace(
         lock=SimpleNamespace(contents=keys),
-        about=SimpleNamespace(at_once=1),
+        task=SimpleNamespace(at_once=1),
         program=SimpleNamespace(servers=3),
         node=lambda state, client: SimpleNamespace(ended=("",)),
     )
