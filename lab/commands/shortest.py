@@ -13,9 +13,9 @@ from lab.explore.decision import Decision, Explorer, Undecided
 from lab.explore.questions import Question
 from lab.explore.schedule import Schedule, of_moves
 from lab.explore.search.event import short
+from lab.explore.search.move import Move
 from lab.explore.search.replay import CANNOT, Differs, walk_live
 from lab.explore.search.search import Broken
-from lab.explore.search.state import Move
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import MachineStalled
 from lab.story import say

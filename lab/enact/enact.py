@@ -15,8 +15,8 @@ from lab.explore.code.program import RETRY_MS
 from lab.explore.decision import Explorer
 from lab.explore.schedule import Schedule
 from lab.explore.search.harm import Finding, Harm
+from lab.explore.search.move import Move
 from lab.explore.search.replay import walk_live
-from lab.explore.search.state import Move
 from lab.pipeline import Conducted, conduct
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import cluster

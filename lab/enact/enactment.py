@@ -32,8 +32,9 @@ from lab.explore.search.event import (
     ScheduleEvent,
     letter_of,
 )
+from lab.explore.search.move import Move
 from lab.explore.search.replay import Walk
-from lab.explore.search.state import RUNS, Move, State
+from lab.explore.search.state import RUNS, State
 from lab.explore.store.commands import SUBSCRIBING
 from lab.explore.store.resp import Reply
 from lab.servers.cluster import Cluster

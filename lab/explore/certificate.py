@@ -42,8 +42,8 @@ from lab.explore.code.replica import NewToken
 from lab.explore.code.tree import Node, Tree
 from lab.explore.decision import HOLDS, Decision, SearchOutcome
 from lab.explore.questions import Question
-from lab.explore.search.doing import Doing
 from lab.explore.search.event import CLOCK, CRASH, PAUSE, RESTART
+from lab.explore.search.move import Move
 from lab.explore.search.moves import happenings
 from lab.explore.search.state import DEAD, PAUSED, RUNS, State
 from lab.explore.search.world import World
@@ -194,7 +194,7 @@ class Section:
         modes = "".join(MODES[mode] for mode in state.modes)
         return Listed(state.nodes, modes, *stores, state.now_ms, tuple(state.left), state.roused, marks)
 
-    def _happened(self, world: World, did: Doing) -> Happened:
+    def _happened(self, world: World, did: Move) -> Happened:
         kind = did.event.kind.value if did.event.kind in KINDS else ""
         changes = []
         for one in did.changes:

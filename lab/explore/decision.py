@@ -13,9 +13,9 @@ from lab.explore.code.replica import NeverWaits, NewToken
 from lab.explore.code.tree import trees_of
 from lab.explore.model import Memo, NotExplored
 from lab.explore.questions import PAIR, Question, decidable
-from lab.explore.search.doing import Livelock
 from lab.explore.search.event import NONE
 from lab.explore.search.harm import Harm
+from lab.explore.search.move import Livelock
 from lab.explore.search.oracle import Probe
 from lab.explore.search.reductions import Alike, NotAlike, Unnoticed
 from lab.explore.search.replay import Differs, Unlike, alike, confirm

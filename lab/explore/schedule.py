@@ -22,8 +22,8 @@ from lab.explore.model import GRID_MS
 from lab.explore.questions import Question
 from lab.explore.search.event import ScheduleEvent, parse, short
 from lab.explore.search.in_words import in_words, reply_in_words
+from lab.explore.search.move import Move
 from lab.explore.search.replay import needed
-from lab.explore.search.state import Move
 
 SCHEMA = 2
 NUMBER = re.compile(r"-?\d+")

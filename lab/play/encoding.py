@@ -6,7 +6,8 @@ from typing import Any
 
 from lab.explore.model import Numbered
 from lab.explore.search.harm import Finding, Why
-from lab.explore.search.state import Move, State
+from lab.explore.search.move import Move
+from lab.explore.search.state import State
 from lab.language.choice import Language
 from lab.play.board import Board
 from lab.play.graph import NEVER, Graph

@@ -13,8 +13,9 @@ from lab.explore.decision import Explorer
 from lab.explore.questions import Question
 from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.harm import Finding
+from lab.explore.search.move import Move
 from lab.explore.search.search import Searched, SearchGraph, search
-from lab.explore.search.state import Move, State
+from lab.explore.search.state import State
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import RealRedis
 from lab.play.levels import CLIENTS

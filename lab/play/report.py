@@ -9,12 +9,13 @@ from lab.explore.code.operation import Nap
 from lab.explore.search.event import CLOCK, FAILURE, LOST_COMMAND, LOST_REPLY, NOBODY, RESEND, letter_of
 from lab.explore.search.ghosts import ASKS, OVER
 from lab.explore.search.harm import Finding
-from lab.explore.search.state import RUNS, Move, State
+from lab.explore.search.move import Move
+from lab.explore.search.state import RUNS, State
 from lab.explore.store.resp import Failure, Reply
 from lab.language.choice import Language
 from lab.play.board import WAITING, Board
 from lab.story import say
-from lab.story.deeds import Seen, broken, of_event
+from lab.story.deeds import Seen, breaks, of_event
 from lab.story.happening import Happening, Kind
 
 LOST = (LOST_REPLY, LOST_COMMAND)
@@ -39,8 +40,7 @@ def reported(board: Board, before: State, move: Move, language: Language) -> Rep
 
 def broken_by(board: Board, before: State, move: Move, finding: Finding, language: Language) -> str:
     """Return how a move breaks a claim, with the letters of the clients."""
-    (one,) = broken(_seen(board, before, move._replace(found=(finding,))))
-    return say.capital(say.broken(one, language))
+    return say.capital(say.broken(breaks(_seen(board, before, move), finding), language))
 
 
 def _sentence(parts: tuple[Happening, ...], language: Language) -> str:

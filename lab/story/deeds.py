@@ -10,7 +10,8 @@ from lab.explore.search import event as events
 from lab.explore.search.event import CHOICE, CLOCK, FAILURE, LOST_COMMAND, LOST_REPLY, RESEND, RESTART, letter_of
 from lab.explore.search.ghosts import ASKS, Ghosts
 from lab.explore.search.harm import Finding, Harm, Why
-from lab.explore.search.state import Move, State
+from lab.explore.search.move import Move
+from lab.explore.search.state import State
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import Contents, Key
 from lab.story.happening import Happening, Kind
@@ -235,10 +236,11 @@ def _no_change(seen: Seen, keys: dict[bytes, Key]) -> Happening | None:
 
 def broken(seen: Seen) -> tuple[Happening, ...]:
     """Return how an event breaks claims, with the letters of the clients where they are known."""
-    return tuple(dict.fromkeys(_broken(seen, finding) for finding in seen.move.found))
+    return tuple(dict.fromkeys(breaks(seen, finding) for finding in seen.move.found))
 
 
-def _broken(seen: Seen, finding: Finding) -> Happening:
+def breaks(seen: Seen, finding: Finding) -> Happening:
+    """Return how an event breaks one claim."""
     at_once, at_ms, kind = seen.world.task.at_once, seen.move.state.now_ms, Kind(finding.harm)
     client = letter_of(finding.client // at_once if finding.client >= 0 else max(seen.client, 0))
     if finding.harm is Harm.LOST:

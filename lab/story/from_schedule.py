@@ -19,8 +19,9 @@ from lab.explore.model import NUMBER
 from lab.explore.search.event import CHOICE, CLOCK, NOBODY, RESEND, RESTART, EventKind, ScheduleEvent, letter_of, short
 from lab.explore.search.ghosts import OVER
 from lab.explore.search.in_words import in_words, reply_in_words, source_of
+from lab.explore.search.move import Move
 from lab.explore.search.replay import needed, walk_live
-from lab.explore.search.state import DEAD, PAUSED, Move, State
+from lab.explore.search.state import DEAD, PAUSED, State
 from lab.explore.search.world import World
 from lab.explore.store.commands import SUBSCRIBING
 from lab.explore.store.real_mysql import counted

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from lab.explore.code.operation import GAVE_UP, CommandSent, Listen, Nap, Until
 from lab.explore.search import one_server
-from lab.explore.search.doing import Doing
 from lab.explore.search.event import CLOCK, NOBODY, NONE, ScheduleEvent
+from lab.explore.search.move import Move
 from lab.explore.search.state import RUNS, State, without
 from lab.explore.search.world import World
 from lab.explore.store.commands import SUBSCRIBING
@@ -20,7 +20,7 @@ from lab.explore.store.commands import SUBSCRIBING
 MOST_TRIES = 1000  # of one waiter in one event
 
 
-def doings(world: World, state: State, horizon_ms: int) -> Iterator[Doing]:
+def possible(world: World, state: State, horizon_ms: int) -> Iterator[Move]:
     """Yield what the clock does: it moves to the next deadline, at most to the horizon."""
     if world.all_over(state) or state.now_ms >= horizon_ms:
         return
@@ -31,7 +31,7 @@ def doings(world: World, state: State, horizon_ms: int) -> Iterator[Doing]:
         if not world.waiting(state):
             return
         until_ms = horizon_ms  # how long somebody has waited until then counts
-    did = Doing(world, state, ScheduleEvent(CLOCK, NOBODY))
+    did = Move(world, state, ScheduleEvent(CLOCK, NOBODY))
     while True:
         naps = () if world.wakes_at_any_moment else (one.at_ms for *_, one in world.threads(did.state) if isinstance(one, Nap))
         _pass(did, min((until_ms, *naps)))
@@ -46,7 +46,7 @@ def doings(world: World, state: State, horizon_ms: int) -> Iterator[Doing]:
     yield did
 
 
-def _pass(did: Doing, then_ms: int) -> None:
+def _pass(did: Move, then_ms: int) -> None:
     """Let the clock read so much: keys expire, commands that wait in the server give up."""
     world, before = did.world, did.state
     lock = world.lock.later(before.lock, then_ms - before.now_ms)
@@ -76,7 +76,7 @@ def _deadlines(world: World, state: State) -> Iterator[int]:
         yield from (one for one in (operation.until_ms, operation.patience_ms) if one is not None and one > state.now_ms)
 
 
-def _asked(did: Doing) -> tuple[tuple[int, ...], int] | None:
+def _asked(did: Move) -> tuple[tuple[int, ...], int] | None:
     """Return where replicas are after all who are awake have asked in vain, and how often; None where anything else happens."""
     if did.marks or did.changes:
         return None
@@ -85,7 +85,7 @@ def _asked(did: Doing) -> tuple[tuple[int, ...], int] | None:
         client, thread, operation = able
         if not isinstance(operation, CommandSent) or operation.words[0] in SUBSCRIBING or operation.node:
             return None
-        done = next(one_server.doings(world, state, client, thread, operation))
+        done = next(one_server.possible(world, state, client, thread, operation))
         if done.marks or done.state._replace(nodes=state.nodes) != state or tries > MOST_TRIES:
             return None
         state = done.state

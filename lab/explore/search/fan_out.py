@@ -15,26 +15,26 @@ from operator import itemgetter
 from typing import Any
 
 from lab.explore.code.operation import LOST, CommandSent, FanOut
-from lab.explore.search.doing import Doing
 from lab.explore.search.event import LOST_COMMAND, LOST_REPLY, RESEND, STEP
+from lab.explore.search.move import Move
 from lab.explore.search.state import Flight, State, put, without
 from lab.explore.search.world import World
 from lab.explore.store.resp import Reply
 
 
-def doings(
+def possible(
     world: World, state: State, client: int, thread: int, operation: FanOut, nodes: Collection[int] | None = None
-) -> Iterator[Doing]:
+) -> Iterator[Move]:
     """Yield what can happen to such a command: at each server, and at all of them. nodes: at these only; 0: at all of them."""
     known = flight_of(state, client, thread)
     flight = known or Flight(client, thread, state.now_ms, (None,) * len(operation.commands))
     chosen = world.servers(state) if nodes is None else nodes
     for command in unanswered(state, client, thread, operation):
         if command.node in chosen:
-            sent = Doing(world, state, world.event(state, client, thread, node=command.node), command)
+            sent = Move(world, state, world.event(state, client, thread, node=command.node), command)
             yield from _at_one(sent, command, flight, operation.commands.index(command))
     if known is None and (nodes is None or 0 in nodes or world.unnoticed is not None):
-        yield from _at_all(Doing(world, state, world.event(state, client, thread)), flight)
+        yield from _at_all(Move(world, state, world.event(state, client, thread)), flight)
 
 
 def unanswered(state: State, client: int, thread: int, operation: FanOut) -> list[CommandSent]:
@@ -48,7 +48,7 @@ def flight_of(state: State, client: int, thread: int) -> Flight | None:
     return next((one for one in state.flights if (one.client, one.thread) == (client, thread)), None)
 
 
-def _at_one(sent: Doing, command: CommandSent, flight: Flight, place: int) -> Iterator[Doing]:
+def _at_one(sent: Move, command: CommandSent, flight: Flight, place: int) -> Iterator[Move]:
     left, executed = sent.state.left, sent.again(STEP)
     reply = executed.execute(command)
     yield _answered(executed.again(STEP), flight, place, LOST if flight.fault is LOST_REPLY else reply)
@@ -64,7 +64,7 @@ def _at_one(sent: Doing, command: CommandSent, flight: Flight, place: int) -> It
         yield _answered(twice.charge("resends", twice.state.lock == executed.state.lock), flight, place, reply)
 
 
-def _at_all(sent: Doing, flight: Flight) -> Iterator[Doing]:
+def _at_all(sent: Move, flight: Flight) -> Iterator[Move]:
     left = sent.state.left
     if left.lost_replies:
         yield _fly(sent.again(LOST_REPLY).charge("lost_replies"), flight._replace(fault=LOST_REPLY))
@@ -74,7 +74,7 @@ def _at_all(sent: Doing, flight: Flight) -> Iterator[Doing]:
         yield _fly(sent.again(RESEND).charge("resends", in_vain=True), flight._replace(fault=RESEND))
 
 
-def _answered(did: Doing, flight: Flight, place: int, reply: Any) -> Doing:
+def _answered(did: Move, flight: Flight, place: int, reply: Any) -> Move:
     """Let a server have executed the command. After the last of them, the client continues."""
     did.changed(did.before, flight.client, flight.thread, flight.since_ms).reply = reply
     flight = flight._replace(answers=put(flight.answers, place, (reply.raw if isinstance(reply, Reply) else reply,)))
@@ -87,6 +87,6 @@ def _answered(did: Doing, flight: Flight, place: int, reply: Any) -> Doing:
     return did.resume(flight.client, flight.thread, replies if alike is None else alike.in_order(replies))
 
 
-def _fly(did: Doing, flight: Flight) -> Doing:
+def _fly(did: Move, flight: Flight) -> Move:
     others = without(did.state.flights, *flight[:2])
     return did.set(flights=tuple(sorted([*others, flight], key=itemgetter(0, 1))))

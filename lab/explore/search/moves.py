@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator
 
 from lab.explore.code.operation import Choice, CommandSent, Ended, FanOut, Listen, Nap, Operation
 from lab.explore.search import clock, fan_out, faults, ghosts, one_server, reductions, rules, rules_of_faults, rules_of_time
-from lab.explore.search.doing import Doing
 from lab.explore.search.event import CHOICE, CLOCK, CRASH, NONE, PAUSE, RESTART, RESUME, STEP, Budget, ScheduleEvent
 from lab.explore.search.ghosts import Consequences
 from lab.explore.search.harm import Finding, Harm
+from lab.explore.search.move import Move
 from lab.explore.search.rules_of_faults import charged
-from lab.explore.search.state import RUNS, Move, State
+from lab.explore.search.state import RUNS, State
 from lab.explore.search.world import World
 
 
@@ -20,7 +20,7 @@ def moves(world: World, state: State, budget: Budget, horizon_ms: int) -> list[M
     return [judged(did, budget) for did in happenings(world, state, horizon_ms)]
 
 
-def happenings(world: World, state: State, horizon_ms: int) -> list[Doing]:
+def happenings(world: World, state: State, horizon_ms: int) -> list[Move]:
     """Return everything that can happen in a state."""
     if unnoticed := reductions.unnoticed(world, state):
         return [did.finish() for did in unnoticed]
@@ -28,18 +28,18 @@ def happenings(world: World, state: State, horizon_ms: int) -> list[Doing]:
     at = reductions.servers(world, state, able)
     found = [did.finish() for one in able for did in _of_thread(world, state, *one, at)]
     if all(isinstance(operation, Nap) for *_, operation in able):
-        found += clock.doings(world, state, horizon_ms)
-    return found + [did.finish() for did in faults.doings(world, state)]
+        found += clock.possible(world, state, horizon_ms)
+    return found + [did.finish() for did in faults.possible(world, state)]
 
 
 def take(world: World, state: State, event: ScheduleEvent, budget: Budget, horizon_ms: int) -> Move | None:
     """Return the move of one event, and execute no other; None if the event is not possible."""
-    possible: Iterator[Doing] = iter(())
+    possible: Iterator[Move] = iter(())
     if event.kind is CLOCK:
         if all(isinstance(operation, Nap) for *_, operation in world.able(state)):
-            possible = clock.doings(world, state, horizon_ms)
+            possible = clock.possible(world, state, horizon_ms)
     elif event.kind in (PAUSE, RESUME, CRASH, RESTART):
-        possible = faults.doings(world, state, event.node)
+        possible = faults.possible(world, state, event.node)
     elif event.client < len(state.nodes) and state.modes[event.client] == RUNS:
         pending = dict(enumerate(world.node(state, event.client).pending)).get(event.thread)
         if world.is_able(state, event.client, event.thread, pending):
@@ -52,16 +52,16 @@ def take(world: World, state: State, event: ScheduleEvent, budget: Budget, horiz
 
 def _of_thread(
     world: World, state: State, client: int, thread: int, operation: Operation | None, nodes: Collection[int] | None = None
-) -> Iterator[Doing]:
+) -> Iterator[Move]:
     """Yield what a thread can do next. nodes: of several servers, at these only; 0: at all of them."""
     if world.alike is not None:
         world.alike.check(operation)
-    step = Doing(world, state, world.event(state, client, thread))
+    step = Move(world, state, world.event(state, client, thread))
     match operation:
         case CommandSent() if not world.is_blocked(state, client, thread):
-            yield from one_server.doings(world, state, client, thread, operation)
+            yield from one_server.possible(world, state, client, thread, operation)
         case FanOut():
-            yield from fan_out.doings(world, state, client, thread, operation, nodes)
+            yield from fan_out.possible(world, state, client, thread, operation, nodes)
         case Listen(_, connection) if world.messages(state, client, connection):
             yield step.read(client, thread, connection)
         case Nap():
@@ -78,7 +78,7 @@ def begin(world: World, budget: Budget) -> Move:
 
     What it breaks is noted where a schedule ends: a later loss makes the better story, if there is one.
     """
-    did = Doing(world, world.start(budget), ScheduleEvent(STEP))
+    did = Move(world, world.start(budget), ScheduleEvent(STEP))
     did.marks = [(client, number, mark) for client, tree in enumerate(world.trees) for number, mark in tree.nodes[0].marks]
     return judged(did, budget)
 
@@ -88,8 +88,8 @@ def started(world: World, budget: Budget) -> State:
     return begin(world, budget).state
 
 
-def judged(did: Doing, budget: Budget) -> Move:
-    """Return what was done as a move: with the ghosts after it, and what it breaks."""
+def judged(did: Move, budget: Budget) -> Move:
+    """Return a move that is done, with the ghosts after it and what it breaks."""
     world, state, about = did.world, did.state, did.world.about
     then = Consequences(about, state.ghosts, state.now_ms)
     for change in did.changes:
@@ -109,11 +109,11 @@ def judged(did: Doing, budget: Budget) -> Move:
                 then.of_actor(actor, over_ms=state.now_ms)
     # an error is a finding only where nothing was injected
     found = [charged(one, then.ghosts, about, used) for one in then.found if one.harm is not Harm.FAILED or used == NONE]
-    after, unique = state._replace(ghosts=then.ghosts), tuple(dict.fromkeys(found))
-    return Move(did.event, after, did.command, did.reply, did.asked_in_vain, did.alone, unique)
+    did.found = tuple(dict.fromkeys(found))
+    return did.set(ghosts=then.ghosts)
 
 
-def _fault(did: Doing, then: Consequences) -> None:
+def _fault(did: Move, then: Consequences) -> None:
     """Let a fault change the ghosts; nothing without one."""
     at_once, client = did.world.about.task.at_once, did.event.client
     if did.event.kind is RESTART:

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.explore.code.operation import LOCK, LOST, CommandSent
-from lab.explore.search.doing import Doing, is_done
 from lab.explore.search.event import FAILURE, LOST_COMMAND, LOST_REPLY, RESEND
+from lab.explore.search.move import Move, is_done
 from lab.explore.search.state import State, Subscribed, Watch
 from lab.explore.search.world import World
 from lab.explore.store.commands import EVENTS, SUBSCRIBING, UNWATCH, WATCH, is_transaction
@@ -23,10 +23,10 @@ from lab.explore.store.real_redis import Contents
 from lab.explore.store.resp import Reply
 
 
-def doings(world: World, state: State, client: int, thread: int, command: CommandSent) -> Iterator[Doing]:
+def possible(world: World, state: State, client: int, thread: int, command: CommandSent) -> Iterator[Move]:
     """Yield what can happen to such a command: it is executed, or a fault hits it."""
     name = command.words[0]
-    done = Doing(world, state, world.event(state, client, thread, node=command.node), command)
+    done = Move(world, state, world.event(state, client, thread, node=command.node), command)
     if name in SUBSCRIBING:
         _subscribe(done, client, command)
         yield done.resume(client, thread, None)
@@ -49,10 +49,10 @@ def doings(world: World, state: State, client: int, thread: int, command: Comman
     # work that takes time fails at its write, when that is over; other work at its read: it makes no difference
     task, request = world.task, world.actor_of(client, thread) % world.task.at_once
     if state.left.failures and (request in world.node(state, client).writing) is (task.work_ms > 0):
-        yield Doing(world, state, executed.event._replace(kind=FAILURE), command).charge("failures").answer(LOST)
+        yield Move(world, state, executed.event._replace(kind=FAILURE), command).charge("failures").answer(LOST)
 
 
-def _faults(executed: Doing, client: int, thread: int, command: CommandSent) -> Iterator[Doing]:
+def _faults(executed: Move, client: int, thread: int, command: CommandSent) -> Iterator[Move]:
     """Yield the faults that can hit a command. executed: it was executed, and nothing else."""
     world, state, left = executed.world, executed.before, executed.before.left
     if not left.lost_replies and not left.resends:
@@ -66,7 +66,7 @@ def _faults(executed: Doing, client: int, thread: int, command: CommandSent) -> 
         yield broken.again(LOST_REPLY).charge("lost_replies", in_vain).answer(LOST)
         # a pipeline that has arrived is executed; and without a change it makes no difference whether it has
         if not in_vain and not command.follows:
-            unsent = Doing(world, state, executed.event._replace(kind=LOST_COMMAND), command)
+            unsent = Move(world, state, executed.event._replace(kind=LOST_COMMAND), command)
             _disconnect(unsent, client, command)
             yield unsent.charge("lost_replies", in_vain=True).answer(LOST)
     # a pipeline is sent again as a whole; a client that watches keys raises an error instead
@@ -80,13 +80,13 @@ def _faults(executed: Doing, client: int, thread: int, command: CommandSent) -> 
     yield twice.changed(once, client, thread, state.now_ms).charge("resends", twice.state.lock == once.lock).answer(reply)
 
 
-def _disconnect(did: Doing, client: int, command: CommandSent) -> None:
+def _disconnect(did: Move, client: int, command: CommandSent) -> None:
     """Let the connection of a command break: it watches nothing, and the store keeps nothing for it."""
     lock = did.world.lock.disconnected(did.state.lock, client, command.words)
     did.state = unwatched(did.state._replace(lock=lock), client, command.connection)
 
 
-def _behind(did: Doing, command: CommandSent) -> None:
+def _behind(did: Move, command: CommandSent) -> None:
     """Let the server execute what was sent behind a command."""
     for words in command.behind:
         did.execute(command, words)
@@ -98,7 +98,7 @@ def in_flight(world: World, state: State, client: int) -> list[tuple[int, Comman
     return [(thread, one) for thread, one in pending if isinstance(one, CommandSent) and one.follows and one.server == LOCK]
 
 
-def arrive(did: Doing, client: int) -> None:
+def arrive(did: Move, client: int) -> None:
     """Let the server execute all that is on its way from a client."""
     for thread, command in in_flight(did.world, did.state, client):
         before = did.state
@@ -107,7 +107,7 @@ def arrive(did: Doing, client: int) -> None:
         did.changed(before, client, thread, before.now_ms)
 
 
-def _subscribe(did: Doing, client: int, command: CommandSent) -> None:
+def _subscribe(did: Move, client: int, command: CommandSent) -> None:
     """Let a client subscribe, or end a subscription: the confirmation is its first message."""
     name, connection, adds = command.words[0], command.connection, SUBSCRIBING[command.words[0]]
     is_pattern = name.startswith(b"P")
@@ -141,7 +141,7 @@ def unwatched(state: State, client: int, connection: int | None = None) -> State
     return state if left == state.watched else state._replace(watched=left)
 
 
-def _execute(did: Doing, client: int, command: CommandSent) -> Reply:
+def _execute(did: Move, client: int, command: CommandSent) -> Reply:
     """Let the server execute a command, and return its reply: nil for a transaction if a key that it depends on was touched."""
     if not (did.state.watched and command.server == LOCK):
         return did.execute(command)

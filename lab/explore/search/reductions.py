@@ -33,9 +33,9 @@ from typing import Any, NamedTuple
 from lab.explore.code.operation import LOCK, CommandSent, FanOut, Operation
 from lab.explore.model import GRID_MS, Memo, Numbered
 from lab.explore.search import fan_out, one_server
-from lab.explore.search.doing import Doing
 from lab.explore.search.event import NONE, ScheduleEvent
-from lab.explore.search.state import Flight, Move, State
+from lab.explore.search.move import Move
+from lab.explore.search.state import Flight, State
 from lab.explore.search.world import World
 from lab.explore.store.resp import Words
 from lab.explore.store.table import Nodes, Table
@@ -53,11 +53,10 @@ def folded(state: State, moves: Sequence[Move]) -> list[Move]:
         stands_for[leader] = stands_for.get(leader, 0) + 1
         if leader != client:
             dropped.add(client)
-    if not dropped:
-        return list(moves)
-    return [
-        move._replace(ways=move.ways * stands_for.get(move.event.client, 1)) for move in moves if move.event.client not in dropped
-    ]
+    kept = [move for move in moves if move.event.client not in dropped]
+    for move in kept:
+        move.ways *= stands_for.get(move.event.client, 1)
+    return kept
 
 
 def renamed(events: Sequence[ScheduleEvent], names: Sequence[int]) -> list[ScheduleEvent]:
@@ -99,13 +98,11 @@ class Alike:
         same = order.lock == state.lock and order.flights == state.flights
         return state if same else state._replace(lock=order.lock, flights=order.flights)
 
-    def folded(self, state: State, found: Iterable[Move]) -> list[Move]:
-        """Return the moves with the servers in order; the move of a server stands for those of its group."""
+    def fold(self, state: State, found: Iterable[Move]) -> None:
+        """Put the servers of the moves in order; the move of a server stands for those of its group."""
         groups = self.order(state).groups
-        return [
-            move._replace(state=self.ordered(move.state), ways=1 if move.alone else groups.get(move.event.node, 1))
-            for move in found
-        ]
+        for move in found:
+            move.state, move.ways = self.ordered(move.state), 1 if move.alone else groups.get(move.event.node, 1)
 
     def forget(self) -> None:
         """Forget the orders that a search has needed: those of many searches would fill the memory."""
@@ -141,19 +138,19 @@ class Alike:
 Able = list[tuple[int, int, Operation]]
 
 
-def unnoticed(world: World, state: State) -> list[Doing]:
+def unnoticed(world: World, state: State) -> list[Move]:
     """Return what can happen to a command whose moment nobody can notice; nothing where there is none."""
     for client, thread, operation in world.threads(state):
-        found: list[Doing] = []
+        found: list[Move] = []
         if isinstance(operation, FanOut) and (node := _unnoticed_at(world, state, client, thread, operation)):
-            found = list(fan_out.doings(world, state, client, thread, operation, (node,)))
+            found = list(fan_out.possible(world, state, client, thread, operation, (node,)))
         elif (
             isinstance(operation, CommandSent)
             and operation.server == LOCK
             and not world.is_blocked(state, client, thread)
             and world.lock.is_prompt(state.lock, operation.words)
         ):
-            found = list(one_server.doings(world, state, client, thread, operation))
+            found = list(one_server.possible(world, state, client, thread, operation))
         for one in found:
             one.alone = True
         if found:

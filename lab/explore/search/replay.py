@@ -26,9 +26,10 @@ from lab.explore.search.event import (
     ScheduleEvent,
     short,
 )
+from lab.explore.search.move import Move
 from lab.explore.search.moves import begin, end, moves, started, take
 from lab.explore.search.reductions import renamed
-from lab.explore.search.state import Move, State
+from lab.explore.search.state import State
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import MachineStalled
 from lab.explore.store.resp import Reply
@@ -107,7 +108,7 @@ def walk(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list
         known = {one.claim for move in found for one in move.found}
         before = [one for one in begun.found if one.claim not in known]
         last = (*found[-1].found, *before, *end(world, state, budget, horizon_ms))
-        found[-1] = found[-1]._replace(found=tuple(dict.fromkeys(last)))
+        found[-1].found = tuple(dict.fromkeys(last))
     return found
 
 

@@ -26,9 +26,10 @@ from app.lock import Claim
 from lab.explore.model import Numbered
 from lab.explore.search.event import STEP, Budget, ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
+from lab.explore.search.move import Move
 from lab.explore.search.moves import begin, end, moves, started
 from lab.explore.search.reductions import NewCommand, NotAlike, folded
-from lab.explore.search.state import Move, State
+from lab.explore.search.state import State
 from lab.explore.search.world import World
 
 
@@ -226,7 +227,7 @@ class SearchGraph:
         """Return what can happen in a state, folded."""
         found = moves(self.world, state, self.budget, self.horizon_ms)
         if self.world.alike is not None:
-            found = self.world.alike.folded(state, found)
+            self.world.alike.fold(state, found)
         return folded(state, found) if self.fold else found
 
     def places(self, number: int) -> range:

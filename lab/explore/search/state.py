@@ -1,13 +1,11 @@
-"""A state of the search, and the moves that lead from one to the next."""
+"""A state of the search."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeVar
 
-from lab.explore.code.operation import CommandSent
-from lab.explore.search.event import STEP, Budget, EventKind, ScheduleEvent
+from lab.explore.search.event import STEP, Budget, EventKind
 from lab.explore.search.ghosts import Ghosts
-from lab.explore.search.harm import Finding
 
 T = TypeVar("T")
 R = TypeVar("R", bound=tuple[Any, ...])
@@ -101,24 +99,6 @@ class Change(NamedTuple):
     sent_ms: int
     # whether it only renewed a lease
     renewed: bool = False
-
-
-class Move(NamedTuple):
-    """An event that is possible in a state, what it does, and what it breaks."""
-
-    event: ScheduleEvent
-    state: State
-    # the command that it executed, and what the client was answered
-    command: CommandSent | None = None
-    reply: Any = None
-    # of CLOCK: how often waiters have asked in vain meanwhile
-    asked_in_vain: int = 0
-    # whether nobody can notice its moment, and a search follows only it and what can be done to it
-    alone: bool = False
-    # what it breaks
-    found: tuple[Finding, ...] = ()
-    # for how many moves it stands in a folded search, itself included
-    ways: int = 1
 
 
 def put(values: tuple[T, ...], place: int, value: T) -> tuple[T, ...]:

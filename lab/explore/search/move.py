@@ -1,4 +1,4 @@
-"""An event while it is done to a state: what servers execute, what clients are answered, and who wakes and who is served then."""
+"""One event of a state: what servers execute, what clients are answered, who wakes and who is served then, and what it breaks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from lab.explore.code.operation import COUNTER, CommandSent, Listen, Mark, Nap, Until
 from lab.explore.search.event import EventKind, ScheduleEvent
+from lab.explore.search.harm import Finding
 from lab.explore.search.state import DEAD, PAUSED, RUNS, Change, Inbox, Served, State, put, without
 from lab.explore.search.world import World
 from lab.explore.store.commands import WAITING, can_wait
@@ -26,8 +27,8 @@ class Livelock(Exception):  # noqa: N818 - states what was found
     """A thread keeps waking and nothing changes."""
 
 
-class Doing:
-    """An event, and how far the state has come in it. What it means to the ghosts is worked out when it is done."""
+class Move:
+    """An event that is possible in a state. It is done to the state step by step; what it does to the ghosts is judged then."""
 
     def __init__(self, world: World, state: State, event: ScheduleEvent, command: CommandSent | None = None) -> None:
         """Take the state before the event, and the command that it is about."""
@@ -38,8 +39,10 @@ class Doing:
         self.marks: list[tuple[int, int, Mark]] = []  # what happened in the replicas: the replica, the request, and the mark
         # a fault that hit a request: the request, the field of Budget, and whether its command changed nothing
         self.fault: tuple[int, str, bool] | None = None
-        self.asked_in_vain = 0
-        self.alone = False
+        self.asked_in_vain = 0  # of CLOCK: how often waiters have asked meanwhile
+        self.alone = False  # whether nobody can notice its moment, and a search follows only it and what can be done to it
+        self.found: tuple[Finding, ...] = ()  # what it breaks, once it is judged
+        self.ways = 1  # for how many moves it stands in a folded search, itself included
 
     def again(self, kind: EventKind) -> Self:
         """Return what was done so far, as an event of another kind."""
