@@ -12,18 +12,11 @@ import msgspec
 from app.failpoints import AFTER_FIRST, BEFORE
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import FAULTS
-from lab.explore.search.event import CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, ScheduleEvent
+from lab.explore.as_scenario import KINDS
+from lab.explore.search.event import LOST_REPLY, PAUSE, RESEND, RESTART, ScheduleEvent
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.faults import faults
 
-KINDS = {
-    PAUSE: "freeze",
-    CRASH: "kill",
-    LOST_REPLY: "drop_reply",
-    LOST_COMMAND: "fail_command",
-    RESEND: "lose_reply",
-    RESTART: "restart_redis",
-}
 REPLIES = (LOST_REPLY, RESEND)  # faults after a command was carried out
 
 

@@ -15,13 +15,33 @@ from typing import NamedTuple
 from app.failpoints import ACQUIRE, AFTER_FIRST, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW, THINK, WRITE
 from lab.explore.code.operation import LOCK, CommandSent
 from lab.explore.schedule import Schedule
-from lab.explore.search.event import CHOICE, CRASH, FAILURE, LOST_COMMAND, LOST_REPLY, NONE, PAUSE, RESEND, RESTART, ScheduleEvent
+from lab.explore.search.event import (
+    CHOICE,
+    CRASH,
+    FAILURE,
+    LOST_COMMAND,
+    LOST_REPLY,
+    NONE,
+    PAUSE,
+    RESEND,
+    RESTART,
+    SPENDS,
+    ScheduleEvent,
+)
 from lab.explore.search.moves import moves, started
 from lab.explore.search.replay import Walk
 from lab.explore.search.state import State
 from lab.explore.search.world import World
 
-FAULTS = (PAUSE, CRASH, LOST_REPLY, LOST_COMMAND, RESEND, RESTART, FAILURE)
+# by the kind of an event: the fault of a scenario
+KINDS = {
+    PAUSE: "freeze",
+    CRASH: "kill",
+    LOST_REPLY: "drop_reply",
+    LOST_COMMAND: "fail_command",
+    RESEND: "lose_reply",
+    RESTART: "restart_redis",
+}
 SKIP = 3  # the first requests show the replicas how many commands a request has
 # by what is injected: the load, and the times in milliseconds; the TTL is scaled down from the documents' 3 s
 OPTIONS: dict[str, dict[str, int | float]] = {
@@ -78,7 +98,7 @@ def _fault(walk: Walk, schedule: Schedule, alone: Counter[str]) -> tuple[str, st
     events = [move.event for move in walk.moves]
     if any(event.node for event in events):
         raise NotExpressible("its events are at single servers, and a failpoint is a moment between two commands to all of them")
-    injected = [place for place, event in enumerate(events) if event.kind in FAULTS]
+    injected = [place for place, event in enumerate(events) if event.kind in SPENDS]
     if any(event.kind is FAILURE for event in events):
         raise NotExpressible("the work fails in it; the scenario work_fails has that fault for all stages")
     if schedule.at_once > 1 or schedule.in_turn > 1 or schedule.nested:
@@ -94,26 +114,24 @@ def _fault(walk: Walk, schedule: Schedule, alone: Counter[str]) -> tuple[str, st
     place = injected[0]
     event, at = events[place], list(places(walk))[place]
     if event.kind is RESTART:
-        phases = [phase_of(walk.world, walk.states[place], client) for client in range(schedule.clients)]
-        if not any(phases):
+        if not any(walk.world.node(walk.states[place], client).inside for client in range(schedule.clients)):
             raise NotExpressible("the store restarts while no client is in its work, and there is no failpoint for that")
-        return "restart_redis", f"{READ}.after"
-    return _at_failpoint(walk, place, event, at, alone)
+        return KINDS[event.kind], f"{READ}.after"
+    return KINDS[event.kind], _failpoint(walk, place, event, at, alone)
 
 
-def _at_failpoint(walk: Walk, place: int, event: ScheduleEvent, at: At, alone: Counter[str]) -> tuple[str, str]:
+def _failpoint(walk: Walk, place: int, event: ScheduleEvent, at: At, alone: Counter[str]) -> str:
     if event.kind in (PAUSE, CRASH):
-        return ("freeze" if event.kind is PAUSE else "kill"), _between_commands(at, alone)
+        return _between_commands(at, alone)
     if event.kind is LOST_COMMAND:
         if at.phase == RENEW:
-            return "fail_command", f"{RENEW}.{BEFORE}"
+            return f"{RENEW}.{BEFORE}"
         if at.sent != alone[at.phase] - 1:
             raise NotExpressible(f"a lost command has a failpoint before the last of a phase only, and this is in {at.phase}")
-        return "fail_command", f"{at.phase}.{BEFORE_LAST}"
-    changes = walk.states[place].lock != walk.states[place + 1].lock
-    if at.phase == RENEW or at.agreed or not changes:
+        return f"{at.phase}.{BEFORE_LAST}"
+    if at.phase == RENEW or at.agreed or walk.states[place].lock == walk.states[place + 1].lock:
         raise NotExpressible("a lost reply has a failpoint after the first command of a phase to which the store agreed, only")
-    return ("lose_reply" if event.kind is RESEND else "drop_reply"), f"{at.phase}.{AFTER_FIRST}"
+    return f"{at.phase}.{AFTER_FIRST}"
 
 
 def _between_commands(at: At, alone: Counter[str]) -> str:
@@ -170,11 +188,6 @@ def _phase(world: World, state: State, client: int, was_inside: bool) -> str:
     if node.inside:
         return READ if isinstance(node.pending[0], CommandSent) else THINK
     return RELEASE if was_inside else ACQUIRE
-
-
-def phase_of(world: World, state: State, client: int) -> str:
-    """Return the phase of a client in its work; empty outside it."""
-    return _phase(world, state, client, was_inside=False) if world.node(state, client).inside else ""
 
 
 def commands_alone(world: World) -> Counter[str]:

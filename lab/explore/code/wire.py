@@ -8,6 +8,7 @@ more than the keys, their time to live and the clock are refused by name.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from lab.explore.code.operation import GAVE_UP, LOST, CommandSent, FanOut, Listen, Until
@@ -27,29 +28,34 @@ from lab.explore.store.commands import (
 from lab.explore.store.real_redis import Scripts
 from lab.explore.store.resp import Words, commands, encoded
 
-OK, PONG, QUEUED, NIL = b"+OK\r\n", b"+PONG\r\n", b"+QUEUED\r\n", b"*-1\r\n"
+OK, QUEUED = b"+OK\r\n", b"+QUEUED\r\n"
 # a client introduces itself, or asks what it need not know
 AT_ONCE = {
-    b"AUTH": OK,
-    b"READONLY": OK,
-    b"READWRITE": OK,
-    b"QUIT": OK,
-    b"PING": PONG,
+    **dict.fromkeys((b"AUTH", b"READONLY", b"READWRITE", b"QUIT"), OK),
+    b"PING": b"+PONG\r\n",
     b"COMMAND": b"*0\r\n",
     b"RESET": b"+RESET\r\n",
 }
+NO_SCRIPT = b"-NOSCRIPT No matching script. Please use EVAL.\r\n"
+HELLO = (b"server", b"redis", b"version", b"7.0.0", b"proto", 3, b"id", 1, b"mode", b"standalone", b"role", b"master")
 # what the server says of itself: the rest of it are statistics, clocks and ports
 VERSION = encoded(b"# Server\r\nredis_version:7.0.0\r\nredis_mode:standalone\r\n# Replication\r\nrole:master\r\n")
-KNOWN = {
+Answer = bytes | Callable[["Wire", Words], bytes]
+# by a command and its first word; other words of these commands have no model
+KNOWN: dict[bytes, dict[bytes, Answer]] = {
     b"CLIENT": {
         **dict.fromkeys((b"SETINFO", b"SETNAME", b"NO-EVICT", b"NO-TOUCH", b"MAINT_NOTIFICATIONS"), OK),
         b"GETNAME": b"$-1\r\n",
         b"INFO": encoded(b"id=1"),
+        b"ID": lambda wire, _: encoded(current().number * 100 + wire.number),
     },
     b"INFO": dict.fromkeys((b"", b"DEFAULT", b"ALL", b"EVERYTHING", b"SERVER", b"REPLICATION"), VERSION),
+    b"SCRIPT": {
+        b"LOAD": lambda wire, words: wire.load(words[2]),
+        b"EXISTS": lambda _, words: encoded(tuple(1 for _ in words[2:])),
+    },
+    b"SELECT": {b"0": OK},
 }
-NO_SCRIPT = b"-NOSCRIPT No matching script. Please use EVAL.\r\n"
-HELLO = (b"server", b"redis", b"version", b"7.0.0", b"proto", 3, b"id", 1, b"mode", b"standalone", b"role", b"master")
 NOT_FOLLOWED = {
     "the server draws at random": (b"SPOP", b"SRANDMEMBER", b"RANDOMKEY", b"HRANDFIELD", b"ZRANDMEMBER"),
     "the server answers from more than its keys": (b"OBJECT",),
@@ -71,7 +77,7 @@ class Wire:
         self.server, self.node = server, node
         self.scripts: Scripts = here.scripts
         here.connections += 1
-        self.number = here.connections
+        self.number: int = here.connections
         self.version = 2
         self.timeout_s: float | None = None  # of the client's socket
         self.unread: deque[Words | bytes] = deque()  # commands that are not answered; bytes are the answer to one that was
@@ -114,11 +120,9 @@ class Wire:
         if name == b"DISCARD":
             self._queued = None
             return (UNWATCH,)
-        if name in AT_ONCE and not (name == b"PING" and len(words) > 1):
-            return encoded((b"pong", b"")) if name == b"PING" and self.is_listening else AT_ONCE[name]
-        return self._introduction(name, words) or self._known(words)
+        return self._at_once(name, words) or self._known(words)
 
-    def _introduction(self, name: bytes, words: Words) -> bytes:
+    def _at_once(self, name: bytes, words: Words) -> bytes:
         """Return the answer to what a client says of itself or asks of the server; nothing for other commands."""
         part = words[1].upper() if len(words) > 1 else b""
         match name:
@@ -128,29 +132,19 @@ class Wire:
                 return kind + b"".join(map(encoded, HELLO))
             case b"ECHO" | b"PING" if part:
                 return encoded(words[1])
-            case b"SELECT" if part == b"0":
-                return OK
-            case b"SELECT":
-                raise current().refuse(f"it uses database {part.decode()}, and the explorer knows one database")
-            case _:
-                return self._administration(name, part, words)
-
-    def _administration(self, name: bytes, part: bytes, words: Words) -> bytes:
-        match name:
-            case b"CLIENT" if part == b"ID":
-                return b":%d\r\n" % (current().number * 100 + self.number)
-            case b"CLIENT" | b"INFO" if part in KNOWN[name]:
-                return KNOWN[name][part]
-            case b"SCRIPT" if part == b"LOAD":
-                self.scripts.register(words[2].decode())
-                return encoded(sha1(words[2]).encode())
-            case b"SCRIPT" if part == b"EXISTS":
-                return encoded(tuple(1 for _ in words[2:]))
-            case b"CLIENT" | b"INFO" | b"SCRIPT":
-                raise current().refuse(f"it sends {name.decode()} {part.decode()}, which has no model")
+            case b"PING" if self.is_listening:
+                return encoded((b"pong", b""))
             case b"FUNCTION" if part == b"LOAD":
                 return self.scripts.load_functions(words[-1])
-        return b""
+        answer = KNOWN[name].get(part) if name in KNOWN else AT_ONCE.get(name, b"")
+        if answer is None:
+            raise current().refuse(f"it sends {name.decode()} {part.decode()}, which has no model")
+        return answer if isinstance(answer, bytes) else answer(self, words)
+
+    def load(self, script: bytes) -> bytes:
+        """Load a script, and return its name as a reply."""
+        self.scripts.register(script.decode())
+        return encoded(sha1(script).encode())
 
     def _known(self, words: Words) -> Any:
         """Return a command that has a model; of a script that is not loaded, the answer. Raises NotExplored."""

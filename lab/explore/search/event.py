@@ -156,3 +156,13 @@ class Budget(NamedTuple):
 
 
 NONE = Budget()
+# by the kind of an event that injects a fault: the field of the budget from which it is taken
+SPENDS = {
+    PAUSE: "pauses",
+    CRASH: "crashes",
+    LOST_REPLY: "lost_replies",
+    LOST_COMMAND: "lost_replies",
+    RESEND: "resends",
+    RESTART: "restarts",
+    FAILURE: "failures",
+}

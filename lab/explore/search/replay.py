@@ -14,18 +14,7 @@ from typing import Any
 from lab.explore.code.replica import NeverWaits
 from lab.explore.code.tree import trees_of
 from lab.explore.model import GRID_MS, NotExplored
-from lab.explore.search.event import (
-    CRASH,
-    FAILURE,
-    LOST_COMMAND,
-    LOST_REPLY,
-    PAUSE,
-    RESEND,
-    RESTART,
-    Budget,
-    ScheduleEvent,
-    short,
-)
+from lab.explore.search.event import SPENDS, Budget, ScheduleEvent, short
 from lab.explore.search.move import Move
 from lab.explore.search.moves import begin, end, moves, started, take
 from lab.explore.search.reductions import renamed
@@ -36,15 +25,6 @@ from lab.explore.store.resp import Reply
 from lab.explore.store.table import COUNTER_DATABASE, StoreTable, Table
 
 TRIES = 20
-SPENDS = {
-    PAUSE: "pauses",
-    CRASH: "crashes",
-    LOST_REPLY: "lost_replies",
-    LOST_COMMAND: "lost_replies",
-    RESEND: "resends",
-    RESTART: "restarts",
-    FAILURE: "failures",
-}
 
 
 class NotPossible(Exception):  # noqa: N818 - states what is wrong with the schedule
