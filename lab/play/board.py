@@ -16,7 +16,6 @@ from lab.explore.model import NUMBER
 from lab.explore.search.ghosts import Hold
 from lab.explore.search.harm import Why
 from lab.explore.search.in_words import in_words, reply_in_words
-from lab.explore.search.search import SearchGraph
 from lab.explore.search.state import DEAD, PAUSED, State
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import Contents, RealRedis, loading
@@ -91,9 +90,8 @@ class CodeLine(NamedTuple):
 class Board:
     """What a page shows of the states of one world."""
 
-    def __init__(self, world: World, graph: SearchGraph | None = None) -> None:
-        self.world, self.graph = world, graph
-        self.program = world.program
+    def __init__(self, world: World) -> None:
+        self.world, self.program = world, world.program
         self._granted: dict[tuple[int, int], bool] = {}
         self._values: dict[tuple[int, int], tuple[tuple[str, str], ...]] = {}
         self._words: dict[tuple[CommandSent, Language], str] = {}

@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from lab.explore.model import Numbered
-from lab.explore.search.harm import Finding, Why
-from lab.explore.search.move import Move
-from lab.explore.search.state import State
+from lab.explore.search.harm import Why
 from lab.language.choice import Language
 from lab.play.board import Board
 from lab.play.graph import NEVER, Graph
-from lab.play.report import Report, broken_by, reported
+from lab.play.report import broken_by, reported
 from lab.story import say
 
 
-class Statements:
-    """What a page states of moves. The Chinese is made of the same facts, once for each text."""
-
-    def __init__(self, board: Board) -> None:
-        self.board = board
-        # each English text with its Chinese
-        self.chinese = {say.truth(why.value): say.truth(why.value, Language.CHINESE) for why in Why if why}
-
-    def report(self, before: State, move: Move) -> Report:
-        """Return what an event did."""
-        english = reported(self.board, before, move, Language.ENGLISH)
-        if any(one not in self.chinese for one in (*english.sentences, english.short)):
-            chinese = reported(self.board, before, move, Language.CHINESE)
-            pairs = zip((*english.sentences, english.short, english.answer), (*chinese.sentences, *chinese[1:]), strict=True)
-            self.chinese.update((one, other) for one, other in pairs)
-        return english
-
-    def breaks(self, before: State, move: Move, finding: Finding) -> str:
-        """Return how a move breaks a claim."""
-        english = broken_by(self.board, before, move, finding, Language.ENGLISH)
-        if english not in self.chinese:
-            self.chinese[english] = broken_by(self.board, before, move, finding, Language.CHINESE)
-        return english
+def _stated(chinese: dict[str, str], texts: Callable[[Language], Sequence[str]]) -> Sequence[str]:
+    """Return texts in English, and note the Chinese of each: it is made of the same facts, once for each text."""
+    english = texts(Language.ENGLISH)
+    if any(one not in chinese for one in english):
+        chinese.update(zip(english, texts(Language.CHINESE), strict=True))
+    return english
 
 
 def encoded(graph: Graph) -> tuple[dict[str, Any], dict[str, str]]:
@@ -48,8 +31,8 @@ def encoded(graph: Graph) -> tuple[dict[str, Any], dict[str, str]]:
     ``moves``: of each state, four numbers a move: the event, the next state, the report, what breaks.
     ``reports``: of each report the places of its sentences, its letters for the picture, the answer.
     """
-    board = Board(graph.world, graph.found.graph)
-    stated = Statements(board)
+    board = Board(graph.world)
+    chinese = {say.truth(why.value): say.truth(why.value, Language.CHINESE) for why in Why if why}
     panes, locks, counters, left, events, sentences, reports, findings = (Numbered[Any]() for _ in range(8))
     findings.number(())  # place 0: nothing breaks
     states, moves = [], []
@@ -60,9 +43,9 @@ def encoded(graph: Graph) -> tuple[dict[str, Any], dict[str, str]]:
         states.append([*shown, *about, written, graph.distances.get(number, NEVER)])
         of_state: list[int] = []
         for move, after, found in zip(graph.moves[number], graph.leads_to[number], graph.broken[number], strict=True):
-            breaks = tuple((one.claim.name, stated.breaks(state, move, one)) for one in found)
-            report = stated.report(state, move)
-            placed = reports.number((tuple(map(sentences.number, report.sentences)), report.short, report.answer))
+            breaks = tuple((one.claim.name, *_stated(chinese, partial(broken_by, board, state, move, one))) for one in found)
+            *said, short, answer = _stated(chinese, partial(reported, board, state, move))
+            placed = reports.number((tuple(map(sentences.number, said)), short, answer))
             of_state += [events.number(str(move.event)), after, placed, findings.number(breaks)]
         moves.append(of_state)
     states, moves = merged(states, moves)
@@ -78,7 +61,7 @@ def encoded(graph: Graph) -> tuple[dict[str, Any], dict[str, str]]:
         "states": states,
         "moves": moves,
     }
-    return data, {english: chinese for english, chinese in stated.chinese.items() if english != chinese}
+    return data, {english: other for english, other in chinese.items() if english != other}
 
 
 def merged(states: list[list[int]], moves: list[list[int]]) -> tuple[list[list[int]], list[list[int]]]:

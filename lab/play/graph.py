@@ -6,17 +6,12 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 
 from app.lock import Claim, Stage
 from lab.explore.decision import Explorer
 from lab.explore.questions import Question
 from lab.explore.search.event import ScheduleEvent
-from lab.explore.search.harm import Finding
-from lab.explore.search.move import Move
-from lab.explore.search.search import Searched, SearchGraph, search
-from lab.explore.search.state import State
-from lab.explore.search.world import World
+from lab.explore.search.search import Searched, search
 from lab.explore.store.real_redis import RealRedis
 from lab.play.levels import CLIENTS
 
@@ -32,35 +27,24 @@ def searched(stage: Stage, question: Question, real: RealRedis, within_s: float)
         yield search(world, question.budget, question.horizon_ms, time.monotonic() + within_s)
 
 
-@dataclass
 class Graph:
     """A search that is complete, seen from its goal. A state is its number; 0 is the start."""
 
-    found: Searched
-    # the goal: one of these breaks
-    goal: Collection[Claim]
-    world: World = field(init=False)
-    states: list[State] = field(init=False)
-    # of each state, what can happen, and where it leads
-    moves: list[list[Move]] = field(init=False)
-    leads_to: list[list[int]] = field(init=False)
-    # of each state, in the order of its moves: what the move breaks
-    broken: list[list[tuple[Finding, ...]]] = field(init=False)
-    # how many events each state is from the goal; a state that never gets there is not in it
-    distances: dict[int, int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        graph = self.found.graph
+    def __init__(self, found: Searched, goal: Collection[Claim]) -> None:
+        """Take the search, and the claims of which one must break."""
+        graph = found.graph
         assert graph is not None  # noqa: S101 - the search was just made
-        self.world = graph.world
-        self.states = [graph.state(number) for number in range(len(graph))]
-        self.moves = [graph.moves(number) for number in range(len(graph))]
-        self.leads_to = [[graph.leads_to[place] for place in graph.places(number)] for number in range(len(graph))]
+        self.graph, self.found, self.goal, self.world = graph, found, goal, graph.world
+        everywhere = range(len(graph))
+        self.states = [graph.state(number) for number in everywhere]
+        # of each state, what can happen, where it leads, and what it breaks: also what its schedule breaks that ends with it
+        self.moves = [graph.moves_of(state) for state in self.states]
+        self.leads_to = [[graph.leads_to[place] for place in graph.places(number)] for number in everywhere]
         self.broken = [
-            [_breaks(graph, move, after) for move, after in zip(*both, strict=True)]
+            [tuple(dict.fromkeys((*move.found, *graph.ends.get(after, ())))) for move, after in zip(*both, strict=True)]
             for both in zip(self.moves, self.leads_to, strict=True)
         ]
-        self.distances = self._distances()
+        self.distances = self._distances()  # how many events each state is from the goal, if it ever gets there
 
     def reaches(self, state: int, number: int) -> bool:
         """Return whether a move of a state breaks a claim of the goal."""
@@ -100,10 +84,4 @@ class Graph:
 
     def breaking(self) -> int:
         """Return how many schedules reach the goal: all but those that never do."""
-        assert self.found.graph is not None  # noqa: S101 - as above
-        return self.found.schedules - self.found.graph.keeping(self.goal)
-
-
-def _breaks(graph: SearchGraph, move: Move, after: int) -> tuple[Finding, ...]:
-    """Return what a move breaks: also what its schedule breaks that ends with it."""
-    return tuple(dict.fromkeys((*move.found, *graph.ends.get(after, ()))))
+        return self.found.schedules - self.graph.keeping(self.goal)

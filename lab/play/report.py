@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from lab.explore.code.operation import Nap
 from lab.explore.search.event import CLOCK, FAILURE, LOST_COMMAND, LOST_REPLY, NOBODY, RESEND, letter_of
@@ -21,26 +20,15 @@ from lab.story.happening import Happening, Kind
 LOST = (LOST_REPLY, LOST_COMMAND)
 
 
-class Report(NamedTuple):
-    """What a page shows of an event."""
-
-    # what was sent, what was answered, and what that means
-    sentences: tuple[str, ...]
-    # a few letters for the picture of the schedule
-    short: str
-    # the reply, as short
-    answer: str
-
-
-def reported(board: Board, before: State, move: Move, language: Language) -> Report:
-    """Return what an event did."""
+def reported(board: Board, before: State, move: Move, language: Language) -> tuple[str, ...]:
+    """Return what an event did in sentences; last, a few letters for the picture of the schedule, and the reply as short."""
     deeds = [*_event(board, before, move, language), *_changes(board, before, move.state)]
-    return Report(tuple(_sentence(one, language) for one in deeds), *_in_short(board, before, move, language))
+    return (*[_sentence(one, language) for one in deeds], *_in_short(board, before, move, language))
 
 
-def broken_by(board: Board, before: State, move: Move, finding: Finding, language: Language) -> str:
-    """Return how a move breaks a claim, with the letters of the clients."""
-    return say.capital(say.broken(breaks(_seen(board, before, move), finding), language))
+def broken_by(board: Board, before: State, move: Move, finding: Finding, language: Language) -> tuple[str, ...]:
+    """Return how a move breaks a claim, with the letters of the clients, as the only text."""
+    return (say.capital(say.broken(breaks(_seen(board, before, move), finding), language)),)
 
 
 def _sentence(parts: tuple[Happening, ...], language: Language) -> str:

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -166,7 +166,7 @@ class Program:
         """Start a replica, and with it its requests: each runs to its first operation."""
         replica = self._replica(number, at_ms)
         process = _Process(self, replica)
-        replica.begin(*[process.serving(place) for place in range(self.task.at_once)])
+        replica.begin(*[partial(process.serve, place) for place in range(self.task.at_once)])
         return replica
 
     def _replica(self, number: int, at_ms: int = 0) -> Replica:
@@ -196,14 +196,10 @@ class _Process:
         self.resource: Any = kind(store if kind.in_lock_store else _client(sockets.COUNTER_HOST), NUMBER)
         self.store, self.lock = store, stage.lock
 
-    def serving(self, place: int) -> Callable[[], None]:
-        """Return what a thread does that serves requests, one after the other."""
-
-        def serve() -> None:
-            for turn in range(self.program.task.in_turn):
-                self._request(place, turn)
-
-        return serve
+    def serve(self, place: int) -> None:
+        """Serve requests, one after the other, in one thread."""
+        for turn in range(self.program.task.in_turn):
+            self._request(place, turn)
 
     def _request(self, place: int, turn: int) -> None:
         task, replica = self.program.task, self.replica

@@ -219,12 +219,8 @@ class SearchGraph:
         """Return the state of a number."""
         return State(*[values[part] for values, part in zip(self._values, self._row.unpack(self.keys[number]), strict=True)])
 
-    def moves(self, number: int) -> list[Move]:
-        """Return what can happen in a state, folded, in the order of ``places``."""
-        return self.moves_of(self.state(number))
-
     def moves_of(self, state: State) -> list[Move]:
-        """Return what can happen in a state, folded."""
+        """Return what can happen in a state, folded, in the order of ``places``."""
         found = moves(self.world, state, self.budget, self.horizon_ms)
         if self.world.alike is not None:
             self.world.alike.fold(state, found)
