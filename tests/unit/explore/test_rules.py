@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from app.lock import Claim
+from lab.explore.code.operation import Granted
 from lab.explore.code.program import Task
 from lab.explore.decision import SearchOutcome
-from lab.explore.search.event import Budget
-from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, About, Hold, Left, Owner, beginning
+from lab.explore.search.event import NONE, Budget
+from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, About, Consequences, Hold, Left, Owner, beginning
 from lab.explore.search.harm import Finding, Harm, Why
+from lab.explore.search.rules import marked
 from lab.explore.search.rules_of_faults import attributed
+from lab.explore.search.rules_of_time import ended
 from lab.explore.search.search import Broken, Searched
+from lab.explore.search.state import RUNS, State
 from tests.every import every
 
 TTL_MS = 3000
@@ -23,6 +29,9 @@ class NobodyFree:
 
     def free_at_ms(self, lock, now_ms, key):
         return None
+
+    def free_without(self, lock, now_ms, clients):
+        return frozenset()
 
 
 ABOUT = About(Task(TTL_MS), TTL_MS, oracle=NobodyFree(), known=frozenset({"L"}))
@@ -85,3 +94,56 @@ def test_what_a_search_decides(claim, two_inside, served, decides):
     broken = {Claim.exclusive: Broken(Finding(Claim.exclusive, Harm.TWO_HOLDERS), [])} if two_inside else {}
 
     assert SearchOutcome(Searched(complete=True, served=served, broken=broken)).decides(claim) is decides
+
+
+@every(
+    "hold, at_once, breaks",
+    [
+        (Hold("L", None), 1, [Claim.exclusive]),
+        (Hold("L", None), 2, [Claim.exclusive, Claim.exclusive_in_process]),
+        (Hold("L", 1000), 1, []),  # its lease has ended
+        (Hold("other", None), 2, []),
+        (None, 1, []),
+    ],
+)
+def test_two_holders(hold, at_once, breaks):
+    """Who is granted a lock on which another relies breaks mutual exclusion, whether an increment is lost or not."""
+    ghosts = beginning(2).of_actor(0, phase=WORKS, hold=hold).owned_by("L", Owner(1, 2000))
+    then = Consequences(ABOUT._replace(task=Task(TTL_MS, at_once=at_once)), ghosts, 2000)
+
+    marked(then, 1, Granted("L", 0))
+
+    assert [one.claim for one in then.found] == breaks
+    assert then.actors[1].phase == WORKS
+
+
+AT_END = {  # whether the horizon has cut the schedule, since when nobody has used the lock → what breaks
+    (False, 0): [(Claim.releases_only_its_own, Harm.STUCK), (Claim.serves_most_requests, Harm.STUCK)],
+    (False, 8999): [(Claim.releases_only_its_own, Harm.STUCK), (Claim.serves_most_requests, Harm.STUCK)],
+    (True, 0): [(Claim.serves_most_requests, Harm.STUCK)],
+    (True, 8999): [],  # for a moment only: they would continue
+}
+
+
+@every("is_cut, idle_since_ms", AT_END)
+def test_who_waits_at_the_end(is_cut, idle_since_ms):
+    """Who waits at the end is locked out for ever; at the horizon, only if nobody has used the lock for long."""
+    state = State((0, 0), (RUNS, RUNS), 0, 0, 9000, NONE, beginning(2)._replace(idle_since_ms=idle_since_ms))
+    world = SimpleNamespace(task=Task(TTL_MS), actors=2, waiting=lambda state: (1,), threads=lambda state: ())
+    then = Consequences(ABOUT._replace(serves=True), state.ghosts, 9000)
+
+    ended(then, world, state, NONE, is_cut)  # type: ignore[arg-type]
+
+    assert [(one.claim, one.harm) for one in then.found] == AT_END[is_cut, idle_since_ms]
+
+
+@every("served, breaks", [(0, True), (1, False), (2, False)])
+def test_few_served(served, breaks):
+    """Where nothing fails, half of the requests must be served."""
+    state = State((0, 0), (RUNS, RUNS), 0, 0, 100, NONE, beginning(2)._replace(served=served))
+    world = SimpleNamespace(task=Task(TTL_MS), actors=2, waiting=lambda state: (), threads=lambda state: ())
+    then = Consequences(ABOUT._replace(serves=True, known=frozenset()), state.ghosts, 100)
+
+    ended(then, world, state, NONE, is_cut=False)  # type: ignore[arg-type]
+
+    assert [one.harm for one in then.found] == [Harm.FEW_SERVED] * breaks
