@@ -73,7 +73,7 @@ def _promise(decision: Decision, claim: Claim, status: str) -> Styled:
         case "holds":
             return _line("holds", claim), "green"
         case "not_decided":
-            return _line("open", claim, "holds", f"not decided: {_why_not(decision, decision.missing(claim))}"), "yellow"
+            return _line("open", claim, "holds", f"not decided: {_why_not(decision.missing(claim), decision.ttl_ms)}"), "yellow"
         case _:
             return _line("–", claim, "holds", f"not looked at: {instead(claim, decision.stage)}"), "dim"
 
@@ -123,21 +123,21 @@ def _line(sign: str, claim: Claim, form: str = "holds", about: str = "") -> str:
     )
 
 
-def _breaks(question: Question, broken: Broken, ttl_ms: int) -> str:
+def _breaks(answer: SearchOutcome, broken: Broken, ttl_ms: int) -> str:
     what = say.cause(of_finding(broken.finding))
-    return f"{counted(len(broken.events), 'event')}, {conditions(question, ttl_ms)}: {what}"
+    return f"{counted(len(broken.events), 'event')}, {conditions(answer.question, ttl_ms)}: {what}"
 
 
-def _why_not(decision: Decision, numbers: Sequence[int]) -> str:
+def _why_not(missing: Sequence[SearchOutcome], ttl_ms: int) -> str:
     """Return why searches do not decide a claim: which they are, or that they broke mutual exclusion before."""
-    if any(decision.answers[number].is_decided for number in numbers):
+    if any(one.is_decided for one in missing):
         return "where two hold the lock at once, nobody can say whose lock a release frees"
-    return _open_with(decision, numbers)
+    return _open_with(missing, ttl_ms)
 
 
-def _open_with(decision: Decision, numbers: Sequence[int]) -> str:
+def _open_with(missing: Sequence[SearchOutcome], ttl_ms: int) -> str:
     """Return which searches are not decided."""
-    found = list(dict.fromkeys(conditions(decision.questions[number], decision.ttl_ms) for number in numbers))
+    found = list(dict.fromkeys(conditions(one.question, ttl_ms) for one in missing))
     more = f" and {counted(len(found) - 1, 'other search', 'other searches')}" if len(found) > 1 else ""
     return found[0] + more
 
@@ -155,13 +155,13 @@ def _scenarios() -> list[Scenario]:
 
 def _open(decision: Decision) -> Iterator[str]:
     """Yield why searches are not decided, each reason once; but not where there was no time for what no promise needs."""
-    by_reason: dict[str, list[int]] = {}
-    for number, (question, answer) in enumerate(zip(decision.questions, decision.answers, strict=True)):
-        if answer.undecided is not None and (question.needed or answer.undecided not in OF_THE_BUDGET):
-            by_reason.setdefault(_reason(answer), []).append(number)
+    by_reason: dict[str, list[SearchOutcome]] = {}
+    for answer in decision.answers:
+        if answer.undecided is not None and (answer.question.needed or answer.undecided not in OF_THE_BUDGET):
+            by_reason.setdefault(_reason(answer), []).append(answer)
     nothing = not any(one.is_decided for one in decision.answers)
-    for reason, numbers in by_reason.items() if not nothing or len(by_reason) > 1 else ():
-        yield "\n" + "\n".join(textwrap.wrap(f"Not decided with {_open_with(decision, numbers)}: {reason}.", WIDTH))
+    for reason, answers in by_reason.items() if not nothing or len(by_reason) > 1 else ():
+        yield "\n" + "\n".join(textwrap.wrap(f"Not decided with {_open_with(answers, decision.ttl_ms)}: {reason}.", WIDTH))
 
 
 def again(stage: Stage, question: Question, broken: Broken, out: Path | None) -> str:
@@ -211,16 +211,16 @@ def _decided(decision: Decision) -> str:
     cut = sum(one.found.cut for one in done if one.found is not None)
     schedules = f", {thousands(found)} schedules" if decision.servers == 1 and found else ""
     ends = f"; {thousands(cut)} of them end at the horizon, with somebody still waiting" if cut and decision.servers == 1 else ""
-    searches = counted(len(decision.questions) + decision.moot, "search", "searches")
+    searches = counted(len(decision.answers) + decision.moot, "search", "searches")
     moot = f"; {counted(decision.moot, 'search', 'searches')} had nothing to ask" if decision.moot else ""
     return f"Decided: {len(done)} of {searches}{schedules}{ends}{moot}. Redis {decision.redis}."
 
 
 def _not_looked_at(decision: Decision) -> str:
-    asked = {one.replicas for one in decision.questions}
+    asked = {one.question.replicas for one in decision.answers}
     parts = [f"more than {in_words(max(asked))} clients (--clients)"]
     is_any = any(one.is_decided for one in decision.answers)
-    left = [number for number, one in enumerate(decision.answers) if not one.is_decided and not decision.questions[number].needed]
+    left = [one for one in decision.answers if not one.is_decided and not one.question.needed]
     if left and is_any:
         parts.append(f"{counted(len(left), 'search', 'searches')} for which there was no time (--budget)")
     parts += ["three faults (--pauses and its kin)"]

@@ -52,7 +52,8 @@ def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = 
     """
     for claim in [claim for claim in decision.broken() if only in (None, claim)]:
         while claim in (broken := decision.broken()):
-            question, its = broken[claim]
+            answer, its = broken[claim]
+            question = answer.question
             try:
                 world = explorer.world(question.task, question.replicas)
                 story, moves = staged(world, its.events, question.horizon_ms, claim.name)
@@ -60,14 +61,12 @@ def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = 
                 explorer.forget()
             except (*CANNOT, Differs) as error:
                 why = Undecided.STALLED if isinstance(error, MachineStalled) else Undecided.DIFFERS
-                decision.disbelieve(question, claim, why, str(error))
+                answer.disbelieve(claim, why, str(error))
             else:
                 if any(one.claim is claim for move in moves for one in move.found):
                     yield Shortest(its, question, world, moves, story)
                     break
-                decision.disbelieve(
-                    question, claim, Undecided.DIFFERS, f"{short(its.events)} breaks nothing when it is run again"
-                )
+                answer.disbelieve(claim, Undecided.DIFFERS, f"{short(its.events)} breaks nothing when it is run again")
 
 
 def write_scenarios(shortest: Sequence[Shortest], explorer: Explorer, folder: Path) -> Iterator[str]:

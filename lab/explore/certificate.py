@@ -41,7 +41,6 @@ from lab.explore.code.program import Program, servers_of
 from lab.explore.code.replica import NewToken
 from lab.explore.code.tree import Node, Tree
 from lab.explore.decision import HOLDS, Decision, SearchOutcome
-from lab.explore.questions import Question
 from lab.explore.search.event import CLOCK, CRASH, PAUSE, RESTART
 from lab.explore.search.move import Move
 from lab.explore.search.moves import happenings
@@ -65,8 +64,7 @@ def refusal(decision: Decision) -> str:
     broken = [claim.name for claim in Claim if claim in decision.claims & decision.broken().keys()]
     if broken:
         return f"{decision.stage.name} breaks {', '.join(broken)}"
-    pairs = zip(decision.questions, decision.answers, strict=True)
-    if any(question.needed and not answer.is_decided for question, answer in pairs) or not decision.of_status(HOLDS):
+    if any(one.question.needed and not one.is_decided for one in decision.answers) or not decision.of_status(HOLDS):
         return f"not everything is decided of {decision.stage.name}"
     if servers_of(decision.stage) > 1:
         return "a lock on several servers has too many states"
@@ -82,14 +80,13 @@ def write(decision: Decision, real: RealRedis, path: Path) -> Iterator[str]:
         raise NoCertificate(why)
     stage, sections = decision.stage, []
     scripts: set[bytes] = set()
-    for question, answer in zip(decision.questions, decision.answers, strict=True):
-        if question.needed:
-            section = Section(stage, question, answer, real, decision.servers)
-            try:
-                sections.append(section.lines())
-            except NoCertificate as reason:
-                raise NoCertificate(f"in the search with {section.about.words}, {reason}") from None
-            scripts |= section.scripts
+    for answer in [one for one in decision.answers if one.question.needed]:
+        section = Section(stage, answer, real, decision.servers)
+        try:
+            sections.append(section.lines())
+        except NoCertificate as reason:
+            raise NoCertificate(f"in the search with {section.about.words}, {reason}") from None
+        scripts |= section.scripts
     about = {
         "format": checker.FORMAT,
         "stage": stage.lookup or stage.name,
@@ -123,10 +120,10 @@ class NoCertificate(Exception):  # noqa: N818 - states what is so
 class Section:
     """One search, as a certificate lists it."""
 
-    def __init__(self, stage: Stage, question: Question, answer: SearchOutcome, real: RealRedis, servers: int) -> None:
-        self.question, self.real = question, real
-        self.program = Program(stage, question.task, real)
-        self.about = _about(stage, question, answer, servers)
+    def __init__(self, stage: Stage, answer: SearchOutcome, real: RealRedis, servers: int) -> None:
+        self.question, self.real = answer.question, real
+        self.program = Program(stage, self.question.task, real)
+        self.about = _about(stage, answer, servers)
         self.table = Table(real)
         self.contents: dict[int, checker.Content] = {}
         self.scripts: set[bytes] = set()
@@ -312,8 +309,8 @@ def _lists(value: Any) -> Any:
     return list(map(_lists, value)) if isinstance(value, tuple) else value
 
 
-def _about(stage: Stage, question: Question, answer: SearchOutcome, servers: int) -> Search:
-    task = question.task
+def _about(stage: Stage, answer: SearchOutcome, servers: int) -> Search:
+    question, task = answer.question, answer.question.task
     broken = answer.found.broken if answer.found is not None else {}
     fields = task.as_fields()
     return Search(

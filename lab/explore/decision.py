@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import InitVar, dataclass, field
 from enum import StrEnum
 
 from app.lock import Claim, Stage
@@ -67,6 +67,7 @@ OF_OWNERS = (Claim.releases_only_its_own, Claim.releases_atomically)
 class SearchOutcome:
     """What came of one search."""
 
+    question: Question
     # None before it was searched, and where it could not begin
     found: Searched | None = None
     # None where all of it is decided
@@ -89,6 +90,12 @@ class SearchOutcome:
             return False
         return claim not in OF_WORK or self.found.served > 0
 
+    def disbelieve(self, claim: Claim, why: Undecided, about: str) -> None:
+        """Forget that the search breaks a claim: the schedule could not be run again."""
+        assert self.found is not None  # noqa: S101 - it has broken a claim
+        del self.found.broken[claim]
+        self.undecided, self.about = why, about
+
 
 @dataclass
 class Decision:
@@ -96,7 +103,8 @@ class Decision:
 
     stage: Stage
     ttl_ms: int
-    questions: list[Question]
+    questions: InitVar[Sequence[Question]]
+    # of each question, what came of it
     answers: list[SearchOutcome] = field(default_factory=list)
     redis: str = ""
     seconds: float = 0.0
@@ -109,8 +117,8 @@ class Decision:
     # how many questions were dropped, with which nothing was asked
     moot: int = 0
 
-    def __post_init__(self) -> None:
-        self.answers = self.answers or [SearchOutcome(undecided=Undecided.TIME) for _ in self.questions]
+    def __post_init__(self, questions: Sequence[Question]) -> None:
+        self.answers = self.answers or [SearchOutcome(one, undecided=Undecided.TIME) for one in questions]
 
     @property
     def claims(self) -> frozenset[Claim]:
@@ -124,33 +132,23 @@ class Decision:
 
     def drop_moot(self) -> None:
         """Forget the questions with which nothing was asked."""
-        kept = [place for place, answer in enumerate(self.answers) if not answer.is_moot]
-        self.moot += len(self.answers) - len(kept)
-        self.questions = [self.questions[place] for place in kept]
-        self.answers = [self.answers[place] for place in kept]
+        self.moot += sum(one.is_moot for one in self.answers)
+        self.answers = [one for one in self.answers if not one.is_moot]
 
-    def disbelieve(self, question: Question, claim: Claim, why: Undecided, about: str) -> None:
-        """Forget that a search breaks a claim: the schedule could not be run again."""
-        answer = self.answers[self.questions.index(question)]
-        assert answer.found is not None  # noqa: S101 - it has broken a claim
-        del answer.found.broken[claim]
-        answer.undecided, answer.about = why, about
-
-    def broken(self) -> dict[Claim, tuple[Question, Broken]]:
+    def broken(self) -> dict[Claim, tuple[SearchOutcome, Broken]]:
         """Return each claim that breaks, with the first search in which it does, and a shortest schedule there."""
-        found: dict[Claim, tuple[Question, Broken]] = {}
-        for question, answer in zip(self.questions, self.answers, strict=True):
+        found: dict[Claim, tuple[SearchOutcome, Broken]] = {}
+        for answer in self.answers:
             for claim, broken in answer.found.broken.items() if answer.found is not None else ():
-                found.setdefault(claim, (question, broken))
+                found.setdefault(claim, (answer, broken))
         return found
 
     def status(self, claim: Claim) -> str:
         """Return what is decided of a claim that is asked about."""
         if claim in self.broken():
             return BREAKS
-        if not self._asking(claim):
-            return NOT_ASKED
-        return OPEN if self.missing(claim) else HOLDS
+        is_asked = any(one.question.needs(claim, self.servers) for one in self.answers)
+        return NOT_ASKED if not is_asked else OPEN if self.missing(claim) else HOLDS
 
     def promises(self) -> dict[Claim, str]:
         """Return what is decided of each claim that is asked about."""
@@ -160,21 +158,15 @@ class Decision:
         """Return the claims that are asked about of which this is decided."""
         return [claim for claim, its in self.promises().items() if its == status]
 
-    def _asking(self, claim: Claim) -> list[int]:
-        """Return the numbers of the searches that a decision of a claim needs."""
-        return [number for number, one in enumerate(self.questions) if one.needed and claim in one.tests(self.servers)]
-
-    def missing(self, claim: Claim) -> list[int]:
-        """Return the numbers of the searches that are missing to decide a claim."""
-        return [number for number in self._asking(claim) if not self.answers[number].decides(claim)]
+    def missing(self, claim: Claim) -> list[SearchOutcome]:
+        """Return the searches that are missing to decide a claim."""
+        return [one for one in self.answers if one.question.needs(claim, self.servers) and not one.decides(claim)]
 
     @property
     def is_whole(self) -> bool:
         """Whether every claim that is asked about, and that some default search decides, was decided."""
         undecided = self.of_status(OPEN) or set(self.of_status(NOT_ASKED)) & set(decidable(self.servers))
-        doubtful = any(
-            one.undecided in DOUBTFUL for question, one in zip(self.questions, self.answers, strict=True) if question.needed
-        )
+        doubtful = any(one.undecided in DOUBTFUL for one in self.answers if one.question.needed)
         return not (undecided or doubtful) and any(one.is_decided for one in self.answers)
 
 
@@ -189,7 +181,7 @@ class Explorer:
         self.lock = Nodes([Table(real)] * (servers or servers_of(stage))) if several else table_of(stage.store, real)
         self._worlds = Memo[tuple[Task, int], World](self._world)
         self._probes: dict[int, Probe] = {}
-        self._alone: dict[Task, SearchOutcome | None] = {}
+        self._alone: dict[Task, tuple[Undecided, str] | None] = {}
         self._treats_alike = self._clients_are_alike = True
         # the lines that make a token of narrow draws; by line, what was drawn there
         self._tokens: set[tuple[str, int]] = set()
@@ -227,9 +219,9 @@ class Explorer:
     ) -> SearchOutcome:
         """Search a question, and run what it finds again. until_s: on the monotonic clock. Raises nothing of the stage's."""
         for _ in range(TRIES):
-            answer = SearchOutcome()
+            answer = SearchOutcome(question)
             try:
-                self._answer(question, until_s, on_broken, answer)
+                self._answer(answer, until_s, on_broken)
             except tuple(REASONS) as error:
                 answer.undecided = next(why for kind, why in REASONS.items() if isinstance(error, kind))
                 answer.about = str(error)
@@ -237,16 +229,16 @@ class Explorer:
                 break
         return answer
 
-    def _answer(self, question: Question, until_s: float, on_broken: Callable[[Broken], None], answer: SearchOutcome) -> None:
+    def _answer(self, answer: SearchOutcome, until_s: float, on_broken: Callable[[Broken], None]) -> None:
         while True:
             try:
-                task = question.task._replace(at_once=1, in_turn=1)
+                task = answer.question.task._replace(at_once=1, in_turn=1)
                 if task not in self._alone:
                     self._alone[task] = self._run_alone(task, until_s)
                 if (alone := self._alone[task]) is not None:
-                    answer.undecided, answer.about = alone.undecided, alone.about
+                    answer.undecided, answer.about = alone
                     return
-                self._search(question, until_s, on_broken, answer)
+                self._search(answer, until_s, on_broken)
                 return
             except NotAlike:  # then each of several servers counts for itself
                 self._treats_alike = False
@@ -266,20 +258,19 @@ class Explorer:
         self._probes.clear()
         self._alone.clear()
 
-    def _run_alone(self, task: Task, until_s: float) -> SearchOutcome | None:
+    def _run_alone(self, task: Task, until_s: float) -> tuple[Undecided, str] | None:
         """Return why nothing can be decided: a request alone, without a fault, must end well and do its work once."""
         horizon_ms = task.work_ms + 2 * task.ttl_ms
         found = search(self.world(task, 1), NONE, horizon_ms, until_s)
         self._say_drawn()
         failed = next((one.finding for one in found.broken.values() if one.finding.harm is Harm.FAILED), None)
         if failed is not None:
-            return SearchOutcome(undecided=Undecided.FAILS, about=failed.about)
+            return Undecided.FAILS, failed.about
         if not found.complete:
-            return SearchOutcome(undecided=Undecided.TIME, about="a request alone does not end")
+            return Undecided.TIME, "a request alone does not end"
         does_work = found.served or Claim.counts_once in found.broken
         if not does_work and task.work_ms <= task.ttl_ms:  # a lock may give up work that takes longer than its TTL
-            refused = "it was refused" if found.refused else "it did not do its work"
-            return SearchOutcome(undecided=Undecided.NOBODY_SERVED, about=refused)
+            return Undecided.NOBODY_SERVED, "it was refused" if found.refused else "it did not do its work"
         return None
 
     def _say_drawn(self) -> None:
@@ -287,7 +278,8 @@ class Explorer:
             if line:
                 self.drawn[f"{file.rpartition('/')[2]}:{line}"] = what
 
-    def _search(self, question: Question, until_s: float, on_broken: Callable[[Broken], None], answer: SearchOutcome) -> None:
+    def _search(self, answer: SearchOutcome, until_s: float, on_broken: Callable[[Broken], None]) -> None:
+        question = answer.question
         world = self.world(question.task, question.replicas)
         # three that split the votes of several servers may all give up: that says nothing of the lock
         serves = question.fits and (question.replicas == PAIR or world.program.servers == 1)
@@ -302,12 +294,12 @@ class Explorer:
         if not found.complete:
             answer.undecided = Undecided.MEMORY if found.states >= MOST_STATES else Undecided.TIME
             answer.about = f"{found.states} states"
-        self._run_again(world, question, answer, until_s, folds)
+        self._run_again(world, answer, until_s, folds)
         self._say_drawn()
 
-    def _run_again(self, world: World, question: Question, answer: SearchOutcome, until_s: float, folds: bool) -> None:
+    def _run_again(self, world: World, answer: SearchOutcome, until_s: float, folds: bool) -> None:
         """Run again what a search has found, and some schedules by chance, until the time is over. Raises Differs."""
-        found = answer.found
+        found, question = answer.found, answer.question
         assert found is not None  # noqa: S101 - it was searched
         for claim, broken in list(found.broken.items()):
             if time.monotonic() > until_s:  # it is run again before it is reported
@@ -317,9 +309,7 @@ class Explorer:
             except (Differs, MachineStalled) as error:  # what was not seen again is not believed; the others are
                 if isinstance(error, Unlike) and folds:
                     raise
-                del found.broken[claim]
-                answer.undecided = Undecided.DIFFERS if isinstance(error, Differs) else Undecided.STALLED
-                answer.about = str(error)
+                answer.disbelieve(claim, Undecided.DIFFERS if isinstance(error, Differs) else Undecided.STALLED, str(error))
         failed = next((one.finding for one in found.broken.values() if one.finding.harm is Harm.FAILED), None)
         if failed is not None:
             answer.undecided, answer.about = answer.undecided or Undecided.FAILS, failed.about

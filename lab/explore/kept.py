@@ -141,14 +141,14 @@ def as_data(decision: Decision) -> dict[str, Any]:
         "servers": decision.servers,
         "ttl_ms": decision.ttl_ms,
         "promises": {claim.name: status for claim, status in decision.promises().items()},
-        "searches": [_search(decision, *one) for one in zip(decision.questions, decision.answers, strict=True)],
+        "searches": [_search(decision, one) for one in decision.answers],
         "drawn": decision.drawn,
         "seconds": round(decision.seconds, 3),
     }
 
 
-def _search(decision: Decision, question: Question, answer: SearchOutcome) -> dict[str, Any]:
-    task, found, servers = question.task, answer.found, decision.servers
+def _search(decision: Decision, answer: SearchOutcome) -> dict[str, Any]:
+    question, task, found, servers = answer.question, answer.question.task, answer.found, decision.servers
     fields = task.as_fields()
     about: dict[str, Any] = {
         "replicas": question.replicas,

@@ -76,6 +76,10 @@ class Question:
             found.append(Claim.waiters_may_leave)
         return tuple(dict.fromkeys(found))
 
+    def needs(self, claim: Claim, servers: int) -> bool:
+        """Return whether a decision of a claim needs it."""
+        return self.needed and claim in self.tests(servers)
+
 
 def decidable(servers: int = 1) -> tuple[Claim, ...]:
     """Return the claims that some default search decides, in the order of the claims."""

@@ -20,6 +20,7 @@ from app.lock import Claim, Stage
 from lab.explore.code.program import Task
 from lab.explore.code.replica import place_of, steps
 from lab.explore.decision import Decision, Explorer, SearchOutcome, Undecided
+from lab.explore.questions import Question
 from lab.explore.search.search import Broken, Searched
 from lab.explore.store.real_redis import RealRedis
 from lab.interrupts import forked
@@ -54,10 +55,6 @@ class _Worker:
     # what the clients do in the searches that it has had, and how many there are
     learned: set[tuple[Task, int]] = field(default_factory=set)
 
-    def unfinished(self, why: Undecided, about: str) -> SearchOutcome:
-        """Return the answer to a question that has none: what was found until then."""
-        return SearchOutcome(Searched(broken=self.broken) if self.broken else None, why, about)
-
     def end(self) -> None:
         """End the process."""
         self.process.kill()
@@ -89,7 +86,7 @@ def decide(
 class _Pool:
     def __init__(self, decision: Decision, servers: Sequence[Server], end_s: float, on_answer: Done) -> None:
         self.decision, self.end_s, self.on_answer = decision, end_s, on_answer
-        self.todo = list(range(len(decision.questions)))
+        self.todo = list(range(len(decision.answers)))
         self.again: list[int] = []  # of those that were needed and took too long: they get what is left
         self.killed = 0
         self.is_interrupted = False
@@ -123,19 +120,27 @@ class _Pool:
         worker.learned.add(self._world(worker.number))
         worker.broken, worker.at, worker.beat_s = {}, "", now_s
         worker.until_s = min(self.end_s, now_s + max(LEAST_S, (self.end_s - now_s) / share))
-        worker.pipe.send((self.decision.questions[worker.number], worker.until_s - now_s))
+        worker.pipe.send((self._question(worker.number), worker.until_s - now_s))
 
     def _next(self, worker: _Worker) -> int:
         """Return the next question, the needed ones first. A process that knows what the clients do need not learn it again."""
-        questions, others = self.decision.questions, [one.learned for one in self.workers if one is not worker]
-        likely = [one for one in self.todo if questions[one].needed == questions[self.todo[0]].needed]
+        others = [one.learned for one in self.workers if one is not worker]
+        likely = [one for one in self.todo if self._question(one).needed == self._question(self.todo[0]).needed]
         known = (one for one in likely if self._world(one) in worker.learned)
         new = (one for one in likely if not any(self._world(one) in learned for learned in others))
         return next(iter((*known, *new, likely[0])))
 
+    def _question(self, number: int) -> Question:
+        return self.decision.answers[number].question
+
     def _world(self, number: int) -> tuple[Task, int]:
-        question = self.decision.questions[number]
+        question = self._question(number)
         return question.task, question.replicas
+
+    def _unfinished(self, worker: _Worker, why: Undecided, about: str) -> SearchOutcome:
+        """Return the answer to a question that has none: what was found until then."""
+        found = Searched(broken=worker.broken) if worker.broken else None
+        return SearchOutcome(self._question(worker.number), found, why, about)
 
     def _hear(self, worker: _Worker) -> None:
         try:
@@ -157,7 +162,7 @@ class _Pool:
     def _take(self, number: int, answer: SearchOutcome) -> None:
         """Keep an answer, unless an earlier one to the same question has more."""
         self.decision.answers[number] = answer
-        if answer.undecided is Undecided.TIME and self.decision.questions[number].needed and number not in self.again:
+        if answer.undecided is Undecided.TIME and answer.question.needed and number not in self.again:
             self.again.append(number)
         self.on_answer(number, answer)
 
@@ -172,7 +177,7 @@ class _Pool:
 
     def _lost(self, worker: _Worker, why: Undecided, about: str) -> None:
         """Keep what a process had found that is gone, and start another in its place."""
-        self._take(worker.number, worker.unfinished(why, about))
+        self._take(worker.number, self._unfinished(worker, why, about))
         worker.end()
         self.killed += why is Undecided.CRASHED
         self.workers[self.workers.index(worker)] = new = self._start(worker.server)
@@ -182,7 +187,7 @@ class _Pool:
         """End all processes. Searches in progress get no answer, but what they have found is kept."""
         for worker in self.workers:
             if self.is_interrupted and worker.number >= 0 and worker.broken:
-                self.decision.answers[worker.number] = worker.unfinished(Undecided.TIME, "interrupted")
+                self.decision.answers[worker.number] = self._unfinished(worker, Undecided.TIME, "interrupted")
             worker.end()
 
 

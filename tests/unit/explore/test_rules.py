@@ -8,6 +8,7 @@ from app.lock import Claim
 from lab.explore.code.operation import Granted
 from lab.explore.code.program import Task
 from lab.explore.decision import SearchOutcome
+from lab.explore.questions import Question
 from lab.explore.search.event import NONE, Budget
 from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, About, Consequences, Hold, Left, Owner, beginning
 from lab.explore.search.harm import Finding, Harm, Why
@@ -93,7 +94,7 @@ def test_what_a_search_decides(claim, two_inside, served, decides):
     """A search decides a claim only where the thing was at stake."""
     broken = {Claim.exclusive: Broken(Finding(Claim.exclusive, Harm.TWO_HOLDERS), [])} if two_inside else {}
 
-    assert SearchOutcome(Searched(complete=True, served=served, broken=broken)).decides(claim) is decides
+    assert SearchOutcome(Question(Task(TTL_MS)), Searched(complete=True, served=served, broken=broken)).decides(claim) is decides
 
 
 @every(
