@@ -18,6 +18,7 @@ from lab.language.choice import NAMES, Language
 from lab.language.phrases import quoted
 from lab.paths import HOME
 from lab.play.levels import LEVELS
+from lab.play.texts import said
 from lab.report import matrix, reference
 from lab.scenario import reader
 from lab.scenario.stage_diff import changes, code, difference
@@ -200,7 +201,9 @@ def _cell(scenario_name: str, stage: str, *, language: Language = ENGLISH) -> st
 def _play(name: str, *, language: Language = ENGLISH) -> str:
     """Return links to the stage's levels, on which the reader is the scheduler; nothing where it has none."""
     _stage(name)
-    links = [f"[{quoted('play', one.goal, language)}]({PAGES}/{one.name}.html)" for one in LEVELS if one.stage == name]
+    links = [
+        f"[{quoted('play', said(one.goal).english, language)}]({PAGES}/{one.name}.html)" for one in LEVELS if one.stage == name
+    ]
     return text("chapter", "play", language, levels=" · ".join(links)) + "\n" if links else ""
 
 

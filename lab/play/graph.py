@@ -9,11 +9,10 @@ from collections.abc import Collection, Iterator
 
 from app.lock import Claim, Stage
 from lab.explore.decision import Explorer
-from lab.explore.questions import Question
+from lab.explore.questions import PAIR, Question
 from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.search import Searched, search
 from lab.explore.store.real_redis import RealRedis
-from lab.play.levels import CLIENTS
 
 NEVER = -1  # the distance of a state from which the goal cannot be reached
 
@@ -22,7 +21,7 @@ NEVER = -1  # the distance of a state from which the goal cannot be reached
 def searched(stage: Stage, question: Question, real: RealRedis, within_s: float) -> Iterator[Searched]:
     """Search a level; while the block runs, its world can be asked more."""
     with contextlib.closing(Explorer(stage, real)) as explorer:
-        world = explorer.world(question.task, CLIENTS)
+        world = explorer.world(question.task, PAIR)
         world.about = world.about._replace(serves=question.fits)
         yield search(world, question.budget, question.horizon_ms, time.monotonic() + within_s)
 

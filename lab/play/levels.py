@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.lock import Claim
-from lab.explore.search.event import Budget
-
-NO_FAULT = Budget()
-CLIENTS = 2
-TTL_MS = 3000
+from lab.explore.questions import TTL_MS
+from lab.explore.search.event import NONE, Budget
+from lab.play.texts import Said
 
 
 class LevelKind(StrEnum):
@@ -33,17 +31,15 @@ class Level:
     # a stage, or the path of a stage's file
     stage: str
     kind: LevelKind
-    # an order or a question, in one sentence
-    goal: str
+    # an order or a question, in one sentence; the Chinese of a text alone is in the catalogue
+    goal: str | Said
     # the level is won when one of these breaks
     claims: tuple[Claim, ...]
-    budget: Budget = NO_FAULT
+    budget: Budget = NONE
     work_ms: int = 0
     ttl_ms: int = TTL_MS
     # SAME_MOVES: the level whose shortest schedule is played here
     moves_of: str = ""
-    # of a level that is made for a lock, its goal in Chinese; that of a kept level is in the catalogue
-    goal_in_chinese: str = ""
     # whether the page begins with the lines of code that matter, and the rest is folded
     short_code: bool = False
     # what the level teaches, shown when it is over

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from app.lock import Claim, Stage
 from lab.explore.code.program import Task
-from lab.explore.questions import Question, by_default
+from lab.explore.questions import PAIR, TTL_MS, Question, by_default
 from lab.explore.search.event import Budget
 from lab.explore.search.search import Searched
 from lab.explore.store.real_redis import RealRedis
 from lab.language.choice import Language
 from lab.play.graph import searched
-from lab.play.levels import CLIENTS, TTL_MS, Level, LevelKind
-from lab.play.texts import Said, said
+from lab.play.levels import Level, LevelKind
+from lab.play.texts import Said, faults, said
 from lab.story import say
 
 SEARCH_S = 20.0
@@ -48,33 +48,25 @@ def to_break(claim: Claim) -> Said:
 
 def to_decide(question: Question) -> Said:
     """Return the goal of a level in which nothing breaks."""
-    return Said(*(say.text("level", "decide", one, conditions=_conditions(question, one)) for one in Language))
-
-
-def _conditions(question: Question, language: Language) -> str:
-    if question.task.work_ms:
-        return say.text("level", "long_work", language)
-    return say.faults(question.budget._asdict(), language)
+    long_work = Said(*(say.text("level", "long_work", one) for one in Language))
+    conditions = zip(Language, long_work if question.task.work_ms else faults(question.budget), strict=True)
+    return Said(*(say.text("level", "decide", language, conditions=what) for language, what in conditions))
 
 
 def _plain(stage: Stage) -> Iterator[Question]:
     """Yield the searches that a page can show: two requests that wait for as long as it takes, and long work or one fault."""
     for question in by_default(stage, TTL_MS):
         task = Task(TTL_MS, question.task.work_ms)
-        faults = sum(question.budget) + bool(task.work_ms)
-        if question.task._replace(nap_ms=task.nap_ms) == task and question.replicas == CLIENTS and faults <= 1:
+        is_single = sum(question.budget) + bool(task.work_ms) <= 1
+        if question.task._replace(nap_ms=task.nap_ms) == task and question.replicas == PAIR and is_single:
             yield replace(question, task=task)
 
 
 def _level(stage: Stage, question: Question, kind: LevelKind, goal: Said, claims: tuple[Claim, ...]) -> Level:
-    about = claims[0].name if kind is LevelKind.BREAK else _about(question)
-    name, faults, work_ms = f"{stage.name}-{about}", question.budget, question.task.work_ms
-    return Level(name, stage.lookup, kind, goal.english, claims, faults, work_ms, goal_in_chinese=goal.chinese)
-
-
-def _about(question: Question) -> str:
-    """Return the fault of such a search, or its work, as a part of a level's name."""
-    return "work" if question.task.work_ms else next((name for name, n in question.budget._asdict().items() if n), "no_fault")
+    work_ms, budget = question.task.work_ms, question.budget
+    fault = "work" if work_ms else next((name for name, number in budget._asdict().items() if number), "no_fault")
+    about = claims[0].name if kind is LevelKind.BREAK else fault
+    return Level(f"{stage.name}-{about}", stage.lookup, kind, goal, claims, budget, work_ms)
 
 
 def _searched(stage: Stage, question: Question, real: RealRedis) -> Searched | None:

@@ -17,7 +17,7 @@ from app.lock import Claim, Stage
 from lab.errors import BadInput
 from lab.explore.code.program import Task
 from lab.explore.model import NUMBER
-from lab.explore.questions import Question
+from lab.explore.questions import PAIR, TTL_MS, Question
 from lab.explore.search.event import short
 from lab.explore.search.replay import confirm
 from lab.explore.search.search import random_schedules
@@ -26,8 +26,8 @@ from lab.paths import DOCS, HOME
 from lab.play.board import CodeLine, in_brief, stage_code, with_marks, work_code
 from lab.play.encoding import encoded
 from lab.play.graph import Graph, searched
-from lab.play.levels import CLIENTS, TTL_MS, Level, LevelKind
-from lab.play.texts import TEMPLATES, Said, both, faults, goal, label, said, said_by, table
+from lab.play.levels import Level, LevelKind
+from lab.play.texts import TEMPLATES, Said, both, faults, label, said, said_by, table
 from lab.report.html import page
 from lab.report.run_page import LEVELS, LevelPage
 from lab.scenario.stages import find_stage
@@ -74,7 +74,7 @@ class Made:
 def make(level: Level, real: RealRedis, given: str = "") -> Made:
     """Search a level, run its shortest schedule and random ones again on an empty server, and encode its graph."""
     stage = find_stage(level.stage)
-    question = Question(Task(level.ttl_ms, level.work_ms), level.budget, CLIENTS)
+    question = Question(Task(level.ttl_ms, level.work_ms), level.budget, PAIR)
     until_ms = question.horizon_ms
     with searched(stage, question, real, SEARCH_S) as found:
         if not found.complete:
@@ -148,7 +148,7 @@ def write_list(levels: Iterable[Level], into: Path) -> None:
 def index_page(made: Sequence[Made], language: str) -> str:
     """Return the page that leads to the levels. language: as in ``write``."""
     zh = table([TITLE, *said_by("play_language.js", "play_index.js")], {})
-    about = {"both": both, "label": label, "faults": faults, "goal": goal}
+    about = {"both": both, "label": label, "faults": faults}
     return sealed(page("play_index.html", TEMPLATES, title=TITLE, made=made, zh=zh, language=language, **about))
 
 
@@ -170,7 +170,7 @@ def level_page(
         "name": one.level.name,
         "stage": one.stage.lookup,
         "kind": one.level.kind.name,
-        "clients": CLIENTS,
+        "clients": PAIR,
         "number": NUMBER,
         "goal": [claim.name for claim in one.level.claims],
         "promises": {claim.name: [claim.value, claim in one.stage.claims] for claim in Claim if _is_found(claim, one)},
@@ -188,7 +188,7 @@ def level_page(
         **one.data,
     }
     text = msgspec.json.encode(data).decode().replace("<", "\\u003c")
-    title = Said(*(f"{its} – {of_all}" for its, of_all in zip(goal(one.level), said(TITLE), strict=True)))
+    title = Said(*(f"{its} – {of_all}" for its, of_all in zip(said(one.level.goal), said(TITLE), strict=True)))
     return sealed(
         page(
             "play.html",
@@ -206,7 +206,6 @@ def level_page(
             both=both,
             label=label,
             faults=faults,
-            goal=goal,
         )
     )
 

@@ -18,7 +18,6 @@ from markupsafe import Markup, escape
 from lab.explore.search.event import Budget
 from lab.language.choice import Language
 from lab.language.phrases import exactly
-from lab.play.levels import Level
 from lab.story import say
 
 PARTS = ("scheduler", "play", "claim")  # the parts of the catalogue with texts of a page, goals, claims
@@ -52,11 +51,6 @@ def said(text: object) -> Said:
 def faults(budget: Budget) -> Said:
     """Return the faults of a level."""
     return Said(*(say.faults(budget._asdict(), language) for language in Language))
-
-
-def goal(level: Level) -> Said:
-    """Return the goal of a level."""
-    return Said(level.goal, level.goal_in_chinese or chinese(level.goal))
 
 
 def both(text: str | Said, **places: Any) -> Markup:

@@ -13,11 +13,11 @@ from app.locks import stage
 from lab.errors import ExitStatus
 from lab.explore.code.program import Task
 from lab.explore.decision import Explorer
-from lab.explore.questions import Question
+from lab.explore.questions import PAIR, Question
 from lab.explore.search.event import parse
 from lab.explore.search.replay import walk_live
 from lab.paths import REFERENCE
-from lab.play.levels import CLIENTS, LEVELS
+from lab.play.levels import LEVELS
 from tests.command import lab
 
 PLAYS = 200  # over all levels
@@ -38,11 +38,11 @@ def test_plays_of_a_page_happen(level, real):
     """Random plays of each page are possible on an empty server, and break there what the page reports."""
     text = (REFERENCE / "play" / f"{level.name}.html").read_text(encoding="utf-8")
     kept = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
-    question = Question(Task(level.ttl_ms, level.work_ms), level.budget, CLIENTS)
+    question = Question(Task(level.ttl_ms, level.work_ms), level.budget, PAIR)
     chance = random.Random(level.name)
 
     with closing(Explorer(stage(level.stage), real)) as explorer:
-        world = explorer.world(question.task, CLIENTS)
+        world = explorer.world(question.task, PAIR)
         for _ in range(PLAYS // len(LEVELS) + 1):
             events, broken = random_play(kept, chance)
             moves = walk_live(world, parse("".join(events)), question.horizon_ms).moves
