@@ -7,7 +7,7 @@ from types import CodeType
 import pytest
 
 from app.locks import stages
-from lab.explore.code.operation import CommandSent, Nap
+from lab.explore.code.operation import GAVE_UP, LOST, CommandSent, Nap
 from lab.explore.code.program import Program, Task
 from lab.explore.code.tree import Tree
 from lab.explore.store.others import why_not
@@ -102,10 +102,26 @@ LOOKS = "time.monotonic() > 1 and self.store.delete(self.key)"
 REFUSED, OK = b"$-1\r\n", b"+OK\r\n"
 
 
+SPINS = SOURCE.replace("time.sleep(0.03)", "pass")
+PATIENT = SOURCE.replace(
+    'while not self.store.set(self.key, "x", nx=True):\n            time.sleep(0.03)',
+    """import socket
+        line = socket.create_connection(("127.77.0.1", 6379), timeout=1)
+        line.sendall(b"*3\\r\\n$5\\r\\nBLPOP\\r\\n$1\\r\\nq\\r\\n$1\\r\\n0\\r\\n")
+        try:
+            line.recv(100)
+        except TimeoutError:
+            self.store.delete("late")
+        except ConnectionError:
+            self.store.delete("broken")""",
+)
+
+
 @pytest.fixture
 def tree(tmp_path, request):
     path = tmp_path / "tries.py"
-    path.write_text(SOURCE.format(then=request.param), encoding="utf-8")
+    source = request.param if request.param.startswith('"""') else SOURCE.format(then=request.param)
+    path.write_text(source.replace("{then}", "pass"), encoding="utf-8")
     made = Tree(Program(find_stage(str(path)), Task(3000), Scripts()), 0)
     yield made
     made.close()
@@ -134,3 +150,33 @@ def test_a_step_at_another_time(tree, request):
 
     assert early != late or not looks
     assert words == ([b"GET", b"DEL"] if looks else [b"GET", b"GET"])
+
+
+@pytest.mark.parametrize("tree", ["pass"], indirect=True)
+def test_waiter_that_sleeps(tree):
+    """A waiter that sleeps between two tries naps once for each, however often it has asked in vain."""
+    place = 0
+    for tries in range(5):
+        place = tree.step(place, 0, REFUSED, 100 * tries)
+        assert isinstance(tree.nodes[place].pending[0], Nap)
+        place = tree.step(place, 0, None, 100 * tries + 100)
+        assert isinstance(tree.nodes[place].pending[0], CommandSent)
+
+
+@pytest.mark.parametrize("tree", [SPINS], indirect=True, ids=["spins"])
+def test_waiter_that_spins(tree):
+    """A waiter that sends the same again and again, without a sleep, naps before the third time."""
+    twice = tree.step(tree.step(0, 0, REFUSED, 0), 0, REFUSED, 0)
+
+    assert isinstance(tree.nodes[tree.step(0, 0, REFUSED, 0)].pending[0], CommandSent)
+    assert isinstance(tree.nodes[twice].pending[0], Nap)
+
+
+@pytest.mark.parametrize("tree", [PATIENT], indirect=True, ids=["patient"])
+def test_client_that_gives_up(tree):
+    """A client whose socket has a time-out gives up at its moment; where the connection breaks, it raises another error."""
+    (waits,) = tree.nodes[0].pending
+
+    assert (waits.words, waits.patience_ms, waits.until_ms) == ((b"BLPOP", b"q", b"0"), 1000, None)
+    assert tree.nodes[tree.step(0, 0, GAVE_UP, 1000)].pending[0].words == (b"DEL", b"late")
+    assert tree.nodes[tree.step(0, 0, LOST, 500)].pending[0].words == (b"DEL", b"broken")
