@@ -114,7 +114,7 @@ def _fault(walk: Walk, schedule: Schedule, alone: Counter[str]) -> tuple[str, st
     place = injected[0]
     event, at = events[place], list(places(walk))[place]
     if event.kind is RESTART:
-        if not any(walk.world.node(walk.states[place], client).inside for client in range(schedule.clients)):
+        if not any(walk.world.node(walk.moves[place].before, client).inside for client in range(schedule.clients)):
             raise NotExpressible("the store restarts while no client is in its work, and there is no failpoint for that")
         return KINDS[event.kind], f"{READ}.after"
     return KINDS[event.kind], _failpoint(walk, place, event, at, alone)
@@ -129,7 +129,7 @@ def _failpoint(walk: Walk, place: int, event: ScheduleEvent, at: At, alone: Coun
         if at.sent != alone[at.phase] - 1:
             raise NotExpressible(f"a lost command has a failpoint before the last of a phase only, and this is in {at.phase}")
         return f"{at.phase}.{BEFORE_LAST}"
-    if at.phase == RENEW or at.agreed or walk.states[place].lock == walk.states[place + 1].lock:
+    if at.phase == RENEW or at.agreed or walk.moves[place].before.lock == walk.moves[place].state.lock:
         raise NotExpressible("a lost reply has a failpoint after the first command of a phase to which the store agreed, only")
     return f"{at.phase}.{AFTER_FIRST}"
 
@@ -167,8 +167,8 @@ def places(seen: Walk) -> Iterator[At]:
     was_inside = [False] * len(seen.world.trees)
     sent: Counter[tuple[int, str]] = Counter()
     agreed: Counter[tuple[int, str]] = Counter()
-    for before, after, move in zip(seen.states, seen.states[1:], seen.moves, strict=False):
-        client = move.event.client
+    for move in seen.moves:
+        before, client = move.before, move.event.client
         for number in range(len(was_inside)):
             was_inside[number] |= bool(seen.world.node(before, number).inside)
         if client < 0:
@@ -178,7 +178,7 @@ def places(seen: Walk) -> Iterator[At]:
         yield At(phase, sent[client, phase], agreed[client, phase])
         if move.command is not None and move.command.server == LOCK:
             sent[client, phase] += 1
-            agreed[client, phase] += before.lock != after.lock
+            agreed[client, phase] += before.lock != move.state.lock
 
 
 def _phase(world: World, state: State, client: int, was_inside: bool) -> str:

@@ -43,8 +43,8 @@ def encoded(graph: Graph) -> tuple[dict[str, Any], dict[str, str]]:
         states.append([*shown, *about, written, graph.distances.get(number, NEVER)])
         of_state: list[int] = []
         for move, after, found in zip(graph.moves[number], graph.leads_to[number], graph.broken[number], strict=True):
-            breaks = tuple((one.claim.name, *_stated(chinese, partial(broken_by, board, state, move, one))) for one in found)
-            *said, short, answer = _stated(chinese, partial(reported, board, state, move))
+            breaks = tuple((one.claim.name, *_stated(chinese, partial(broken_by, board, move, one))) for one in found)
+            *said, short, answer = _stated(chinese, partial(reported, board, move))
             placed = reports.number((tuple(map(sentences.number, said)), short, answer))
             of_state += [events.number(str(move.event)), after, placed, findings.number(breaks)]
         moves.append(of_state)

@@ -20,15 +20,15 @@ from lab.story.happening import Happening, Kind
 LOST = (LOST_REPLY, LOST_COMMAND)
 
 
-def reported(board: Board, before: State, move: Move, language: Language) -> tuple[str, ...]:
+def reported(board: Board, move: Move, language: Language) -> tuple[str, ...]:
     """Return what an event did in sentences; last, a few letters for the picture of the schedule, and the reply as short."""
-    deeds = [*_event(board, before, move, language), *_changes(board, before, move.state)]
-    return (*[_sentence(one, language) for one in deeds], *_in_short(board, before, move, language))
+    deeds = [*_event(board, move, language), *_changes(board, move)]
+    return (*[_sentence(one, language) for one in deeds], *_in_short(board, move, language))
 
 
-def broken_by(board: Board, before: State, move: Move, finding: Finding, language: Language) -> tuple[str, ...]:
+def broken_by(board: Board, move: Move, finding: Finding, language: Language) -> tuple[str, ...]:
     """Return how a move breaks a claim, with the letters of the clients, as the only text."""
-    return (say.capital(say.broken(breaks(_seen(board, before, move), finding), language)),)
+    return (say.capital(say.broken(breaks(_seen(board, move), finding), language)),)
 
 
 def _sentence(parts: tuple[Happening, ...], language: Language) -> str:
@@ -38,9 +38,9 @@ def _sentence(parts: tuple[Happening, ...], language: Language) -> str:
     return say.ended(say.did((one, *others), language), language)
 
 
-def _seen(board: Board, before: State, move: Move) -> Seen:
+def _seen(board: Board, move: Move) -> Seen:
     """Return an event with the owners of the lock's keys before and after it: the requests that have taken the lock."""
-    known = board.world.about.known
+    known, before = board.world.about.known, move.before
     owned_before, owned = (
         {key.encode(): owner.actor for key, owner in state.ghosts.owners if key in known} for state in (before, move.state)
     )
@@ -55,10 +55,10 @@ def _seen(board: Board, before: State, move: Move) -> Seen:
     return Seen(board.world, before, move, *counts, names, owned_before, owned, other if wrote else NOBODY)
 
 
-def _event(board: Board, before: State, move: Move, language: Language) -> Iterator[tuple[Happening, ...]]:
+def _event(board: Board, move: Move, language: Language) -> Iterator[tuple[Happening, ...]]:
     """Yield what was sent and answered, and what that means: a sentence each."""
     event, now_ms = move.event, move.state.now_ms
-    deeds = of_event(_seen(board, before, move))
+    deeds = of_event(_seen(board, move))
     if event.kind is CLOCK:
         yield (Happening(Kind.CLOCK, now_ms),)
     elif move.command is not None and event.kind is not FAILURE:
@@ -67,7 +67,7 @@ def _event(board: Board, before: State, move: Move, language: Language) -> Itera
         first = _answered(board, move, language) if event.kind not in LOST else ()
         if first and event.kind is not RESEND:
             yield first
-        is_asking = event.own and board.phase(before, event.client) == WAITING
+        is_asking = event.own and board.phase(move.before, event.client) == WAITING
         if deeds and deeds[0].kind is Kind.WAITED and not is_asking:
             deeds = deeds[1:]  # it is in its release, or renews
         if deeds:
@@ -91,11 +91,11 @@ def _answered(board: Board, move: Move, language: Language) -> tuple[Happening, 
     return (Happening(Kind.SECOND_ANSWER if is_second else Kind.ANSWER, code=board.reply(move.reply, language)),)
 
 
-def _in_short(board: Board, before: State, move: Move, language: Language) -> tuple[str, str]:
+def _in_short(board: Board, move: Move, language: Language) -> tuple[str, str]:
     """Return a few letters for an event, and the reply as short."""
     event = move.event
     if move.command is None or event.kind is FAILURE:
-        deeds = (Happening(Kind.CLOCK),) if event.kind is CLOCK else of_event(_seen(board, before, move))
+        deeds = (Happening(Kind.CLOCK),) if event.kind is CLOCK else of_event(_seen(board, move))
         kind = deeds[0].kind if deeds and say.has(deeds[0], "short") else Kind.MESSAGE
         return say.clause(Happening(kind), language, "short"), ""
     if event.kind in LOST:
@@ -108,8 +108,9 @@ def _answer(board: Board, move: Move) -> str:
     return say.clause(Happening(Kind.ERROR), form="short") if _is_error(move) else board.reply(move.reply).removesuffix(" token")
 
 
-def _changes(board: Board, before: State, after: State) -> Iterator[tuple[Happening, ...]]:
+def _changes(board: Board, move: Move) -> Iterator[tuple[Happening, ...]]:
     """Yield which clients are done, and which wake."""
+    before, after = move.before, move.state
     for client, mode in enumerate(after.modes):
         who = letter_of(client)
         if board.phase(after, client) == "done" != board.phase(before, client):
