@@ -15,15 +15,15 @@ OK = Reply(b"OK", b"OK")
 class Place(StorePlace):
     """Keys, each with a lease or without one, and the leases by name."""
 
-    def __init__(self, told: list[tuple[bytes, ...]], drifts: list[bytes]) -> None:
+    def __init__(self, sent: list[tuple[bytes, ...]], drifts: list[bytes]) -> None:
         super().__init__()
-        self.told = told
+        self.sent = sent
         self.keys: dict[bytes, bytes] = {}
         self.leases: dict[bytes, int] = {}
         self.drifts = drifts
 
     def do(self, command):
-        self.told.append(command)
+        self.sent.append(command)
         match command:
             case (b"Grant", client):
                 name = b"%x" % self.new_lease(int(client))
@@ -54,12 +54,12 @@ class Store(RealStore):
 
     def __init__(self) -> None:
         self.made = 0
-        self.told: list[tuple[bytes, ...]] = []
+        self.sent: list[tuple[bytes, ...]] = []
         self.drifts: list[bytes] = []
 
     def place(self):
         self.made += 1
-        return Place(self.told, self.drifts)
+        return Place(self.sent, self.drifts)
 
     def close(self):
         """There is no connection."""
@@ -118,12 +118,12 @@ def test_moment_that_nobody_notices(table):
 
 
 def test_connection_that_breaks(table):
-    """Where the store keeps nothing for a connection, nothing changes with it; a process that dies is told to the store."""
+    """Where the store keeps nothing for a connection, nothing changes with it; the store learns of a process that dies."""
     state, _ = granted(table)
 
     assert table.disconnected(state, 0, (b"Put", b"L")) == state
     table.left_by(state, 0)
-    assert table.real.told[-1] == (LEFT, b"0", b"0")
+    assert table.real.sent[-1] == (LEFT, b"0", b"0")
 
 
 def test_history_is_sent_again(table):
