@@ -1,7 +1,5 @@
 """A store whose states are reached by histories: a dictionary stands for the server."""
 
-from __future__ import annotations
-
 import pytest
 
 from lab.explore.model import NotExplored

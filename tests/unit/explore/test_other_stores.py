@@ -1,7 +1,5 @@
 """What the explorer knows of etcd and MariaDB without asking them."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 from lab.explore.store.real_etcd import _wrote, body_of, words_of

@@ -1,7 +1,5 @@
 """What is searched by default, and what the options of a command choose."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from app.locks import stages

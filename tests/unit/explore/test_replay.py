@@ -1,7 +1,5 @@
 """How a repetition differs from the search, and which replies are the same."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 from app.lock import Claim

@@ -1,5 +1,7 @@
 """Several servers as one table, and which moments nobody can notice. A dictionary stands for Redis."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from lab.explore.code.operation import LOCK, CommandSent, FanOut
@@ -7,6 +9,7 @@ from lab.explore.search.event import NONE
 from lab.explore.search.ghosts import beginning
 from lab.explore.search.reductions import Alike, NewCommand, NotAlike, Unnoticed
 from lab.explore.search.state import RUNS, Flight, State
+from lab.explore.search.world import World
 from lab.explore.store.real_redis import Key
 from lab.explore.store.resp import Reply
 from lab.explore.store.table import Nodes, Transition
@@ -101,3 +104,11 @@ def test_an_unexpected_command_begins_the_search_again():
     with pytest.raises(NewCommand):
         unnoticed.sends(1, SET[b"A"])
     assert not unnoticed.is_unnoticed(1, 0, RELEASE[b"A"], 0)
+
+
+@pytest.mark.parametrize("alike", [None, SimpleNamespace(order=lambda state: SimpleNamespace(groups={1: 2, 3: 1}))])
+def test_where_a_search_goes_on(alike):
+    """Each server is tried, counted from 1; where they are alike, the first of each group."""
+    world = SimpleNamespace(program=SimpleNamespace(servers=3), alike=alike)
+
+    assert list(World.servers(world, None)) == ([1, 2, 3] if alike is None else [1, 3])
