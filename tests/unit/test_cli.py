@@ -5,6 +5,7 @@ import runpy
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -297,11 +298,13 @@ def test_few_words(text, short):
 def test_the_doctor_says_all_there(said, monkeypatch, lacking, words):
     """The doctor lists programs. Where all are installed it says so, and also where only servers of another store are missing."""
     monkeypatch.setattr("lab.commands.doctor.missing", lambda stores=(): [one for one in lacking if one in stores])
-    monkeypatch.setattr("lab.commands.doctor.examine", lambda: [("nginx", "1.22", "needed by every run")])
+    env, none = (prerequisites.SystemProgram(name, {}, "a test") for name in ("env", "nothing-like-this"))
+    monkeypatch.setattr(prerequisites, "PROGRAMS", [env, none, replace(none, files=(str(HOME / "LICENSE"),))])
 
     out = said("doctor")[1].splitlines()
 
-    assert (out[0].split(), words in out[-1]) == (["nginx", "1.22"], True)
+    assert [line.split()[:2] for line in out[2:8:2]] == [["env", "env"], [none.name, "missing"], [none.name, "present"]]
+    assert words in out[-1]
 
 
 def test_help_lists_the_sweeps(said):

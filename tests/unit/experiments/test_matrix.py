@@ -87,6 +87,8 @@ def test_a_mixture_is_refused(conducted, tmp_path, changed, words):
 
     with pytest.raises(BadInput, match="--out: m keeps 1 cell that cannot be compared with new ones") as refused:
         run(folder)
+    with pytest.raises(BadInput, match=words):  # nor is a run counted in a cell of before
+        run(folder, "slow_holder", repeat=2, resume=True)
 
     assert words in str(refused.value)
     assert "Give another folder, or measure all cells again" in str(refused.value)
@@ -209,6 +211,10 @@ def test_a_matrix_is_resumed(conducted, tmp_path):
     assert cell.rounds == {"KEPT": 2, "VOID": 1}
     assert conducted[0] == ["interrupt"]
 
+    with pytest.raises(KeyboardInterrupt):  # a cell that was to be run again, and was not, keeps its runs of before
+        run(tmp_path / "m")
+    assert [one.rounds for one in load(tmp_path / "m") if one.verdict] == [cell.rounds]
+
 
 def test_a_matrix_is_written_after_each_round(conducted, tmp_path, monkeypatch):
     """A command that is killed in a later round loses that round only, and a resumed one keeps what the rounds before it cost."""
@@ -224,26 +230,6 @@ def test_a_matrix_is_written_after_each_round(conducted, tmp_path, monkeypatch):
 
     assert was_written == [False, True, True]
     assert len(read(tmp_path / "m").rounds) == 3
-
-
-def test_a_resumed_matrix_does_not_mix(conducted, tmp_path):
-    """Runs are counted in a cell only where judge and commit are the same."""
-    run(tmp_path / "m")
-    conducted[1][0] = msgspec.structs.replace(NEW, judge="xxx")
-
-    with pytest.raises(BadInput, match="the judge is xxx, and was aaa"):
-        run(tmp_path / "m", repeat=2, resume=True)
-
-
-def test_an_interrupt_replaces_no_cell(conducted, tmp_path):
-    """A cell that was to be run again, and was not, keeps its run of before."""
-    run(tmp_path / "m")
-    conducted[0].append("interrupt")
-
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "m")
-
-    assert [cell.verdict for cell in load(tmp_path / "m") if cell.verdict] == ["KEPT"]
 
 
 def test_only_a_surprise_is_drawn(conducted, monkeypatch, tmp_path):
