@@ -63,6 +63,7 @@ BROKEN = {
     "takes_over_before_the_end": Case("rush", FAST | {"requests": 20, "work_ms": 200, "ttl_ms": 300}, TWICE),
     "breaks_old_locks": Case("rush", FAST | {"requests": 40, "work_ms": 60}, ROBBED_BY_A_STRANGER, (AT_ONCE,)),
     "key_of_the_replica": Case("rush", FAST, KEYS),
+    "key_by_hash": Case("rush", FAST, KEYS),
     "key_of_the_thread": Case("one_replica", ONE, KEYS),
     "key_of_the_moment": Case("rush", FAST, KEYS),
     "skips_one_in_twenty": Case("rush", FAST, NEVER_ASKED),

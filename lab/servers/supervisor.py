@@ -36,10 +36,12 @@ class Forkable:
     entry: str  # the program, as module:function
     modules: tuple[str, ...]  # imported before the fork
     home: Path = HOME  # the folder of the project's packages
+    # how many processes fork it, in turn: the programs of one process share what its interpreter drew, as the seed of hash()
+    interpreters: int = 1
 
     def about(self) -> dict[str, Any]:
         """Return it as the supervisor process reads it."""
-        return {"entry": self.entry, "modules": self.modules, "home": str(self.home)}
+        return {"entry": self.entry, "modules": self.modules, "home": str(self.home), "interpreters": self.interpreters}
 
 
 class SupervisorGone(Interrupted):

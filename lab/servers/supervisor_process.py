@@ -137,7 +137,8 @@ class SupervisorProcess:
 
     def __init__(self) -> None:
         self.started: dict[int, subprocess.Popen[bytes] | Forked] = {}
-        self.fork_servers: dict[str, ForkingProcess] = {}  # by the entry of the program
+        self.fork_servers: dict[tuple[str, int], ForkingProcess] = {}  # by entry and interpreter
+        self.turn = 0  # of the interpreters of a program
         self.pid = os.getpid()
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -145,8 +146,10 @@ class SupervisorProcess:
             self.reap()
             return self.fork(request) or self.start(request)
         if "prepare" in request:
+            about = request["prepare"]
             with contextlib.suppress(OSError):  # the program is then started, and not forked
-                self._fork_server(request["prepare"], request["env"])
+                for number in range(about["interpreters"]):
+                    self._fork_server(about, request["env"], number)
             return {}
         if "exit_of" in request:
             return {"exit": self.started[request["exit_of"]].poll()}
@@ -178,26 +181,30 @@ class SupervisorProcess:
     def fork(self, request: dict[str, Any]) -> dict[str, Any]:
         """Fork a program. Return an empty answer for a program that is not forked, or cannot be."""
         about: dict[str, Any] = request.get("fork", {})
-        for _ in range(2 if about else 0):  # a fork server that has imported an older file of the project refuses: start another
+        if not about:
+            return {}
+        self.turn += 1
+        number = self.turn % about["interpreters"]
+        for _ in range(2):  # a fork server that has imported an older file of the project refuses: start another
             try:
-                pid = self._fork_server(about, request["env"]).fork(request, about["entry"])
+                pid = self._fork_server(about, request["env"], number).fork(request, about["entry"])
             except (OSError, ValueError, KeyError):
-                if server := self.fork_servers.pop(about["entry"], None):
+                if server := self.fork_servers.pop((about["entry"], number), None):
                     server.end()
             else:
                 self.started[pid] = Forked(pid)
                 return {"pid": pid}
         return {}
 
-    def _fork_server(self, about: dict[str, Any], env: dict[str, str]) -> ForkingProcess:
-        """Return the fork server of a program, which has or is about to have imported these modules."""
-        entry = about["entry"]
-        if entry in self.fork_servers:
-            self.fork_servers[entry].load(about["modules"])
+    def _fork_server(self, about: dict[str, Any], env: dict[str, str], number: int) -> ForkingProcess:
+        """Return one fork server of a program, which has or is about to have imported these modules."""
+        known = about["entry"], number
+        if known in self.fork_servers:
+            self.fork_servers[known].load(about["modules"])
         else:
             plain = {name: text for name, text in env.items() if not name.startswith("LAB_")}
-            self.fork_servers[entry] = ForkingProcess(about, plain, self._in_child)
-        return self.fork_servers[entry]
+            self.fork_servers[known] = ForkingProcess(about, plain, self._in_child)
+        return self.fork_servers[known]
 
     def _in_child(self) -> None:
         """Let the program end with the supervisor, and let it have as many open files as its connections need."""

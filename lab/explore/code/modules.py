@@ -13,6 +13,7 @@ import importlib.abc
 import importlib.util
 import sys
 from functools import cache
+from hashlib import blake2b
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -113,6 +114,20 @@ def _id(thing: Any) -> int:
     return id(thing) if here is None else here.modules.address(thing)
 
 
+def _hash(thing: Any) -> int:
+    """Return what ``hash`` does; of a text another number in each process, as it has a seed of its own."""
+    here = running()
+    if here is not None and isinstance(thing, (str, bytes)):
+        digest = blake2b(
+            thing.encode("utf-8", "surrogatepass") if isinstance(thing, str) else thing, digest_size=8, salt=b"%d" % here.pid
+        )
+        return int.from_bytes(digest.digest(), "big", signed=True)
+    return hash(tuple(map(_hash, thing))) if type(thing) is tuple else hash(thing)
+
+
+OWN_BUILTINS: dict[str, Any] = {"id": _id, "hash": _hash}  # which the modules of a replica find in place of the interpreter's
+
+
 class _Loader(importlib.abc.Loader):
     """Executes a module's code for a replica. The code is read once."""
 
@@ -121,7 +136,7 @@ class _Loader(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         module.__file__ = self.path
-        module.__dict__["id"] = _id
+        module.__dict__.update(OWN_BUILTINS)
         current().modules.paths.add(self.path)
         exec(self.code, module.__dict__)  # noqa: S102 - the stage's own code is what is explored
 
@@ -173,7 +188,7 @@ class Modules:
         """Execute the stage's file, and return its module. The replica runs."""
         name = self.sources.name
         made = ModuleType(name)
-        made.__dict__.update(__file__=str(self.sources.path), __package__=name.rpartition(".")[0], id=_id)
+        made.__dict__.update(__file__=str(self.sources.path), __package__=name.rpartition(".")[0], **OWN_BUILTINS)
         self.own[name] = sys.modules[name] = made
         self._number += 1
         self._in_package(name, made)

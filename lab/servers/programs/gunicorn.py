@@ -17,6 +17,7 @@ from lab.servers.supervisor import Forkable
 THREADS = 32
 REDIS = tuple(f"app.stores.redis_{part}" for part in ("connection", "asyncio", "steps", "subscriptions"))
 MODULES = ("gunicorn.arbiter", "gunicorn.workers.gthread", "app.web", *REDIS)
+INTERPRETERS = 2  # on separate hosts, hash() of a text is another number in each process: not all replicas may agree on it
 CONFIG = Path(__file__).parents[1] / "gunicorn_config.py"  # what has no option on the command line
 
 
@@ -59,7 +60,8 @@ class Gunicorn:
     @property
     def forkable(self) -> Forkable:
         """Return what a replica imports before it reads its stage."""
-        return Forkable("gunicorn.app.wsgiapp:run", (*MODULES, *(f"app.stores.{name}" for name in self.stores)))
+        modules = (*MODULES, *(f"app.stores.{name}" for name in self.stores))
+        return Forkable("gunicorn.app.wsgiapp:run", modules, interpreters=INTERPRETERS)
 
     def tidy(self, folder: Path) -> None:
         """Delete nothing: a replica leaves only its log."""

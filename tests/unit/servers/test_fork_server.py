@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -104,6 +105,21 @@ def test_two_programs_share_one_import(place, supervisor):
     assert two["env"] == {"PATH": "", "LAB_RUN": "two"}
     assert wait_for(lambda: supervisor.exit_of(first)) == 7
     assert not supervisor.signal(first, signal.SIGTERM)
+
+
+def test_programs_of_two_interpreters(place, home):
+    """Programs that two interpreters fork in turn do not share what an interpreter draws at its start: the seed of hash()."""
+    (home / "app" / "reporter.py").write_text(PROGRAM.replace('"version": 1', '"version": hash("a")'), encoding="utf-8")
+    place.forkable = replace(place.forkable, interpreters=2)
+    found = []
+    for _ in range(4):
+        place.start()
+        found.append(place.report())
+
+    for what in ("imported_in", "version"):
+        one, two, three, four = [each[what] for each in found]
+        assert (one, two) == (three, four)
+        assert one != two
 
 
 def test_another_fork_server(place, home, supervisor):
