@@ -62,8 +62,9 @@ class Link(Seam):
         self._from_worker += arrived
         commands, raw, at = [], [], 0
         while at < len(self._from_worker) and (found := command(self._from_worker, at)) is not None:
-            commands.append(words(found[0]))
-            raw.append(self._from_worker[at : found[1]])
+            if found[0]:  # the store answers nothing to an empty line
+                commands.append(words(found[0]))
+                raw.append(self._from_worker[at : found[1]])
             at = found[1]
         self._from_worker = self._from_worker[at:]
         if commands:

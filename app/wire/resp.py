@@ -5,6 +5,7 @@ Source: https://redis.io/docs/latest/develop/reference/protocol-spec/
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -29,14 +30,28 @@ class NotRedis(Exception):  # noqa: N818 - names what arrived
 
 
 def command(data: bytes, at: int = 0) -> tuple[list[bytes], int] | None:
-    """Return the words of the command that begins at a place, and where the next one begins; None if it is not yet whole."""
+    """Return the words of the command that begins at a place, and where the next one begins; None if it is not yet whole.
+
+    Raises NotRedis.
+    """
     if at == 0 and data[:1] == b"*":  # most often one command has arrived, and its words have no end of line in them
         lines = data.split(END)
         if len(lines) == 2 * int(lines[0][1:]) + 2 and not lines[-1]:
             words = lines[2::2]
             if all(len(word) == int(size[1:]) for size, word in zip(lines[1::2], words, strict=False)):
                 return words, len(data)
-    return message(data, at)
+    return message(data, at) if data[at : at + 1] == b"*" else _inline(data, at)
+
+
+def _inline(data: bytes, at: int) -> tuple[list[bytes], int] | None:
+    """Return the words of a command that is a line of text, as small clients send it; of an empty line none."""
+    if (end := data.find(b"\n", at)) < 0:
+        return None
+    try:
+        words = shlex.split(data[at:end].decode("latin-1"))
+    except ValueError:  # a quotation has no end
+        raise NotRedis(f"{data[at : at + 60]!r} is not the protocol of Redis") from None
+    return [word.encode("latin-1") for word in words], end + 1
 
 
 def message(data: bytes, at: int = 0) -> tuple[Any, int] | None:

@@ -38,7 +38,8 @@ def commands(data: bytes) -> tuple[list[Words], bytes]:
     found: list[Words] = []
     place = 0
     while place < len(data) and (one := command(data, place)) is not None:
-        found.append(tuple(one[0]))
+        if one[0]:  # the store answers nothing to an empty line
+            found.append(tuple(one[0]))
         place = one[1]
     return found, data[place:]
 
