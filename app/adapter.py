@@ -19,7 +19,7 @@ import redis.asyncio
 
 from app.lock import Grant, NotAcquired, NotOwner
 from app.process_loop import ProcessLoop
-from app.shapes import Block, Decorator, Unknown, in_methods, is_async, methods
+from app.shapes import Block, Decorator, Unknown, finished, in_methods, is_async, methods
 from app.suggestion import suggestion
 
 CLIENT, CLIENTS, KEY, TTL, WAIT, RETRY, HOST, PORT, URL = (
@@ -88,6 +88,7 @@ class AdaptedLock:
     means: Mapping[str, str]
     # whether its client answers with texts, and not with bytes
     wants_text: bool
+    client: Any = None  # of this request
     # what the last acquire answered, and whether it did: it may have raised an error
     answer: Any = None
     has_answered = False
@@ -107,25 +108,28 @@ class AdaptedLock:
         """
         if is_async(self.make):
             return self._in_loop(self._run_async(work))
-        client = _client(self.store, self.wants_text)
-        if isinstance(lock := self._shaped(client), Decorator):
+        self.client = _client(self.store, self.wants_text)
+        if isinstance(lock := self._shaped(), Decorator):
             return self._run_decorated(lock, work)
         acquire, release = methods(lock)
         if inspect.iscoroutinefunction(acquire):  # a function made it, and did not say which class
             return self._in_loop(self._run_async(work))
         until_s = time.monotonic() + self.wait_ms / 1000
         while not self._is_granted(acquire):
+            if inspect.iscoroutine(self.answer):  # a plain function made it
+                self.answer.close()
+                return self._in_loop(self._run_async(work))
             if is_block := isinstance(lock, Block):
                 lock.leave_refused(self.has_answered)
             self._waits_on(until_s)
             time.sleep(self.times[RETRY] / 1000)
             if is_block:  # a block is entered once
-                lock, acquire, release = self._made(client)
+                lock, acquire, release = self._made()
         try:
             return work(self._grant(lock))
         finally:
             with self._lost():
-                if release(*self._token(release)) is False:
+                if finished(release(*self._token(release))) is False:
                     raise NotOwner(self.key, "this request")
 
     def _run_decorated(self, lock: Decorator, work: Callable[[Grant], Any]) -> Any:
@@ -165,8 +169,8 @@ class AdaptedLock:
         return self.loop.run(request) if self.loop else asyncio.run(request)
 
     async def _run_async(self, work: Callable[[Grant], Any]) -> Any:
-        async with redis.asyncio.Redis(**_address(self.store), decode_responses=self.wants_text) as client:
-            lock, acquire, release = self._made(client)
+        async with redis.asyncio.Redis(**_address(self.store), decode_responses=self.wants_text) as self.client:
+            lock, acquire, release = self._made()
             until_s = time.monotonic() + self.wait_ms / 1000
             while not await self._is_granted_async(acquire):
                 if is_block := isinstance(lock, Block):
@@ -174,22 +178,22 @@ class AdaptedLock:
                 self._waits_on(until_s)
                 await asyncio.sleep(self.times[RETRY] / 1000)
                 if is_block:
-                    lock, acquire, release = self._made(client)
+                    lock, acquire, release = self._made()
             try:
                 return await asyncio.to_thread(work, self._grant(lock))
             finally:
                 with self._lost():
-                    if await release(*self._token(release)) is False:
+                    if finished(await _awaited(release(*self._token(release)))) is False:
                         raise NotOwner(self.key, "this request")
 
-    def _made(self, client: Any) -> tuple[Any, Callable[..., Any], Callable[..., Any]]:
+    def _made(self) -> tuple[Any, Callable[..., Any], Callable[..., Any]]:
         """Return a new lock, and how it is acquired and released."""
-        lock = self._shaped(client)
+        lock = self._shaped()
         return lock, *methods(lock)
 
-    def _shaped(self, client: Any) -> Any:
+    def _shaped(self) -> Any:
         """Return a new lock: one that has methods, or a decorator."""
-        return in_methods(self.make(**self._words(self.about, self.make, client)))
+        return in_methods(self.make(**self._words(self.about, self.make)))
 
     def _is_granted(self, acquire: Callable[..., Any]) -> bool:
         """Ask once, and return whether the answer is a grant."""
@@ -200,7 +204,7 @@ class AdaptedLock:
 
     async def _is_granted_async(self, acquire: Callable[..., Any]) -> bool:
         with self._asked():
-            self.answer = await acquire(**self._others(acquire))
+            self.answer = await _awaited(acquire(**self._others(acquire)))
             self.has_answered = True
         return self._is_yes()
 
@@ -215,6 +219,10 @@ class AdaptedLock:
                 raise
 
     def _is_yes(self) -> bool:
+        """Return whether the answer is a grant; a coroutine is none, before it has run. Raises Unknown."""
+        if inspect.iscoroutine(self.answer):
+            return False
+        finished(self.answer)
         return self.has_answered and (bool(self.answer) if self.says_yes else self.answer is not False)
 
     def _waits_on(self, until_s: float) -> None:
@@ -223,15 +231,19 @@ class AdaptedLock:
             raise NotAcquired(self.key, self.wait_ms)
 
     def _token(self, release: Callable[..., Any]) -> tuple[Any, ...]:
-        """Return what a release needs: nothing, the key, or what the acquire has answered, such as a token."""
+        """Return what a release needs: nothing, the client, the key, or what the acquire has answered, such as a token."""
         parameters = inspect.signature(release).parameters.values()
         needed = [one for one in parameters if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
-        return tuple(self.key if MEANING.get(one.name) is KEY else self.answer for one in needed)
+        return tuple(self._known.get(MEANING.get(one.name, ""), self.answer) for one in needed)
 
-    def _words(self, about: Mapping[str, str], function: Callable[..., Any], client: Any) -> dict[str, Any]:
+    @property
+    def _known(self) -> dict[str, Any]:
+        return {CLIENT: self.client, CLIENTS: self.client, KEY: self.key}
+
+    def _words(self, about: Mapping[str, str], function: Callable[..., Any]) -> dict[str, Any]:
         """Return the arguments of a call."""
         self.taken_for |= about
-        values = {CLIENT: client, CLIENTS: client, KEY: self.key}
+        values = self._known
         if {HOST, PORT, URL} & set(about.values()):
             values |= (where := _address(self.store))
             values[URL] = f"redis://{where['host']}:{where['port']}"
@@ -239,7 +251,7 @@ class AdaptedLock:
 
     def _others(self, acquire: Callable[..., Any]) -> dict[str, Any]:
         """Return the arguments of ``acquire``: what the lock was not made with."""
-        return self._words(meant(acquire, self.means, frozenset(self.about.values())), acquire, None)
+        return self._words(meant(acquire, self.means, frozenset(self.about.values())), acquire)
 
     def _time(self, name: str, what: str, function: Callable[..., Any]) -> float:
         """Return a time in the unit of a parameter: milliseconds if its name says so, else seconds; whole if its default is."""
@@ -302,6 +314,11 @@ def retried(attempt: Callable[[], Any], wait_s: float, retry_s: float) -> bool:
 def _client(store: Any, wants_text: bool) -> Any:
     """Return a client as redis-py makes it by default, whose answers are bytes, or one whose answers are texts."""
     return store.plain(decode_responses=wants_text) if hasattr(store, "plain") else store
+
+
+async def _awaited(answer: Any) -> Any:
+    """Return what a call of a lock for asyncio has answered: some of its methods may be plain."""
+    return await answer if inspect.isawaitable(answer) else answer
 
 
 def _address(store: Any) -> dict[str, Any]:

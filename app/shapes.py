@@ -5,12 +5,16 @@ A decorator, and what runs a function that it is given, has no methods: it becom
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import inspect
 import sys
 from collections.abc import Callable
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, get_type_hints
 
 ADVICE = "Let a function of your own return an object with acquire and release"
+UNFINISHED = (GeneratorType, AsyncGeneratorType, CoroutineType, concurrent.futures.Future, asyncio.Future)
 PLAIN = (bool, int, float, str, bytes, type(None))  # answers that say what they mean
 
 
@@ -77,6 +81,15 @@ class Decorator:
             answer.close()
             raise Unknown(f"{_named(self.lock)} wraps coroutines. {ADVICE}")
         return calls > 0
+
+
+def finished(answer: Any) -> Any:
+    """Return an answer. Raises Unknown for what is none before somebody runs or awaits it."""
+    if isinstance(answer, UNFINISHED):
+        if inspect.iscoroutine(answer):
+            answer.close()
+        raise Unknown(f"it answers with {answer!r:.60}, which is neither yes nor no before it has run. {ADVICE}")
+    return answer
 
 
 def _entered(what: object) -> object:

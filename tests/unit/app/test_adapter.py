@@ -1,6 +1,7 @@
 """Any lock with acquire and release as a stage: what its errors mean, and how one is asked that does not wait."""
 
 import contextlib
+from concurrent.futures import Future
 
 import pytest
 
@@ -118,6 +119,50 @@ def test_release_gets_the_token():
     run(Tokened)
 
     assert freed == ["token"]
+
+
+def test_methods_of_the_class():
+    """Where acquire and release take the client and the key themselves, they get those, and the release the token as well."""
+    asked = []
+
+    class Static:
+        @staticmethod
+        def acquire(client: object, key: str) -> str:
+            asked.append((client, key))
+            return "token"
+
+        @staticmethod
+        def release(client: object, key: str, token: str) -> None:
+            asked.append((client, key, token))
+
+    adapted(Static)("the client", "key", 3000, 1000, 30).run(lambda grant: None)
+
+    assert asked == [("the client", "key"), ("the client", "key", "token")]
+
+
+@pytest.mark.parametrize("method", ["acquire", "release"])
+@pytest.mark.parametrize("answer", [lambda lock: (yield), lambda lock: Future()], ids=["generator", "future"])
+def test_answer_that_has_not_run(method, answer):
+    """What does nothing before somebody runs it is no answer: neither a grant nor a release."""
+    with pytest.raises(Unknown):
+        run(type("Lock", (Free,), {method: answer}))
+
+
+@pytest.mark.parametrize("is_release_plain", [False, True])
+def test_plain_method_that_gives_a_coroutine(is_release_plain, monkeypatch):
+    """A method that returns a coroutine is one of asyncio, also where it is not declared with async; another may be plain."""
+    monkeypatch.setattr(adapter, "_address", lambda store: {"host": "127.0.0.1", "port": 1})
+    called = []
+
+    async def answered(name: str) -> bool:
+        called.append(name)
+        return True
+
+    def release(lock: Free) -> object:
+        return called.append("release") if is_release_plain else answered("release")
+
+    assert run(type("Lock", (Free,), {"acquire": lambda lock: answered("acquire"), "release": release})) == "done"
+    assert called == ["acquire", "release"]
 
 
 @pytest.mark.parametrize(("ttl_ms", "in_ms", "given"), [(3000, False, 3), (300, False, 0.3), (3000, True, 3000)])
