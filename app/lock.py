@@ -240,6 +240,8 @@ class Stage:
     worker: tuple[str, ...] = ()
     # how many lanes one worker serves, 1 where its language does one thing at a time; 0 for all
     worker_lanes: int = 0
+    # the folder that the worker is started in; empty for that of the stage's file
+    worker_folder: str = ""
     # whether each request gets the store at ports of its own: a client that is none of redis-py's is seen only there
     by_lane: bool = False
     # the key that the worker's library really uses: ``{key}`` stands for the one that it is given

@@ -134,6 +134,12 @@ def _worker_lanes(record: Stage) -> Iterator[str]:
         yield f"worker_lanes must be 1, or 0 for all lanes in one program, not {_shown(lanes)}"
 
 
+def _worker_folder(record: Stage) -> Iterator[str]:
+    folder: Any = record.worker_folder
+    if not isinstance(folder, str) or not Path(folder).is_dir():
+        yield f"worker_folder must be a folder, not {_shown(folder)}"
+
+
 def _by_lane(record: Stage) -> Iterator[str]:
     if not isinstance(value := cast(object, record.by_lane), bool):
         yield f"by_lane must be True or False, not {_shown(value)}"
@@ -177,6 +183,7 @@ CHECKS: dict[str, Callable[[Stage], Iterator[str]]] = {
     "lease": _lease,
     "worker": _worker,
     "worker_lanes": _worker_lanes,
+    "worker_folder": _worker_folder,
     "by_lane": _by_lane,
     "key": _key,
     "lock": _lock,

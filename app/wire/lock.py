@@ -141,11 +141,11 @@ class WorkerLock:
 
 
 def resolved(stage: Stage) -> tuple[list[str], Path]:
-    """Return the command of a stage's worker, and the folder that it is started in: that of the stage's file.
+    """Return the command of a stage's worker, and the folder that it is started in.
 
-    A program with a slash in its name is looked for from that folder; others are looked for where programs are.
+    A program with a slash in its name is looked for from the folder of the stage's file; others where programs are.
     """
     folder = stage.path.parent if stage.path else Path.cwd()
     program, *words = stage.worker
     found = str(folder / program) if "/" in program else shutil.which(program) or program
-    return [found, *words], folder
+    return [found, *words], folder / stage.worker_folder
