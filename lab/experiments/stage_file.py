@@ -23,6 +23,7 @@ from app.shapes import Unknown, is_async
 from app.stage_check import WITH_WORKERS
 from lab.errors import BadInput, choose_from
 from lab.experiments.look import TTL_MS, KeyGone, Watched, idle_server, keeps_its_client, waits_in_ms, watched
+from lab.interrupts import Interrupted
 from lab.scenario.stages import find_stage
 
 # what a lock with a time to live is usually asked to keep: what is tested where nobody says what the lock promises
@@ -33,6 +34,7 @@ USUAL = (
 HALF_MS, WHOLE_MS = 1500, 1000  # of a TTL with a fraction of a second; the step of one without
 FIXED, STEP = "has_fixed_ttl", f"\n    ttl_step_ms={WHOLE_MS},"
 OWN_FUNCTION = "A function of your own can make the lock: module:make"
+OF_ITS_PACKAGE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)  # such an import needs the package of its file
 OURS = ("app", "lab", "locustfiles")  # the lab's own packages, which hide others of the same name
 
 OF_A_CLASS = '''"""{lock}, tested by the lab.
@@ -68,6 +70,7 @@ from app.lock import Stage, claims
 STAGE = Stage(
     worker={worker},
     worker_lanes={lanes},
+    worker_folder={folder},
     key={key},
     store={store},
     ttl_ms={ttl_ms},{fixed}
@@ -217,7 +220,7 @@ def _ttl_of(stage: Stage, seen: Watched, idle: Settings | None) -> dict[str, Any
 
 
 def of_a_worker(command: str, store: str, claims: str | None, lanes: int, folder: Path) -> tuple[Stage, list[str]]:
-    """Write the stage of a worker, and return it with notes. Words that are files of the current folder are taken from there."""
+    """Write the stage of a worker, and return it with notes. The worker is started in the current folder."""
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -229,7 +232,7 @@ def of_a_worker(command: str, store: str, claims: str | None, lanes: int, folder
     worker = [str(Path(word).resolve()) if Path(word).is_file() else word for word in words]
     name = _plain(next((Path(word).stem for word in reversed(words) if Path(word).is_file()), Path(words[0]).stem))
     values: dict[str, Any] = {"command": command.replace("\\", "/"), "worker": worker, "lanes": lanes, "store": store}
-    values |= {"claims": claims_of(claims)}
+    values |= {"claims": claims_of(claims), "folder": str(Path.cwd())}
     path = folder / f"{name}.py"
     with idle_server(store) as idle:
         stage, seen = _written(OF_A_WORKER, values, path, idle)
@@ -261,12 +264,19 @@ def _about(seen: Watched, stage: Stage) -> list[str]:
 
 
 def _place_of(file: Path, lock: str) -> tuple[Path, str]:
-    """Return the folder of a file, and the name by which it can be imported from there. Raises BadInput."""
+    """Return the folder of a file, and the name by which it can be imported from there. Raises BadInput.
+
+    A file that imports its neighbours by a dot is imported as a module of its package.
+    """
     if not file.is_file():
         raise BadInput(f"{lock}: there is no file {str(file)!r}")
     if not file.stem.isidentifier() or file.stem in sys.stdlib_module_names:
         raise BadInput(f"{lock}: {file.stem!r} cannot be the name of a module of yours. Rename the file")
-    return file.resolve().parent, file.stem
+    folder, names = file.resolve().parent, [file.stem]
+    while OF_ITS_PACKAGE.search(file.read_bytes()) and (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    return folder, ".".join(names)
 
 
 def _imported(lock: str, module: str, name: str, place: Path) -> Any:
@@ -275,7 +285,9 @@ def _imported(lock: str, module: str, name: str, place: Path) -> Any:
         sys.path.append(str(place))
     try:
         found = importlib.import_module(module)
-    except Exception as error:  # noqa: BLE001 - whatever somebody's module raises
+    except Interrupted:  # by the user, and not by the module
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever somebody's module raises, also an end of the process
         raise BadInput(f"{lock}: {module} cannot be imported: {type(error).__name__}: {error}") from None
     callables = [one for one, value in vars(found).items() if callable(value) and not one.startswith("_")]
     made = getattr(found, choose_from("class or function", name, callables, lock))

@@ -243,6 +243,21 @@ def test_what_a_look_finds(name, found, look):
     assert (stage.ttl_ms, stage.has_fixed_ttl) == (3000, name == "OfItsOwn")
 
 
+def test_file_of_a_package(look, tmp_path):
+    """A file that imports its neighbours by a dot is a module of its package; one that ends the process is bad input."""
+    (folder := tmp_path / "of_a_package" / "inner").mkdir(parents=True)
+    for place in (folder, folder.parent):
+        (place / "__init__.py").touch()
+    (folder.parent / "locks.py").write_text(LOCKS, encoding="utf-8")
+    (folder / "mine.py").write_text("from ..locks import Plain", encoding="utf-8")
+    (folder / "ends.py").write_text("raise SystemExit(0)", encoding="utf-8")
+
+    stage, _ = of_a_class(f"{folder}/mine.py:Plain", "redis", None, tmp_path / "out")
+    assert stage.lock.make.__module__ == "of_a_package.locks"
+    with pytest.raises(BadInput, match="ends cannot be imported: SystemExit"):
+        of_a_class(f"{folder}/ends.py:Plain", "redis", None, tmp_path / "out")
+
+
 def test_lock_that_keeps_an_event_loop(look):
     """A lock that keeps an asyncio.Lock for later requests gets one event loop for all of them."""
     stage, _ = look("GateOfTheLoop")
