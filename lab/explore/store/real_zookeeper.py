@@ -32,6 +32,7 @@ from lab.servers.programs.zookeeper import four_letter
 MOST_PLACES = 16
 REAL_TIMEOUT_MS = 120_000
 CONNECT, PING, EVENT = b"Connect", b"Ping", b"WatchEvent"
+NODE = f"/{KEY}".encode()  # of the lock
 EXPIRED: int = SessionExpiredError.code
 NO_NODE: int = NoNodeError.code
 OF_CHILDREN = (b"GetChildren", b"GetChildren2")
@@ -88,8 +89,8 @@ class ZooKeeperPlace(StorePlace):
         super().__init__()
         self.real, self.root = real, root
         self._sessions: dict[bytes, _Session] = {}
-        for path in (root, f"{root}/{KEY}"):  # the node of the lock is made once for all requests
-            real.look(jute.Create(path, b"", OPEN_ACL_UNSAFE, 0))
+        self._has_folder = False
+        real.look(jute.Create(root, b"", OPEN_ACL_UNSAFE, 0))
 
     def do(self, command: Words) -> Done:
         """Execute a command."""
@@ -116,12 +117,21 @@ class ZooKeeperPlace(StorePlace):
         renewed = (command[1],)
         if command[0] == PING:
             return Done(_reply(0, None), renewed)
+        self._make_folder(command)
         zxid, error, answer = session.wire.ask(request_of(command, self._there))
         if command[0] in WRITES and not error:
             self.writes.append(zxid)
         if WATCH in command[3:] and (not error or (error == NO_NODE and command[0] == b"Exists")):
             session.watches.add((command[0] in OF_CHILDREN, command[2].decode()))
         return Done(_reply(error, self._here(answer)), renewed)
+
+    def _make_folder(self, command: Words) -> None:
+        """Make the node of the lock before the first node below it, once for all requests, unless a client makes it itself."""
+        if self._has_folder or command[0] not in WRITES or NODE not in command[2]:
+            return
+        self._has_folder = True
+        if NODE + b"/" in command[2]:
+            self.real.look(jute.Create(self._there(NODE.decode()), b"", OPEN_ACL_UNSAFE, 0))
 
     def _begin(self, client: int, timeout_ms: int) -> Done:
         name = b"%x" % self.new_lease(client)
