@@ -154,19 +154,19 @@ def fingerprint(program: Program) -> str:
     """Return a hash of the stage's code, of what it imports of the shelf, and of its resource. Their docstrings are no code."""
     resource = str(sys.modules[program.resource.__module__].__file__)
     sources = sorted({resource, *(str(module.__file__) for module in program.modules())})
-    return hashlib.sha256(b"\0".join(hashlib.sha256(code_of(Path(path)).encode()).digest() for path in sources)).hexdigest()
+    return hashlib.sha256(b"\0".join(hashlib.sha256(code_of(Path(path))).digest() for path in sources)).hexdigest()
 
 
-def code_of(path: Path) -> str:
+def code_of(path: Path) -> bytes:
     """Return a source without its docstrings."""
-    source = path.read_text(encoding="utf-8")
+    source = path.read_bytes()  # in whatever encoding it declares
     lines, kinds = source.splitlines(), (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, kinds) and ast.get_docstring(node, clean=False) is not None:
             said = node.body[0]
             for number in range(said.lineno, (said.end_lineno or said.lineno) + 1):
-                lines[number - 1] = ""
-    return "\n".join(line for line in lines if line)
+                lines[number - 1] = b""
+    return b"\n".join(line for line in lines if line)
 
 
 def difference(before: Sequence[ScheduleStep], now: Sequence[ScheduleStep]) -> str:

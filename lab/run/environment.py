@@ -55,7 +55,7 @@ def libraries_of(stage: Stage) -> dict[str, str]:
     if stage.library or stage.path is None:
         name, _, version = stage.library.rpartition(" ")
         return {name: version} if name else {}
-    tree = ast.parse(stage.path.read_text(encoding="utf-8"))
+    tree = ast.parse(stage.path.read_bytes())
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level}
     others = {name.partition(".")[0] for name in names} - {"app", "lab", *sys.stdlib_module_names}

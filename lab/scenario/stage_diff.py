@@ -10,6 +10,7 @@ import ast
 import dataclasses
 import difflib
 import re
+import tokenize
 from collections.abc import Iterable, Sequence
 
 from app.lock import Claim, Stage
@@ -65,7 +66,8 @@ def code(stage: Stage, without: Iterable[str] = ()) -> list[str]:
 def _text(stage: Stage) -> str:
     if stage.path is None:
         raise ValueError(f"stage {stage.name!r} was not read from a file")
-    return stage.path.read_text(encoding="utf-8")
+    with tokenize.open(stage.path) as file:  # in the encoding that it declares
+        return file.read()
 
 
 def _in_order(claims: frozenset[Claim]) -> tuple[Claim, ...]:
