@@ -123,9 +123,8 @@ class Cluster:
 
     def event_recorders(self, path: Path) -> list[EventRecorder]:
         """Start the recorders of the lock store's key events."""
-        return (
-            store_servers(self.stage.store).event_recorders(self.lock_store, path) if self.lock_store and self.stage.store else []
-        )
+        start: Callable[..., list[EventRecorder]] = self._of_store("event_recorders", lambda *_: [])
+        return start(self.lock_store, path)
 
     def parts(self) -> dict[str, int] | None:
         """Return the parts of the counter, read from where it is kept; None if that server does not answer."""
@@ -149,11 +148,14 @@ class Cluster:
 
     def clients(self) -> list[ClientFacts]:
         """Return who is connected to the lock's store now, where the store reports it."""
+        ask: Callable[..., list[ClientFacts]] = self._of_store("clients", lambda _: [])
         with contextlib.suppress(OSError):
-            if self.stage.store and self.lock_store:
-                ask: Callable[..., list[ClientFacts]] = getattr(store_servers(self.stage.store), "clients", lambda _: [])
-                return ask(self.lock_store)
+            return ask(self.lock_store)
         return []
+
+    def _of_store(self, name: str, otherwise: Callable[..., Any]) -> Any:
+        """Return a function that not every store has, where servers of the lab's own are the lock's store."""
+        return getattr(store_servers(self.stage.store), name, otherwise) if self.stage.store and self.lock_store else otherwise
 
 
 @contextlib.contextmanager
@@ -186,7 +188,7 @@ def cluster(
     counter = [RedisServer("counter-redis")] if kept_apart else []
     for name in dict.fromkeys(one.executable for one in (*counter, *chain(*wanted.values()), Gunicorn(""), Nginx((), run, 0))):
         program(name)  # a missing program is reported before anything is started
-    process.prepare(Gunicorn("", stores=tuple(needed)), supervisor)
+    process.prepare(Gunicorn("", stores=tuple(needed)).forkable, supervisor)
     with contextlib.ExitStack() as started:
 
         def up(*programs: process.ServerProgram) -> list[Running]:
@@ -203,7 +205,8 @@ def cluster(
         running = iter(up(*counter, *chain(*wanted.values())))
         counter_redis = next(running) if counter else None
         found = {name: tuple(islice(running, len(programs))) for name, programs in wanted.items()}
-        links = tuple(chain(*(started.enter_context(store_servers(name).joined(several)) for name, several in found.items())))
+        joined = [getattr(store_servers(name), "joined", _unjoined)(several) for name, several in found.items()]
+        links = tuple(chain(*map(started.enter_context, joined)))
         if not any(Need.REPLICA in fault.needs for fault in scenario.faults):  # else a fault holds them later
             for link in links:
                 link.hold()
@@ -228,6 +231,11 @@ def cluster(
             raise NotReady(f"a server ended right after it had come up: {process.ends_of_logs(dead, logs)}")
         system.fault_target.kill_nodes(scenario.nodes_away)
         yield system
+
+
+def _unjoined(_: Sequence[Server]) -> contextlib.AbstractContextManager[tuple[()]]:
+    """Do nothing: the servers of most stores are alone, or know each other from their start."""
+    return contextlib.nullcontext(())
 
 
 def _own_settings(
