@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -93,6 +94,13 @@ def explored(name: str) -> Stage:
     if why := why_not(stage):
         raise Unexplored(f"{stage.name} is not explored: {why}. {INSTEAD.format(stage.name)}")
     return stage
+
+
+def promising(stage: Stage, names: str | None) -> Stage:
+    """Return a stage with other claims, where some are named. Raises BadInput for a name that is none."""
+    known = [claim.name for claim in Claim]
+    found = [Claim[choose_from("claim", name, known)] for name in (names or "").split()]
+    return dataclasses.replace(stage, claims=frozenset(found)) if found else stage
 
 
 def within_s(stage: Stage, budget_s: float | None) -> float:

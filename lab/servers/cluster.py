@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -23,18 +23,16 @@ from lab.scenario.fault import Need
 from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores, process
-from lab.servers.counter_way import CounterWay, Partition, counter_ways, partitions
-from lab.servers.fault_target import FaultTarget, refuse
+from lab.servers.fault_target import CounterWay, FaultTarget, counter_ways, partitions, refuse
 from lab.servers.process import Running
 from lab.servers.programs.gunicorn import Gunicorn, health
 from lab.servers.programs.nginx import Nginx
 from lab.servers.programs.redis import RedisServer
-from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import LoadWorker, Server
 from lab.servers.store import EventRecorder
 from lab.servers.stores import store_servers
 from lab.servers.supervisor import Supervisor
-from lab.servers.synced_files import SyncedFiles, watched
+from lab.servers.synced_files import watched
 from lab.servers.tcp_proxy import TcpProxy
 
 
@@ -49,16 +47,9 @@ class Cluster:
     counter_redis: Server | None  # None where the counter is kept in the lock's own store
     replicas: tuple[Server, ...]
     nginx: Server
+    fault_target: FaultTarget  # what faults act on
     workers: tuple[LoadWorker, ...] = ()  # Locust's workers, where they have containers of their own
     clocks: int = 1  # how many different clocks stamp the evidence
-    # by replica, its connections to the lock's store that a fault can cut
-    partitions: Mapping[str, Sequence[Partition]] = field(default_factory=dict)
-    # by server of the lock's store, its files, where a fault can drop what was not synced
-    files: Mapping[str, SyncedFiles] = field(default_factory=dict)
-    # the links from the primaries of the lock's store to their replicas
-    links: tuple[ReplicationLink, ...] = ()
-    # by replica, its way to the counter, where a fault can delay a write
-    counter_ways: Mapping[str, CounterWay] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -109,12 +100,6 @@ class Cluster:
                 if failure := str(health(replica.port, replica.host).get("worker", "")):
                     return failure
         return ""
-
-    @property
-    def fault_target(self) -> FaultTarget:
-        """Return what faults act on."""
-        store = self.stage.store or ""
-        return FaultTarget(store, self.lock_store, self.replicas, self.partitions, self.files, self.links, self.counter_ways)
 
     def client_options(self) -> dict[str, Any]:
         """Return the options of the replicas' clients, by store."""
@@ -218,15 +203,16 @@ def cluster(
             started.callback(external_stores.take_away, name, elsewhere[name], run)
         settings |= ({"steps": steps} if steps else {}) | ({"faults": str(folder / "faults")} if scenario.faults else {})
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
-        laid = started.enter_context(partitions(names, found.get(stage.store or "", ()), scenario.faults))
-        ways = started.enter_context(counter_ways(names, stage, found.get(stage.store or "", ()), counter_redis, scenario.faults))
+        lock_store = found.get(stage.store or "", ())
+        laid = started.enter_context(partitions(names, lock_store, scenario.faults))
+        ways = started.enter_context(counter_ways(names, stage, lock_store, counter_redis, scenario.faults))
         own = {name: _own_settings(name, journal, stage.store, laid.get(name, ()), ways.get(name)) for name in names}
         disks = any(Need.DISK in fault.needs for fault in scenario.faults)
-        files = started.enter_context(watched(found.get(stage.store or "", ()) if disks else ()))
+        files = started.enter_context(watched(lock_store if disks else ()))
         replicas = up(*(Gunicorn(name, settings | own[name], stores=tuple(needed)) for name in names))
         (nginx,) = up(Nginx(tuple(one.port for one in replicas), run, read_timeout_s=int(scenario.request_timeout_s) + 30))
-        servers = run, stage, Settings.read({}, **settings), found, counter_redis, tuple(replicas), nginx
-        system = Cluster(*servers, partitions=laid, files=files, links=links, counter_ways=ways)
+        target = FaultTarget(stage.store or "", lock_store, replicas, laid, files, links, ways)
+        system = Cluster(run, stage, Settings.read({}, **settings), found, counter_redis, tuple(replicas), nginx, target)
         if dead := system.dead():
             raise NotReady(f"a server ended right after it had come up: {process.ends_of_logs(dead, logs)}")
         system.fault_target.kill_nodes(scenario.nodes_away)
