@@ -23,7 +23,7 @@ from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN
 from app.increment import Increment
 from app.injection import Failpoints, InjectedError
 from app.journal import Journal
-from app.lock import Abandoned, Lock, NotAcquired, Refused, Stage
+from app.lock import Abandoned, Grant, Lock, NotAcquired, Refused, Stage
 from app.nested_lock import OUTER_PAUSE_MS, NestedLock
 from app.place import follow
 from app.request_context import RequestContext
@@ -37,6 +37,17 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 class BadRequest(Exception):  # noqa: N818 - the field's name of status 400
     """A request that cannot be served; the message states what would be accepted."""
+
+
+class MadeLater:
+    """A lock that is made when it is asked for: what its constructor raises is an answer of the request."""
+
+    def __init__(self, make: Callable[[], Lock]) -> None:
+        self.make = make
+
+    def run(self, work: Callable[[Grant], Any]) -> Any:
+        """Make the lock, and run the work under it."""
+        return self.make().run(work)
 
 
 class StageEndpoint:
@@ -91,10 +102,9 @@ class StageEndpoint:
         """Return the answer and its status: failed (503, 409) if nothing was written, unknown (500) if the write is uncertain."""
         settings = self.settings
         about = {"replica": settings.replica, "stage": self.stage.name, "request": request_id}
-        lock = self.lock(request_id)
         increment = Increment(request_id, self.resource, self.journal, settings.work_ms, self.receipts, self.stock)
         try:
-            did = increment.run(lock)
+            did = increment.run(MadeLater(partial(self.lock, request_id)))
         except NotAcquired as error:
             return about | {"error": "not acquired", "reason": str(error)}, 503
         except Abandoned as error:

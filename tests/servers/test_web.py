@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from app.locks import lua
 from app.stores import redis_connection
 from app.web import create_app
 
@@ -151,3 +152,15 @@ def test_store_that_is_gone(redis_port, monkeypatch, tmp_path):
 
     assert answer.status_code == 500
     assert "phase write" in answer.json["reason"]
+
+
+def test_lock_that_cannot_be_made(client, journal, monkeypatch):
+    """What the constructor of a lock raises is on record as the reason of its request."""
+
+    def fail(*_: object) -> None:
+        raise TypeError("no client")
+
+    monkeypatch.setattr(lua.Lock, "__init__", fail)
+
+    assert client.post("/increment").status_code == 500
+    assert journal()[-1]["why"] == "TypeError: no client"
