@@ -11,6 +11,7 @@ import contextlib
 import inspect
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
@@ -253,9 +254,12 @@ class AdaptedLock:
         """Return the arguments of ``acquire``: what the lock was not made with."""
         return self._words(meant(acquire, self.means, frozenset(self.about.values())), acquire)
 
-    def _time(self, name: str, what: str, function: Callable[..., Any]) -> float:
+    def _time(self, name: str, what: str, function: Callable[..., Any]) -> float | timedelta:
         """Return a time in the unit of a parameter: milliseconds if its name says so, else seconds; whole if its default is."""
-        ms, default = self.times[what], inspect.signature(function).parameters[name].default
+        parameter = inspect.signature(function).parameters[name]
+        ms, default = self.times[what], parameter.default
+        if isinstance(default, timedelta) or "timedelta" in str(parameter.annotation):
+            return timedelta(milliseconds=ms)
         is_long_pause = what is RETRY and isinstance(default, (int, float)) and default >= LONG_PAUSE
         if self.means.get(name, name).endswith(IN_MS) or is_long_pause:
             return ms

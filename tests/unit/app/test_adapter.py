@@ -2,6 +2,7 @@
 
 import contextlib
 from concurrent.futures import Future
+from datetime import timedelta
 
 import pytest
 
@@ -177,6 +178,19 @@ def test_units_of_the_ttl(ttl_ms, in_ms, given):
     run(make, ttl_ms=ttl_ms, means={"ttl": "ttl_ms"} if in_ms else {})
 
     assert (found, type(found[0])) == ([given], type(given))
+
+
+def test_time_as_a_timedelta():
+    """A parameter whose default, or whose annotation, is a timedelta gets one."""
+    found = []
+
+    def make(key: str, ttl: timedelta, wait: object = timedelta(seconds=9)) -> Free:
+        found.extend([ttl, wait])
+        return Free(key)
+
+    adapted(make)(None, "key", 3000, 1500, 30).run(lambda grant: None)  # type: ignore[arg-type]
+
+    assert found == [timedelta(seconds=3), timedelta(seconds=1.5)]
 
 
 @pytest.mark.parametrize("fails", [False, True])
