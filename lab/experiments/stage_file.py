@@ -12,6 +12,7 @@ import json
 import re
 import shlex
 import shutil
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -283,12 +284,18 @@ def _imported(lock: str, module: str, name: str, place: Path) -> Any:
     """Import what a lock is named by, from a folder or from among the installed packages. Raises BadInput."""
     if str(place) not in sys.path:
         sys.path.append(str(place))
+    sockets = socket.socket
     try:
         found = importlib.import_module(module)
     except Interrupted:  # by the user, and not by the module
         raise
     except BaseException as error:  # noqa: BLE001 - whatever somebody's module raises, also an end of the process
         raise BadInput(f"{lock}: {module} cannot be imported: {type(error).__name__}: {error}") from None
+    if socket.socket is not sockets:
+        raise BadInput(
+            f"{lock}: {module} replaces the sockets of its process, as gevent.monkey does. Give the lock a process of its own: "
+            "a worker (lab new my_lock --worker python)"
+        )
     callables = [one for one, value in vars(found).items() if callable(value) and not one.startswith("_")]
     made = getattr(found, choose_from("class or function", name, callables, lock))
     if not callable(made) or not (inspect.isclass(made) or inspect.isroutine(made)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 
 import pytest
@@ -256,6 +257,15 @@ def test_file_of_a_package(look, tmp_path):
     assert stage.lock.make.__module__ == "of_a_package.locks"
     with pytest.raises(BadInput, match="ends cannot be imported: SystemExit"):
         of_a_class(f"{folder}/ends.py:Plain", "redis", None, tmp_path / "out")
+
+
+def test_sockets_of_the_process(look, tmp_path, monkeypatch):
+    """A module that replaces the sockets of the whole process, as gevent.monkey does, is bad input: the lab needs its own."""
+    (tmp_path / "replaces.py").write_text("import socket\nclass Lock: ...\nsocket.socket = Lock", encoding="utf-8")
+    monkeypatch.setattr("socket.socket", socket.socket)  # given back at the end
+
+    with pytest.raises(BadInput, match="replaces the sockets"):
+        of_a_class(f"{tmp_path}/replaces.py:Lock", "redis", None, tmp_path / "out")
 
 
 def test_lock_that_keeps_an_event_loop(look):
