@@ -169,8 +169,7 @@ def cluster(
             if control
             else {}
         )
-        target = fault_target.FaultTarget(stage.store or "", found.get(stage.store or "", ()), replicas, laid)
-        system = Cluster(run, stage, known, found, counter, replicas, nginx, target, workers, clocks)
+        system = Cluster(run, stage, known, found, counter, replicas, nginx, workers, clocks, laid)
         system.fault_target.kill_nodes(scenario.nodes_away)
         yield system
 

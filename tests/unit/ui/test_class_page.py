@@ -63,7 +63,7 @@ def test_page_chooses_what_the_class_is_asked():
 
     checked = re.findall(r'name="(\w+)" value="(\w+)" checked', text)
     assert checked == [("stage", "lua"), ("scenario", "nested")]
-    assert "make ui HOST=0.0.0.0" in text  # how phones can join
+    assert "HOST=0.0.0.0" in text  # how phones can join
 
 
 def test_texts_of_the_page_are_in_one_place():
