@@ -235,7 +235,7 @@ def _values(
         "run": RunPage(result, grants, language),
         "judgement": result.judgement,
         "load": chart.conditions([result], language, named=False),
-        "caption": say_run.caption(picture, language),
+        "caption": say_run.caption(picture, language, without_steps=bool(found)),
         "timeline": picture,
         "drawing": drawing.for_page(picture, language) if picture.held else None,
         "steps": say_run.page_of_steps(found, language) if found else None,

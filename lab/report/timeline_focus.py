@@ -101,5 +101,5 @@ def _shows_thief(picture: Timeline, loss: DrawnLoss) -> bool:
     """Return whether the store's events name the request that deleted the lock of the earlier of the two."""
     grants = picture.held
     elder = min((loss.culprit, loss.victim), key=lambda place: grants[place].got)
-    lease = picture.lives[grants[elder].lease] if grants[elder].lease != NEVER else None
+    lease = picture.lease(grants[elder])
     return lease is not None and lease.how == "del" and lease.by not in (NEVER, elder)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from lab.story.from_loss import aftermath, destroyed, of_a_fault, of_a_loss
+from lab.story.from_fault import aftermath, of_a_fault
 from lab.story.happening import Happening, Kind
+from lab.story.steps import destroyed
 from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
 SHORTEST_US = 10_000  # a picture that opens later states from when on
@@ -18,13 +19,12 @@ Happened = tuple[Happening, ...]
 
 
 def caption(picture: Timeline) -> tuple[Happened, ...]:
-    """Return what a caption states, a sentence each: how the claim under test fared, and the loss or fault of the picture.
+    """Return what a caption states next to the steps of a loss: how the claim under test fared, and the fault of the picture.
 
-    Without any of them, a caption states what the run wrote.
+    Each is a sentence. Without any of them, a caption states what the run wrote.
     """
     if picture.focus != NEVER:
-        loss = tuple(of_a_loss(picture, picture.losses[picture.focus]))
-        return (picture.claim, loss) if picture.claim else (loss,)
+        return (picture.claim,) if picture.claim else ()
     if picture.focus_fault != NEVER:
         return ((*of_a_fault(picture, picture.faults[picture.focus_fault]), *_cost(picture)),)
     return ((*picture.claim, *_cost(picture)) if picture.claim else tuple(_of_a_quiet_run(picture)),)
@@ -46,6 +46,14 @@ def title(picture: Timeline) -> Happened:
     else:
         happened = (_of_grants(picture),)
     return (*happened, _lost(picture))
+
+
+def outcome(picture: Timeline) -> Happened:
+    """Return what follows the steps of the loss on which a picture opens: its cause, and what the run lost."""
+    cause = picture.mechanisms[picture.losses[picture.focus].mechanism]
+    # later writes may bring back what this one overwrote
+    lost = _lost(picture) if picture.lost > 0 else Happening(Kind.BROUGHT_BACK)
+    return Happening(Kind.CAUSE, cause=cause), lost
 
 
 def _lost(picture: Timeline) -> Happening:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
+
+from msgspec.structs import replace
 
 from lab.language.choice import Language
 from lab.story import from_run, say
 from lab.story.happening import Happening, Kind
 from lab.story.say import ENGLISH
-from lab.story.steps import Event, Step, StepsOfLoss
-from lab.story.timeline import Timeline
+from lab.story.steps import Event, Step, StepsOfLoss, of_focus
+from lab.story.timeline import NEVER, Timeline
 
 LONGEST = 110  # letters: a longer title leaves out what the run lost
 COSTS = (Kind.RUN_LOST, Kind.NOTHING_LOST)
@@ -20,13 +22,30 @@ AT = "{at}"
 DECIMALS = {2: 10, 3: 1, 4: 0.1, 5: 0.01}
 
 
-def caption(picture: Timeline, language: Language = ENGLISH) -> str:
-    """Return the caption of a picture."""
+def caption(picture: Timeline, language: Language = ENGLISH, without_steps: bool = False) -> str:
+    """Return the caption of a picture. without_steps: those of its loss stand next to it."""
     happened = from_run.caption(picture)
     decimals = decimals_of([one.at_ms for part in happened for one in part if _has_moment(one)])
+    said = [_joined(part, "caption", "steps", language, decimals) for part in happened]
+    if picture.focus != NEVER and not without_steps:
+        said += _of_a_loss(picture, language)
     mark = say.words(language)["mark"]
     gap: str = mark["gap"]
-    return gap.join(_joined(part, "caption", "steps", language, decimals) + mark["end"] for part in happened)
+    return gap.join(one + mark["end"] for one in said)
+
+
+def _of_a_loss(picture: Timeline, language: Language) -> Iterator[str]:
+    """Yield the steps of a loss with the names of its requests and the moments; then why, and what the run lost."""
+    found, names = of_focus(picture)
+    for step, at in zip(found, clocks(found), strict=True):
+        named = tuple(event._replace(what=_named(event.what, names)) for event in step)
+        yield say.text("steps", "timed", language, what=_of_a_step(named, language), at=at)
+    yield _joined(from_run.outcome(picture), "caption", "steps", language)
+
+
+def _named(one: Happening, names: Mapping[str, str]) -> Happening:
+    """Return a step with its requests, by their names in place of their letters."""
+    return replace(one, actor=names.get(one.actor, one.actor), others=tuple(names.get(other, other) for other in one.others))
 
 
 def title(picture: Timeline, language: Language = ENGLISH) -> str:
@@ -60,8 +79,7 @@ def _joined(happened: Sequence[Happening], form: str, mark: str, language: Langu
     for number, one in enumerate(shown):
         template = say.template(one, language, form)
         if number:
-            before, own = there["kind"][shown[number - 1].kind], there["kind"][one.kind]
-            made += own.get("before", before.get("after", there["mark"][mark]))
+            made += there["kind"][one.kind].get("before", there["mark"][mark])
         elif form == "caption":
             template = say.capital(template)
         made += say.filled(template, one, language, decimals)
@@ -70,13 +88,17 @@ def _joined(happened: Sequence[Happening], form: str, mark: str, language: Langu
 
 def of_a_step(step: Step, language: Language = ENGLISH) -> str:
     """Return the sentence of a step: what one holder does, or what happens to it."""
+    end: str = say.words(language)["mark"]["end"]
+    return _of_a_step(step, language) + end
+
+
+def _of_a_step(step: Step, language: Language) -> str:
     first, *others = (event.what for event in step)
-    mark = say.words(language)["mark"]
-    if step[0].actor is None:
-        return f"{_of_nobody(first, language)}{mark['end']}"
-    does = [say.clause(one, language) for one in others]
+    if not step[0].is_own:
+        return _of_nobody(first, language)
+    mark, does = say.words(language)["mark"], [say.clause(one, language) for one in others]
     end = f"{mark['comma'] if does[:-1] else ''}{mark['comma'].join(does[:-1])}{mark['and']}{does[-1]}" if does else ""
-    return f"{say.alone(first, language)}{end}{mark['end']}"
+    return f"{say.alone(first, language)}{end}"
 
 
 def _of_nobody(one: Happening, language: Language) -> str:
@@ -92,9 +114,9 @@ def at_mark(event: Event, language: Language = ENGLISH) -> str:
     return say.clause(event.what, language, "mark" if say.has(event.what, "mark") else "long")
 
 
-def clocks(found: StepsOfLoss) -> list[str]:
+def clocks(steps: Sequence[Step]) -> list[str]:
     """Return the moment of each step, with as many decimals as they need to differ."""
-    moments_ms = [step[0].what.at_ms for step in found.steps]
+    moments_ms = [step[0].what.at_ms for step in steps]
     decimals = decimals_of(moments_ms, fewest=3)
     return [f"{at_ms / 1000:.{decimals}f} s" for at_ms in moments_ms]
 
@@ -135,5 +157,5 @@ def page_of_steps(found: StepsOfLoss, language: Language = ENGLISH) -> dict[str,
         "a": named(found.a, language),
         "b": named(found.b, language),
         "cause": say.mechanism(found.harm.cause, language) if found.harm.cause is not None else "",
-        "said": [{"clock": clock, "sentence": one} for clock, one in zip(clocks(found), happened, strict=True)],
+        "said": [{"clock": clock, "sentence": one} for clock, one in zip(clocks(found.steps), happened, strict=True)],
     }

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from lab.evidence.fault_record import AT_THE_STORE, Effect
 from lab.evidence.loss import Mechanism
-from lab.story.from_loss import began, destroyed, ended, restored
+from lab.story.from_fault import began
 from lab.story.happening import Happening, Kind
 from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Timeline, Waited
 
@@ -103,6 +103,19 @@ def steps(picture: Timeline) -> StepsOfLoss | None:
     return None if loss is None else _Story(picture, loss).steps()
 
 
+def of_focus(picture: Timeline) -> tuple[tuple[Step, ...], dict[str, str]]:
+    """Return the steps of the loss on which the picture opens, and the requests by their letters.
+
+    Where its evidence is not clear, the only step is the write.
+    """
+    loss = picture.losses[picture.focus]
+    if _is_clear(picture, loss):
+        found = _Story(picture, loss).steps()
+        return found.steps, {Line.A: found.a[0], Line.B: found.b[0]}
+    culprit = picture.held[loss.culprit]
+    return ((Event(harm(culprit, Line.A), Line.A, Line.COUNTER, WRITE),),), {Line.A: culprit.request}
+
+
 def _loss(picture: Timeline) -> DrawnLoss | None:
     """Return the loss on which the timeline opens, if its evidence is clear; else the first by a fault; else the first."""
     if picture.lost <= 0:
@@ -136,7 +149,7 @@ class _Story:
         self.a, self.b = sorted((self.victim, self.culprit), key=lambda held: held.got)
         self.lines = {self.b.request: Line.B, self.a.request: Line.A}
         self.is_local = self.mechanism is Mechanism.PROCESS_LOCAL
-        lease = picture.lives[self.a.lease] if self.a.lease != NEVER else None
+        lease = picture.lease(self.a)
         thief = lease.by if lease is not None and lease.how == "del" else NEVER
         # the request that deleted A's lock, if it is neither A nor B
         self.thief = picture.held[thief] if thief not in (NEVER, loss.culprit, loss.victim) else None
@@ -160,7 +173,8 @@ class _Story:
             if held.read is not None:
                 rank = READ if held is self.culprit else VICTIMS_READ
                 yield Event(Happening(Kind.READ, held.read_moment / 1000, line, value=held.read), Line.COUNTER, line, rank)
-            yield Event(self._wrote(line, held), line, Line.COUNTER, WRITE)
+            wrote = Happening(Kind.WROTE, held.wrote_moment / 1000, line, value=held.wrote or 0)
+            yield Event(harm(held, line) if held is self.culprit else wrote, line, Line.COUNTER, WRITE)
 
     def _got(self, line: Line, held: DrawnGrant, lock_was_lost: bool) -> Event:
         as_well = held is self.b and self.a.until > self.b.got and not lock_was_lost
@@ -173,23 +187,16 @@ class _Story:
         got = Happening(kind, held.got / 1000, line, place=self.picture.replicas[held.replica])
         return Event(got, line if self.mechanism in NOT_GRANTED else Line.LOCK, line, GOT)
 
-    def _wrote(self, line: Line, held: DrawnGrant) -> Happening:
-        if held is not self.culprit:
-            return Happening(Kind.WROTE, held.wrote_moment / 1000, line, value=held.wrote or 0)
-        # one more than the counter goes back by: its own increment is none of those that it destroys
-        back = (held.overwrote or 0) - (held.wrote or 0)
-        return destroyed(held, line, *((Kind.DESTROYED, back + 1) if back > 0 else (Kind.NO_GROWTH,)))
-
     def _lost_lock(self) -> Iterator[Event]:
         """Yield how A lost its lock before B got it, where the evidence has the moment.
 
         The lab receives an event of the store some time after the fact, so it may seem to come after the grant to B.
         """
-        a, lease = self.a, self.picture.lives[self.a.lease] if self.a.lease != NEVER else None
+        a, lease = self.a, self.picture.lease(self.a)
         if lease is not None and lease.gone != NEVER and lease.gone <= self.b.got + RECEIVED_WITHIN_US:
             over = min(lease.due, lease.gone) if lease.due != NEVER else lease.gone
             if lease.how == "expired" and over < a.until:
-                yield self._at_the_lock(Happening(Kind.LEASE_ENDED, ended(lease), Line.A, ttl_ms=self.picture.ttl / 1000))
+                yield self._at_the_lock(Happening(Kind.LEASE_ENDED, lease.ended, Line.A, ttl_ms=self.picture.ttl / 1000))
                 return
             if self.thief is not None and lease.gone < a.until:
                 kind = Kind.DELETED_LATE if self.mechanism in LATE_RELEASE else Kind.DELETED_OTHERS
@@ -206,10 +213,10 @@ class _Story:
         """Yield the first later write that brings back most of what was destroyed: its request had read before."""
         after, gone = self.culprit.wrote_moment, (self.culprit.overwrote or 0) - (self.culprit.wrote or 0) + 1
         late = (held for held in self.picture.held if NEVER < held.read_moment < after < held.wrote_moment)
-        found = [(held.wrote_moment, restored(held)) for held in late]
-        most = [pair for pair in found if pair[1].number > max(1, gone / 2)]
-        if most:
-            yield Event(min(most, key=lambda pair: pair[0])[1], Line.COUNTER, Line.COUNTER, WRITE, is_own=False)
+        back = ((held, (held.wrote or 0) - (held.overwrote or 0) - 1) for held in late)
+        most = [destroyed(held, held.request, Kind.RESTORED, number) for held, number in back if number > max(1, gone / 2)]
+        for first in sorted(most, key=lambda one: one.at_ms)[:1]:
+            yield Event(first, Line.COUNTER, Line.COUNTER, WRITE, is_own=False)
 
     def _at_the_lock(self, what: Happening) -> Event:
         """Return what happened at the lock, at a moment in microseconds: before B got it."""
@@ -242,6 +249,21 @@ class _Story:
         after_check = self.mechanism is Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE
         effect = "" if unknown else (AFTER_CHECK if after_check else IN_RELEASE) if in_release else fault.effect.value
         return Event(replace(what, kind=kind, actor=who, effect=effect), line, line, rank, is_own=False)
+
+
+def harm(held: DrawnGrant, actor: str) -> Happening:
+    """Return the write that destroyed increments, as a step."""
+    # one more than the counter goes back by: its own increment is none of those that it destroys
+    back = (held.overwrote or 0) - (held.wrote or 0)
+    return destroyed(held, actor, *((Kind.DESTROYED, back + 1) if back > 0 else (Kind.NO_GROWTH,)))
+
+
+def destroyed(
+    held: DrawnGrant, actor: str, kind: Kind = Kind.DESTROYED, number: int = 1, cause: Mechanism | None = None
+) -> Happening:
+    """Return the write that overwrote what it should not. number: how many increments it destroyed, or brought back."""
+    wrote, over = held.wrote or 0, held.overwrote or 0
+    return Happening(kind, held.wrote_moment / 1000, actor, value=wrote, over=over, number=number, cause=cause)
 
 
 def grouped(events: Sequence[Event]) -> list[list[Event]]:
@@ -303,14 +325,14 @@ def _events(picture: Timeline, fault: DrawnFault, waited: Waited | DrawnGrant) -
 
 def _of_key(picture: Timeline, fault: DrawnFault, holder: DrawnGrant | None, waited: Waited | DrawnGrant) -> Iterator[Event]:
     """Yield what became of the holder's key, where the store reported it."""
-    lease = picture.lives[holder.lease] if holder is not None and holder.lease != NEVER else None
+    lease = picture.lease(holder) if holder is not None else None
     if lease is None:
         return
     if lease.gone == NEVER and lease.due == NEVER:
         stays = Happening(Kind.KEY_STAYED, max(waited.asked, fault.at) / 1000 + 0.001, others=(Line.A,))
         yield Event(stays, Line.LOCK, Line.LOCK, FAULT, is_own=False)
     elif lease.how == "expired" and lease.gone > fault.at:
-        over = Happening(Kind.LEASE_OVER, ended(lease) / 1000, others=(Line.A,), ttl_ms=picture.ttl / 1000)
+        over = Happening(Kind.LEASE_OVER, lease.ended / 1000, others=(Line.A,), ttl_ms=picture.ttl / 1000)
         yield Event(over, Line.LOCK, Line.LOCK, FAULT, is_own=False)
 
 

@@ -125,6 +125,11 @@ class Life(msgspec.Struct, array_like=True):
     # when it was renewed
     touched: list[int] = []
 
+    @property
+    def ended(self) -> int:
+        """Return when the lease was over. The store reports an expiry late; where its clock jumped, the key was gone early."""
+        return min(self.due, self.gone) if self.how == "expired" and self.due != NEVER else self.gone
+
 
 class Vote(msgspec.Struct, array_like=True):
     """A key's life at one of several lock servers: that server's vote for a request, as the lab received it."""
@@ -275,6 +280,10 @@ class Timeline(msgspec.Struct, kw_only=True):
     def is_stuck(self) -> bool:
         """Return whether no request got the lock any more after the fault on which the picture opens."""
         return self.focus_fault != NEVER and self.faults[self.focus_fault].next_got == NEVER
+
+    def lease(self, held: DrawnGrant) -> Life | None:
+        """Return the life of a grant's key at the store; None where the evidence does not name it."""
+        return self.lives[held.lease] if held.lease != NEVER else None
 
     def renews(self, renewal: Renewal) -> bool:
         """Return whether a command outside any request is about a lease. Others set up a client, such as the load of a script."""

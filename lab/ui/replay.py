@@ -17,7 +17,6 @@ from typing import Any
 from lab.evidence.history import History, Outcome, Request
 from lab.judge.findings import Findings
 from lab.judge.grant import GrantRecord
-from lab.story.from_loss import ended
 from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
 SHORT_S = 4.0  # a longer run is seen well as it happens
@@ -112,10 +111,10 @@ def _stays(picture: Timeline) -> Iterator[tuple[str, int, int, Inside]]:
 
 def _lease_over(picture: Timeline, held: DrawnGrant) -> int:
     """Return when the holder's lease was over, if that was before it left; else when it left."""
-    life = picture.lives[held.lease] if held.lease != NEVER else None
+    life = picture.lease(held)
     if life is None or life.gone == NEVER:
         return held.until
-    return min(held.until, max(held.got, ended(life)))
+    return min(held.until, max(held.got, life.ended))
 
 
 def _crowds(stays: Sequence[DrawnGrant]) -> list[Span]:

@@ -4,10 +4,10 @@ import pytest
 
 from app.journal import GaveUp, Started
 from lab.evidence.loss import Mechanism
-from lab.story.from_run import caption, title
+from lab.story.from_run import caption, outcome, title
 from lab.story.happening import Kind
 from lab.story.timeline import NEVER
-from tests.builders import MS, Made, outlived, picture_of, stolen
+from tests.builders import MS, Made, outlived, picture_of
 
 
 def killed(made: Made) -> Made:
@@ -25,77 +25,21 @@ def kinds(happened) -> list[Kind]:
     return [one.kind for one in happened]
 
 
-def test_the_ttl_ran_out(made):
-    (happened,) = caption(picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end"))
+def test_a_loss_in_steps(made):
+    """The steps name the requests; what follows them, and the title, have the cause and what the run lost."""
+    picture = picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end")
 
-    assert who(happened) == [
-        (Kind.LEASE_ENDED, "r0"),
-        (Kind.READ_INSIDE, "r1", "r0"),
-        (Kind.WROTE, "r0"),
-        (Kind.OVERWROTE, "r1", "r0"),
-        (Kind.LOST_BY_IT, ""),
+    assert caption(picture) == ()
+    assert [(one.kind, one.cause) for one in outcome(picture)] == [
+        (Kind.CAUSE, Mechanism.TTL_OVER_IN_WORK),
+        (Kind.RUN_LOST, None),
     ]
-    assert [one.at_ms for one in happened[:-1]] == pytest.approx([300, 322, 450, 760])
-    assert (happened[0].ttl_ms, happened[1].place, happened[1].other_place, happened[3].value, happened[3].over) == (
-        300,
-        "replica-2",
-        "replica-1",
-        1,
-        1,
-    )
-
-
-def test_deleted_by_another(made):
-    (happened,) = caption(picture_of(stolen(made), final=2, ttl_ms=300, tests="releases_only_its_own"))
-
-    assert who(happened)[:2] == [(Kind.DELETED_LATE, "r0", "r1"), (Kind.READ_INSIDE, "r2", "r1")]
-
-
-@pytest.mark.parametrize(
-    ("replica", "key", "mechanism", "first"),
-    [
-        ("replica-1", "", Mechanism.NO_LOCK, Kind.NO_LOCK_BETWEEN),
-        ("replica-2", "", Mechanism.NO_LOCK, Kind.NO_LOCK_BETWEEN),
-        ("replica-2", "own", Mechanism.PROCESS_LOCAL, Kind.OWN_LOCKS),
-        ("replica-1", "own", Mechanism.NO_LOCK, Kind.NO_LOCK_BETWEEN),
-    ],
-)
-def test_without_a_store(made, replica, key, mechanism, first):
-    made.increment("a", 0, 0, at=(10, 20, 60, 61), key=key).increment("b", 0, 1, at=(30, 40, 80, 81), key=key, replica=replica)
-    picture = picture_of(made, final=1, store=None)
-    (happened,) = caption(picture)
-
-    assert picture.mechanisms == [mechanism]
-    assert kinds(happened) == [first, Kind.READ_INSIDE, Kind.WROTE, Kind.OVERWROTE, Kind.LOST_BY_IT]
-    assert [(one.kind, one.cause) for one in title(picture)] == [(Kind.DESTROYED, mechanism), (Kind.RUN_LOST, None)]
-
-
-def test_mechanism_without_a_story_is_named(made):
-    """A mechanism without a story of its own is stated from the stale read on, with the fault."""
-    made.key_event("set", 10).key_event("del", 300)
-    made.fault("some_new_harm", "stale", 30, 230)
-    made.increment("stale", 0, 2, at=(10, 20, 250, 251))
-    made.increment("a", 0, 0, at=(100, 110, 120, 121), replica="replica-2")
-    made.increment("b", 1, 1, at=(140, 150, 160, 161), replica="replica-2")
-    picture = picture_of(made, final=1)
-    picture.mechanisms = [Mechanism.TTL_TOO_SHORT]
-
-    (happened,) = caption(picture)
-
-    assert who(happened) == [
-        (Kind.READ, "stale"),
-        (Kind.FAULT, "stale"),
-        (Kind.WROTE, "b"),
-        (Kind.OVERWROTE, "stale", "b"),
-        (Kind.CAUSE, ""),
-        (Kind.LOST_BY_IT, ""),
+    assert [(one.kind, one.cause) for one in title(picture)] == [
+        (Kind.DESTROYED, Mechanism.TTL_OVER_IN_WORK),
+        (Kind.RUN_LOST, None),
     ]
-    assert (happened[1].fault, happened[1].for_ms, happened[-2].cause, happened[-1].number) == (
-        "some_new_harm",
-        200,
-        Mechanism.TTL_TOO_SHORT,
-        2,
-    )
+    picture.lost = 0
+    assert kinds(outcome(picture))[-1] is Kind.BROUGHT_BACK
 
 
 def test_died_and_never_freed(made):
@@ -160,16 +104,6 @@ def test_fault_of_nobody(made):
 
     assert who(caption(picture)[0])[0] == (Kind.FAULT_ANYWHERE, "")
     assert who(title(picture))[0] == (Kind.NEXT_GOT, "b")
-
-
-def test_renewal_that_failed(made):
-    """The caption of a loss has the renewal that failed in a replica of the two: no request reached its failpoint."""
-    made.fault("fail_renewal", "", 110, 111, failpoint="renew.before")
-
-    (happened,) = caption(picture_of(outlived(made), final=1, ttl_ms=300, tests="survives_a_failed_renewal"))
-
-    assert kinds(happened)[:2] == [Kind.RENEWAL_FAILED, Kind.LEASE_ENDED]
-    assert happened[0].place == "replica-1"
 
 
 def test_a_run_in_which_nothing_happened(made):
@@ -248,12 +182,11 @@ def test_caption_and_picture_open_on_the_claim(made):
     assert (picture.opens[0], picture.opens[1] >= picture.about[1]) == (0, True)
 
 
-def test_loss_comes_second(made):
-    """The loss has a sentence of its own after the claim's."""
+def test_a_loss_and_a_claim(made):
+    """Next to the steps of a loss, a caption states how the claim under test fared."""
     made.increment("a", 0, 0, at=(10, 20, 60, 61)).increment("b", 0, 1, at=(30, 40, 80, 81), replica="replica-2")
     made.increment("b", 1, 1, at=(90, 91, 92, 93), replica="replica-2", turn=2, outcome=None)
 
-    claim, loss = caption(picture_of(made, final=2, tests="counts_once"))
+    (claim,) = caption(picture_of(made, final=2, tests="counts_once"))
 
     assert kinds(claim) == [Kind.REPEATED, Kind.WRITTEN_TOO_OFTEN]
-    assert who(loss)[:2] == [(Kind.GRANTED, "a"), (Kind.GRANTED_AS_WELL, "b", "a")]

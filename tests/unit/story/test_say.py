@@ -106,6 +106,16 @@ def test_each_kept_run_is_said(folder, language):
     assert language is ENGLISH or [one for one in said if PROSE.search(one)] == []
 
 
+def test_a_loss_in_a_caption():
+    """A caption has the steps of a loss, with the names of the requests and a moment each, where no page has them already."""
+    picture = load(REFERENCE / "chapters" / "ttl-slow_holder" / "timeline.json")
+    said = say_run.caption(picture).split(". ")
+
+    assert said[1] == "r0, late with its release, deletes r4’s lock (+1.059 s)"
+    assert len(said) == len(steps(picture).steps) + 1
+    assert say_run.caption(picture, without_steps=True) == ""
+
+
 def test_moments_have_decimals_enough():
     """Moments have as many decimals as they need to differ, and no more."""
     moments = [[], [1], [10, 30], [10, 12], [10, 10.2], [10, 10.00001, 500]]

@@ -2,7 +2,7 @@
 
 from lab.paths import REFERENCE
 from lab.story.happening import Kind
-from lab.story.steps import MOST, WRITE, Line, StepsOfLoss, steps
+from lab.story.steps import MOST, WRITE, Line, StepsOfLoss, of_focus, steps
 from lab.story.timeline import NEVER, load
 from tests.builders import outlived, picture_of, stolen
 from tests.every import every
@@ -150,6 +150,16 @@ def test_unknown_victim_has_no_steps(made):
     brought_back.lost = 0
 
     assert steps(picture) is steps(brought_back) is None
+
+
+def test_the_loss_in_focus(made):
+    """The loss on which a picture opens has its steps, with who A and B are; of unclear evidence the write is the only step."""
+    picture = picture_of(outlived(made), final=1, ttl_ms=300)
+
+    assert of_focus(picture) == (steps(picture).steps, {"A": "r0", "B": "r1"})
+    picture.losses[picture.focus].victim = NEVER
+    ((write,),), names = of_focus(picture)
+    assert (write.what.kind, write.what.value, write.what.over, names[write.what.actor]) == (Kind.NO_GROWTH, 1, 1, "r1")
 
 
 def test_the_loss_of_the_fault_comes_first(made):
