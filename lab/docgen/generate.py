@@ -23,7 +23,6 @@ from lab.docgen import (
     explored,
     figures,
     lesson_parts,
-    libraries,
     matrix_views,
     translations,
     verdicts,
@@ -42,7 +41,7 @@ from lab.experiments.sweep import curves_of, load_result
 from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.paths import HOME, REFERENCE
-from lab.report import comparison, hero, matrix, site
+from lab.report import comparison, hero, matrix, scorecard, site
 from lab.report.html import named
 from lab.report.palette import PAPERS
 from lab.report.reference import ladder, of_stage
@@ -115,7 +114,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
 
 def kept_pages() -> dict[Path, Callable[[Path], object]]:
     """Return the pages of kept results: the path of each, and the function that writes it into a folder."""
-    return matrix_views.pages() | libraries.pages()
+    return matrix_views.pages() | scorecard.pages()
 
 
 def filled(path: Path) -> str:
@@ -306,7 +305,7 @@ PARTS: dict[str, Callable[..., str]] = {
     **cost_of_locking.PARTS,
     **explored.PARTS,
     **lesson_parts.PARTS,
-    **libraries.PARTS,
+    **scorecard.DOCUMENT_PARTS,
     **benchmark.DOCUMENT_PARTS,
     **lock_benchmark_report.DOCUMENT_PARTS,
     **omission_report.DOCUMENT_PARTS,

@@ -19,6 +19,7 @@ from app.locks import PARTS, stages
 from lab.errors import BadInput, choose_from
 from lab.language.phrases import exactly
 from lab.paths import HOME
+from lab.report.markdown import anchor
 
 PART = re.compile(r"<!-- generated: (?P<words>[^\n]+?) -->(?P<block>\n?).*?<!-- end -->", re.DOTALL)
 
@@ -175,11 +176,6 @@ def _same_heading(page: Page, link: str) -> str | None:
 def anchors(text: str) -> list[str]:
     """Return the anchors of a page's headings in their order."""
     return [anchor(heading) for heading in re.findall(r"^#+ (.+)$", FENCED.sub("", text), re.MULTILINE)]
-
-
-def anchor(heading: str) -> str:
-    """Return the name of a heading in links, as GitHub makes it."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def to_do(home: Path = HOME) -> list[str]:

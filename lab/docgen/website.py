@@ -11,10 +11,7 @@ import os
 import re
 import shutil
 from functools import cache, partial
-from itertools import pairwise
 from pathlib import Path
-
-from markdown_it import MarkdownIt
 
 from lab.docgen import figures, translations
 from lab.errors import BadInput
@@ -23,6 +20,7 @@ from lab.language.choice import Language
 from lab.paths import HOME
 from lab.report import run_data
 from lab.report.html import named, page
+from lab.report.markdown import as_html
 from lab.report.run_page import PAGE, draw_run
 from lab.run import environment
 from lab.story import say_run
@@ -40,7 +38,6 @@ LINK = re.compile(r'(?P<before>\b(?:href|src|srcset)="|"(?=\.\./))(?P<to>[^"#?\\
 OWN_WAYS = re.compile(r'(?<=<nav class="ways")[^\n]*')
 LEADS = re.compile(r'<a href="([^"?]+)[^>]*>[^<]*</a>')
 HEADING = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
-COLOURS = {"+": '<ins class="good">{}</ins>', "-": '<del class="bad">{}</del>'}
 
 
 def write(folder: Path) -> Path:
@@ -75,28 +72,6 @@ def address(path: Path) -> Path:
     if path.suffix == ".md":
         return place.with_suffix(".html")
     return place if path.suffix in (".html", *PICTURES) else place.with_name(f"{place.name}.html")
-
-
-def as_html(text: str) -> str:
-    """Return a document as HTML. Its headings have the names that links give them, and its tables scroll."""
-    tokens = _markdown().parse(text)
-    for token, words in pairwise(tokens):
-        if token.type == "heading_open":
-            token.attrSet("id", translations.anchor(words.content))
-    made: str = _markdown().renderer.render(tokens, _markdown().options, {})
-    made = made.replace("<table>", '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')
-    return made.replace("</table>", "</table></div>")
-
-
-@cache
-def _markdown() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": True, "highlight": _coloured}).enable("table")
-
-
-def _coloured(code: str, language: str, _: str) -> str:
-    lines = html.escape(code, quote=False).splitlines()
-    colours = COLOURS if language == "diff" else {}
-    return "".join(colours.get(line[:1], "{}").format(line) + "\n" for line in lines)
 
 
 def framed(text: str, place: Path, source: Path | None = None) -> str:

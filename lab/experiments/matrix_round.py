@@ -18,7 +18,7 @@ from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.report.matrix import Cell, Round, cell_requests, lost_otherwise
 from lab.scenario import reader as scenarios
-from lab.story.verdict import grounds, why
+from lab.story.verdict import grounds
 
 Task = TypeVar("Task")  # what a run is made of
 RESULT = ("verdict", "lost", "duplicated", "failed", "unknown", "duration_s", "took_s", "reason", "grounds", "run", "broken")
@@ -82,8 +82,7 @@ def judgement_of(cell: Cell, words: Sequence[str], reports: Path = REPORTS) -> J
         return None
     cell.took_s = time.monotonic() - began_s
     cell.broken = sorted({one.claim for one in judgement.violations if one.breaks_promise})
-    cell.verdict, cell.run, cell.reason = judgement.verdict, judgement.run, why(judgement)
-    cell.grounds = grounds(judgement)
+    cell.verdict, cell.run, cell.grounds = judgement.verdict, judgement.run, grounds(judgement)
     cell.lost, cell.duplicated = judgement.lost, judgement.duplicated
     cell.failed, cell.unknown, cell.duration_s = judgement.failed, judgement.unknown, judgement.duration_s
     return judgement

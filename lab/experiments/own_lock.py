@@ -97,8 +97,7 @@ def _about(cell: Cell, claim: str, promises: Collection[str]) -> Cell:
         return cell
     if cell.verdict == "BROKEN" and claim in cell.broken:
         return replace(cell, claim=claim, verdict="BROKEN" if claim in promises else "ADMITTED")
-    what = f"this run broke {', '.join(cell.broken)}: {cell.reason}" if cell.broken else cell.reason
-    return replace(cell, claim=claim, verdict="VOID", reason=what, grounds=None)
+    return replace(cell, claim=claim, verdict="VOID")
 
 
 def plan(found: Sequence[Stage], only_scenarios: Sequence[str], also: Collection[str] = ()) -> list[OwnCell]:

@@ -14,7 +14,7 @@ from lab.report.statistics import wilson
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.story.say import ENGLISH, text, words
-from lab.story.verdict import Grounds
+from lab.story.verdict import Grounds, why
 from lab.text import counted, table
 
 UNKNOWN = "unknown"
@@ -104,15 +104,15 @@ SCHEMA = 2  # of matrix.json
 MOST_REQUESTS = 1000  # of a cell: enough for each scenario, also where the scenario itself sends thousands
 
 
-class Cell(msgspec.Struct, kw_only=True):
+class Cell(msgspec.Struct, kw_only=True, omit_defaults=True):
     """One stage under one scenario."""
 
     stage: str
     scenario: str
     claim: str
     verdict: str = ""  # empty where the scenario does not fit the stage
-    reason: str = ""  # why the cell was not run, or the reason of the verdict
-    grounds: Grounds | None = None  # from which that reason is said; None where nothing was judged
+    reason: str = ""  # why the cell was not run, or why its run has no judgement
+    grounds: Grounds | None = None  # from which the reason of the verdict is said; None where nothing was judged
     run: str = ""  # the name of the run's folder
     expected: str = ""  # the verdict in docs/expected.toml; empty: none
     lost: int = 0
@@ -128,6 +128,10 @@ class Cell(msgspec.Struct, kw_only=True):
     rounds: dict[str, int] = msgspec.field(default_factory=dict)
     missing: list[str] = []  # the missing programs because of which the cell was not run
     broken: list[str] = []  # the promises that the run broke: not always the one that the scenario tests
+
+    def why(self, language: Language = ENGLISH) -> str:
+        """Return the reason of the verdict, or why there is none."""
+        return why(self.grounds, language) if self.grounds is not None else self.reason
 
     @property
     def as_expected(self) -> bool:

@@ -23,7 +23,6 @@ from lab.scenario.requirements import NEEDS
 from lab.scenario.scenario import Scenario
 from lab.story import say
 from lab.story.say import ENGLISH
-from lab.story.verdict import why
 
 # what the searches of all orders decided, in words: by language, stage and claim
 Decided = Mapping[Language, Mapping[str, Mapping[str, str]]]
@@ -180,10 +179,8 @@ class MatrixPage:
 
     def _why(self, cell: Cell) -> str:
         """Return the reason of the verdict, or why the cell was not run."""
-        if cell.grounds is not None and self.language is not ENGLISH:
-            return say.ended(why(cell.grounds, self.language), self.language)
         if cell.verdict:
-            return cell.reason
+            return say.ended(cell.why(self.language).rstrip("."), self.language)
         if cell.missing:
             names = say.words(self.language)["mark"]["names_comma"].join(cell.missing)
             return self.say("not_installed", names=names)

@@ -1,25 +1,33 @@
-"""The scorecard of published libraries: the kept results, a file for each, as a table and as a page."""
+"""The scorecard of published libraries: the kept results, a file for each, as parts of docs/libraries.md and as a page of them.
+
+A part is Markdown. Its links begin in the folder of the document that it is for.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from app.library import ALL
-from lab.paths import COMMAND, REFERENCE
+from app.lock import Claim
+from lab.paths import COMMAND, DOCS, HOME, REFERENCE
 from lab.report.html import page
+from lab.report.markdown import anchor, as_html
 from lab.report.tested_lock import (
     BREAKS,
     BROKEN,
     FAILS,
     HOLDS,
-    KEPT,
+    NOT_SHOWN,
     UNDECIDED,
     Speed,
+    TestedCell,
     TestedClaim,
     TestedLock,
     in_short,
@@ -28,7 +36,8 @@ from lab.report.tested_lock import (
     speed_in_words,
 )
 from lab.scenario import reader
-from lab.text import thousands
+from lab.scenario.libraries import fingerprint, load, names
+from lab.text import counted, folded, table, thousands
 
 FOLDER = REFERENCE / "libraries"
 INDEX = "index.html"
@@ -38,7 +47,29 @@ REQUESTS = 200  # at most, in each run: two a user of the fullest scenario
 VOTERS, VOTERS_REQUESTS = 6, 1000
 # what every order of events decided of a promise, and the words for one and for several
 ORDERS = ((BREAKS, "breaks", "break"), (HOLDS, "holds", "hold"), ("not_decided", "not decided", "not decided"))
-COLOUR = {KEPT: "KEPT", BROKEN: "BROKEN", UNDECIDED: "VOID", FAILS: "ADMITTED"}  # the class of a verdict on the page
+FOUND = (BROKEN, UNDECIDED, FAILS, NOT_SHOWN)  # verdicts of which the runs are quoted
+NOTHING = "Nothing is kept yet: `lab scorecard` measures the libraries.\n"
+TITLE = "Published locks under the lab's scenarios"
+PAGE = """\
+# {title}
+
+{home}Each library is used with its defaults, and judged by what its own documentation promises. A row says what happened under
+the lab's scenarios on one machine, and the command with it shows it again. [How to read it]({how}).
+
+## Promised, and broken
+
+{broken}
+## Not promised, and not so
+
+No documentation of these libraries promises it, so it is no defect. The figure is the number of increments lost in one run.
+
+{admitted}
+## All libraries
+
+{libraries}
+## Each library
+
+{claims}"""
 
 
 class Entry(NamedTuple):
@@ -53,28 +84,19 @@ class Entry(NamedTuple):
         return next((one for one in self.tested.claims if one.claim == name), None)
 
     @property
-    def others(self) -> list[tuple[TestedClaim, list[str]]]:
-        """Return the claims without a column of their own, by what was found: one of each kind, and the names of all of it."""
-        found: dict[str, tuple[TestedClaim, list[str]]] = {}
-        for one in ordered(self.tested.claims):
-            if one.claim not in usual_claims():
-                found.setdefault(verdict(one), (one, []))[1].append(one.claim)
-        return [*found.values()]
+    def heading(self) -> str:
+        """Return a heading of its own: a library may have several locks."""
+        return f"{self.tested.library} ({self.name})"
 
     @property
-    def link(self) -> str:
-        """Return where the documentation says what the library promises; empty where it promises nothing."""
-        return next((one.link for one in self.tested.promised if one.link), "")
-
-
-def read(path: Path) -> TestedLock:
-    """Read the file of a library. Raises OSError, msgspec's errors."""
-    return msgspec.json.decode(path.read_bytes(), type=TestedLock)
+    def linked(self) -> str:
+        """Return its name, which leads to its heading."""
+        return f"[{self.tested.library}](#{anchor(self.heading)})<br>`{self.name}`"
 
 
 def entries(folder: Path) -> list[Entry]:
-    """Return all kept results by language and library."""
-    found = [Entry(path.stem, read(path)) for path in folder.glob("*.json")]
+    """Return all kept results by language and library. Raises OSError, msgspec's errors."""
+    found = [Entry(path.stem, msgspec.json.decode(path.read_bytes(), type=TestedLock)) for path in folder.glob("*.json")]
     return sorted(
         found, key=lambda one: (one.tested.about.get("language") != "Python", one.tested.about.get("language"), one.name)
     )
@@ -97,45 +119,153 @@ LEFT_OUT = (
 )
 
 
-def verdict(one: TestedClaim | None) -> str:
+def libraries(found: Sequence[Entry]) -> str:
+    """Return a row for each library: what became of the claims under which every library is seen, of others, and its speed."""
+    usual, rows = usual_claims(), []
+    for one in found:
+        about, tested = one.tested.about, one.tested
+        others: dict[str, list[str]] = {}
+        for claim in ordered(tested.claims):
+            if claim.claim not in usual:
+                others.setdefault(_said(claim), []).append(claim.claim)
+        rows.append(
+            [
+                one.linked,
+                about.get("language", ""),
+                *(_said(one.claim(name)) for name in usual),
+                "<br>".join(f"{said}: {_listed(of)}" for said, of in others.items()) or "–",
+                _cell(_orders(tested)),
+                _speed(tested.speed),
+                about.get("used", "") or "–",
+            ]
+        )
+    head = ["library", "language", *(f"`{name}`" for name in usual)]
+    head += ["other claims", "promises in every order", "speed next to `lua`", "used"]
+    return (table(head, rows) + "\n" + " ".join(_origins(found)) + "\n") if rows else NOTHING
+
+
+def broken(found: Sequence[Entry]) -> str:
+    """Return each promise that is broken: whose, in whose words, when, what was lost, and the command that shows it."""
+    rows = []
+    for one, claim in _failing(found, BROKEN):
+        worst = _worst(claim)
+        title = reader.load(worst.scenario).title if worst else "in an order of events that the explorer found"
+        again = next((cell.command for cell in claim.cells if cell.verdict == BROKEN), claim.again)
+        happened = f"{title}: {_cell(worst.why_of(claim.claim))}" if worst else title
+        rows.append([one.linked, f"`{claim.claim}`: {_promised(claim)}", happened, _said(claim), _command(again)])
+    head = ["library", "what its documentation promises", "what happens", "found", "again"]
+    return table(head, rows) if rows else "None.\n" if found else NOTHING
+
+
+def admitted(found: Sequence[Entry]) -> str:
+    """Return by claim which libraries fail in it without having promised it, and what that costs."""
+    by_claim: dict[str, list[str]] = {}
+    for one, claim in _failing(found, FAILS):
+        lost = _most_lost(claim)
+        by_claim.setdefault(claim.claim, []).append(f"{one.linked} ({lost} lost)" if lost else one.linked)
+    rows = [[f"`{name}`", Claim[name].value, ", ".join(of)] for name, of in by_claim.items()]
+    return table(["claim", "what it states", "fails, and was not promised"], rows) if rows else NOTHING
+
+
+def claims(found: Sequence[Entry], start: Path = DOCS, folder: Path = FOLDER) -> str:
+    """Return for each library the words of its documentation, what was found, and the commands. start: where links begin."""
+    return "\n".join("\n".join(_about(one, start, folder)) for one in found) or NOTHING
+
+
+def _about(one: Entry, start: Path, folder: Path) -> Iterator[str]:
+    tested = one.tested
+    file, worker = (os.path.relpath(path, start) for path in (HOME / "libraries" / f"{one.name}.py", DOCS / "worker.md"))
+    yield f"### {one.heading}\n"
+    sentences = [f"[`{tested.about.get('lock', tested.stage)}`]({file})."]
+    sentences += [f"Used: {used}." for used in (tested.about.get("used"),) if used]
+    sentences += [f"Not its defaults: {options.rstrip('.')}." for options in (tested.about.get("options"),) if options]
+    sentences += [f"Its lock is in [a worker]({worker})."] if tested.worker else []
+    sentences += [f"Speed: {speed_in_words(tested.speed)}"] if tested.speed else []
+    yield " ".join(sentences) + "\n"
+    claims = ordered(tested.claims)
+    rows = [
+        [
+            f"`{each.claim}`",
+            _promised(each) if each.words else "promised" if each.promised else "no promise",
+            _said(each),
+            each.orders.replace("_", " ") or "–",
+            "; ".join(f"`{cell.scenario}`: {in_short(cell)}" for cell in each.cells) or "–",
+        ]
+        for each in claims
+    ]
+    head = ["claim", "its documentation", "found", "every order", "runs"]
+    yield folded(f"{counted(len(claims), 'claim')}, with what its documentation says of each", table(head, rows))
+    lines = [line for each in claims for line in _seen(each, os.path.relpath(folder, start))]
+    yield from lines
+    yield from [""] if lines else []
+    notes = [f"- {_cell(note)}" for note in tested.notes]
+    notes += [f"- In every order of events: {_cell(tested.unexplored)}"] if tested.unexplored else []
+    yield from [*notes, ""] if notes else []
+
+
+def _seen(one: TestedClaim, folder: str) -> Iterator[str]:
+    """Yield what happened to a claim that did not hold, with the command that shows it. folder: where its pictures are."""
+    if one.schedule:
+        again = f": {_command(one.again)}" if one.again else ""
+        yield f"- `{one.claim}` breaks in [an order of events]({folder}/{one.schedule}){again}"
+    for cell in one.cells if one.verdict in FOUND else ():
+        if cell.verdict in (BROKEN, FAILS) or one.verdict == NOT_SHOWN:
+            what = _cell(cell.why_of(one.claim))
+            yield f"- `{one.claim}` under `{cell.scenario}`, {in_short(cell)}: {what}. {_command(cell.command)}"
+
+
+def to_measure(found: Sequence[Entry]) -> str:
+    """Return which libraries of the shelf have no result, or one of an earlier form of their file."""
+    kept = {one.name: one.tested.fingerprint for one in found}
+    missing = [name for name in names() if name not in kept]
+    changed = [name for name in names() if name in kept and kept[name] != fingerprint(load(name).path, load(name).stage)]
+    said = f"Not measured yet: {_listed(missing)}. " if missing else ""
+    said += f"Measured before its file changed: {_listed(changed)}. " if changed else ""
+    return (
+        f"{said}`lab scorecard --resume` measures them.\n" if said else "All libraries of the shelf are measured as they are.\n"
+    )
+
+
+def _scenarios() -> str:
+    voters = f"or {VOTERS_REQUESTS} by {VOTERS} users where the lock is in several stores"
+    return f"{', '.join(f'`{name}`' for name in ALL)}, each with at most {REQUESTS} requests, {voters}"
+
+
+def _said(one: TestedClaim | None) -> str:
     """Return what a table says of a claim: ``BROKEN 3 of 3, 13 lost``."""
     if one is None:
         return "–"
-    lost = most_lost(one)
-    return f"{in_words(one)}, {thousands(lost)} lost" if lost else in_words(one)
+    lost = _most_lost(one)
+    said = f"{in_words(one)}, {thousands(lost)} lost" if lost else in_words(one)
+    return f"**{said}**" if one.verdict == BROKEN else said
 
 
-def most_lost(one: TestedClaim) -> int:
-    """Return how many increments were lost in one run in which the claim failed; 0 where it did not, or nothing was lost."""
-    return max((cell.lost for cell in one.cells if cell.verdict in (BROKEN, FAILS)), default=0)
+def _promised(one: TestedClaim) -> str:
+    return f"“{_cell(one.words)}” ([source]({one.link}))"
 
 
-def failing(found: Sequence[Entry], is_promised: bool) -> list[tuple[Entry, TestedClaim]]:
-    """Return each promise that is broken; or each claim that fails and that nobody promised."""
-    wanted = BROKEN if is_promised else FAILS
-    return [(one, claim) for one in found for claim in ordered(one.tested.claims) if claim.verdict == wanted]
+def _worst(one: TestedClaim) -> TestedCell | None:
+    """Return the runs in which a claim failed and most was lost; None where no run failed in it."""
+    return max((cell for cell in one.cells if cell.verdict in (BROKEN, FAILS)), key=lambda cell: cell.lost, default=None)
 
 
-def when(one: TestedClaim) -> str:
-    """Return in which situation a claim failed, the clearest first: the scenario in words, or an order of events."""
-    cells = sorted((cell for cell in one.cells if cell.verdict in (BROKEN, FAILS)), key=lambda cell: -cell.lost)
-    return reader.load(cells[0].scenario).title if cells else "in an order of events that the explorer found"
+def _most_lost(one: TestedClaim) -> int:
+    worst = _worst(one)
+    return worst.lost if worst else 0
 
 
-def what_happened(one: TestedClaim) -> str:
-    """Return why a claim failed, as the run says it that lost most; empty where only an order of events shows it."""
-    cells = sorted((cell for cell in one.cells if cell.verdict in (BROKEN, FAILS)), key=lambda cell: -cell.lost)
-    return cells[0].reason.rstrip(".") if cells else ""
+def _failing(found: Sequence[Entry], verdict: str) -> list[tuple[Entry, TestedClaim]]:
+    return [(one, claim) for one in found for claim in ordered(one.tested.claims) if claim.verdict == verdict]
 
 
-def orders_in_words(tested: TestedLock) -> str:
+def _orders(tested: TestedLock) -> str:
     """Return what every order of events decided, and why not more: ``1 breaks; 4 hold; 2 not decided: the time was over``."""
     found = Counter(one.orders for one in tested.promised)
     said = [f"{found[what]} {word if found[what] == 1 else more}" for what, word, more in ORDERS if found[what]]
     return ": ".join(part for part in ("; ".join(said) or "not looked at", tested.unexplored) if part)
 
 
-def speed(found: Speed | None) -> str:
+def _speed(found: Speed | None) -> str:
     """Return the speed as a share of the other's, with the least and the largest pair: ``0.42 (0.38 to 0.47), 9.1 commands``."""
     if found is None or not found.ratio:
         return "–"
@@ -144,7 +274,7 @@ def speed(found: Speed | None) -> str:
     return f"{found.ratio:.2f}{between}, {found.commands:g} commands"
 
 
-def origins(found: Sequence[Entry]) -> list[str]:
+def _origins(found: Sequence[Entry]) -> list[str]:
     """Return where and when the results were measured, a sentence for each commit and machine."""
     sentences = {}
     for one in sorted(found, key=lambda one: one.tested.origin.started_utc):
@@ -154,35 +284,52 @@ def origins(found: Sequence[Entry]) -> list[str]:
     return [*sentences.values()]
 
 
+def _command(words: str) -> str:
+    return f"`{COMMAND} {words.removeprefix('lab ')}`" if words else "–"
+
+
+def _cell(text: str) -> str:
+    """Return a text as it may stand in a table."""
+    return " ".join(text.split()).replace("|", "\\|").rstrip(".")
+
+
+def _listed(some: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in some)
+
+
 def write_page(folder: Path, into: Path) -> Path:
     """Write ``index.html`` of the results in a folder into a folder, and return its path."""
-    path, found = into / INDEX, entries(folder)
-    text = page(
-        "scorecard.html",
-        found=found,
-        claims=usual_claims(),
-        sentences={name: reader.load(scenario).tests.value for name, scenario in zip(usual_claims(), ALL, strict=True)},
-        broken=failing(found, is_promised=True),
-        admitted=failing(found, is_promised=False),
-        when=when,
-        what_happened=what_happened,
-        most_lost=most_lost,
-        orders_in_words=orders_in_words,
-        left_out=LEFT_OUT,
-        core=ALL,
-        requests=REQUESTS,
-        voters=VOTERS,
-        voters_requests=VOTERS_REQUESTS,
-        verdict=verdict,
-        colour=COLOUR,
-        in_short=in_short,
-        speed=speed,
-        speed_in_words=speed_in_words,
-        origins=origins(found),
-        ordered=ordered,
-        command=COMMAND,
-        quoted=("BROKEN", "ADMITTED", "VOID"),
-        home="../index.html" if folder == FOLDER else "",
+    path, found, how = into / INDEX, entries(folder), os.path.relpath(DOCS / "libraries.md", folder)
+    text = PAGE.format(
+        title=TITLE,
+        home="[The ladder, and other runs](../index.html)\n\n" if folder == FOLDER else "",
+        how=f"{how}#how-to-read-it",
+        broken=broken(found),
+        admitted=admitted(found),
+        libraries=libraries(found),
+        claims=claims(found, folder, folder),
     )
-    path.write_text(text, encoding="utf-8")
+    path.write_text(page("website.html", text=as_html(text), title=TITLE, chinese=False), encoding="utf-8")
     return path
+
+
+def pages() -> dict[Path, Callable[[Path], object]]:
+    """Return the page: its path, and the function that writes it into a folder; none where no result is kept."""
+    return {FOLDER / INDEX: lambda folder: write_page(FOLDER, folder)} if kept() else {}
+
+
+@cache
+def kept() -> list[Entry]:
+    """Return all kept results."""
+    return entries(FOLDER)
+
+
+DOCUMENT_PARTS: dict[str, Callable[..., str]] = {
+    "libraries": lambda: libraries(kept()),
+    "libraries_broken": lambda: broken(kept()),
+    "libraries_admitted": lambda: admitted(kept()),
+    "libraries_left_out": lambda: table(["library", "why"], [list(one) for one in LEFT_OUT]),
+    "library_claims": lambda: claims(kept()),
+    "library_scenarios": _scenarios,
+    "libraries_to_measure": lambda: to_measure(kept()),
+}

@@ -27,7 +27,6 @@ from lab.report.palette import PAPERS
 from lab.report.run_data import labels
 from lab.report.run_index import FIELDS, PAGE, Row, line, rows
 from lab.story import say
-from lab.story.verdict import why
 
 INDEX = "index.html"
 REFERENCE = "reference"
@@ -132,7 +131,7 @@ def _of_run(row: Row, language: Language) -> Square:
 
 
 def _seen(cell: Cell, language: Language) -> Square:
-    reason = cell.reason if language is say.ENGLISH else why(cell.grounds, language) if cell.grounds else ""
+    reason = cell.why(language) if cell.grounds or language is say.ENGLISH else ""
     return Square(in_short(cell, language), cell.verdict, reason, lost_otherwise=lost_otherwise(cell))
 
 

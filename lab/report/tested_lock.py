@@ -15,9 +15,12 @@ import msgspec
 
 from app.lock import Claim
 from lab.errors import ExitStatus
+from lab.language.choice import Language
 from lab.report.html import page
 from lab.report.matrix import Cell, Origin
 from lab.report.statistics import mean_of_ratios
+from lab.story.say import ENGLISH
+from lab.story.verdict import because
 from lab.text import counted, thousands
 
 HOLDS, BREAKS = "holds", "breaks"  # of a decision
@@ -36,6 +39,11 @@ class TestedCell(Cell, kw_only=True):
 
     # the command that makes such a run
     command: str = ""
+
+    def why_of(self, claim: str, language: Language = ENGLISH) -> str:
+        """Return what was seen of a claim; where the run did not break it, the reason of its verdict."""
+        broken = [one for one in self.grounds.violations if one.claim == claim] if self.grounds is not None else []
+        return because(broken[0], language) if broken else self.why(language)
 
     @property
     def tally(self) -> dict[str, int]:
@@ -288,7 +296,7 @@ def junit(tested: TestedLock) -> str:
         for cell in one.cells:
             is_broken, name = cell.tally.get(BROKEN, 0) == cell.tries, f"{one.claim}: run of {cell.scenario}"
             is_shown = cell.verdict in (KEPT, "ADMITTED") or (cell.verdict == "UNSEEN" and not one.promised)
-            cases.append(Case(name, is_broken, is_shown, cell.reason, cell.took_s))
+            cases.append(Case(name, is_broken, is_shown, cell.why_of(one.claim), cell.took_s))
     return page("junit.xml.j2", lock=tested.lock, cases=cases)
 
 

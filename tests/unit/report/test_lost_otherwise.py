@@ -85,7 +85,7 @@ def test_matrix_page_marks_it(tmp_path):
     assert f'<button class="mark otherwise" aria-label="{say.text("cell_mark", "otherwise")}">' in text
     assert text.count('class="mark otherwise"') == 2  # the cell and the legend
     (cell,) = [one for one in cells_of(page) if one["stage"] == "uuid"]
-    assert (cell["outcome"], cell["why"]) == ("KEPT: kept, 3 lost otherwise", "why")
+    assert (cell["outcome"], cell["why"]) == ("KEPT: kept, 3 lost otherwise", "Why.")
     assert cell["links"] == [["the run, with its timeline", "../runs/one/report.html"]]
     assert cell["counts"] == [3, 0, 0, 0]
 

@@ -167,7 +167,7 @@ def test_opened_cell(tmp_path):
 
     assert_self_contained(page)
     (found,) = cells_of(page)
-    assert (found["outcome"], found["why"], found["counts"]) == ("ADMITTED: lost 3", "the reason", [3, 0, 2, 1])
+    assert (found["outcome"], found["why"], found["counts"]) == ("ADMITTED: lost 3", "The reason.", [3, 0, 2, 1])
     assert (found["orders"], found["options"]) == ("breaks with 1 pause", " --requests 1000")
     pages = ["../runs/a-run/report.html", "../chapters/lua-rush/timeline.svg", "../play/a-level.html?lang=en"]
     assert [href for _, href in found["links"]] == pages

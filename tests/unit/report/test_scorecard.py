@@ -2,7 +2,8 @@
 
 import pytest
 
-from lab.docgen import drift, generate, libraries
+from lab.docgen import drift, generate
+from lab.language.choice import Language
 from lab.report import scorecard
 from lab.report.tested_lock import TestedCell, TestedClaim, TestedLock
 from tests.scorecards import kept
@@ -14,15 +15,15 @@ BROKEN, ADMITTED, SHORT = "libraries_broken", "libraries_admitted", "libraries"
 def folder(tmp_path, monkeypatch):
     """A folder of kept results, in which the documents look."""
     monkeypatch.setattr(scorecard, "FOLDER", tmp_path)
-    libraries.entries.cache_clear()
+    scorecard.kept.cache_clear()
     yield tmp_path
-    libraries.entries.cache_clear()
+    scorecard.kept.cache_clear()
 
 
 def made(name: str) -> str:
     """Make a part anew."""
-    libraries.entries.cache_clear()
-    return libraries.PARTS[name]()
+    scorecard.kept.cache_clear()
+    return scorecard.DOCUMENT_PARTS[name]()
 
 
 def cell(scenario: str, claim: str, lost: int, **rounds: int) -> TestedCell:
@@ -50,6 +51,25 @@ def test_broken_promise_has_its_words(folder):
     assert "All users increment at once: it was so" in row
     assert "**BROKEN 3 of 3, 7 lost**" in row
     assert "lab run rush --stage libraries/pypi_redis.py`" in row
+
+
+def test_what_is_kept_is_said_in_both_languages():
+    """Kept results have codes and figures of each run: but for two of another form, no sentence of the lab."""
+    cells = [cell for one in scorecard.entries(scorecard.FOLDER) for claim in one.tested.claims for cell in claim.cells]
+
+    assert len([one for one in cells if one.grounds is None]) == 2
+    for one in cells:
+        said = {one.why_of(one.claim, language) for language in Language}
+        assert one.grounds is None or len(said) == 2
+
+
+def test_each_promise_has_its_own_reason():
+    """Where one run broke two promises, the row of each has what was seen of it."""
+    found = [one for one in scorecard.entries(scorecard.FOLDER) if one.name == "npm_redis_lock"]
+
+    of_release, of_pause = (line.split(" | ")[2] for line in scorecard.broken(found).splitlines()[2:])
+    assert "12 increments lost" in of_release
+    assert "1 increment lost" in of_pause
 
 
 def test_what_nobody_promised_is_never_broken(folder):
@@ -89,13 +109,13 @@ def test_document_and_page_drift(folder, tmp_path, monkeypatch):
     document = tmp_path / "libraries.md"
     kept(folder, "pypi_redis", lock(TestedClaim(claim="exclusive", cells=[cell("rush", "exclusive", 0, KEPT=3)])))
     document.write_text(generate.fill("<!-- generated: libraries --><!-- end -->"), encoding="utf-8")
-    (page,) = libraries.pages()
+    (page,) = scorecard.pages()
     scorecard.write_page(folder, folder)
 
     def drifted() -> list[bool]:
-        libraries.entries.cache_clear()
+        scorecard.kept.cache_clear()
         text = document.read_text(encoding="utf-8")
-        return [generate.fill(text) != text, not drift.is_drawn_so(page, libraries.pages()[page])]
+        return [generate.fill(text) != text, not drift.is_drawn_so(page, scorecard.pages()[page])]
 
     assert drifted() == [False, False]
     kept(folder, "pypi_redis", lock(TestedClaim(claim="exclusive", cells=[cell("rush", "exclusive", 5, BROKEN=3)])))
