@@ -69,6 +69,7 @@ def compose(picture: Timeline, whole: bool = False, language: Language = ENGLISH
     draw_counter(pen, picture, rows, grants)
     draw_waiting(pen, picture, rows, named(picture))
     draw_losses(pen, picture, grants)
+    pen.place_labels()
     return pen
 
 

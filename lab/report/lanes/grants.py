@@ -13,6 +13,7 @@ from lab.story.timeline import NEVER, DrawnGrant, Timeline
 
 MOST_LABELS = 24  # grants in view; among more, only those of the title are labelled
 MOST_READS = 60  # grants in view; among more, only the writes are drawn
+ABOVE = 0.49  # where renewals are, from the middle of a row up: over the names
 NAME, NUMBER = -0.09, 0.47  # where the lower edge of a name is, and that of a number, from the middle of a row
 ROOM_FOR_BOTH = 0.07  # of the width, between a read and its write, to write a number on their inner sides
 
@@ -128,9 +129,9 @@ class Grants:
         """Draw renewals above the row of the replica that sent them, and apart those after which a key was set anew."""
         for place, middle in enumerate(self.rows.of_replica):
             own = [renewal for renewal in self.rows.renewals if renewal.replica == place]
-            self.pen.signs([one.at for one in own if one.succeeded], middle - 0.45, "down", "renewal")
+            self.pen.signs([one.at for one in own if one.succeeded], middle - ABOVE, "down", "renewal")
             failed = [one.at for one in own if not one.succeeded]
-            self.pen.signs(failed, middle - 0.45, "down", "renewal_in_vain", "harm hollow")
+            self.pen.signs(failed, middle - ABOVE, "down", "renewal_in_vain", "harm hollow")
         if not self.rows.renewals and self.rows.of_store != NEVER:
             touched = [at for life in self.rows.lives for at in life.touched]
             self.pen.signs(touched, self.rows.of_store - 0.34, "down", "ttl_set")

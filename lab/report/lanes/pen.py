@@ -69,7 +69,9 @@ SIGNS = {
     "up": "M-3.5 7h7L0 0z",
     "head": "M-4-8h8L0 0z",
 }
+TALL_SIGNS = {"down": (-4, 3), "up": (0, 7), "head": (-8, 0)}  # from its moment's height, where they begin and end; others: 4 px
 Spans = Iterable[tuple[float, float]]
+Room = tuple[float, float, float, float]
 ANCHORS = {"left": "", "center": ' text-anchor="middle"', "right": ' text-anchor="end"'}
 
 
@@ -123,8 +125,11 @@ class Pen:
         self.starts = [held.got for held in rows.visible[GRANTS::GRANTS]] if self.whole else []
         self.starts.sort()
         self.tiles = [Tile() for _ in range(len(self.starts) + 1)]
-        # where labels stand: since and until in px from the left, top and bottom in px
-        self.taken: list[tuple[float, float, float, float]] = []
+        # where labels stand, and where signs: since and until in px from the left, top and bottom in px
+        self.taken: list[Room] = []
+        self.signed: list[Room] = []
+        # the arguments of each label: they are placed when all signs are drawn
+        self.labels: list[tuple[str, float, Sequence[float], Sequence[tuple[str, float]], str, float | None, bool]] = []
         self.texts: list[str] = []
 
     def say(self, name: str, n: int = 1, **places: object) -> str:
@@ -202,9 +207,13 @@ class Pen:
         """Draw moments as small signs."""
         for at in moments:
             if self.sees(at, at):
-                use = f'<use href="#lane-{sign}" class="sign {kind}" '
-                self.tile(at, at).words.append(f'{use}x="{n(self.x(at))}" y="{n(self.y(y))}"/>')
-                self.marks.setdefault(meaning, f'{use}x="12" y="7"/>')
+                self._sign(self.tile(at, at), sign, kind, self.x(at), self.y(y))
+                self.marks.setdefault(meaning, f'<use href="#lane-{sign}" class="sign {kind}" x="12" y="7"/>')
+
+    def _sign(self, tile: Tile, sign: str, kind: str, x: float, y: float) -> None:
+        tile.words.append(f'<use href="#lane-{sign}" class="sign {kind}" x="{n(x)}" y="{n(y)}"/>')
+        above, below = TALL_SIGNS.get(sign, (-4, 4))
+        self.signed.append((x - 4, x + 4, y + above, y + below))
 
     def arrow(self, start: tuple[float, float], end: tuple[float, float], meaning: str, kind: str) -> None:
         """Draw an arrow upwards between two moments, each with its row."""
@@ -213,7 +222,7 @@ class Pen:
         tile, (x, y) = self.tile(min(start[0], end[0]), max(start[0], end[0])), (self.x(end[0]), self.y(end[1]))
         way = f"M{n(self.x(start[0]))} {n(self.y(start[1]))}L{n(x)} {n(y)}"
         tile.paths.setdefault(kind, []).append(way)
-        tile.words.append(f'<use href="#lane-up" class="sign full {kind}" x="{n(x)}" y="{n(y)}"/>')
+        self._sign(tile, "up", f"full {kind}", x, y)
         self.marks.setdefault(meaning, _arrow_sign(kind))
 
     def arc(self, start: tuple[float, float], end: tuple[float, float], meaning: str, about: str) -> None:
@@ -227,6 +236,7 @@ class Pen:
         way = f"M{n(x)} {n(y)}C{n(x)} {n(top)} {n(x2)} {n(top)} {n(x2)} {n(y2)}"
         tile.elements.setdefault("loss", []).append(f'<path class="line arc loss{about} d="{way}"/>')
         tile.words.append(f'<use href="#lane-head" class="sign full loss{about} x="{n(x2)}" y="{n(y2)}"/>')
+        self.signed.append((x2 - 4, x2 + 4, y2 - 8, y2))
         self.marks.setdefault(meaning, _arrow_sign("harm arc"))
 
     def write(
@@ -250,23 +260,27 @@ class Pen:
         until: float | None = None,
         tried: bool = True,
     ) -> None:
-        """Write a text at the first place where it is in view and covers no other. A page keeps it for other views.
+        """Write a text at the first place where it is in view and covers no other, and no sign if possible.
 
-        heights: the rows to try, of the text's lower edge. sides: to try, as ``write`` takes them. tried: whether to look for a
-        place.
+        A page keeps it for other views. heights: the rows to try, of the text's lower edge. sides: to try, as ``write`` takes
+        them. tried: whether to look for a place.
         """
-        begin = at if until is None else max(at, self.axis.since)
-        if tried and self.axis.has(begin):
-            for y in heights:
-                for side, aside in sides:
-                    since, until_x, top, bottom = room = self._room(said, begin, y, side, aside, kind)
-                    covers = any(since < b and a < until_x and top < d and c < bottom for a, b, c, d in self.taken)
-                    if since >= 0 and until_x <= ROOM and not covers:
-                        self.taken.append(room)
-                        self._write(said, at, y, side, aside, kind, until)
-                        return
-        if self.whole:
-            self._write(said, at, heights[0], *sides[0], f"{kind} off".strip(), until)
+        self.labels.append((said, at, heights, sides, kind, until, tried))
+
+    def place_labels(self) -> None:
+        """Place all labels, those that came first before the others."""
+        for said, at, heights, sides, kind, until, tried in self.labels:
+            begin = at if until is None else max(at, self.axis.since)
+            places = [(y, side, aside) for y in heights for side, aside in sides if tried and self.axis.has(begin)]
+            rooms = [(place, self._room(said, begin, *place, kind)) for place in places]
+            in_view = [one for one in rooms if one[1][0] >= 0 and one[1][1] <= ROOM]
+            free = [one for one in in_view if not any(_cover(one[1], other) for other in self.taken)]
+            clear = [one for one in free if not any(_cover(one[1], other) for other in self.signed)]
+            for place, room in [*clear, *free][:1]:
+                self.taken.append(room)
+                self._write(said, at, *place, kind, until)
+            if not free and self.whole:
+                self._write(said, at, heights[0], *sides[0], f"{kind} off".strip(), until)
 
     def _write(self, said: str, at: float, y: float, side: str, aside: float, kind: str, until: float | None) -> None:
         self.texts += [] if kind.endswith("off") else [said]
@@ -277,7 +291,7 @@ class Pen:
             f"<text {place}{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}{more}>{escape(said)}</text>"
         )
 
-    def _room(self, said: str, at: float, y: float, side: str, aside: float, kind: str) -> tuple[float, float, float, float]:
+    def _room(self, said: str, at: float, y: float, side: str, aside: float, kind: str) -> Room:
         """Return the room that a text takes."""
         size = width(said, "bold" in kind or "bad" in kind)
         left = self.x(at) + aside - {"left": 0, "center": size / 2, "right": size}[side]
@@ -306,6 +320,10 @@ class Pen:
             x, y = RIGHT + sum(columns[:column]), top + 20 * line
             found.append(f'<g transform="translate({x:.0f} {n(y)})">{sign}<text x="{SWATCH}" y="11">{escape(meaning)}</text></g>')
         return "\n".join(found), top + 20 * lines
+
+
+def _cover(one: Room, other: Room) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
 def _arrow_sign(kind: str) -> str:

@@ -13,8 +13,8 @@ from lab.language.choice import Language
 from lab.paths import REFERENCE
 from lab.report.lanes.drawing import compose, for_page, still
 from lab.report.lanes.grants import cast, named
-from lab.report.lanes.pen import Pen, width
-from lab.report.lanes.rows import WIDTH, Axis, axis_of
+from lab.report.lanes.pen import TALL, Pen, width
+from lab.report.lanes.rows import WIDTH, Axis, Rows, axis_of
 from lab.report.lanes.run_parts import waiting_steps
 from lab.story import from_run, say
 from lab.story.happening import Kind
@@ -81,6 +81,19 @@ def test_chinese_drawing(folder):
     texts = [text.text or "" for text in drawn.iter(f"{SVG}text")]
     assert [text for text in texts if PROSE.search(text)] == []
     assert len(pen.marks) == len([group for group in drawn if group.tag == f"{SVG}g"]) - 1
+
+
+def test_a_label_lies_on_no_sign_if_possible():
+    """A label takes a place that no sign has, also where the sign is drawn after it; where all have one, it stands there."""
+    axis = Axis(0, 1000)
+    pen = Pen(axis, Rows(Timeline(run="", stage="", scenario="", replicas=["replica-1"]), axis))
+    pen.label("name", 500, [1, 2], [("left", 4)])
+    pen.label("other", 100, [1], [("left", 4)])
+    pen.signs([510], 0.8, "cross", "renewal")
+    pen.signs([110], 0.8, "cross", "renewal")
+    pen.place_labels()
+
+    assert [top for _, _, top, _ in pen.taken] == [pen.y(2) - TALL, pen.y(1) - TALL]
 
 
 @each_picture
