@@ -8,7 +8,7 @@ import socket
 
 from lab.errors import BadInput
 from lab.servers.process import free_port
-from lab.ui.same_origin import LOOPBACK
+from lab.ui.both_sides import LOOPBACK
 
 PAGE_PORT, LOCUST_PORT = 8090, 8089
 TRIED = 10  # how many ports are tried, from the usual one on, before the system chooses any

@@ -14,12 +14,17 @@ import msgspec
 
 from app.locks import stages
 from lab.language.choice import Language
+from lab.language.phrases import exactly
 from lab.report.html import page
 from lab.scenario import reader as scenarios
-from lab.ui import chinese, lesson, questions
+from lab.scenario.faults import faults
+from lab.story import say
+from lab.ui import lesson, questions
 from lab.ui.addresses import qr_code
-from lab.ui.joining import PAUSE_S, Admission, Invitation
+from lab.ui.both_sides import BUSY, UNDER_WAY
+from lab.ui.joining import NOT_JOINED, PAUSE_S, TEACHER_ONLY, Admission, Invitation
 from lab.ui.ladder_panel import CORE
+from lab.ui.predictions import FULL, VOTERS
 from lab.ui.run_form import scenario_names
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -57,11 +62,11 @@ def text(
     }
     about = {name: questions.of(scenario.tests.name) for name, scenario in loaded.items()}
     data = {
-        "titles": {name: chinese.plain(stage.story.title) for name, stage in shelf.items()},
+        "titles": {name: plain(stage.story.title) for name, stage in shelf.items()},
         "questions": {name: {"text": one.text, "choices": one.choices} for name, one in about.items()},
         "unfit": {name: [one for one in shelf if scenario.misfit(shelf[one])] for name, scenario in loaded.items()},
         "texts": texts(),
-        "chinese": chinese.offered() | lesson.chinese(teacher),
+        "chinese": chinese() | lesson.chinese(teacher),
         "lesson": lesson.offered(teacher),
         "language": language,
         "teacher": teacher,
@@ -70,6 +75,29 @@ def text(
     phones = {"invitation": invitation, "qr_code": qr_code(invitation.code) if invitation.code else "", "names": names}
     here = {"asked": asked, "locust_port": locust_port, "ways": ways, "t": texts()[Language.ENGLISH]}
     return page("live.html", TEMPLATES, data=encoded, **here, **phones, **offered)
+
+
+def chinese() -> dict[str, str]:
+    """Return what the server sends in English, with its Chinese: stages, scenarios, questions, the names of faults, refusals.
+
+    It sends both, because a projector and a phone may differ in their language. What has no phrase stays English.
+    """
+    loaded = [scenarios.load(name) for name in scenario_names()]
+    asked = [questions.of(one.tests.name) for one in loaded]
+    titles = exactly("stage", (one.story.title for one in stages().values()))
+    return {
+        **{plain(english): plain(chinese) for english, chinese in titles.items()},
+        **exactly("title", (one.title for one in loaded)),
+        **exactly("question", (text for one in asked for text in (one.text, *one.choices))),
+        **{say.fault(name): say.fault(name, Language.CHINESE) for name in faults()},
+        **exactly("refusal", (BUSY, UNDER_WAY, TEACHER_ONLY, NOT_JOINED)),
+        **{one.format(n=VOTERS): said.format(n=VOTERS) for one, said in exactly("refusal", [FULL]).items()},
+    }
+
+
+def plain(title: str) -> str:
+    """Return a title as the page shows it: without the signs of code."""
+    return title.replace("`", "")
 
 
 def join_text(entry: Admission, language: Language, action: str) -> str:

@@ -23,17 +23,14 @@ from lab.paths import REPORTS
 from lab.scenario import reader as scenarios
 from lab.ui import live_page, questions
 from lab.ui.addresses import JOIN, PROJECTOR, VOTE, from_elsewhere, from_here, joining
+from lab.ui.both_sides import BUSY, LOOPBACK, foreign
 from lab.ui.event_stream import TooManyListeners, encoded
 from lab.ui.joining import NOT_JOINED, TEACHER_ONLY, Admission, Invitation, Keys, Role, as_teacher, cookies_in
 from lab.ui.ladder_panel import rungs
 from lab.ui.live_state import LiveState, UnderWay
-from lab.ui.locust_client import LocustClient, NotStarted
-from lab.ui.locust_environment import BUSY
-from lab.ui.locust_process import UP_WITHIN_S
-from lab.ui.posted import PostedPlace, PostedPrediction, PostedScreen, PostedSubject, read, subject
+from lab.ui.locust_process import UP_WITHIN_S, LocustClient, NotStarted
 from lab.ui.predictions import Full
-from lab.ui.run_form import scenario_names
-from lab.ui.same_origin import LOOPBACK, foreign
+from lab.ui.run_form import PostedPlace, PostedPrediction, PostedScreen, PostedSubject, decoded, scenario_names, subject
 from lab.ui.static_server import Site, SiteHandler
 
 LONGEST = 4096  # bytes of what is posted
@@ -208,7 +205,7 @@ class LiveHandler(SiteHandler):
         }
 
     def _predict(self, body: bytes) -> dict[str, Any]:
-        posted = read(body, PostedPrediction)
+        posted = decoded(body, PostedPrediction)
         stage, scenario = subject(posted)
         choices = questions.of(scenario.tests.name).choices
         if not 0 <= posted.choice < len(choices):
@@ -219,22 +216,22 @@ class LiveHandler(SiteHandler):
         return self._ladder({"stage": posted.stage, "scenario": posted.scenario})
 
     def _ask(self, body: bytes) -> dict[str, Any]:
-        stage, scenario = subject(read(body, PostedSubject))
+        stage, scenario = subject(decoded(body, PostedSubject))
         self.server.state.ask(stage, scenario.name)
         return {}
 
     def _teach(self, body: bytes) -> dict[str, Any]:
-        posted = read(body, PostedPlace)
+        posted = decoded(body, PostedPlace)
         self.server.state.teach(posted.step, posted.run)
         return {}
 
     def _show(self, body: bytes) -> dict[str, Any]:
-        posted = read(body, PostedScreen)
+        posted = decoded(body, PostedScreen)
         self.server.state.show(posted.screen, posted.step)
         return {}
 
     def _start(self, body: bytes) -> dict[str, Any]:
-        stage, scenario = subject(read(body, PostedSubject))
+        stage, scenario = subject(decoded(body, PostedSubject))
         taught = self.server.state.taught
         form = taught.form if taught is not None and (taught.stage, taught.scenario.name) == (stage, scenario.name) else {}
         self.server.ready.wait(UP_WITHIN_S)

@@ -22,11 +22,11 @@ from lab.story import say_run
 from lab.story.steps import steps_of_run
 from lab.story.timeline import Timeline
 from lab.story.verdict import headline, reason
-from lab.ui import chinese, lesson, questions
+from lab.ui import lesson, questions
+from lab.ui.both_sides import UNDER_WAY
 from lab.ui.event_stream import EventStream
 from lab.ui.ladder_panel import next_rung
 from lab.ui.live_run import LiveRun
-from lab.ui.locust_environment import UNDER_WAY
 from lab.ui.predictions import Predictions
 from lab.ui.replay import replay
 from lab.ui.run_form import RunRequest
@@ -151,7 +151,7 @@ class LiveState:
         result |= {"headline": headline(judgement), "why": reason(judgement), "answer": answer.shown()}
         result["next"] = next_rung(judgement.stage, judgement.scenario)
         result["kept_per_s"] = round(judgement.kept_per_s)  # here, for a browser rounds 150.5 up and Python rounds it to 150
-        result["chinese"] = chinese.of_result(judgement)
+        result["chinese"] = {one(judgement): one(judgement, Language.CHINESE) for one in (headline, reason)}
         with self._mutex:
             self.frames = None
             self.predictions.settle(answer.choice)

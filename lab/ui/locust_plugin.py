@@ -14,7 +14,7 @@ Locust checks no posted field (an unknown stage would start a test). So the lab 
 the form is posted, where a refusal is shown above the Start button, and when the test starts.
 
 Locust lets pages of any site read its answers (``Access-Control-Allow-Origin: *``) and post to it.
-Under the lab it does not (``lab/ui/same_origin.py``).
+Under the lab it does not (``lab/ui/both_sides.py``).
 """
 
 from __future__ import annotations
@@ -35,10 +35,9 @@ from werkzeug.datastructures import ImmutableMultiDict
 
 from lab.load.tickets import complete
 from lab.scenario.options import FormField, form_options
+from lab.ui.both_sides import BUSY, CONTROL, KEY, LIVE, LOOPBACK, foreign
 from lab.ui.joining import TEACHER_ONLY, same, teacher_cookie
-from lab.ui.locust_environment import BUSY, CONTROL, KEY, LIVE
 from lab.ui.locust_links import add_links
-from lab.ui.same_origin import LOOPBACK, foreign
 
 ANSWER_WITHIN_S = 10.0
 PLAN_WITHIN_S = 120.0  # the lab itself gives up waiting for its servers long before

@@ -1,27 +1,30 @@
-"""Locust with its web page in a process of its own: start it and watch it."""
+"""Locust with its web page in a process of its own: start it, watch it, and use its page as a visitor does."""
 
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 import os
 import signal
 import sys
 import time
+from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
-from lab.errors import NotReady
+from lab.errors import LabError, NotReady
 from lab.paths import LOCUSTFILES
 from lab.prerequisites import search_path
 from lab.servers.process import free_port, last_words
 from lab.servers.supervisor import Supervisor
 from lab.ui.addresses import from_here
+from lab.ui.both_sides import CONTROL, KEY, LIVE
 from lab.ui.joining import as_teacher
-from lab.ui.locust_environment import CONTROL, KEY, LIVE
 from lab.ui.run_form import AT_ONCE, LOCUSTFILE, USERS
 
 UP_WITHIN_S = 90.0  # it imports much: on an idle machine it takes two seconds, on a crowded one often twenty
@@ -72,7 +75,7 @@ class LocustProcess:
         until = time.monotonic() + UP_WITHIN_S
         while time.monotonic() < until:
             self.check()
-            with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
+            with contextlib.suppress(OSError, ValueError, HTTPException):
                 answer = self._answer()
                 if answer.get("control") == str(self._control) and answer.get("ready"):
                     return
@@ -81,7 +84,7 @@ class LocustProcess:
 
     def _answer(self) -> Any:
         """Return which lab's page is at the address."""
-        with contextlib.closing(http.client.HTTPConnection(self.place.visible, self.place.port, timeout=1)) as connection:
+        with closing(HTTPConnection(self.place.visible, self.place.port, timeout=1)) as connection:
             connection.request("GET", "/lab", headers=as_teacher(self.place.live_port, self.place.key))
             return json.load(connection.getresponse())
 
@@ -104,3 +107,41 @@ def _argv(place: PageSettings) -> list[str]:
         options |= {"master-bind-host": "127.0.0.1", "master-bind-port": port, "master-port": port}
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     return [sys.executable, "-m", "locust", *words]
+
+
+ANSWER_WITHIN_S = 15.0  # Locust itself asks the lab, for ten seconds at most
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+class NotStarted(LabError):  # noqa: N818 - states what happened
+    """Locust, or the lab behind it, refuses; the message is the reason."""
+
+
+class LocustClient:
+    """A visitor of Locust's page. cookie: the header with the teacher's key."""
+
+    def __init__(self, host: str, port: int, cookie: Mapping[str, str]) -> None:
+        self._host, self._port, self._headers = host, port, {**FORM, **cookie}
+
+    def start(self, stage: str, scenario: str, values: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Post Locust's form. Raises NotStarted, as the form shows it above its button.
+
+        values: of the form's other fields, where they are not the scenario's own.
+        """
+        form = {"stage": stage, "scenario": scenario, "user_count": str(USERS), "spawn_rate": str(AT_ONCE), **values}
+        answer = self._post("/swarm", form)
+        if not answer.get("success"):
+            raise NotStarted(str(answer.get("message", "Locust gave no reason")))
+
+    def stop(self) -> None:
+        """End the run under way. Raises NotStarted."""
+        self._post("/stop", {})
+
+    def _post(self, path: str, form: Mapping[str, str]) -> dict[str, object]:
+        try:
+            with closing(HTTPConnection(self._host, self._port, timeout=ANSWER_WITHIN_S)) as line:
+                line.request("POST", path, urlencode(form), self._headers)
+                answer: dict[str, object] = json.loads(line.getresponse().read())
+                return answer
+        except (OSError, HTTPException, ValueError) as error:
+            raise NotStarted(f"Locust does not answer: {error}") from error

@@ -31,13 +31,13 @@ from lab.story.say import text
 from lab.story.verdict import why
 from lab.ui import addresses, lesson, questions
 from lab.ui.addresses import PAGE_PORT, PROJECTOR
+from lab.ui.both_sides import LOOPBACK
 from lab.ui.joining import Invitation
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import FIGURES, LiveState
 from lab.ui.locust_process import LocustProcess, PageSettings
 from lab.ui.locust_run import ControlSocket, LocustRun, drive_by_page, failure
 from lab.ui.run_form import RunRequest, name_of, offered, read
-from lab.ui.same_origin import LOOPBACK
 
 
 def serve(

@@ -9,23 +9,20 @@ import pytest
 
 from app.locks import stages
 from lab.docgen.translations import chapters
-from lab.judge.judgement import Judgement
 from lab.language import phrases
 from lab.language.choice import Language
 from lab.language.phrases import exactly
-from lab.paths import HOME, REFERENCE
+from lab.paths import HOME
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.story import say
-from lab.story.verdict import reason
-from lab.ui import chinese, live_page, questions
+from lab.ui import live_page, questions
 from lab.ui.joining import Invitation
 from lab.ui.ladder_panel import rungs
 from lab.ui.question import Amount
 from lab.ui.run_form import scenario_names
 from tests.every import every
 
-KEPT = [path.parent for path in sorted(REFERENCE.glob("chapters/*/timeline.json"))]
 PLACE = re.compile(r"\{\w+\}")
 
 
@@ -81,8 +78,8 @@ def test_page_has_both_languages():
 
     assert '"Start"' in text
     assert '"开始"' in text
-    assert chinese.offered()["All users increment at once"] == "所有用户同时 +1"
-    assert all("`" not in english for english in chinese.offered() if english.startswith("A lock inside"))
+    assert live_page.chinese()["All users increment at once"] == "所有用户同时 +1"
+    assert all("`" not in english for english in live_page.chinese() if english.startswith("A lock inside"))
 
 
 def test_language_without_a_choice(monkeypatch):
@@ -114,11 +111,3 @@ def test_words_of_big_figures():
     assert {name.removesuffix("_several") for name in say.words(Language.ENGLISH)["answer"]} == named | {"lost_otherwise"}
     assert Amount("refused", 7, lost_otherwise=1).words() == "of 7 requests refused; 1 increment lost otherwise"
     assert Amount("refused", 7, lost_otherwise=1).words(Language.CHINESE) == "个请求被拒绝，共 7 个；因别的原因丢了 1 次 +1"
-
-
-def test_verdicts_of_kept_runs():
-    """The reason of a reference run comes with its Chinese, and so does the verdict in a few words."""
-    judgements = [Judgement.load(path.parent) for path in sorted(REFERENCE.glob("runs/*/verdict.json"))]
-
-    assert len(judgements) > 20
-    assert all(reason(one) in chinese.of_result(one) for one in judgements)

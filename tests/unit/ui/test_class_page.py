@@ -19,12 +19,12 @@ from lab.judge.judgement import Verdict
 from lab.language.choice import Language
 from lab.scenario import reader as scenarios
 from lab.ui import addresses, live_page
+from lab.ui.both_sides import BUSY
 from lab.ui.joining import Admission, Invitation, as_teacher
 from lab.ui.ladder_panel import next_rung
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import FIRST_SCREEN, LiveState, UnderWay
-from lab.ui.locust_client import LocustClient, NotStarted
-from lab.ui.locust_environment import BUSY
+from lab.ui.locust_process import LocustClient, NotStarted
 from lab.ui.run_form import RunRequest
 from tests.builders import Made, outlived, picture_of
 

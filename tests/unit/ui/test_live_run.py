@@ -10,13 +10,13 @@ from app.locks import stages
 from lab.evidence.history import Outcome, Request
 from lab.scenario import reader as scenarios
 from lab.ui import ladder_panel, live_run
+from lab.ui.both_sides import LOOPBACK, foreign
 from lab.ui.event_stream import BEHIND, EventStream
 from lab.ui.live_run import LiveRun, Tail
 from lab.ui.live_state import LiveState
 from lab.ui.lock_holders import BIN_NS, KEPT, LAYERS, LockHolders
 from lab.ui.predictions import VOTERS, Full, Predictions
 from lab.ui.run_form import RunRequest
-from lab.ui.same_origin import LOOPBACK, foreign
 from tests.every import every
 
 MS = 1_000_000

@@ -1,4 +1,6 @@
-"""Refuse requests that a browser sends on behalf of another site's page.
+"""What both sides of ``lab ui`` need, the lab and the Locust process: its environment, its refusals, who may ask.
+
+Importing Locust's plugin would patch the whole process, and importing the lab's side would slow down each start of Locust.
 
 A page of any site can make a visitor's browser post to this machine. If its host name resolves to
 this machine, it can read answers as well. A browser states where a request comes from (Origin,
@@ -10,6 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
+
+# the environment variables by which the lab configures Locust
+CONTROL = "LOCK_LAB_CONTROL"  # the path of the control socket
+LIVE = "LOCK_LAB_LIVE"  # the port of the live page
+KEY = "LOCK_LAB_KEY"  # the teacher's key, which Locust's page asks for; empty where it needs none
+
+BUSY = "a run is under way: wait for its verdict, or press Stop"  # Locust's refusal of a second run
+UNDER_WAY = "a run is under way: wait for its verdict"  # the refusal of the lab's own page
 
 READING = ("GET", "HEAD", "OPTIONS")
 OWN = ("same-origin", "none")  # none: the visitor typed the address, or used a bookmark
