@@ -22,7 +22,8 @@ from lab.text import table
 PAGE = DOCS / "conditions.md"
 NAMED = re.compile(r"<!-- generated: keeping (?P<claims>[^\n]+?) -->")
 # what is known of a stage and a claim, by the ids of their words
-KEPT, PROMISED, LOST_OTHERWISE, FAILED, UNTRIED = "kept", "promised", "lost_otherwise", "failed", "untried"
+KEPT, LOST_OTHERWISE, FAILED, UNTRIED = Outcome
+PROMISED = "promised"  # and not tried
 FEW = 6  # stages that are missing from a list: so few are given in its place
 # the conditions of the documents by the ids of their words, each with the claims that it names: the columns of the table of ticks
 CONDITIONS = {
@@ -71,11 +72,9 @@ def _claims(names: Sequence[str]) -> list[Claim]:
 def columns(claim: Claim) -> dict[str, list[str]]:
     """Return the stages by what is known of them and a claim. Each stage stands in exactly one list."""
     seen = worst(claim.name).get(claim.name, {})
-    heads = {Outcome.KEPT: KEPT, Outcome.LOST_OTHERWISE: LOST_OTHERWISE, Outcome.FAILED: FAILED}
     found: dict[str, list[str]] = {head: [] for head in COLUMNS}
     for name, stage in stages().items():
-        untried = PROMISED if claim in stage.claims else UNTRIED
-        found[heads.get(seen.get(name, Outcome.NOT_TRIED), untried)].append(name)
+        found[seen.get(name, PROMISED if claim in stage.claims else UNTRIED)].append(name)
     return found
 
 

@@ -28,7 +28,7 @@ def by_speed() -> list[str]:
     return sorted(known, key=lambda name: -reference.share_of_ceiling(name))
 
 
-HEAD = ("stage", "share", "servers", "commands", "wait", *(one.name.lower() for one in Outcome), "verdicts")
+HEAD = ("stage", "share", "servers", "commands", "wait", *Outcome, "verdicts")
 
 
 def _costs(*, language: Language = ENGLISH) -> str:
@@ -62,8 +62,7 @@ def _kept(stage: str, *, language: Language = ENGLISH) -> str:
     number = tally(stage)
     otherwise = number.pop(Outcome.LOST_OTHERWISE)
     said = say.text("costs", "tally_otherwise", language, otherwise) if otherwise else ""
-    counts = {one.name.lower(): count for one, count in number.items()}
-    return say.text("costs", "tally", language, all=len(reader.names()), otherwise=said, **counts)
+    return say.text("costs", "tally", language, all=len(reader.names()), otherwise=said, **number)
 
 
 def _locks_share(*, language: Language = ENGLISH) -> str:

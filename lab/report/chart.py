@@ -140,10 +140,5 @@ def conditions(results: Sequence[Result], language: Language = ENGLISH, named: b
         {**one, "users": None if one["rate"] else one["users"]} for one in (result.record.scenario for result in results)
     ]
     common = [(name, scenarios[0][name]) for name in CONDITIONS if len({str(one[name]) for one in scenarios}) == 1]
-    words = [_condition(name, value, language) for name, value in common if value is not None]
+    words = [say.condition(name, value, language) for name, value in common if value is not None]
     return say.words(language)["mark"]["comma"].join([*dict.fromkeys(one["name"] for one in scenarios if named), *words])
-
-
-def _condition(name: str, value: float, language: Language) -> str:
-    shown = thousands(value) if isinstance(value, int) else value
-    return say.text("conditions", name, language, n=int(value), shown=shown)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from app.locks import part, stages
 from lab.language.choice import Language
@@ -23,16 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INCHES = 0.23  # of a row
-
-
-class Dot(NamedTuple):
-    """A row of the chart."""
-
-    label: str
-    # None where the run has no such figure
-    value: Spread | None
-    # whether the run lost increments
-    lost: bool
 
 
 def families(results: Sequence[Result], language: Language = ENGLISH) -> dict[str, list[Result]]:
@@ -100,7 +90,7 @@ def draw(
     for family, members in named.items():
         labels.append(family)
         for result in members:
-            _dot(axes, len(labels), Dot(result.label, value(result), result.judgement.lost > 0), words, none)
+            _dot(axes, len(labels), value(result), RED if result.judgement.lost > 0 else BLUE, words, none)
             labels.append(result.label)
     heads = {place for place, label in enumerate(labels) if label in named}
     axes.set_xscale("log")
@@ -119,13 +109,12 @@ def draw(
     chart.title(axes, finding, chart.conditions(results, language), width)
 
 
-def _dot(axes: Axes, row: int, dot: Dot, words: Callable[[float], str], none: str) -> None:
-    if dot.value is None or dot.value.value <= 0:
+def _dot(axes: Axes, row: int, spread: Spread | None, colour: str, words: Callable[[float], str], none: str) -> None:
+    if spread is None or spread.value <= 0:
         left = axes.get_yaxis_transform()
         axes.text(0.008, row, none, transform=left, va="center", fontsize=9.5, color="#666666")
         return
-    colour = RED if dot.lost else BLUE
-    value, low, high, samples = dot.value
+    value, low, high, samples = spread
     if samples > 1:
         axes.plot([max(low, value / 10), high], [row, row], color=colour, linewidth=1.6)
     axes.plot([value], [row], marker="o", markersize=6, color=colour, linewidth=0)

@@ -29,33 +29,6 @@ Decided = Mapping[Language, Mapping[str, Mapping[str, str]]]
 NOTHING: Decided = {}
 
 
-class Opened(msgspec.Struct, frozen=True):
-    """What the page shows of a cell when a reader opens it."""
-
-    scenario: str
-    stage: str
-    mark: str
-    # its verdict in words, with its figures
-    outcome: str
-    # the reason of the verdict, or why the cell was not run
-    why: str
-    # how many of its runs had the verdict
-    rounds: str
-    # what the search of all orders decided of the claim; empty where it decided nothing
-    orders: str
-    # the options of the command that makes such a run; empty where the lab does not know the scenario
-    command: str
-    # how many requests were lost, counted twice, failed, and had no clear answer
-    counts: tuple[int, int, int, int]
-    # pages and pictures of such a run: their words and addresses
-    links: tuple[tuple[str, str], ...]
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Return its texts in the order in which the script reads them. Most cells share theirs, so the page has each once."""
-        return (self.scenario, self.stage, self.mark, self.outcome, self.why, self.rounds, self.orders, self.command)
-
-
 def write_page(
     cells: Sequence[Cell],
     folder: Path,
@@ -135,13 +108,20 @@ class MatrixPage:
 
     def _data(self, shown: Sequence[Cell], rows: Sequence[str]) -> dict[str, object]:
         """Return what the script needs."""
-        found = [self.opened(cell) for cell in shown]
-        texts = list(dict.fromkeys(each for one in found for each in one.texts))
+        opened = [self._opened(cell) for cell in shown]
+        texts = list(dict.fromkeys(each for one in opened for each in one))  # most cells share theirs: the page has each once
         mark_of = say.words(self.language)["mark"]
         places = {each: place for place, each in enumerate(texts)}
         return {
             "texts": texts,
-            "cells": [[*(places[each] for each in one.texts), one.counts, one.links] for one in found],
+            "cells": [
+                [
+                    *(places[each] for each in of_one),
+                    (cell.lost, cell.duplicated, cell.failed, cell.unknown),
+                    self._links(cell) if mark(cell) is not Mark.IMPOSSIBLE else [],
+                ]
+                for cell, of_one in zip(shown, opened, strict=True)
+            ],
             "about": {
                 name: [
                     quoted("title", one.title, self.language),
@@ -160,21 +140,20 @@ class MatrixPage:
             "end": mark_of["end"],
         }
 
-    def opened(self, cell: Cell) -> Opened:
-        """Return what the page shows of a cell."""
-        ran, runs = bool(cell.verdict), mark(cell) is not Mark.IMPOSSIBLE
-        shown = say.text("cell_mark", NAMES[mark(cell)], self.language)
-        return Opened(
-            scenario=cell.scenario,
-            stage=cell.stage,
-            mark=NAMES[mark(cell)],
-            outcome=self.say("outcome", verdict=cell.verdict, what=in_short(cell, self.language)) if ran else shown,
-            why=self._why(cell),
-            rounds=self._rate(cell),
-            orders=self.decided.get(cell.stage, {}).get(cell.claim, "") if ran else "",
-            command=self._command(cell) if runs and cell.scenario in self.loaded else "",
-            counts=(cell.lost, cell.duplicated, cell.failed, cell.unknown),
-            links=tuple(self._links(cell)) if runs else (),
+    def _opened(self, cell: Cell) -> tuple[str, ...]:
+        """Return the texts that the page shows of a cell when a reader opens it, in the order in which the script reads them."""
+        ran, name = bool(cell.verdict), NAMES[mark(cell)]
+        shown = say.text("cell_mark", name, self.language)
+        return (
+            cell.scenario,
+            cell.stage,
+            name,
+            self.say("outcome", verdict=cell.verdict, what=in_short(cell, self.language)) if ran else shown,
+            self._why(cell),
+            self._rate(cell),
+            # what the search of all orders decided of the claim
+            self.decided.get(cell.stage, {}).get(cell.claim, "") if ran else "",
+            self._command(cell) if mark(cell) is not Mark.IMPOSSIBLE and cell.scenario in self.loaded else "",
         )
 
     def _why(self, cell: Cell) -> str:

@@ -23,14 +23,14 @@ WAITS = ("p50", "p99", "max")
 
 
 class Outcome(StrEnum):
-    """What a scenario showed of a stage."""
+    """What a scenario showed of a stage: the id of its words."""
 
     KEPT = "kept"
     # the tested promise held, and increments were lost by another cause
-    LOST_OTHERWISE = "kept, but increments were lost otherwise"
+    LOST_OTHERWISE = "lost_otherwise"
     FAILED = "failed"
     # the scenario does not fit the stage, was not run, or its run proved nothing
-    NOT_TRIED = "not tried"
+    NOT_TRIED = "not_tried"
 
 
 @cache

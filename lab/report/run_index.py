@@ -200,10 +200,7 @@ def _plain(value: object) -> str | float | None:
 
 def _write_curves(result: Result) -> bool:
     """Write ``curves.js`` into the run folder, over any file of that name. Return False if the folder is read-only."""
-    curves = result.series
-    content = {"run": result.judgement.run, "wait_ms": curves.wait_ms, "wait_share": curves.wait_share, "time_s": curves.time_s}
-    content |= {"acknowledged": curves.acknowledged, "unknown": curves.unknown, "value": curves.value}
-    content |= {"faults": curves.faults, "causes": curves.causes}
+    content = {"run": result.judgement.run, **msgspec.structs.asdict(result.series)}
     try:
         replace(result.folder / CURVES, b"lab.curves(" + msgspec.json.encode(content) + b");\n")
     except OSError:

@@ -139,10 +139,7 @@ class RunPage(RunWords):
         }
         values["processes"] = None if values["processes"] == 1 else values["processes"]
         values["lock_servers"] = self.result.record.lock_servers
-        for name, value in values.items():
-            if value:
-                shown = thousands(value) if isinstance(value, int) else value
-                yield say.text("conditions", name, self.language, int(value), shown=shown)
+        yield from (say.condition(name, value, self.language) for name, value in values.items() if value)
 
     def _programs(self) -> Iterator[str]:
         """Yield the programs that took part: none of a store that the lock is not in."""
@@ -178,10 +175,8 @@ def curves_of_run(result: Result, grants: int, language: Language) -> str:
         "grants": grants,
         "colour": LINES[0],
         "dashes": "",
+        **msgspec.structs.asdict(series if grants else msgspec.structs.replace(series, wait_ms=[], wait_share=[])),
         "faults": [msgspec.structs.replace(one, kind=say.fault(one.kind, language)) for one in series.faults],
-        "wait_ms": series.wait_ms if grants else [],
-        "wait_share": series.wait_share if grants else [],
-        **{name: getattr(series, name) for name in ("time_s", "acknowledged", "unknown", "value")},
     }
     return msgspec.json.encode({"run": run, "words": say.words(language)["curves"]}).decode().replace("<", "\\u003c")
 

@@ -43,10 +43,8 @@ def terminal(**options: Any) -> Console:
 def load_in_words(scenario: Scenario, language: Language = Language.ENGLISH) -> str:
     """Return how many requests are sent, how, and to how many replicas."""
     names = ("requests", *(("rate", "connections") if scenario.rate else ("users",)), "replicas")
-    given = [(name, number) for name in names if (number := getattr(scenario, name))]
-    words = [say.text("conditions", name, language, n=int(number), shown=f"{number:.10g}") for name, number in given]
     comma: str = say.words(language)["mark"]["comma"]
-    return comma.join(words)
+    return comma.join(say.condition(name, number, language) for name in names if (number := getattr(scenario, name)))
 
 
 def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:

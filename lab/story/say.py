@@ -146,6 +146,11 @@ def fault(name: str, language: Language = ENGLISH) -> str:
     return str(words(language)["fault"].get(name, name.replace("_", " ")))
 
 
+def condition(name: str, value: float, language: Language = ENGLISH) -> str:
+    """Return a condition of a run, such as how many requests it sends."""
+    return text("conditions", name, language, int(value), shown=thousands(value) if isinstance(value, int) else value)
+
+
 def milliseconds(ms: float) -> str:
     """Return a duration of a run, without its unit."""
     return thousands(ms) if ms >= 10 else f"{ms:.2g}"

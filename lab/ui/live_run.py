@@ -182,12 +182,14 @@ class LiveRun:
         with contextlib.suppress(msgspec.DecodeError):
             for record in msgspec.json.Decoder(FaultRecord).decode_lines(self._recovered.lines()):
                 self._faults[record.name] = record
-        return [
-            {
-                "kind": name.rpartition("-")[0].replace("_", " "),
-                "replica": record.replica,
-                "from_s": self._seconds(record.at_ns),
-                "until_s": self._seconds(record.recovered_ns) if record.recovered_ns else None,
-            }
-            for name, record in self._faults.items()
-        ]
+        return [band(record, self._seconds) for record in self._faults.values()]
+
+
+def band(record: FaultRecord, seconds: Callable[[int], float]) -> dict[str, Any]:
+    """Return a fault as the page draws it. seconds: returns those of a moment since the run's begin."""
+    return {
+        "kind": record.name.rpartition("-")[0].replace("_", " "),
+        "replica": record.replica,
+        "from_s": seconds(record.at_ns),
+        "until_s": seconds(record.recovered_ns) if record.recovered_ns else None,
+    }

@@ -18,6 +18,7 @@ from lab.evidence.history import History, Outcome, Request
 from lab.judge.findings import Findings
 from lab.judge.grant import GrantRecord
 from lab.story.timeline import NEVER, DrawnGrant, Timeline
+from lab.ui.live_run import band
 
 SHORT_S = 4.0  # a longer run is seen well as it happens
 STEPS = 300
@@ -50,15 +51,7 @@ def replay(folder: Path, findings: Findings, picture: Timeline) -> dict[str, Any
     began_ns, ended_ns = findings.origin_ns, findings.end_ns
     until_s = _s((ended_ns - began_ns) // 1000)
     history, grants = History(folder, findings.left_out), sorted(findings.trace.grants, key=attrgetter("got_ns"))
-    faults = [
-        {
-            "kind": one.name.rpartition("-")[0].replace("_", " "),
-            "replica": one.replica,
-            "from_s": _s((one.at_ns - began_ns) // 1000),
-            "until_s": _s((one.recovered_ns - began_ns) // 1000) if one.recovered_ns else None,
-        }
-        for one in (outcome.record for outcome in findings.faults)
-    ]
+    faults = [band(outcome.record, lambda at_ns: _s((at_ns - began_ns) // 1000)) for outcome in findings.faults]
     pace = _pace(picture, until_s)
     moments = [began_ns + round(1e9 * _at(pace, step / STEPS)) for step in range(STEPS + 1)]
     points = [[_s((moment - began_ns) // 1000), *figures] for moment, figures in _figures(history.requests(), grants, moments)]
