@@ -25,7 +25,6 @@ from lab.docgen import (
     lesson_parts,
     matrix_views,
     translations,
-    verdicts,
 )
 from lab.docgen.translations import PART
 from lab.errors import MEANINGS, BadInput, choose_from
@@ -300,7 +299,7 @@ PARTS: dict[str, Callable[..., str]] = {
     "swept": _swept,
     **architecture.PARTS,
     **chapters.PARTS,
-    **verdicts.PARTS,
+    **matrix_views.PARTS,
     **conditions.PARTS,
     **cost_of_locking.PARTS,
     **explored.PARTS,

@@ -1,14 +1,18 @@
-"""The views of the reference matrix: its core for the README, its whole as a picture, and its page.
+"""The views of the reference matrix: its core for the README, its page, and the verdicts in the documents.
 
-They show every scenario and stage of the lab of today: what the matrix has not measured yet is drawn as not tried.
+Picture and page show every scenario and stage of the lab of today: what the matrix has not measured yet is drawn as not tried. A
+chapter has the verdicts that changed against the stage before, docs/stages.md has all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 
+from app.lock import Stage
+from app.locks import stages
+from lab.errors import choose_from
 from lab.experiments.matrix import decided
 from lab.language.choice import Language
 from lab.paths import REFERENCE
@@ -18,8 +22,11 @@ from lab.report.html import named
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import completed
 from lab.report.palette import PAPERS
+from lab.story.say import ENGLISH, text, words
+from lab.text import counted, folded, table
 
 FOLDER = REFERENCE / "matrix"
+WORDS = "../README.md#how-to-read-a-chapter"  # from a chapter
 
 
 @cache
@@ -35,12 +42,11 @@ def origin() -> Origin:
 
 def pictures() -> dict[Path, Callable[[Path], object]]:
     """Return the pictures: the path of each, and the function that draws it into a folder."""
-    core = {
+    return {
         FOLDER / f"{stem}{name}.svg": partial(_core, name=name, language=language)
         for language, stem in matrix_picture.CORES.items()
         for name in PAPERS
     }
-    return {**core, FOLDER / "matrix.svg": lambda folder: matrix_picture.draw_whole(cells(), folder, origin())}
 
 
 def pages() -> dict[Path, Callable[[Path], object]]:
@@ -60,3 +66,92 @@ def _levels() -> dict[tuple[str, str], str]:
 
 def _core(folder: Path, name: str, language: Language) -> Path:
     return matrix_picture.draw_core(cells(), folder, origin(), name, language)
+
+
+def _proven(name: str) -> dict[str, Cell]:
+    """Return the cells of a stage from which something follows: a run that is VOID proves nothing."""
+    return {cell.scenario: cell for cell in reference.tried(name) if cell.verdict != "VOID"}
+
+
+def _before(stage: Stage) -> tuple[str, Mapping[str, Cell]]:
+    """Return the nearest stage below that was tried, with its cells; an empty name where none was."""
+    while stage.follows is not None:
+        stage = stages()[stage.follows]
+        if found := _proven(stage.name):
+            return stage.name, found
+    return "", {}
+
+
+def _outcome(cell: Cell) -> tuple[str, bool]:
+    """Return what makes two cells the same outcome: the verdict, and whether increments were lost otherwise, but no figure."""
+    return cell.verdict, matrix.lost_otherwise(cell)
+
+
+def _head(language: Language, *columns: str) -> list[str]:
+    """Return the head of a table of scenarios. columns: those after the claim."""
+    return [text("chapter", "scenario", language), text("chapter", "claim", language), *columns]
+
+
+def _changed(name: str, *, language: Language = ENGLISH) -> str:
+    """Return the rows of a chapter: the scenarios whose outcome changed, and in words those that did not fit before."""
+    stage = stages()[choose_from("stage", name, stages())]
+    if not (now := _proven(name)):
+        return text("chapter", "not_tried", language) + "\n"
+    before_name, before = _before(stage)
+    whole = f"[{text('chapter', 'all_scenarios', language)}](../stages.md#{name})"
+    if not before_name:
+        seen = [[f"`{at}`", f"`{cell.claim}`", matrix.in_short(cell, language)] for at, cell in now.items()]
+        shown = table(_head(language, text("chapter", "seen", language)), seen)
+        return f"{text('chapter', 'first_verdicts', language, all=whole)}\n\n{shown}"
+    rows = [
+        [f"`{at}`", f"`{cell.claim}`", matrix.in_short(before[at], language), matrix.in_short(cell, language)]
+        for at, cell in now.items()
+        if at in before and _outcome(before[at]) != _outcome(cell)
+    ]
+    link = f"[`{before_name}`]({before_name}.md)"
+    if stage.follows != before_name:
+        link = text("chapter", "skipped", language, before=link, stage=stage.follows)
+    lines = [text("chapter", "no_verdict_changed", language, before=link, all=whole)]
+    if rows:
+        changed = table(_head(language, f"`{before_name}`", f"`{name}`"), rows).rstrip("\n")
+        lines = [text("chapter", "verdicts_changed", language, before=link, all=whole, words=WORDS), "", changed]
+    if new := [cell for at, cell in now.items() if at not in before]:
+        tried = _in_words(new, language)
+        lines += ["", text("chapter", "tried", language, stage=name, before=before_name, cells=tried)]
+    return "\n".join(lines) + "\n"
+
+
+def _in_words(tried: Sequence[Cell], language: Language) -> str:
+    """Return what was seen in some scenarios, as part of a sentence: kept in …; failed in … (lost 4)."""
+    mark = words(language)["mark"]
+
+    def each(form: str, shown: Sequence[Cell]) -> list[str]:
+        return [text("cell", form, language, scenario=cell.scenario, seen=matrix.in_short(cell, language)) for cell in shown]
+
+    kept = [f"`{cell.scenario}`" for cell in tried if _outcome(cell) == ("KEPT", False)]
+    failed = each("several", [cell for cell in tried if cell.verdict in ("ADMITTED", "BROKEN")])
+    rest = each("alone", [cell for cell in tried if _outcome(cell) == ("KEPT", True) or cell.verdict == "UNSEEN"])
+    groups = [
+        text("cell", name, language, scenarios=mark["names_comma"].join(found))
+        for name, found in (("kept_in", kept), ("failed_in", failed))
+        if found
+    ]
+    return str(mark["part"].join([*groups, *rest]))
+
+
+def _all() -> str:
+    """Return the whole table of every stage, each below a heading with the stage's name."""
+    return "\n".join(f"### `{name}`\n\n{_whole(stage)}" for name, stage in stages().items())
+
+
+def _whole(stage: Stage) -> str:
+    """Return every scenario that was run with a stage: its claim, whether the stage makes it, what was seen, how often."""
+    claimed, rows = {claim.name for claim in stage.claims}, []
+    for cell in reference.tried(stage.name):
+        made = "yes" if cell.claim in claimed else "no"
+        rows.append([f"`{cell.scenario}`", f"`{cell.claim}`", made, matrix.with_rounds(cell, matrix.with_verdict(cell))])
+    head = _head(ENGLISH, "claimed", text("chapter", "seen"))
+    return folded(counted(len(rows), "scenario"), table(head, rows)) if rows else text("chapter", "not_tried") + "\n"
+
+
+PARTS: dict[str, Callable[..., str]] = {"verdicts": _changed, "all_verdicts": _all}

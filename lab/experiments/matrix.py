@@ -27,7 +27,7 @@ from lab.judge.judgement import Verdict
 from lab.language.choice import Language
 from lab.paths import EXPECTED, INSTALLED, REPORTS, need_clone, shown
 from lab.pipeline import publish_site
-from lab.report.matrix import Cell, Matrix, Origin, Round, in_short, load, markdown, never_admitted, read
+from lab.report.matrix import Cell, Matrix, Origin, Round, in_short, load, never_admitted, read
 from lab.report.matrix_page import Decided
 from lab.report.matrix_picture import draw
 from lab.report.terminal import terminal
@@ -115,14 +115,11 @@ def write(
     origin: Origin = NOBODY_KNOWS,
     rounds: Sequence[Round] = (),
 ) -> list[Path]:
-    """Write ``matrix.json``, ``matrix.md``, ``matrix.svg``, and ``index.html``, whose
-    cells link to their runs.
-    """
+    """Write ``matrix.json``, ``index.html``, whose cells link to their runs, and the picture of the core."""
     folder = into or reports / f"matrix-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     folder.mkdir(parents=True, exist_ok=True)
     save(folder / "matrix.json", Matrix(origin=origin, cells=list(cells), rounds=list(rounds)))
-    (folder / "matrix.md").write_text(markdown(cells, origin, rounds), encoding="utf-8")
-    return [*draw(cells, folder, origin, decided(cells)), folder / "matrix.md", folder / "matrix.json"]
+    return [*draw(cells, folder, origin, decided(cells)), folder / "matrix.json"]
 
 
 def decided(cells: Sequence[Cell]) -> Decided:

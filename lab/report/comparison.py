@@ -36,7 +36,7 @@ MOMENTS = (slice(11, 19), slice(0, 19), slice(0, 23))  # of a time in ISO 8601: 
 
 
 def report_many(folders: Sequence[Path], into: Path, home: Path | None = None) -> list[Path]:
-    """Compare the runs of a ladder: write each chart, ``table.md`` and a page in each language. Return the paths, pages first.
+    """Compare the runs of a ladder: write each chart and a page in each language. Return the paths, pages first.
 
     The record, verdict and series of each run are copied too, so that the comparison can be made again from ``into`` alone.
     home: the folder of the comparison, where it is written to another folder.
@@ -57,8 +57,6 @@ def report_many(folders: Sequence[Path], into: Path, home: Path | None = None) -
         language: [chart.save(one, results, named(into / f"{name}.svg", language), language) for name, one in fitting.items()]
         for language, results in labelled.items()
     }
-    table = into / "table.md"
-    replace(table, f"{markdown(labelled[ENGLISH])}\n{differences(labelled[ENGLISH])}".encode())
     pages = in_both(
         "many.html",
         into / "index.html",
@@ -73,7 +71,7 @@ def report_many(folders: Sequence[Path], into: Path, home: Path | None = None) -
             "ways": list(_ways(home or into, language)),
         },
     )
-    return [*pages, table, *(path for paths in drawn.values() for path in paths)]
+    return [*pages, *(path for paths in drawn.values() for path in paths)]
 
 
 def _ways(folder: Path, language: Language) -> Iterator[Way]:
@@ -118,17 +116,6 @@ def markdown(results: Sequence[Result]) -> str:
     ]
     rows = [[*_cells(result), documented(result)] for result in results]
     return table(head, rows)
-
-
-def differences(results: Sequence[Result]) -> str:
-    """Return the parameters in which the runs differ, and the folder of each run, as a Markdown table."""
-    names = differing(results)
-    rows = [[one.label, *(_plain(parameter(one, name)) for name in names), f"`{one.record.run}`"] for one in results]
-    return table(["run", *names, "folder"], rows)
-
-
-def _plain(value: object) -> str:
-    return NONE if value is None else str(value)
 
 
 def _cells(result: Result) -> list[str]:

@@ -1,4 +1,4 @@
-"""The matrix of all stages and scenarios: its cells as data, their origin, in words, and as a Markdown table."""
+"""The matrix of all stages and scenarios: its cells as data, their origin, and in words."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from pathlib import Path
 
 import msgspec
 
-from app.locks import part, stages
 from lab.language.choice import Language
 from lab.report.statistics import wilson
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.story.say import ENGLISH, text, words
 from lab.story.verdict import Grounds, why
-from lab.text import counted, table
+from lab.text import counted
 
 UNKNOWN = "unknown"
 SERVERS = ("redis-server", "mariadbd", "etcd", "zookeeper")  # the stores, by their names among the versions
@@ -214,28 +213,6 @@ def never_admitted(cells: Sequence[Cell]) -> list[str]:
     cures = {name for name in scenarios.names() if scenarios.load(name).cures}
     run = {cell.scenario for cell in cells if cell.verdict} - cures
     return sorted(run - {cell.scenario for cell in cells if cell.verdict == "ADMITTED"})
-
-
-def markdown(cells: Sequence[Cell], origin: Origin, rounds: Sequence[Round] = ()) -> str:
-    """Return a table for each part of the ladder; their origin and the cost of the rounds stand below.
-
-    Rows are the scenarios that fit a stage of the part, columns are stages. A cell is its verdict with its losses and the number
-    of its rounds.
-    """
-    by_place = {(cell.scenario, cell.stage): cell for cell in cells}
-    parts: dict[str, list[str]] = {}
-    for stage in dict.fromkeys(cell.stage for cell in cells):
-        parts.setdefault(part(stage) if stage in stages() else "", []).append(stage)
-    tables = []
-    for title, columns in parts.items():
-        rows = []
-        for name in dict.fromkeys(cell.scenario for cell in cells):
-            row = [by_place[name, column] for column in columns]
-            if any(cell.verdict or cell.missing for cell in row):
-                rows.append([f"`{name}`", f"`{row[0].claim}`", *map(with_rounds, row)])
-        tables.append(f"## {title or 'Others'}\n\n{table(['scenario', 'claim', *columns], rows)}")
-    below = [origin.sentence(), *(one.sentence for one in rounds)]
-    return "\n".join(["# Every stage, every scenario\n", *tables, *below]) + "\n"
 
 
 def with_rounds(cell: Cell, in_words: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Draw the matrix as a picture: families of scenarios, groups of stages, one word a harm. Its core is drawn for the README."""
+"""Draw the core of the matrix as a picture for the README: families of scenarios, groups of stages, one word a harm."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from app.locks import stages
 from lab.language.choice import Language
 from lab.language.phrases import quoted
 from lab.report.html import page
-from lab.report.matrix import Cell, Origin, lost_otherwise
+from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, Marks, in_words, layout, marks, part_of
 from lab.report.matrix_page import NOTHING, Decided, write_page
-from lab.report.palette import HARMS, HELD, LIGHT, NAMES, PAPERS, SIGNS, Mark, Paper
+from lab.report.palette import HARMS, HELD, NAMES, PAPERS, SIGNS, Mark, Paper
 from lab.story.lanes import letters_of, wrapped
 from lab.story.say import ENGLISH, text, words
 
@@ -70,7 +70,7 @@ def write(template: str, path: Path, paper: Paper, language: Language, **values:
 
 
 CORES = {Language.ENGLISH: "core", Language.CHINESE: "core-zh"}
-NARROW, WIDE = 850, 36  # px: the width of the core, the width of a column of the whole
+WIDTH = 850  # px
 LEFT, NAMED, ROW, FAMILY, GROUP = 12, 158, 21, 25, 6  # px: the margin, the rows' names, a row, a family's title, between groups
 SLANTED = 30  # px: what the slanted name of the last column needs at the right
 TITLE, LEGEND, SOFT = 16.5, 10.7, 9.5  # px: the sizes of letters: of the title, the legend, and the lines below
@@ -103,19 +103,12 @@ class MatrixRow(NamedTuple):
 
 
 def draw(cells: Sequence[Cell], folder: Path, origin: Origin, decided: Decided = NOTHING) -> list[Path]:
-    """Write both pages and ``matrix.svg``, and the core of a whole matrix. Return the paths, the page first.
+    """Write both pages, and the core of a whole matrix as a picture. Return the paths, the pages first.
 
     decided: what the search of all orders decided, in words.
     """
-    pictures = [draw_whole(cells, folder, origin)]
-    if has_core(cells):
-        pictures += [draw_core(cells, folder, origin, name) for name in PAPERS]
+    pictures = (draw_core(cells, folder, origin, name) for name in PAPERS if has_core(cells))
     return [*write_page(cells, folder, origin, decided), *pictures]
-
-
-def draw_whole(cells: Sequence[Cell], folder: Path, origin: Origin) -> Path:
-    """Write ``matrix.svg``. Return its path."""
-    return write_picture(folder / "matrix.svg", marks(cells), finding(cells), below(cells, origin), LIGHT)
 
 
 def has_core(cells: Sequence[Cell]) -> bool:
@@ -128,27 +121,21 @@ def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, name: str, la
     known, path = part_of(marks(cells), CORE_SCENARIOS, CORE_STAGES), folder / f"{CORES[language]}{name}.svg"
     part, whole = ({scenario for scenario, _ in known}, {cell.scenario for cell in cells})
     about = text("matrix", "core", language, len(part), whole=len(whole), below=below(cells, origin, language))
-    return write_picture(path, known, core_finding(known, language), about, PAPERS[name], NARROW, language)
+    return write_picture(path, known, core_finding(known, language), about, PAPERS[name], language)
 
 
-def write_picture(
-    path: Path, known: Marks, title: str, words: str, paper: Paper, width: int = 0, language: Language = ENGLISH
-) -> Path:
-    """Write the picture of these marks. Return its path.
-
-    words: the lines below it. width: in px; without it, the width follows from the columns.
-    """
+def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper, language: Language = ENGLISH) -> Path:
+    """Write the picture of these marks. Return its path. words: the lines below it."""
     plan = layout(known)
     gaps = GROUP * (len(plan.columns) - 1)
-    column = (width - NAMED - LEFT - gaps - SLANTED) / len(plan.all_columns) if width else WIDE
-    across = width or max(NARROW - 200, round(NAMED + LEFT + gaps + WIDE * len(plan.all_columns) + SLANTED))
+    column = (WIDTH - NAMED - LEFT - gaps - SLANTED) / len(plan.all_columns)
     groups, columns = _heads(plan, column, language)
     slant = round(5.6 * max((len(line) for one in columns for line in one.lines), default=0)) + 14
-    heading, lines = (wrapped(one, int(across / (NARROW_LETTER * size))) for one, size in ((title, TITLE), (words, SOFT)))
+    heading, lines = (wrapped(one, int(WIDTH / (NARROW_LETTER * size))) for one, size in ((title, TITLE), (words, SOFT)))
     top = 30 + 20 * len(heading) + 22 + slant
     rows, end = _rows(plan, top)
     found = {known.get((row.scenario, one.stages[0]), Mark.UNTRIED) for row in rows for one in columns}
-    keys = legend(found, (LEFT, end + 22, across - LEFT), LEGEND, language)
+    keys = legend(found, (LEFT, end + 22, WIDTH - LEFT), LEGEND, language)
     notes = (keys[-1].y if keys else end) + 26
     return write(
         "matrix.svg.j2",
@@ -158,7 +145,7 @@ def write_picture(
         title=title,
         heading=heading,
         lines=lines,
-        width=across,
+        width=WIDTH,
         height=notes + 14 * (len(lines) + 1),
         left=LEFT,
         top=top,
@@ -232,16 +219,3 @@ def core_finding(known: Marks, language: Language = ENGLISH) -> str:
         return text("matrix", "all_harmed", language, len(tested), span=span)
     unharmed = words(language)["mark"]["names_comma"].join(sorted(tested - harmed))
     return text("matrix", "some_harmed", language, len(harmed), all=len(tested), unharmed=unharmed)
-
-
-def finding(cells: Sequence[Cell]) -> str:
-    """Return what the matrix shows, as its title: kept and unharmed, kept next to other losses, not promised, and the rest."""
-    counts = Counter(cell.verdict for cell in cells if cell.verdict)
-    otherwise = sum(map(lost_otherwise, cells))
-    others = f", {otherwise} of them next to losses by another cause" if otherwise else ""
-    words = [f"{counts['KEPT']} of {counts.total()} cells kept the tested promise{others}"]
-    words += [f"in {counts['ADMITTED']} the stage does not make it, and fails"] if counts["ADMITTED"] else []
-    words += [f"{counts['BROKEN']} broke it"] if counts["BROKEN"] else []
-    nothing = counts["UNSEEN"] + counts["VOID"]
-    words += [f"{nothing} proved nothing"] if nothing else []
-    return "; ".join(words)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from app.locks import stages
-from lab.docgen import chapters, verdicts
+from lab.docgen import chapters, matrix_views
 from lab.paths import DOCS
 from lab.report import reference
 from lab.report.matrix import Cell
@@ -38,7 +38,7 @@ def test_only_changed_verdicts_are_rows(matrix_of):
         cell("uuid", "failover", "ADMITTED", 136), cell("lua", "failover", "ADMITTED", 1),
     )  # fmt: skip
 
-    text = verdicts._changed("lua")
+    text = matrix_views._changed("lua")
 
     assert rows(text) == ["| `release_race` | `exclusive` | lost 1 | kept |"]
     links = "[all scenarios](../stages.md#lua); [the words](../README.md#how-to-read-a-chapter)"
@@ -49,7 +49,7 @@ def test_losses_by_another_cause_are_a_change(matrix_of):
     """Increments that are lost by another cause, while the promise is kept, are a change as well."""
     matrix_of(cell("uuid", "slow_holder", "KEPT"), cell("lua", "slow_holder", "KEPT", 4))
 
-    assert rows(verdicts._changed("lua")) == ["| `slow_holder` | `exclusive` | kept | kept, 4 lost otherwise |"]
+    assert rows(matrix_views._changed("lua")) == ["| `slow_holder` | `exclusive` | kept | kept, 4 lost otherwise |"]
 
 
 def test_scenarios_that_did_not_fit_before(matrix_of):
@@ -59,7 +59,7 @@ def test_scenarios_that_did_not_fit_before(matrix_of):
         cell("lua", "amnesia", "ADMITTED", 3), cell("lua", "nested", "KEPT"), cell("lua", "convoy", "UNSEEN"),
     )  # fmt: skip
 
-    text = verdicts._changed("lua")
+    text = matrix_views._changed("lua")
 
     assert "No verdict changed against [`uuid`](uuid.md)" in text
     assert "Tried with `lua`, and not with `uuid`: kept in `nested`; failed in `amnesia` (lost 3); `convoy`: unseen." in text
@@ -69,7 +69,7 @@ def test_compared_with_the_nearest_stage(matrix_of):
     """If the stage before is not tried yet, a chapter compares with the one before that, and names both."""
     matrix_of(cell("setnx", "holder_crash", "ADMITTED"), cell("ttl", "holder_crash", "KEPT"))
 
-    text = verdicts._changed("ttl")
+    text = matrix_views._changed("ttl")
 
     assert "changed against [`setnx`](setnx.md) (`setnx_finally` is not tried yet)" in text
     assert rows(text) == ["| `holder_crash` | `exclusive` | late | kept |"]
@@ -79,8 +79,8 @@ def test_stage_that_is_not_tried(matrix_of):
     """A stage without a cell has one line, and no table of blanks."""
     matrix_of(cell("uuid", "rush", "KEPT"), cell("lua", "rush", ""))
 
-    assert verdicts._changed("lua") == NOT_TRIED
-    assert f"### `lua`\n\n{NOT_TRIED}" in verdicts._all()
+    assert matrix_views._changed("lua") == NOT_TRIED
+    assert f"### `lua`\n\n{NOT_TRIED}" in matrix_views._all()
 
 
 def test_void_is_no_change(matrix_of):
@@ -90,22 +90,22 @@ def test_void_is_no_change(matrix_of):
         cell("lua", "rush", "KEPT"), cell("reentrant", "rush", "VOID"),
     )  # fmt: skip
 
-    assert verdicts._changed("lua").startswith("No verdict changed against [`ttl`](ttl.md) (`uuid` is not tried yet)")
-    assert verdicts._changed("reentrant") == NOT_TRIED
+    assert matrix_views._changed("lua").startswith("No verdict changed against [`ttl`](ttl.md) (`uuid` is not tried yet)")
+    assert matrix_views._changed("reentrant") == NOT_TRIED
 
 
 def test_first_stage(matrix_of):
     """The first stage of the ladder has all its rows: there is nothing to compare with."""
     matrix_of(cell("none", "rush", "ADMITTED", 9))
 
-    assert rows(verdicts._changed("none")) == ["| `rush` | `exclusive` | lost 9 |"]
+    assert rows(matrix_views._changed("none")) == ["| `rush` | `exclusive` | lost 9 |"]
 
 
 def test_whole_table(matrix_of):
     """The whole table has every scenario that was run, with the promise and how often it came out so."""
     matrix_of(cell("lua", "rush", "KEPT", rounds={"KEPT": 3}), cell("lua", "nested", ""), cell("lua", "late_writes", "BROKEN", 2))
 
-    whole = verdicts._all().partition("### `lua`")[2].partition("###")[0]
+    whole = matrix_views._all().partition("### `lua`")[2].partition("###")[0]
 
     assert rows(whole) == [
         "| `rush` | `exclusive` | yes | KEPT, 3 of 3 |",

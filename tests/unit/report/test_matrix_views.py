@@ -127,7 +127,7 @@ def test_core_is_legible(name, tmp_path):
     root = svg(matrix_picture.draw_core(matrix_views.cells(), tmp_path, Origin(), name))
 
     assert smallest(root) >= SMALLEST_PX
-    assert max(float(one.get("x", 0)) for one in root.iter()) < matrix_picture.NARROW == float(root.get("width"))
+    assert max(float(one.get("x", 0)) for one in root.iter()) < matrix_picture.WIDTH == float(root.get("width"))
 
 
 def test_core_title_counts_the_harmed():
@@ -146,7 +146,7 @@ def test_matrix_of_few_stages_has_no_core(about, tmp_path):
     """A matrix of one stage outside the core is drawn without one, also where nothing fits the stage."""
     written = matrix_picture.draw([cell(stage="mysql_insert", **about)], tmp_path, Origin())
 
-    assert [path.name for path in written] == ["index.html", "index.zh.html", "matrix.svg"]
+    assert [path.name for path in written] == ["index.html", "index.zh.html"]
     assert matrix_picture.has_core(matrix_views.cells())
 
 
@@ -242,9 +242,7 @@ def test_interval_is_wilsons(seen, rounds, interval):
 
 
 def test_picture_has_origin_and_rounds():
-    """The origin stands below the picture, with the number of cells whose rounds differ. The title counts each verdict."""
-    void = Cell(stage="ttl", scenario="rush", claim="exclusive", verdict="VOID")
-    assert matrix_picture.finding([*CELLS, void]) == "1 of 3 cells kept the tested promise; 1 broke it; 1 proved nothing"
+    """The origin stands below the picture, with the number of cells whose rounds differ."""
     assert matrix_picture.below(CELLS, ORIGIN) == f"A cell is 5 runs; in 1 cell the verdicts of these runs differ. {SENTENCE}"
     assert matrix_picture.below(CELLS[1:], ORIGIN) == f"A cell is 5 runs, all with the same verdict. {SENTENCE}"
 

@@ -82,9 +82,8 @@ def test_comparison_can_be_made_again(one, tmp_path, undrawn):
     other = made_run(tmp_path / "reports" / "runs" / "20260101T000001.000Z-rush-other-1", stage="other")
     into = tmp_path / "compared"
 
-    _, _, table, *_ = comparison.report_many([one, other], into)
+    comparison.report_many([one, other], into)
 
-    assert "| `mine` | 3 | 1 | 3 | 2 | 1 | 0 | 0 | 0 |" in table.read_text(encoding="utf-8")
     before = {path.name: path.read_bytes() for path in into.iterdir() if path.is_file()}
     comparison.report_many(comparison.runs_in(into), into)
     assert {path.name: path.read_bytes() for path in into.iterdir() if path.is_file()} == before
