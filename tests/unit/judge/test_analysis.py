@@ -874,3 +874,24 @@ def test_every_violation_has_an_example(made):
 
     assert {violation.claim for violation in violations} == {"exclusive", "exclusive_in_process"}
     assert all(violation.evidence for violation in violations)
+
+
+@pytest.mark.parametrize(
+    ("others_percent", "got_ms", "fault", "accused"),
+    [
+        (90, 200, "", False),
+        (60, 200, "", True),  # the time from the granting command to the work is the lock's own
+        (90, 100, "", True),  # two thirds of the lease were left for a renewal
+        (90, 200, "slow", True),  # the scenario held it up, and not the machine
+    ],
+)
+def test_late_answer_on_a_crowded_machine(made, others_percent, got_ms, fault, accused):
+    """Where other programs had most of the processors, a holder that got its answer after half its lease is not accused."""
+    made.increment("first", 0, 0, at=(got_ms, got_ms + 1, 340, 341), asked=1, sent_ns=2)
+    made.increment("second", 0, 1, at=(310, 311, 342, 343), replica="replica-2")
+    if fault:
+        made.fault(fault, "first", got_ms - 1, 400, "read.after")
+    findings = made.analyse(final=1, ttl_ms=300, others_percent=others_percent)
+
+    assert (("held_to_the_end", Mechanism.TTL_OVER_IN_WORK) in found(findings)) == accused
+    assert (Mechanism.STOPPED_FROM_OUTSIDE in findings.losses) != accused  # which makes the run VOID
