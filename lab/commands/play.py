@@ -44,13 +44,13 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
     with redis_server() as real:
         try:
             levels = [level for stage in stages for level in levels_of(stage, real)] if stages else LEVELS
-            index, too_large = write(levels, real, out or REPORTS / "play", "" if out else language)
+            index, without = write(levels, real, out or REPORTS / "play", "" if out else language)
         except (NotExplored, NeverWaits) as error:
             raise Unexplored(f"{' or '.join(names)} is not explored: {error}.") from None
         except (Differs, MachineStalled) as error:
             raise Unexplored(f"no page is written: {error}.") from None
-    for name in too_large:
-        _left_out("too_large", stage=name, bytes=f"{MOST_BYTES:,}")
+    for name, why in without.items():
+        _left_out(why, stage=name, bytes=f"{MOST_BYTES:,}")
     sys.stdout.write(f"{shown(index.absolute())}\n")
     if open_it and has_browser():
         webbrowser.open(index.absolute().as_uri())

@@ -41,6 +41,10 @@ POLICY = "default-src 'none'; style-src {style}; script-src {script}; img-src da
 INLINE = {"style": re.compile(r"<style>(.*?)</style>", re.DOTALL), "script": re.compile(r"<script>(.*?)</script>", re.DOTALL)}
 
 
+class Unfinished(BadInput):
+    """The search of a level took too long: the machine is slow, or other programs use it."""
+
+
 @dataclass
 class Made:
     """A level with its graph, ready to be written."""
@@ -78,7 +82,7 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
     until_ms = question.horizon_ms
     with searched(stage, question, real, SEARCH_S) as found:
         if not found.complete:
-            raise BadInput(f"the level {level.name} cannot be played: its search was not complete after {SEARCH_S:.0f} s")
+            raise Unfinished(f"the level {level.name} cannot be played: its search was not complete after {SEARCH_S:.0f} s")
         graph = Graph(found, level.claims)
         world = graph.world
         shortest = graph.shortest()
@@ -109,17 +113,26 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
         )
 
 
-def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -> tuple[Path, list[str]]:
-    """Write the page of each level, and the index. Return the path of the index, and the names of levels that are too large.
+def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -> tuple[Path, dict[str, str]]:
+    """Write the page of each level, and the index. Return the path of the index, and which levels are left out, and why.
 
     language: in which a page is before its reader has chosen one; empty for that of the reader's browser.
-    Raises BadInput for a level to break that nothing breaks.
+    Raises BadInput for a level to break that nothing breaks; Unfinished where no level is left.
     """
     made: list[Made] = []
-    too_large = []
+    left_out: dict[str, str] = {}
     shortest: dict[str, str] = {}
     for level in levels:
-        one = make(level, real, given=shortest.get(level.moves_of, ""))
+        if level.moves_of in left_out:
+            left_out[level.name] = left_out[level.moves_of]
+            continue
+        try:
+            one = make(level, real, given=shortest.get(level.moves_of, ""))
+        except Unfinished:
+            if level is levels[-1] and not made:
+                raise
+            left_out[level.name] = "too_slow"
+            continue
         if level.kind is LevelKind.BREAK and not one.par:
             raise BadInput(
                 f"the level {level.name} cannot be won: nothing breaks {', '.join(claim.name for claim in level.claims)}"
@@ -128,14 +141,14 @@ def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -
         if len(level_page(one, language=language).encode()) < MOST_BYTES - ROOM_FOR_LINKS:
             made.append(one)
         else:
-            too_large.append(level.name)
+            left_out[level.name] = "too_large"
     into.mkdir(parents=True, exist_ok=True)
     for before, one, after in zip([None, *made], made, [*made[1:], None], strict=False):
         (into / f"{one.level.name}.html").write_text(level_page(one, before, after, made, language, into), encoding="utf-8")
     write_list((one.level for one in made), into)
     index = into / "index.html"
     index.write_text(index_page(made, language), encoding="utf-8")
-    return index, too_large
+    return index, left_out
 
 
 def write_list(levels: Iterable[Level], into: Path) -> None:

@@ -17,6 +17,7 @@ from lab.explore.questions import PAIR, Question
 from lab.explore.search.event import parse
 from lab.explore.search.replay import walk_live
 from lab.paths import REFERENCE
+from lab.play import page
 from lab.play.levels import LEVELS
 from tests.command import lab
 
@@ -49,6 +50,24 @@ def test_plays_of_a_page_happen(level, real):
             found = [{finding.claim.name for finding in move.found} for move in moves]
             assert found[:-1] == broken[:-1]
             assert found[-1] <= broken[-1]  # with the last event, the page reports what the end of a schedule breaks as well
+
+
+def test_level_that_takes_too_long(real, tmp_path, monkeypatch):
+    """A level whose search is not over in time is left out, with the level of the same moves; the others have their pages."""
+    levels, make = {level.name: level for level in LEVELS}, page.make
+
+    def too_slow(level, *others, **options):
+        if level.name != "incr":
+            raise page.Unfinished("it is too slow")
+        return make(level, *others, **options)
+
+    monkeypatch.setattr(page, "make", too_slow)
+    index, left_out = page.write([levels[name] for name in ("uuid-pause", "lua-same-pause", "incr")], real, tmp_path, "")
+
+    assert left_out == {"uuid-pause": "too_slow", "lua-same-pause": "too_slow"}
+    assert {path.stem for path in tmp_path.glob("*.html")} == {"incr", index.stem}
+    with pytest.raises(page.Unfinished):
+        page.write([levels["none"]], real, tmp_path, "")
 
 
 @pytest.mark.trial  # a minute of both cores
