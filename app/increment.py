@@ -18,6 +18,12 @@ from app.place import working
 from app.request_context import RequestContext, request_context
 from app.resource import Resource, Write
 
+# what the event of a grant has of the request's context, by the same names
+OF_CONTEXT = (
+    *("commands", "told_no", "sent_ns", "held_from_ns", "unheard", "session", "session_ns"),
+    *("outer_key", "outer_sent_ns", "outer_got_ns"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -134,21 +140,12 @@ class Increment:
             key=grant.key,
             asked_ns=self.asked_ns,
             got_ns=self.got_ns,
-            commands=context.commands,
             fence=grant.fence,
-            told_no=context.told_no,
-            sent_ns=context.sent_ns,
             agreed=context.last_agreed,
-            held_from_ns=context.held_from_ns,
             key_set_ns=context.key_set_ns(grant.key),
             first_vote_ns=context.first_vote_ns(grant.key),
             leased_ns=context.leased_ns(grant.key),
-            unheard=context.unheard,
-            session=context.session,
-            session_ns=context.session_ns,
-            outer_key=context.outer_key,
-            outer_sent_ns=context.outer_sent_ns,
-            outer_got_ns=context.outer_got_ns,
+            **{name: getattr(context, name) for name in OF_CONTEXT},
         )
         try:
             with working(context):

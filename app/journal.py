@@ -13,7 +13,7 @@ import errno
 import os
 from pathlib import Path
 from time import monotonic_ns
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 
@@ -30,6 +30,14 @@ class JournalEvent(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults
     request: str
     # counts how often the request has started its work: a stage may do the work more than once
     turn: Number = 1
+    # the field that has the event's own time
+    moment: ClassVar[str]
+
+    @property
+    def at_ns(self) -> int:
+        """Return when it happened."""
+        at_ns: int = getattr(self, self.moment)
+        return at_ns
 
 
 class Got(JournalEvent, tag="got"):
@@ -73,10 +81,7 @@ class Got(JournalEvent, tag="got"):
     outer_sent_ns: Number = 0
     # when the outer lock was granted; 0 where there is none
     outer_got_ns: Number = 0
-
-    @property
-    def at_ns(self) -> int:
-        return self.got_ns
+    moment = "got_ns"
 
 
 class Writing(JournalEvent, tag="writing"):
@@ -88,10 +93,7 @@ class Writing(JournalEvent, tag="writing"):
     read: Number | None
     # the number that is about to be written; None as above
     value: Number | None
-
-    @property
-    def at_ns(self) -> int:
-        return self.read_ns
+    moment = "read_ns"
 
 
 class Wrote(JournalEvent, tag="wrote"):
@@ -106,10 +108,7 @@ class Wrote(JournalEvent, tag="wrote"):
     writing_ns: Number
     # which part of the resource was written, where it has several
     part: str = ""
-
-    @property
-    def at_ns(self) -> int:
-        return self.wrote_ns
+    moment = "wrote_ns"
 
 
 class WroteLate(JournalEvent, tag="wrote_late"):
@@ -121,10 +120,7 @@ class WroteLate(JournalEvent, tag="wrote_late"):
     overwrote: Number
     part: str = ""
     writing_ns: Number = 0
-
-    @property
-    def at_ns(self) -> int:
-        return self.wrote_ns
+    moment = "wrote_ns"
 
 
 class SoldOut(JournalEvent, tag="sold_out"):
@@ -135,10 +131,7 @@ class SoldOut(JournalEvent, tag="sold_out"):
     sold_out_ns: Number
     # how many items had been sold by what was read; None where the resource reads and writes in one command
     read: Number | None
-
-    @property
-    def at_ns(self) -> int:
-        return self.sold_out_ns
+    moment = "sold_out_ns"
 
 
 class WroteAgain(JournalEvent, tag="wrote_again"):
@@ -149,10 +142,7 @@ class WroteAgain(JournalEvent, tag="wrote_again"):
     value: Number
     # the number that it held before
     overwrote: Number
-
-    @property
-    def at_ns(self) -> int:
-        return self.wrote_ns
+    moment = "wrote_ns"
 
 
 class Refusal(JournalEvent, tag="refused"):
@@ -161,10 +151,7 @@ class Refusal(JournalEvent, tag="refused"):
     refused_ns: Number
     # the resource's reason
     why: str
-
-    @property
-    def at_ns(self) -> int:
-        return self.refused_ns
+    moment = "refused_ns"
 
 
 class Released(JournalEvent, tag="released"):
@@ -184,10 +171,7 @@ class Released(JournalEvent, tag="released"):
     command: str = ""
     # of nested locks, when the release of the outer lock began; 0 where there is none
     outer_releasing_ns: Number = 0
-
-    @property
-    def at_ns(self) -> int:
-        return self.released_ns
+    moment = "released_ns"
 
 
 class GaveUp(JournalEvent, tag="gave_up"):
@@ -202,10 +186,7 @@ class GaveUp(JournalEvent, tag="gave_up"):
     wanted: str = ""
     # the key that it held meanwhile, where it is known
     holding: str = ""
-
-    @property
-    def at_ns(self) -> int:
-        return self.gave_up_ns
+    moment = "gave_up_ns"
 
 
 CONNECT = "connect"  # the command by which a session begins, or continues over a new connection
@@ -233,10 +214,7 @@ class Renewed(JournalEvent, tag="renewed"):
     script: bool = False
     # the port of the one server that answered; 0 where all servers did, at once
     server: Number = 0
-
-    @property
-    def at_ns(self) -> int:
-        return self.renewed_ns
+    moment = "renewed_ns"
 
 
 class Sent(JournalEvent, tag="sent"):
@@ -252,10 +230,7 @@ class Sent(JournalEvent, tag="sent"):
     scripts: dict[str, list[str]] = {}
     # the ports of its connections, on its side
     ports: list[int] = []
-
-    @property
-    def at_ns(self) -> int:
-        return self.sent_ns
+    moment = "sent_ns"
 
 
 class Started(JournalEvent, tag="started"):
@@ -263,10 +238,7 @@ class Started(JournalEvent, tag="started"):
 
     started_ns: Number
     pid: Number
-
-    @property
-    def at_ns(self) -> int:
-        return self.started_ns
+    moment = "started_ns"
 
 
 STALL_NS = 200_000_000  # a longer gap is a stall; of a shorter one, only the wait for a processor counts
@@ -285,10 +257,7 @@ class Stalled(JournalEvent, tag="stalled"):
     queued_ns: Number | None = None
     # whether it was stopped by a signal: a process that continues after SIGSTOP gets SIGCONT. None if unknown
     stopped: bool | None = None
-
-    @property
-    def at_ns(self) -> int:
-        return self.until_ns
+    moment = "until_ns"
 
 
 AnyEvent = (

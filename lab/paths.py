@@ -1,4 +1,4 @@
-"""The folders of the project that several parts of the lab read or write."""
+"""The folders of the project that several parts of the lab read or write, and whether they can be written."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ WORKERS = HOME / "workers"  # programs that hold locks in other languages, and e
 
 # where a command writes its runs: below the folder that it is called in, which is somebody else's where the lab is installed
 REPORTS = Path("lab-runs" if INSTALLED else "reports")
+RESERVE = 4 << 20  # bytes: enough for run.json, verdict.json and the losses of a partial run, which ends while so much is free
 COMMAND = "lab" if INSTALLED else ".venv/bin/lab"  # as messages name it: `make` puts nothing on PATH
 
 
@@ -60,3 +61,12 @@ def new_folder(name: str, asked_by: str) -> Path:
     except OSError as error:
         raise BadInput(f"{asked_by}: the folder {there} cannot be written to: {error.strerror}") from None
     return path
+
+
+def shortage(folder: Path) -> str:
+    """Return why the disk of a folder has too little room for evidence; empty if it has enough."""
+    disk = os.statvfs(folder)
+    free = (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail) * disk.f_frsize
+    if free >= RESERVE or not disk.f_blocks:  # some file systems do not report their size
+        return ""
+    return f"the disk is nearly full: {free / 2**20:.1f} MiB are free, and the lab keeps {RESERVE >> 20} MiB for the end of a run"

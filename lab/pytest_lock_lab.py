@@ -3,7 +3,8 @@
     def test_my_lock(lock_lab):
         lock_lab.check("my_lock.py")
 
-The lab is a process of its own: it starts its servers and ends them.
+The lab is a process of its own: it starts its servers and ends them, and what it replaces in Python's library, such as
+``time.sleep``, is replaced there and not in the process of the tests.
 """
 
 from __future__ import annotations
@@ -13,21 +14,31 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-KEPT, NOTHING_SHOWN = 0, 3  # exit statuses of ``lab test``
+GOOD, NOTHING_SHOWN = 0, 3  # exit statuses of the lab
+FAILS = {"fails", "nobody_served"}  # of searches that decided nothing: the lock fails without a fault
 END_S = 30.0  # for the lab to end its servers
+
+
+class Explored(NamedTuple):
+    """What an exploration has decided."""
+
+    # by promise: holds, breaks, not_decided or not_looked_at
+    promises: Mapping[str, str]
+    # what ``lab explore`` prints
+    text: str
 
 
 class LockLab:
     """The lab, for one test."""
 
     def __init__(self, near: Path, root: Path, out: Path) -> None:
-        """near: the folder of the test. root: where pytest runs. out: the folder for the page."""
+        """near: the folder of the test. root: where pytest runs. out: the folder for what the lab writes."""
         self.near, self.root, self.out = near, root, out
 
     def check(
@@ -46,30 +57,60 @@ class LockLab:
         seconds for every order of events. allow_nothing_shown: pass where nothing broke, and nothing was shown of some promise.
         """
         __tracebackhide__ = True
-        words = ["test", self._named(lock), "--out", str(self.out), "--budget", str(budget_s)]
-        names = [getattr(one, "name", one) for one in claims]
-        words += ["--claims", " ".join(names)] if names else []
-        words += [word for name in scenarios for word in ("--scenario", name)]
-        status, text = self._lab(words)
-        if status != KEPT and not (status == NOTHING_SHOWN and allow_nothing_shown):
+        words = [word for name in scenarios for word in ("--scenario", name)]
+        status, text = self._lab("test", lock, claims, ["--budget", str(budget_s), *words])
+        if status != GOOD and not (status == NOTHING_SHOWN and allow_nothing_shown):
             pytest.fail(text, pytrace=False)
-        tested: dict[str, Any] = json.loads((self.out / "test.json").read_text(encoding="utf-8"))
+        tested: dict[str, Any] = self._written("test.json")
         return tested
 
-    def _named(self, lock: Any) -> str:
-        """Return a lock as the command names it."""
-        if not isinstance(lock, str | os.PathLike):
-            return f"{lock.__module__}:{lock.__qualname__}"
-        name = os.fspath(lock)
-        near = self.near / name
-        return str(near) if name.endswith(".py") and near.is_file() else name
+    def explore(
+        self,
+        lock: Any,
+        *,
+        claims: Iterable[Any] = (),
+        budget_s: float | None = None,
+        allow_undecided: bool = False,
+        **options: Any,
+    ) -> Explored:
+        """Decide every order of events of a lock. Fail the test where a promise breaks, with the picture of a shortest schedule,
+        or is not decided.
 
-    def _lab(self, words: list[str]) -> tuple[int, str]:
+        lock: the path of a file with a STAGE, from the folder of the test or from where pytest runs; the name of a stage; or a
+        STAGE that the test has imported from its file. claims: in place of the promises of the STAGE. budget_s: seconds for all
+        searches. allow_undecided: pass where nothing breaks, and some searches could not be decided; a lock that fails without a
+        fault does not pass. options: as those of ``lab explore``: clients, requests, ttl_ms, work_ms, wait_ms, nap_ms, nested,
+        pauses, crashes, lost_replies, resends, restarts, failures.
+        """
+        __tracebackhide__ = True
+        given = {
+            name: value for name, value in (options | {"budget": budget_s}).items() if value is not None and value is not False
+        }
+        flags = [[f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])] for name, value in given.items()]
+        status, text = self._lab("explore", lock, claims, ["--no-confirm", *(word for words in flags for word in words)])
+        decision = self._written("decision.json")
+        fails = any(one.get("undecided") in FAILS for one in decision.get("searches", [{"undecided": "fails"}]))
+        if status != GOOD and not (status == NOTHING_SHOWN and allow_undecided and not fails):
+            pytest.fail(text, pytrace=False)
+        return Explored(decision["promises"], text.strip())
+
+    def _written(self, name: str) -> Any:
+        """Return the content of a file that the lab has written; nothing where it has not."""
+        path = self.out / name
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+    def _lab(self, command: str, lock: Any, claims: Iterable[Any], words: list[str]) -> tuple[int, str]:
         """Run the lab, and end it whatever happens here. Return its status and what it printed."""
+        names = [getattr(one, "name", one) for one in claims]
+        words = [command, self._named(lock), "--out", str(self.out), *(["--claims", " ".join(names)] if names else []), *words]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        command = [sys.executable, "-m", "lab.cli", *words]
         with subprocess.Popen(
-            command, cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            [sys.executable, "-m", "lab.cli", *words],
+            cwd=self.root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         ) as process:
             try:
                 out, _ = process.communicate()
@@ -80,6 +121,16 @@ class LockLab:
                 process.kill()
                 raise
         return process.returncode, out
+
+    def _named(self, lock: Any) -> str:
+        """Return a lock as the command names it."""
+        if hasattr(lock, "lookup"):  # a STAGE
+            return str(lock.lookup or sys.modules[lock.lock.__module__].__file__)
+        if not isinstance(lock, str | os.PathLike):
+            return f"{lock.__module__}:{lock.__qualname__}"
+        name = os.fspath(lock)
+        near = self.near / name
+        return str(near) if name.endswith(".py") and near.is_file() else name
 
 
 @pytest.fixture

@@ -13,11 +13,9 @@ import redis
 from redis.asyncio.connection import AbstractConnection
 
 from app import sent
-from app.injection import ReplyLost
 from app.journal import Journal
-from app.request_context import request_context
 from app.stores.redis_commands import unpacked
-from app.stores.redis_connection import Seam, in_one, journal_of, keys_of_all
+from app.stores.redis_connection import Seam, in_one, journal_of
 
 INTRODUCE = AbstractConnection.on_connect_check_health
 
@@ -41,22 +39,11 @@ class CountedAsync(Seam, AbstractConnection):
         if self.setting_up:
             await super().send_packed_command(command, check_health)
             return
-        packed = in_one(command)
-        commands = unpacked(packed)
-        for one in commands:
-            self._note(one)
-        if not request_context.counting:
-            await super().send_packed_command([packed], check_health)
-            return
-        if commands[0][0] == "PING" and not check_health:  # of redis-py's health check
-            await super().send_packed_command([packed], check_health)
-            if not self.listening:
-                self.awaited.append(None)
-            return
-        request_context.sending(commands[-1][0], len(commands), redis.ConnectionError, keys_of_all(commands))
+        commands = unpacked(packed := in_one(command))
+        counts = self._counts(commands, check_health)
         await super().send_packed_command([packed], check_health)
-        for one in commands:
-            self._await(one, alone=len(commands) == 1)
+        if counts:
+            self._await(commands, alone=len(commands) == 1)
 
     async def read_response(self, *args: Any, **kwargs: Any) -> Any:
         if self.setting_up or not self.awaited:
@@ -64,7 +51,7 @@ class CountedAsync(Seam, AbstractConnection):
         if (sent := self.awaited[0]) is None:
             self.awaited.popleft()
             return await super().read_response(*args, **kwargs)
-        command, alone, _ = sent
+        command = sent.command
         try:
             answer = await super().read_response(*args, **kwargs)
         except redis.ResponseError as error:
@@ -73,16 +60,14 @@ class CountedAsync(Seam, AbstractConnection):
         except BaseException as error:  # also the cancellation of a task that waits for an answer
             self._unanswered(command, error)
             raise
-        self._take(sent)
         try:
-            self._answered(command, answer)
-        except ReplyLost as lost:
-            if not alone or command[0] == "EXEC":  # no client sends half a pipeline again
-                await self.disconnect(nowait=True)
-                raise redis.ConnectionError("the reply was lost, and the connection with it") from lost
-            await self.send_command(*command)
-            return await self.read_response(*args, **kwargs)
-        return answer
+            if self._take(sent, answer):
+                return answer
+        except redis.ConnectionError:
+            await self.disconnect(nowait=True)
+            raise
+        await self.send_command(*command)
+        return await self.read_response(*args, **kwargs)
 
     async def disconnect(self, *args: Any, **kwargs: Any) -> None:
         self.awaited.clear()

@@ -83,6 +83,19 @@ class Seam:
         self.awaited, self.queued = deque(), []
         self.listening = False
 
+    def _counts(self, commands: Sequence[Command], check_health: bool = True) -> bool:
+        """Note what is about to be sent, and reach the failpoints. Return whether its answers are awaited."""
+        for one in commands:
+            self._note(one)
+        if not request_context.counting:
+            return False
+        if commands[0][0] == "PING" and not check_health:  # of redis-py's health check
+            if not self.listening:
+                self.awaited.append(None)
+            return False
+        request_context.sending(commands[-1][0], len(commands), redis.ConnectionError, keys_of_all(commands))
+        return True
+
     def _note(self, command: Command) -> None:
         """Count a command that is sent, also where it belongs to no lock."""
         name = command[0]
@@ -95,17 +108,28 @@ class Seam:
         if (brought := text_of_a_script(command)) is not None:
             (sent.note_functions if name == "FUNCTION" else sent.note_script)(brought)
 
-    def _await(self, command: Command, alone: bool) -> None:
-        if self.listening or command[0] in LISTENING:
-            self.listening = True
-            self._answered(command, "sent")
-        else:
-            self.awaited.append(Awaited(command, alone, request_context.sent_ns))
+    def _await(self, commands: Sequence[Command], alone: bool) -> None:
+        for command in commands:
+            if self.listening or command[0] in LISTENING:
+                self.listening = True
+                self._answered(command, "sent")
+            else:
+                self.awaited.append(Awaited(command, alone, request_context.sent_ns))
 
-    def _take(self, awaited: Awaited) -> None:
-        """Take the first of the awaited commands: its answer has come."""
+    def _take(self, awaited: Awaited, answer: Any) -> bool:
+        """Take the answer to the first of the awaited commands. Return False where the command is to be sent again.
+
+        Raises ConnectionError for a reply that is lost for good: no client sends half a pipeline again.
+        """
         self.awaited.popleft()
         SENT_NS.set(awaited.sent_ns)  # others may have been sent since, to other servers
+        try:
+            self._answered(awaited.command, answer)
+        except ReplyLost as lost:
+            if isinstance(lost, ReplyDropped) or not awaited.alone or awaited.command[0] == "EXEC":
+                raise redis.ConnectionError("the reply was lost, and the connection with it") from lost
+            return False
+        return True
 
     def _refused(self, command: Command, error: redis.ResponseError) -> None:
         """Note that the server answered with an error."""
@@ -160,38 +184,23 @@ class Counted(Seam, AbstractConnection):
         if self.setting_up:
             super().send_packed_command(packed, check_health)
             return
-        command = words(args)
-        self._note(command)
-        if not request_context.counting:
-            super().send_packed_command(packed, check_health)
-            return
-        if command[0] == "PING" and not check_health:  # of redis-py's health check
-            super().send_packed_command(packed, check_health)
-            if not self.listening:
-                self.awaited.append(None)
-            return
-        sent_ns = request_context.sent_ns
-        request_context.sending(command[0], 1, redis.ConnectionError, keys(command))
-        if command[0] in LISTENING:  # it grants nothing: a lease counts from the last command that can have granted it
+        command, sent_ns = words(args), request_context.sent_ns
+        counts = self._counts([command], check_health)
+        if counts and command[0] in LISTENING:  # it grants nothing: a lease counts from the last command that can have granted it
             request_context.sent_ns = sent_ns
         super().send_packed_command(packed, check_health)
-        self._await(command, alone=True)
+        if counts:
+            self._await([command], alone=True)
 
     def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         if self.setting_up:
             super().send_packed_command(command, check_health)
             return
-        packed = in_one(command)
-        commands = unpacked(packed)
-        for one in commands:
-            self._note(one)
-        if not request_context.counting:
-            super().send_packed_command([packed], check_health)
-            return
-        request_context.sending(commands[-1][0], len(commands), redis.ConnectionError, keys_of_all(commands))
+        commands = unpacked(packed := in_one(command))
+        counts = self._counts(commands)
         super().send_packed_command([packed], check_health)
-        for one in commands:
-            self._await(one, alone=len(commands) == 1)
+        if counts:
+            self._await(commands, alone=len(commands) == 1)
 
     def read_response(self, *args: Any, **kwargs: Any) -> Any:
         if not self.awaited:
@@ -199,7 +208,7 @@ class Counted(Seam, AbstractConnection):
         if (sent := self.awaited[0]) is None:
             self.awaited.popleft()
             return super().read_response(*args, **kwargs)
-        command, alone, _ = sent
+        command = sent.command
         if command[0] in WAITING and self.socket_timeout is not None and (wait_s := waits_s(command)) is not None:
             kwargs.setdefault("timeout", wait_s + self.socket_timeout if wait_s else None)
         try:
@@ -210,18 +219,14 @@ class Counted(Seam, AbstractConnection):
         except Exception as error:
             self._unanswered(command, error)
             raise
-        self._take(sent)
         try:
-            self._answered(command, answer)
-        except ReplyLost as lost:
-            dropped = isinstance(lost, ReplyDropped)
-            if dropped or not alone or command[0] == "EXEC":  # no client sends half a pipeline again
-                self.disconnect()
-                raise redis.ConnectionError("the reply was lost, and the connection with it") from lost
-            # behave as a client that sends a command again after a lost reply
-            self.send_command(*command)
-            return self.read_response(*args, **kwargs)
-        return answer
+            if self._take(sent, answer):
+                return answer
+        except redis.ConnectionError:
+            self.disconnect()
+            raise
+        self.send_command(*command)  # as a client that sends a command again after a lost reply
+        return self.read_response(*args, **kwargs)
 
     def disconnect(self, *args: Any, **kwargs: Any) -> None:
         self.awaited.clear()

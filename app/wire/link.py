@@ -9,7 +9,7 @@ from typing import Any
 import redis
 
 from app import sent
-from app.injection import CommandFailed, ReplyDropped, ReplyLost
+from app.injection import CommandFailed
 from app.journal import Journal
 from app.request_context import request_context
 from app.stores.redis_commands import Command, words
@@ -87,7 +87,7 @@ class Link(Seam):
                 self._raw.append(its)
                 continue
             before = len(self.awaited)
-            self._await(one, len(commands) == 1)
+            self._await([one], len(commands) == 1)
             if len(self.awaited) > before:
                 self._raw.append(its)
 
@@ -111,19 +111,16 @@ class Link(Seam):
         if awaited is None:
             self.awaited.popleft()
             return True
-        command, alone, _ = awaited
         if isinstance(answer, redis.ResponseError):
-            self._refused(command, answer)
+            self._refused(awaited.command, answer)
             return True
-        self._take(awaited)
         try:
-            self._answered(command, answer)
-        except ReplyLost as lost:
-            if isinstance(lost, ReplyDropped) or not alone or command[0] == "EXEC":  # no client sends half a pipeline again
-                raise Closed from lost
-            self._send([command], [raw])
-            return False
-        return True
+            is_told = self._take(awaited, answer)
+        except redis.ConnectionError as lost:
+            raise Closed from lost
+        if not is_told:
+            self._send([awaited.command], [raw])
+        return is_told
 
     def fail(self, error: BaseException) -> None:
         """Note that no answer will come to what is awaited."""

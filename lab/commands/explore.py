@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -43,9 +44,9 @@ def certify(decision: Decision, real: RealRedis, path: Path, console: Console) -
     """Write the certificate of a decision, and say what is in it. Return 3, and write nothing, where there can be none."""
     console.print()
     try:
-        console.print(*certificate.write(decision, real, path), sep="\n", highlight=False, soft_wrap=True)
+        console.print(*certificate.write(decision, real, path), sep="\n", soft_wrap=True)
     except NoCertificate as why:
-        console.print(f"No certificate is written: {why}.", style="yellow", highlight=False, soft_wrap=True)
+        console.print(f"No certificate is written: {why}.", style="yellow", soft_wrap=True)
         return ExitStatus.NOTHING_SHOWN
     return ExitStatus.GOOD
 
@@ -95,6 +96,13 @@ def explored(name: str) -> Stage:
     return stage
 
 
+def promising(stage: Stage, names: str | None) -> Stage:
+    """Return a stage with other claims, where some are named. Raises BadInput for a name that is none."""
+    known = [claim.name for claim in Claim]
+    found = [Claim[choose_from("claim", name, known)] for name in (names or "").split()]
+    return dataclasses.replace(stage, claims=frozenset(found)) if found else stage
+
+
 def within_s(stage: Stage, budget_s: float | None) -> float:
     """Return how long all searches may take: as long as is given, or what fits the stage."""
     return budget_s or (WITHIN_S if servers_of(stage) == 1 and not is_other(stage.store) else WITHIN_OF_SEVERAL_S)
@@ -121,7 +129,7 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
     questions = [one for one in asked.questions(stage) if not wished or wished.intersection(one.tests(servers))]
     if not questions:
         raise BadInput(f"the searches that these options choose do not look at the claim {wanted.only and wanted.only.name}")
-    console = terminal() if not wanted.as_json else Console(file=sys.stderr)
+    console = terminal(stderr=wanted.as_json)
     limit_s = within_s(stage, budget_s)
     interrupted = False
     with redis_servers(min(MOST_WORKERS, os.cpu_count() or 1), stage.store) as running:
@@ -146,11 +154,11 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
             if wanted.keep_failing is not None:  # the next exploration runs them first
                 keep(promised, wanted.keep_failing, f"{stage.name}-")
             lines = wanted.then(shortest, explorer) if wanted.then else ()
-            console.print(*lines, sep="\n", end="\n" if wanted.then else "", highlight=False, soft_wrap=True)
+            console.print(*lines, sep="\n", end="\n" if wanted.then else "", soft_wrap=True)
             seen = confirmed_on_cluster(promised, explorer, console) if promised and wanted.confirm and not interrupted else None
             certified = certify(decision, real, wanted.certificate, console) if wanted.certificate else ExitStatus.GOOD
             for line in () if wanted.as_json else words.next_commands(decision, promised):
-                console.print(line, highlight=False, soft_wrap=True)
+                console.print(line, soft_wrap=True)
     if interrupted:
         return ExitStatus.INTERRUPTED
     return (status_of(decision, seen) or certified) if again is ExitStatus.GOOD else again
@@ -167,7 +175,7 @@ def status_of(decision: Decision, seen: Confirmed | None = None) -> int:
 def _progress(console: Console, stage: Stage, number: int, limit_s: float) -> Iterator[Callable[..., None]]:
     """Print at once what is done, and on a terminal how far it is."""
     begins = f"{stage.name}: {counted(number, 'search', 'searches')}, at most {limit_s:g} s"
-    console.print(begins, style="dim", highlight=False, soft_wrap=True)
+    console.print(begins, style="dim", soft_wrap=True)
     if not console.is_terminal:
         yield lambda place, answer: None
         return
@@ -188,17 +196,17 @@ def report(console: Console, decision: Decision, shortest: Sequence[Shortest], w
         sys.stdout.write(_as_json(decision).decode())
         return
     for line in words.searched(decision):
-        console.print(line, style="dim", highlight=False, soft_wrap=True)
+        console.print(line, style="dim", soft_wrap=True)
     promised = [one for one in shortest if one.claim in decision.stage.claims]
     asked = [one for one in shortest if wanted.show is one.claim or wanted.only is one.claim]
     if wanted.show is not None and not asked:
-        console.print(f"\nNo schedule of these searches breaks {wanted.show.name}.", highlight=False)
+        console.print(f"\nNo schedule of these searches breaks {wanted.show.name}.")
     for one in asked or promised[:1]:
-        console.print(f"\n[bold]{one.claim.name}[/bold]", highlight=False)
+        console.print(f"\n[bold]{one.claim.name}[/bold]")
         print_story(console, one.story)
         console.print(f"  {words.again(decision.stage, one.question, one.broken, wanted.out)}", style="dim", soft_wrap=True)
     for line, style in words.verdict(decision):
-        console.print(line, style=style, highlight=False, soft_wrap=True)
+        console.print(line, style=style, soft_wrap=True)
 
 
 def keep(shortest: Sequence[Shortest], folder: Path, named: str = "") -> None:
@@ -218,15 +226,15 @@ def run_kept(explorer: Explorer, folder: Path | None, console: Console) -> int:
             world = explorer.world(schedule.task, schedule.clients)
             story, moves = staged(world, schedule.parsed, schedule.until_ms, schedule.claim)
         except CANNOT:
-            console.print(f"{path} cannot happen any more", style="dim", highlight=False, soft_wrap=True)
+            console.print(f"{path} cannot happen any more", style="dim", soft_wrap=True)
             continue
         broken = {finding.claim for move in moves for finding in move.found} & explorer.stage.claims
         if broken:
             names = ", ".join(sorted(claim.name for claim in broken))
-            console.print(f"{path} still breaks {names}:", highlight=False, soft_wrap=True)
+            console.print(f"{path} still breaks {names}:", soft_wrap=True)
             print_story(console, story)
             return ExitStatus.BROKEN
-        console.print(f"{path} breaks no promise any more", style="dim", highlight=False, soft_wrap=True)
+        console.print(f"{path} breaks no promise any more", style="dim", soft_wrap=True)
     return ExitStatus.GOOD
 
 
@@ -237,4 +245,4 @@ def _as_json(decision: Decision) -> bytes:
 def print_story(console: Console, story: Story) -> None:
     """Print a schedule: its lanes, an event a row, and what happens in sentences."""
     for line in rows(story, console.width):
-        console.print(line, soft_wrap=True, highlight=False)
+        console.print(line, soft_wrap=True)

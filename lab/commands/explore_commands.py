@@ -31,6 +31,7 @@ def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]
 @click.argument("stage", required=False)
 @click.option("--claim", "only", metavar="NAME", help="Decide this claim only.")
 @click.option("--show", metavar="NAME", help="Print the shortest schedule that breaks this claim.")
+@click.option("--claims", metavar="NAMES", help="What the lock promises, in place of the claims of its STAGE.")
 @click.option("--clients", type=CLIENTS, help="Number of replicas.  [default: 2, and 3 while there is time]")
 @click.option(
     "--requests",
@@ -91,7 +92,7 @@ def explore(
 
     The exit status is 1 if a promise breaks, 0 if every promise that the searches can decide holds, and 3 otherwise.
     """
-    from lab.commands.explore import Wanted, claim_of, explored
+    from lab.commands.explore import Wanted, claim_of, explored, promising
     from lab.commands.explore import explore as run_explore
     from lab.commands.keep_decisions import keep_decisions
     from lab.commands.shortest import write_scenarios
@@ -101,16 +102,16 @@ def explore(
     budget_s = given.pop("budget_s")
     faults = {name: given.pop(name) for name in Budget._fields}
     as_json, out, keep_failing, servers = (given.pop(name) for name in ("as_json", "out", "keep_failing", "servers"))
-    certificate = given.pop("certificate")
+    certificate, claims = given.pop("certificate"), given.pop("claims")
     budget = Budget(**{name: number or 0 for name, number in faults.items()})
     asked = SearchOptions(**given, budget=budget if any(one is not None for one in faults.values()) else None)
     if keep:
-        if any((only, show, scenarios, as_json, out, keep_failing, servers, certificate, asked != SearchOptions())):
+        if any((only, show, claims, scenarios, as_json, out, keep_failing, servers, certificate, asked != SearchOptions())):
             raise BadInput("--keep decides with the default faults, work and TTL: give no other option than --budget")
         return keep_decisions(stage, budget_s)
     if stage is None:
         raise BadInput("no stage was named; give one, as in `lab explore lua`. `lab stages` lists the stages.")
-    found = explored(stage)
+    found = promising(explored(stage), claims)
     wanted = Wanted(
         only=claim_of(only, found),
         show=claim_of(show, found),

@@ -47,7 +47,7 @@ def keep_decisions(name: str | None, budget_s: float | None) -> int:
         else:
             place = f"kept {kept.write(found, kept.folder_of(stage)).name}"
         text = f"{stage.name}: {found.decided} of {len(found.searches)} searches are decided; {place}"
-        terminal().print(text, highlight=False)
+        terminal().print(text)
     return status
 
 

@@ -98,7 +98,7 @@ def test_lock(asked: LockTest) -> int:
     stage, notes = _stage(asked, folder)
     tested, also = _begun(stage, asked, notes)
     for note in notes:
-        console.print(note, style="dim", highlight=False, soft_wrap=True)
+        console.print(note, style="dim", soft_wrap=True)
     tasks = plan([stage], asked.scenarios, also)
     try:
         _explored(stage, asked, tested, folder)
@@ -228,12 +228,12 @@ def _written(tested: TestedLock, asked: LockTest, folder: Path, console: Console
         table.add_row(one.claim, verdict, one.orders.replace("_", " ") or "–", runs or "–")
     console.print()
     console.print(table)
-    console.print(f"\n{tested.stage}: {tested.headline}", style="bold", highlight=False, soft_wrap=True)
+    console.print(f"\n{tested.stage}: {tested.headline}", style="bold", soft_wrap=True)
     if tested.speed is not None:
-        console.print(f"Speed: {speed_in_words(tested.speed)}", highlight=False, soft_wrap=True)
+        console.print(f"Speed: {speed_in_words(tested.speed)}", soft_wrap=True)
     page = write_page(tested, folder, REPORTS / "runs")
     if asked.junit is not None:
         asked.junit.write_text(junit(tested), encoding="utf-8")
     if asked.badge is not None:
         asked.badge.write_text(badge(tested), encoding="utf-8")
-    console.print(f"Look at {shown(page.resolve())}", soft_wrap=True, highlight=False)
+    console.print(f"Look at {shown(page.resolve())}", soft_wrap=True)

@@ -41,7 +41,7 @@ def replay_on_cluster(stage: Stage, schedule: Schedule, script: ScheduleScript, 
     with supervised() as supervisor:
         done = enact(supervisor, stage, schedule, script, command)
     summarise(console, done.conducted.judgement, done.conducted.findings)
-    console.print(f"On the cluster: {done.sentence}.", highlight=False, style="" if done.same else "yellow")
+    console.print(f"On the cluster: {done.sentence}.", style="" if done.same else "yellow")
     where_to_look(console, finish(done.conducted, draw=False))
     return ExitStatus.GOOD if done.same else ExitStatus.NOTHING_SHOWN
 
@@ -60,11 +60,11 @@ def confirmed_on_cluster(promised: Sequence[Shortest], explorer: Explorer, conso
     console.print()
     for one in promised:
         if why := _not_possible(one, explorer):
-            console.print(f"  {one.claim.name} is not run on real replicas: {why}", style="dim", highlight=False, soft_wrap=True)
+            console.print(f"  {one.claim.name} is not run on real replicas: {why}", style="dim", soft_wrap=True)
             continue
         agrees, sentence = _run(one, explorer)
         verb = "agree" if agrees else "contradict the explorer"
-        console.print(f"Real replicas {verb}: {sentence}.", style="" if agrees else "yellow", highlight=False, soft_wrap=True)
+        console.print(f"Real replicas {verb}: {sentence}.", style="" if agrees else "yellow", soft_wrap=True)
         if agrees:
             return Confirmed.AGREED
         seen = Confirmed.CONTRADICTED

@@ -87,8 +87,8 @@ def replay_all(folder: Path) -> int:
             same, sentence = _one_of_all(stage, schedule, real, f"lab replay {path} --cluster")
             number += same
             about = f"{stage.name} {schedule.claim} {schedule.events}"
-            console.print(f"{'same' if same else 'NOT THE SAME'}  {about}  {sentence}", highlight=False, soft_wrap=True)
-    console.print(f"\n{number} of {counted(len(files), 'schedule')}: the cluster shows what the explorer saw.", highlight=False)
+            console.print(f"{'same' if same else 'NOT THE SAME'}  {about}  {sentence}", soft_wrap=True)
+    console.print(f"\n{number} of {counted(len(files), 'schedule')}: the cluster shows what the explorer saw.")
     return ExitStatus.GOOD if number == len(files) else ExitStatus.NOTHING_SHOWN
 
 
@@ -153,9 +153,9 @@ def _replayed(explorer: Explorer, schedule: Schedule, out: Path | None) -> int:
         _write(out, draw(story))
     broken = {finding.claim for move in moves for finding in move.found}
     if differs := schedule_files.difference(schedule.steps, schedule_files.steps(world.program, moves)):
-        console.print(f"  it differs from the file at {differs}", highlight=False, soft_wrap=True)
+        console.print(f"  it differs from the file at {differs}", soft_wrap=True)
     if schedule.claim and schedule.claim not in {claim.name for claim in broken}:
-        console.print(f"  {schedule.claim} does not break any more", highlight=False)
+        console.print(f"  {schedule.claim} does not break any more")
     return ExitStatus.BROKEN if broken & stage.claims else ExitStatus.GOOD
 
 

@@ -80,14 +80,14 @@ def measure(asked: ToMeasure) -> int:
                 raise
             except NothingShown as why:
                 left_out.append(lock.name)
-                console.print(f"{lock.name}: left out: {why}", style="bold red", soft_wrap=True, highlight=False, markup=False)
+                console.print(f"{lock.name}: left out: {why}", style="bold red", soft_wrap=True, markup=False)
                 continue
             how_far = f"{number} of {len(ready)}, {tested.took_s:.0f} s{_left(ready[number:], before)}"
-            console.print(f"{lock.name}: {tested.headline} ({how_far})", soft_wrap=True, highlight=False, markup=False)
+            console.print(f"{lock.name}: {tested.headline} ({how_far})", soft_wrap=True, markup=False)
             scorecard.write_page(folder, folder)
-    console.print(str(shown(scorecard.write_page(folder, folder).resolve())), style="dim", soft_wrap=True, highlight=False)
+    console.print(str(shown(scorecard.write_page(folder, folder).resolve())), style="dim", soft_wrap=True)
     if left_out:
-        console.print(f"left out: {', '.join(left_out)}", style="bold red", soft_wrap=True, highlight=False)
+        console.print(f"left out: {', '.join(left_out)}", style="bold red", soft_wrap=True)
     return ExitStatus.CANNOT_RUN if left_out else ExitStatus.GOOD
 
 
@@ -96,7 +96,7 @@ def _say_missing(console: Console, locks: Sequence[LibraryLock]) -> None:
     for place in dict.fromkeys(lock.stage.environment for lock in locks):
         without = ", ".join(lock.name for lock in locks if lock.stage.environment == place)
         line = f"{place} is not installed, without which {without} cannot be measured. Run: {COMMAND} libraries --install {place}"
-        console.print(line, style="bold red", soft_wrap=True, highlight=False)
+        console.print(line, style="bold red", soft_wrap=True)
 
 
 def _left(locks: Sequence[LibraryLock], known: Mapping[str, TestedLock]) -> str:

@@ -169,7 +169,8 @@ def cluster(
             if control
             else {}
         )
-        system = Cluster(run, stage, known, found, counter, replicas, nginx, workers, clocks, laid)
+        target = fault_target.FaultTarget(stage.store or "", found.get(stage.store or "", ()), replicas, laid)
+        system = Cluster(run, stage, known, found, counter, replicas, nginx, target, workers, clocks)
         system.fault_target.kill_nodes(scenario.nodes_away)
         yield system
 

@@ -46,7 +46,7 @@ def script_of(explorer: Explorer, schedule: Schedule) -> ScheduleScript:
     """Return what the explorer sees at each event of a schedule. Raises NotPossible."""
     world = explorer.world(schedule.task, schedule.clients)
     walk = walk_live(world, schedule.parsed, schedule.until_ms)
-    return ScheduleScript(walk.world, walk.states, walk.moves, tuple(explorer.real.scripts.values()))
+    return ScheduleScript(walk.world, walk.start, walk.moves, tuple(explorer.real.scripts.values()))
 
 
 def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: ScheduleScript, command: str) -> Enacted:
@@ -79,7 +79,7 @@ def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Sch
         users=schedule.clients,
         replicas=schedule.clients,
         ttl_ms=schedule.ttl_ms if stage.ttl_ms else None,
-        wait_ms=script.states[-1].now_ms + schedule.ttl_ms + AFTERWARDS_MS,
+        wait_ms=(script.moves[-1].state if script.moves else script.start).now_ms + schedule.ttl_ms + AFTERWARDS_MS,
         retry_ms=RETRY_MS,
         work_ms=schedule.work_ms,
     )

@@ -115,7 +115,7 @@ class Enactment:
         for number, client in enumerate(self.clients):
             client.start()
             try:
-                self._settle_client(self.script.states[0], number, WITHIN_S)
+                self._settle_client(self.script.start, number, WITHIN_S)
             except ClusterDiffers as difference:
                 raise ClusterDiffers(f"before the first event: {difference}") from None
         self.began_s = time.monotonic()
@@ -129,18 +129,18 @@ class Enactment:
         event = move.event
         within_s = WITHIN_S
         if event.kind is CLOCK:
-            within_s += (event.number - self.script.states[place].now_ms) / 1000
-            self._pass_time(place)
+            within_s += (event.number - move.before.now_ms) / 1000
+            self._pass_time(move)
         elif event.kind is PAUSE:
             self._pause(place, event.client)
         elif event.kind is RESUME:
-            self._resume(event.client, place)
+            self._resume(event.client, move.before.now_ms)
         elif event.kind is CRASH:
             self._crash(place, event.client)
         elif event.kind is RESTART:
             self._restart(place)
         else:
-            self._try_in_vain(place)
+            self._try_in_vain(move)
             self._step(place, move)
         self._settle(move.state, within_s)
 
@@ -230,37 +230,36 @@ class Enactment:
 
     # time
 
-    def _pass_time(self, place: int) -> None:
+    def _pass_time(self, move: Move) -> None:
         """Wait until the keys have expired that expire now; where none does, until the real clock is where the explorer's is."""
-        before, after = self.script.states[place], self.script.states[place + 1]
+        before, after = move.before, move.state
         gone = self._keys(before) - self._keys(after)
         left_s = max(0.0, self.began_s + after.now_ms / 1000 - time.monotonic())
         wait_s = self._until_expiry_s() if gone else left_s
         until_s = time.monotonic() + wait_s
-        if self._waiters(place):
+        if self._waiters(move):
             self.controller.pass_time(max(0.0, wait_s - BEFORE_EXPIRY_S))
-            self._try_in_vain(place)
+            self._try_in_vain(move)
         if gone:
             while time.monotonic() < until_s + WITHIN_S and gone & self._real_keys():
                 self.controller.pass_time(0.005)
         elif not self._comes_to_command(before, after):
             self.controller.pass_time(max(0.0, until_s - time.monotonic()))
 
-    def _waiters(self, place: int) -> list[int]:
+    def _waiters(self, move: Move) -> list[int]:
         """Return the clients that sleep between two tries, and that an event wakes."""
-        before, after = self.script.states[place], self.script.states[place + 1]
-        mover = self.script.moves[place].event.client
-        everyone = (client for client in range(self.script.clients) if client != mover and before.modes[client] == RUNS)
+        before, after = move.before, move.state
+        everyone = (client for client, mode in enumerate(before.modes) if client != move.event.client and mode == RUNS)
         return [client for client in everyone if self._naps(before, client) and before.nodes[client] != after.nodes[client]]
 
     def _naps(self, state: State, client: int) -> bool:
         """Return whether a client sleeps between two tries."""
         return isinstance(self.script.world.node(state, client).pending[0], Nap)
 
-    def _try_in_vain(self, place: int) -> None:
+    def _try_in_vain(self, move: Move) -> None:
         """Let each waiter that the event wakes try once more in vain, just before: so what it knows of the time is new."""
-        for client in self._waiters(place):
-            expected = self.script.world.node(self.script.states[place + 1], client).pending[0]
+        for client in self._waiters(move):
+            expected = self.script.world.node(move.state, client).pending[0]
             for _ in range(MOST_IN_VAIN):
                 thread = self._held(client, 0, COMMAND, None, WITHIN_S)
                 self.controller.order(thread)
@@ -300,10 +299,10 @@ class Enactment:
             raise ClusterDiffers("the process did not stop")
         self.paused[client] = place
 
-    def _resume(self, client: int, at: int = 0) -> None:
-        """Resume a replica, not before its pause is as long as it was in the explorer at this event: it can have begun late."""
-        place, states = self.paused.pop(client), self.script.states
-        record, lasts_ms = self.injected.records[place], states[at].now_ms - states[place].now_ms
+    def _resume(self, client: int, now_ms: int = 0) -> None:
+        """Resume a replica, not before its pause is as long as it was in the explorer at this moment: it can have begun late."""
+        place = self.paused.pop(client)
+        record, lasts_ms = self.injected.records[place], now_ms - self.script.moves[place].before.now_ms
         self.controller.pass_time(record.at_ns / 1e9 + lasts_ms / 1000 - time.monotonic())
         record.recovering_ns = time.monotonic_ns()
         os.kill(self.pids[client], signal.SIGCONT)

@@ -26,10 +26,9 @@ import msgspec
 from app.suggestion import nearest
 from lab.errors import BadInput, CannotWrite, LabError, MissingProgram, RunFailed, in_short, of_the_place
 from lab.evidence import run_tables
-from lab.evidence.free_space import shortage
 from lab.evidence.inventory import FileFacts
 from lab.evidence.run_tables import ClientFacts, Ending
-from lab.paths import COMMAND, REPORTS, shown
+from lab.paths import COMMAND, REPORTS, shortage, shown
 
 RUN = "run.json"
 SCHEMA = 1  # of run.json

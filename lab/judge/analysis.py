@@ -24,16 +24,14 @@ from lab.judge.fact import EXAMPLES, Wait, short
 from lab.judge.faults import Faults
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant, Grants
-from lab.judge.handovers import Handovers, IdleTimes
 from lab.judge.key_history import KeyHistory
-from lab.judge.load_record import Curves, Witnesses
 from lab.judge.losses import Attribution, Losses, OnLoss
 from lab.judge.overlaps import Overlaps
 from lab.judge.reentries import NestedLocks, Reentries
 from lab.judge.run_facts import RunFacts
 from lab.judge.stalls import Stalls
-from lab.judge.waits import Holds, Leavers, Waits
-from lab.judge.writes import Writes
+from lab.judge.waits import Handovers, Holds, IdleTimes, Leavers, Waits
+from lab.judge.writes import Curves, Witnesses, Writes
 
 ERROR = "error: "  # how the result of a grant begins whose work or release failed
 WITHOUT_CLOCK = ("exclusive", "counts_once")  # the claims that can be judged without a clock

@@ -7,11 +7,15 @@ The fields of a row are in lab/judge/promise.py. A run is asked for each promise
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 from app.failpoints import ACQUIRE, RELEASE
 from app.lock import Claim
 from lab.evidence.fault_record import Effect
 from lab.evidence.loss import Mechanism
 from lab.judge.findings import Findings
+from lab.judge.judgement import Violation
 from lab.judge.promise import Bound, Promise
 from lab.judge.violations import (
     blocked,
@@ -37,6 +41,7 @@ from lab.judge.violations import (
     waited_too_long,
 )
 
+Broken = Callable[[Promise, Findings], Iterator[Violation]]
 PATIENCE_MS = 500  # how much later than its TTL a lock may be free again
 IN_TIME = Bound(ttls=1, ms=PATIENCE_MS)
 # a sound lock is handed on after the work, which is a small part of the TTL; a lock that nobody releases, after the whole TTL
@@ -104,91 +109,51 @@ WORK_IS_SAFE = (
     Promise(Claim.survives_store_restart, harm),
     Promise(Claim.survives_unsynced_power_loss, harm),
 )
+
+
+def _freed(claim: Claim, mechanism: Mechanism, *effects: Effect, broken: Broken = stuck, **row: Any) -> Promise:
+    """Return the row of a claim that another request gets the lock after a fault. Where none wants it, a run shows nothing."""
+    return Promise(claim, broken, mechanism, effects=effects, blind=nobody_asked, **{"bound": IN_TIME, **row})
+
+
 # After a fault, another request gets the lock within the bound.
 FREED = (
-    Promise(
-        Claim.acquires_atomically,
-        stuck_to_the_end,
-        Mechanism.FAILED_IN_ACQUIRE,
-        effects=(Effect.PROCESS_DIES, Effect.REQUEST_FAILS),
+    _freed(
+        *(Claim.acquires_atomically, Mechanism.FAILED_IN_ACQUIRE, Effect.PROCESS_DIES, Effect.REQUEST_FAILS),
+        broken=stuck_to_the_end,
         phases=(ACQUIRE,),
-        bound=IN_TIME,
-        blind=nobody_asked,
     ),
-    Promise(
-        Claim.survives_a_lost_reply,
-        stuck_to_the_end,
-        Mechanism.LOCKED_OUT_BY_ITSELF,
-        effects=(Effect.REPLY_LOST,),
+    _freed(
+        *(Claim.survives_a_lost_reply, Mechanism.LOCKED_OUT_BY_ITSELF, Effect.REPLY_LOST),
+        broken=stuck_to_the_end,
         bound=WELL_BEFORE,
-        blind=nobody_asked,
     ),
-    Promise(
-        Claim.freed_after_crash,
-        stuck,
-        Mechanism.HOLDER_DIED,
-        effects=(Effect.PROCESS_DIES,),
-        but_phases=(ACQUIRE,),
-        bound=IN_TIME,
-        only_if=_clock_not_behind,
-        blind=nobody_asked,
+    _freed(
+        *(Claim.freed_after_crash, Mechanism.HOLDER_DIED, Effect.PROCESS_DIES), but_phases=(ACQUIRE,), only_if=_clock_not_behind
     ),
-    Promise(
-        Claim.freed_with_a_clock_behind,
-        stuck,
-        Mechanism.CLOCK_JUMPED_BACK,
-        effects=(Effect.PROCESS_DIES,),
-        bound=IN_TIME,
-        only_if=_clock_behind,
-        blind=nobody_asked,
-    ),
-    Promise(
-        Claim.freed_after_failure,
-        stuck,
-        Mechanism.WORK_FAILED,
-        effects=(Effect.REQUEST_FAILS,),
+    _freed(Claim.freed_with_a_clock_behind, Mechanism.CLOCK_JUMPED_BACK, Effect.PROCESS_DIES, only_if=_clock_behind),
+    _freed(
+        *(Claim.freed_after_failure, Mechanism.WORK_FAILED, Effect.REQUEST_FAILS),
         but_phases=(ACQUIRE, RELEASE),
         bound=Bound(ttls=1 / 3),  # a holder that releases in any case needs far less; without a release, the whole TTL passes
-        blind=nobody_asked,
     ),
-    Promise(
-        Claim.freed_after_hang,
-        stuck,
-        Mechanism.HOLDER_HUNG,
-        effects=(Effect.REQUEST_HANGS,),
-        bound=Bound(ttls=2),  # the lock is free after one TTL; waiters of a busy machine may be late
-        blind=nobody_asked,
-    ),
-    Promise(
-        Claim.freed_after_a_failed_release,
-        stuck_unless_reentered,
-        Mechanism.RELEASE_FAILED,
-        effects=(Effect.COMMAND_FAILS,),
+    # the lock is free after one TTL; waiters of a busy machine may be late
+    _freed(Claim.freed_after_hang, Mechanism.HOLDER_HUNG, Effect.REQUEST_HANGS, bound=Bound(ttls=2)),
+    _freed(
+        *(Claim.freed_after_a_failed_release, Mechanism.RELEASE_FAILED, Effect.COMMAND_FAILS),
+        broken=stuck_unless_reentered,
         phases=(RELEASE,),
-        bound=IN_TIME,
-        blind=nobody_asked,
     ),
-    Promise(
-        Claim.freed_after_a_lost_release,
-        stuck,
-        Mechanism.RELEASE_REPLY_LOST,
-        effects=(Effect.REPLY_DROPPED,),
+    _freed(
+        *(Claim.freed_after_a_lost_release, Mechanism.RELEASE_REPLY_LOST, Effect.REPLY_DROPPED),
         phases=(RELEASE,),
         bound=WELL_BEFORE,
-        blind=nobody_asked,
     ),
 )
 # While servers of the lock are down or silent, the lock is granted; without a majority of them, it is not.
 AVAILABLE = (
     Promise(Claim.available_with_a_node_down, nobody_meanwhile, bound=Bound(share=0.5), only_tested=True),
-    Promise(
-        Claim.available_with_two_nodes_down,
-        stuck,
-        Mechanism.TOO_FEW_SERVERS,
-        bound=IN_TIME,
-        only_tested=True,
-        blind=nobody_asked,
-    ),
+    _freed(Claim.available_with_two_nodes_down, Mechanism.TOO_FEW_SERVERS, *Effect, only_tested=True),
     Promise(Claim.refuses_without_majority, somebody_meanwhile, Mechanism.GRANTED_BY_MINORITY, only_tested=True),
 )
 # Those who wait are served, soon and in their order.
@@ -208,9 +173,7 @@ SERVED = (
         only_tested=True,
     ),
     Promise(
-        Claim.loses_no_wakeup,
-        waited_too_long,
-        Mechanism.RELEASE_MISSED,
+        *(Claim.loses_no_wakeup, waited_too_long, Mechanism.RELEASE_MISSED),
         bound=Bound(waits=1),
         only_tested=True,
         blind=overloaded,
@@ -226,13 +189,7 @@ SERVED = (
     ),
     Promise(Claim.reentrant, not_reentrant, bound=Bound(ttls=1 / 2)),
     Promise(Claim.fair, overtaken, Mechanism.NO_QUEUE, bound=Bound(times=4), only_tested=True),
-    Promise(
-        Claim.fair_in_process,
-        overtaken,
-        Mechanism.NO_QUEUE_IN_REPLICA,
-        bound=Bound(times=4),
-        only_tested=True,
-    ),
+    Promise(Claim.fair_in_process, overtaken, Mechanism.NO_QUEUE_IN_REPLICA, bound=Bound(times=4), only_tested=True),
     Promise(
         Claim.serves_most_requests,
         too_many_refused,

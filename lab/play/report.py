@@ -52,7 +52,7 @@ def _seen(board: Board, move: Move) -> Seen:
     )
     counts = board.count(before), board.count(move.state)
     names = frozenset(key.encode() for key in known)
-    return Seen(board.world, before, move, *counts, names, owned_before, owned, other if wrote else NOBODY)
+    return Seen(move, *counts, names, owned_before, owned, other if wrote else NOBODY)
 
 
 def _event(board: Board, move: Move, language: Language) -> Iterator[tuple[Happening, ...]]:

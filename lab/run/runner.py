@@ -14,13 +14,12 @@ from msgspec.structs import asdict
 
 from app.lock import Stage
 from lab.errors import NotReady, in_short
-from lab.evidence.free_space import shortage
 from lab.evidence.inventory import inventory
 from lab.evidence.run_folder import RunFolder, RunRecord, described, kept_on_failure, save
 from lab.evidence.run_tables import Ending
 from lab.interrupts import signals_held, unless_interrupted
 from lab.load.locust import LoadFailed
-from lab.paths import REPORTS
+from lab.paths import REPORTS, shortage
 from lab.run import environment
 from lab.run.fault_injector import injecting, prepare
 from lab.run.processors import Processors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -23,18 +23,16 @@ from lab.scenario.fault import Need
 from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores, process
-from lab.servers.counter_way import CounterWay, Partition, counter_ways, partitions
-from lab.servers.fault_target import FaultTarget, refuse
+from lab.servers.fault_target import CounterWay, FaultTarget, counter_ways, partitions, refuse
 from lab.servers.process import Running
 from lab.servers.programs.gunicorn import Gunicorn, health
 from lab.servers.programs.nginx import Nginx
 from lab.servers.programs.redis import RedisServer
-from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import LoadWorker, Server
 from lab.servers.store import EventRecorder
 from lab.servers.stores import store_servers
 from lab.servers.supervisor import Supervisor
-from lab.servers.synced_files import SyncedFiles, watched
+from lab.servers.synced_files import watched
 from lab.servers.tcp_proxy import TcpProxy
 
 
@@ -49,16 +47,9 @@ class Cluster:
     counter_redis: Server | None  # None where the counter is kept in the lock's own store
     replicas: tuple[Server, ...]
     nginx: Server
+    fault_target: FaultTarget  # what faults act on
     workers: tuple[LoadWorker, ...] = ()  # Locust's workers, where they have containers of their own
     clocks: int = 1  # how many different clocks stamp the evidence
-    # by replica, its connections to the lock's store that a fault can cut
-    partitions: Mapping[str, Sequence[Partition]] = field(default_factory=dict)
-    # by server of the lock's store, its files, where a fault can drop what was not synced
-    files: Mapping[str, SyncedFiles] = field(default_factory=dict)
-    # the links from the primaries of the lock's store to their replicas
-    links: tuple[ReplicationLink, ...] = ()
-    # by replica, its way to the counter, where a fault can delay a write
-    counter_ways: Mapping[str, CounterWay] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -110,12 +101,6 @@ class Cluster:
                     return failure
         return ""
 
-    @property
-    def fault_target(self) -> FaultTarget:
-        """Return what faults act on."""
-        store = self.stage.store or ""
-        return FaultTarget(store, self.lock_store, self.replicas, self.partitions, self.files, self.links, self.counter_ways)
-
     def client_options(self) -> dict[str, Any]:
         """Return the options of the replicas' clients, by store."""
         options: dict[str, Any] = health(self.replicas[0].port, self.replicas[0].host)["client_options"]
@@ -123,9 +108,8 @@ class Cluster:
 
     def event_recorders(self, path: Path) -> list[EventRecorder]:
         """Start the recorders of the lock store's key events."""
-        return (
-            store_servers(self.stage.store).event_recorders(self.lock_store, path) if self.lock_store and self.stage.store else []
-        )
+        start: Callable[..., list[EventRecorder]] = self._of_store("event_recorders", lambda *_: [])
+        return start(self.lock_store, path)
 
     def parts(self) -> dict[str, int] | None:
         """Return the parts of the counter, read from where it is kept; None if that server does not answer."""
@@ -149,11 +133,14 @@ class Cluster:
 
     def clients(self) -> list[ClientFacts]:
         """Return who is connected to the lock's store now, where the store reports it."""
+        ask: Callable[..., list[ClientFacts]] = self._of_store("clients", lambda _: [])
         with contextlib.suppress(OSError):
-            if self.stage.store and self.lock_store:
-                ask: Callable[..., list[ClientFacts]] = getattr(store_servers(self.stage.store), "clients", lambda _: [])
-                return ask(self.lock_store)
+            return ask(self.lock_store)
         return []
+
+    def _of_store(self, name: str, otherwise: Callable[..., Any]) -> Any:
+        """Return a function that not every store has, where servers of the lab's own are the lock's store."""
+        return getattr(store_servers(self.stage.store), name, otherwise) if self.stage.store and self.lock_store else otherwise
 
 
 @contextlib.contextmanager
@@ -186,7 +173,7 @@ def cluster(
     counter = [RedisServer("counter-redis")] if kept_apart else []
     for name in dict.fromkeys(one.executable for one in (*counter, *chain(*wanted.values()), Gunicorn(""), Nginx((), run, 0))):
         program(name)  # a missing program is reported before anything is started
-    process.prepare(Gunicorn("", stores=tuple(needed)), supervisor)
+    process.prepare(Gunicorn("", stores=tuple(needed)).forkable, supervisor)
     with contextlib.ExitStack() as started:
 
         def up(*programs: process.ServerProgram) -> list[Running]:
@@ -203,7 +190,8 @@ def cluster(
         running = iter(up(*counter, *chain(*wanted.values())))
         counter_redis = next(running) if counter else None
         found = {name: tuple(islice(running, len(programs))) for name, programs in wanted.items()}
-        links = tuple(chain(*(started.enter_context(store_servers(name).joined(several)) for name, several in found.items())))
+        joined = [getattr(store_servers(name), "joined", _unjoined)(several) for name, several in found.items()]
+        links = tuple(chain(*map(started.enter_context, joined)))
         if not any(Need.REPLICA in fault.needs for fault in scenario.faults):  # else a fault holds them later
             for link in links:
                 link.hold()
@@ -215,19 +203,25 @@ def cluster(
             started.callback(external_stores.take_away, name, elsewhere[name], run)
         settings |= ({"steps": steps} if steps else {}) | ({"faults": str(folder / "faults")} if scenario.faults else {})
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
-        laid = started.enter_context(partitions(names, found.get(stage.store or "", ()), scenario.faults))
-        ways = started.enter_context(counter_ways(names, stage, found.get(stage.store or "", ()), counter_redis, scenario.faults))
+        lock_store = found.get(stage.store or "", ())
+        laid = started.enter_context(partitions(names, lock_store, scenario.faults))
+        ways = started.enter_context(counter_ways(names, stage, lock_store, counter_redis, scenario.faults))
         own = {name: _own_settings(name, journal, stage.store, laid.get(name, ()), ways.get(name)) for name in names}
         disks = any(Need.DISK in fault.needs for fault in scenario.faults)
-        files = started.enter_context(watched(found.get(stage.store or "", ()) if disks else ()))
+        files = started.enter_context(watched(lock_store if disks else ()))
         replicas = up(*(Gunicorn(name, settings | own[name], stores=tuple(needed)) for name in names))
         (nginx,) = up(Nginx(tuple(one.port for one in replicas), run, read_timeout_s=int(scenario.request_timeout_s) + 30))
-        servers = run, stage, Settings.read({}, **settings), found, counter_redis, tuple(replicas), nginx
-        system = Cluster(*servers, partitions=laid, files=files, links=links, counter_ways=ways)
+        target = FaultTarget(stage.store or "", lock_store, replicas, laid, files, links, ways)
+        system = Cluster(run, stage, Settings.read({}, **settings), found, counter_redis, tuple(replicas), nginx, target)
         if dead := system.dead():
             raise NotReady(f"a server ended right after it had come up: {process.ends_of_logs(dead, logs)}")
         system.fault_target.kill_nodes(scenario.nodes_away)
         yield system
+
+
+def _unjoined(_: Sequence[Server]) -> contextlib.AbstractContextManager[tuple[()]]:
+    """Do nothing: the servers of most stores are alone, or know each other from their start."""
+    return contextlib.nullcontext(())
 
 
 def _own_settings(

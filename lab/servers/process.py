@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import shutil
 import signal
 import socket
 import time
@@ -14,7 +15,6 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import psutil
 
@@ -30,43 +30,39 @@ TRIES = 3  # a port can be taken between choosing and binding it
 PORTS = range(20_000, 32_000)  # below the range from which the kernel gives ports to outgoing connections
 
 
-class ServerProgram(Protocol):
+class ServerProgram:
     """A program that the lab can start: a dataclass in ``programs/`` whose fields are its parameters."""
 
+    # the server's name. Its folder has the same name
+    name: str
+    # the signal that asks the server to end: nothing that the lab's servers keep needs saving
+    stop_signal = signal.SIGKILL
+
     @property
-    def name(self) -> str:
-        """Return the server's name. Its folder has the same name."""
+    def forkable(self) -> Forkable | None:
+        """Return what a program in Python imports first: it is forked from a process that has, where the system allows it."""
+        return None
 
     @property
     def executable(self) -> str:
         """Return the name or path of the executable file."""
-
-    @property
-    def stop_signal(self) -> signal.Signals:
-        """Return the signal that asks the server to end."""
+        raise NotImplementedError
 
     def argv(self, port: int, folder: Path) -> list[str]:
         """Return the arguments, for a port of 127.0.0.1 and for the server's own folder, which exists by then."""
+        raise NotImplementedError
 
     def env(self, port: int) -> dict[str, str]:
         """Return the environment variables that the server needs in addition to PATH."""
+        return {}
 
     def ready(self, port: int, pid: int) -> bool:
-        """Return whether *this* server answers, and not another one on its port. Raises OSError
-        while it does not answer.
-        """
+        """Return whether *this* server answers, and not another one on its port. Raises OSError while it does not answer."""
+        raise NotImplementedError
 
     def tidy(self, folder: Path) -> None:
         """Delete the large files that are not needed any more. Called when the server has ended."""
-
-
-@runtime_checkable
-class ForkedProgram(ServerProgram, Protocol):
-    """A program in Python. It is forked from a process that has imported its modules, where the system allows it."""
-
-    @property
-    def forkable(self) -> Forkable:
-        """Return what the program imports before it begins."""
+        shutil.rmtree(folder / "data", ignore_errors=True)
 
 
 @dataclass
@@ -199,16 +195,16 @@ def start(program: ServerProgram, supervisor: Supervisor, folder: Path, tries: i
 def launch(program: ServerProgram, supervisor: Supervisor, port: int, log: Path) -> int:
     """Start the process through the supervisor, and return its pid. Raises MissingProgram, NotReady."""
     argv = program.argv(port, log.parent)
-    forkable = program.forkable if isinstance(program, ForkedProgram) else None
+    command, env = [path_of(program.executable), *argv], _plain() | program.env(port)
     try:
-        return supervisor.start([path_of(program.executable), *argv], _plain() | program.env(port), log.parent, log, forkable)
+        return supervisor.start(command, env, log.parent, log, program.forkable)
     except OSError as error:
         raise NotReady(f"{program.name} could not be started: {error}") from error
 
 
-def prepare(program: ForkedProgram, supervisor: Supervisor) -> None:
-    """Let the program's modules be imported, while other servers start."""
-    supervisor.prepare(program.forkable, _plain())
+def prepare(forkable: Forkable, supervisor: Supervisor) -> None:
+    """Let a program's modules be imported, while other servers start."""
+    supervisor.prepare(forkable, _plain())
 
 
 def _plain() -> dict[str, str]:

@@ -60,7 +60,10 @@ class StoreServers(Protocol):
         """Return who is connected to the servers now. Only a store has it that reports them. Raises OSError."""
 
     def joined(self, running: Sequence[Server]) -> AbstractContextManager[Sequence[ReplicationLink]]:
-        """Connect the servers to each other for the duration of the block. Yield the links to replicas. Raises NotReady."""
+        """Connect the servers to each other for the duration of the block. Yield the links to replicas. Raises NotReady.
+
+        Only a store has it whose servers do not know each other from their start.
+        """
 
     def end_session(self, running: Sequence[Server], record: FaultRecord) -> int:
         """End the sessions of the faulted replica, and return how many. Only asked where the store has sessions."""
@@ -71,4 +74,4 @@ class StoreServers(Protocol):
         """
 
     def event_recorders(self, running: Sequence[Server], path: Path) -> list[EventRecorder]:
-        """Start recorders that append key events to the file at ``path``; none where the store reports no events."""
+        """Start recorders that append key events to the file at ``path``. Only a store has it that reports events."""

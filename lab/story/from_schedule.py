@@ -45,15 +45,14 @@ def staged(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, claim
     walk = walk_live(world, events, horizon_ms)
     made, moves = walk.world, walk.moves
     program = made.program
-    before = start = walk.states[0]
     names, scenes = lock_names(made, moves), []
     owned: dict[bytes, int] = {}
     count, wrote_last = 0, NOBODY
     for move in moves:
         counts = count, _count(program, move.state, made)
-        owned_before, owned = owned, _owned(made, names, owned, before, move)
-        seen = Seen(made, before, move, *counts, names, owned_before, owned, wrote_last)
-        if move.state.counter != before.counter:
+        owned_before, owned = owned, _owned(made, names, owned, move)
+        seen = Seen(move, *counts, names, owned_before, owned, wrote_last)
+        if move.state.counter != move.before.counter:
             wrote_last = move.event.client
         scenes.append(
             Scene(
@@ -70,7 +69,7 @@ def staged(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, claim
                 asked_in_vain=move.asked_in_vain,
             )
         )
-        before, count = move.state, counts[1]
+        count = counts[1]
     last = scenes[-1].claims if scenes else ()
     story = Story(
         stage=program.stage.name,
@@ -78,7 +77,7 @@ def staged(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, claim
         faults={name: number for name, number in needed(events)._asdict().items() if number},
         ttl_ms=program.task.ttl_ms,
         work_ms=program.task.work_ms,
-        start=_doing(made, start, names, {}),
+        start=_doing(made, walk.start, names, {}),
         has_lock=any(scene.lock for scene in scenes),
         scenes=tuple(scenes),
         claim=claim if claim in last else next(iter(last), ""),
@@ -139,9 +138,9 @@ def lock_names(world: World, moves: Sequence[Move]) -> frozenset[bytes]:
     return frozenset(granted & there or there)
 
 
-def _owned(world: World, names: frozenset[bytes], owned: dict[bytes, int], before: State, move: Move) -> dict[bytes, int]:
+def _owned(world: World, names: frozenset[bytes], owned: dict[bytes, int], move: Move) -> dict[bytes, int]:
     """Return who made each of the lock's keys; where somebody has taken the lock of that name, it is theirs."""
-    old = {key.name: key.value for key in world.lock.contents[before.lock]}
+    old = {key.name: key.value for key in world.lock.contents[move.before.lock]}
     found = {}
     for key in world.lock.contents[move.state.lock]:
         if key.name not in names:

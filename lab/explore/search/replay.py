@@ -48,8 +48,8 @@ class Walk:
     """A schedule, as the explorer goes through it on an empty server."""
 
     world: World
-    # before the first event, and after each
-    states: Sequence[State]
+    # before the first event
+    start: State
     moves: list[Move]
 
 
@@ -149,6 +149,5 @@ def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) ->
         with contextlib.suppress(MachineStalled), contextlib.ExitStack() as stack:
             lock = stack.enter_context(contextlib.closing(world.lock.live()))
             made = stack.enter_context(contextlib.closing(like(world, lock, world.counter.live(COUNTER_DATABASE))))
-            found = walk(made, events, horizon_ms)
-            return Walk(made, [started(made, needed(events)), *(move.state for move in found)], found)
+            return Walk(made, started(made, needed(events)), walk(made, events, horizon_ms))
     raise MachineStalled(f"a key expired because the machine stopped, in each of {TRIES} tries")

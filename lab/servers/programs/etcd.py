@@ -7,15 +7,13 @@ is answered.
 from __future__ import annotations
 
 import json
-import shutil
-import signal
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.servers.process import listens
+from lab.servers.process import ServerProgram, listens
 from lab.servers.server import LOOPBACK
 
 HEARTBEAT_MS = 50
@@ -23,13 +21,12 @@ ELECTION_MS = 500  # the shortest lease is 1.5 times this, in whole seconds: 1 s
 
 
 @dataclass(frozen=True)
-class EtcdServer:
+class EtcdServer(ServerProgram):
     """An etcd server."""
 
     name: str  # its own name
     peers: Mapping[str, int]  # the ports where the members meet, by member; its own is among them
-    executable: str = "etcd"
-    stop_signal: signal.Signals = signal.SIGKILL  # its data is deleted, so nothing needs saving
+    executable = "etcd"
 
     def argv(self, port: int, folder: Path) -> list[str]:
         peer = f"http://127.0.0.1:{self.peers[self.name]}"
@@ -48,12 +45,6 @@ class EtcdServer:
             "logger": "zap",
         }
         return [word for name, value in options.items() for word in (f"--{name}", str(value))]
-
-    def env(self, port: int) -> dict[str, str]:
-        return {}
-
-    def tidy(self, folder: Path) -> None:
-        shutil.rmtree(folder / "data", ignore_errors=True)
 
     def ready(self, port: int, pid: int) -> bool:
         return bool(status(port)["leader"]) and listens(pid, port)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import http.client
 import json
-import signal
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lab.errors import NotReady
 from lab.paths import HOME, INSTALLED
+from lab.servers.process import ServerProgram
 from lab.servers.server import LOOPBACK
 from lab.servers.supervisor import Forkable
 
@@ -22,7 +22,7 @@ CONFIG = Path(__file__).parents[1] / "gunicorn_config.py"  # what has no option 
 
 
 @dataclass(frozen=True)
-class Gunicorn:
+class Gunicorn(ServerProgram):
     """A replica."""
 
     name: str  # the replica's name
@@ -31,9 +31,7 @@ class Gunicorn:
     threads: int = THREADS
     listen: str = LOOPBACK  # the address to listen on
     stores: tuple[str, ...] = ()  # the stores of its stages
-    executable: str = "gunicorn"
-    # at once: the run has waited for requests in flight before, and all that a replica writes is written when it happens
-    stop_signal: signal.Signals = signal.SIGKILL
+    executable = "gunicorn"
 
     def argv(self, port: int, folder: Path) -> list[str]:
         options = {
@@ -62,9 +60,6 @@ class Gunicorn:
         """Return what a replica imports before it reads its stage."""
         modules = (*MODULES, *(f"app.stores.{name}" for name in self.stores))
         return Forkable("gunicorn.app.wsgiapp:run", modules, interpreters=INTERPRETERS)
-
-    def tidy(self, folder: Path) -> None:
-        """Delete nothing: a replica leaves only its log."""
 
     def ready(self, port: int, pid: int) -> bool:
         about = health(port)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lab.paths import HOME
+from lab.servers.process import ServerProgram
 
 
 @dataclass(frozen=True)
-class LocustWorker:
+class LocustWorker(ServerProgram):
     """A Locust worker.
 
     The options of the locustfile come from the master. So would the path of the record, which
@@ -23,8 +23,7 @@ class LocustWorker:
     options: dict[str, Any]  # Locust's own options, by name
     record: str = ""  # the path of the record; empty: as the master says
     name: str = "locust-worker"
-    executable: str = sys.executable
-    stop_signal: signal.Signals = signal.SIGKILL
+    executable = sys.executable
 
     def argv(self, port: int, folder: Path) -> list[str]:
         words = [word for name, value in self.options.items() for word in (f"--{name}", str(value))]
@@ -32,9 +31,6 @@ class LocustWorker:
 
     def env(self, port: int) -> dict[str, str]:
         return {"PYTHONPATH": str(HOME), "HOME": "/tmp", "LAB_RECORD": self.record}  # noqa: S108 - a folder of the container
-
-    def tidy(self, folder: Path) -> None:
-        """Delete nothing: a worker leaves only its log and its record."""
 
     def ready(self, port: int, pid: int) -> bool:
         return True  # the master counts its workers before it starts

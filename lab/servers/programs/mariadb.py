@@ -8,8 +8,6 @@ privileges, every client is root.
 from __future__ import annotations
 
 import os
-import shutil
-import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,7 @@ from typing import Any
 from lab.errors import NotReady
 from lab.prerequisites import program as found
 from lab.servers import shifted_clock
-from lab.servers.process import last_words
+from lab.servers.process import ServerProgram, last_words
 from lab.servers.server import LOOPBACK
 
 TABLES = """
@@ -34,14 +32,13 @@ SCHEMA = "CREATE DATABASE lab;" + TABLES
 
 
 @dataclass(frozen=True)
-class MariaDB:
+class MariaDB(ServerProgram):
     """A server in which each COMMIT is on disk before it is answered
     (innodb_flush_log_at_trx_commit=1, the default).
     """
 
     name: str = "mariadb"
-    executable: str = "mariadbd"
-    stop_signal: signal.Signals = signal.SIGKILL  # its data is deleted, so nothing needs saving
+    executable = "mariadbd"
 
     def argv(self, port: int, folder: Path) -> list[str]:
         options = _options(folder) | {
@@ -68,15 +65,9 @@ class MariaDB:
         if done.returncode:
             raise NotReady(f"{self.name} could not create its tables; the end of its log:\n{last_words(folder / 'log')}")
 
-    def env(self, port: int) -> dict[str, str]:
-        return {}
-
     def ready(self, port: int, pid: int) -> bool:
         pid_file = Path(str(ask(port, "SELECT @@pid_file")[0][0]))
         return int(pid_file.read_text(encoding="ascii")) == pid
-
-    def tidy(self, folder: Path) -> None:
-        shutil.rmtree(folder / "data", ignore_errors=True)
 
 
 def _options(folder: Path) -> dict[str, object]:

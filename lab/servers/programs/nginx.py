@@ -6,6 +6,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.servers.process import ServerProgram
 from lab.servers.programs.gunicorn import health
 
 CONNECTIONS = 8192  # a request uses two, one on each side
@@ -49,15 +50,15 @@ http {{
 
 
 @dataclass(frozen=True)
-class Nginx:
+class Nginx(ServerProgram):
     """The proxy in front of the replicas."""
 
     ports: tuple[int, ...]  # the replicas' ports
     run: str  # the run to which the replicas must belong
     read_timeout_s: int = 60  # longer than any request may take
     name: str = "nginx"
-    executable: str = "nginx"
-    stop_signal: signal.Signals = signal.SIGTERM
+    executable = "nginx"
+    stop_signal = signal.SIGTERM
 
     def argv(self, port: int, folder: Path) -> list[str]:
         servers = "\n".join(f"    server 127.0.0.1:{replica} max_fails=0;" for replica in self.ports)
@@ -66,12 +67,6 @@ class Nginx:
         path.write_text(config, encoding="utf-8")
         # -e: before nginx reads its configuration, it would write to a log that it may not own
         return ["-p", str(folder), "-e", str(folder / "log"), "-c", str(path)]
-
-    def env(self, port: int) -> dict[str, str]:
-        return {}
-
-    def tidy(self, folder: Path) -> None:
-        """Delete nothing: nginx leaves little."""
 
     def ready(self, port: int, pid: int) -> bool:
         return bool(health(port)["run"] == self.run)

@@ -21,7 +21,7 @@ import psutil
 
 from lab.errors import NotReady
 from lab.prerequisites import program as found
-from lab.servers.process import last_words
+from lab.servers.process import ServerProgram, last_words
 from lab.servers.server import LOOPBACK
 
 USER, DATABASE = "lab", "postgres"
@@ -44,12 +44,12 @@ if sys.platform == "linux":
 
 
 @dataclass(frozen=True)
-class Postgres:
+class Postgres(ServerProgram):
     """A server in which each COMMIT is on disk before it is answered (synchronous_commit=on, the default)."""
 
     name: str = "postgresql"
     # kills its processes, and removes the shared memory that a SIGKILL would leave behind
-    stop_signal: signal.Signals = signal.SIGQUIT
+    stop_signal = signal.SIGQUIT
 
     @property
     def executable(self) -> str:
@@ -78,16 +78,10 @@ class Postgres:
         if done.returncode:
             raise NotReady(f"{self.name} could not make its data; the end of its log:\n{last_words(data.parent / 'log')}")
 
-    def env(self, port: int) -> dict[str, str]:
-        return {}
-
     def ready(self, port: int, pid: int) -> bool:
         ask(port, "CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
         data = Path(str(ask(port, "SELECT current_setting('data_directory')")[0][0]))
         return int((data / "postmaster.pid").read_text(encoding="utf-8").partition("\n")[0]) == pid
-
-    def tidy(self, folder: Path) -> None:
-        shutil.rmtree(folder / "data", ignore_errors=True)
 
 
 def _is_root() -> bool:

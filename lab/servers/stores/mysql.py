@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
 from lab.servers.programs.mariadb import MariaDB, ShiftedMariaDB, ask
-from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
-from lab.servers.store import EventRecorder
 
 STATEMENTS = ("begin", "commit", "delete", "insert", "rollback", "select", "update")
 
@@ -34,16 +30,6 @@ def commands(running: Sequence[Server]) -> dict[str, int]:
     rows = _ask(running[0], "SHOW GLOBAL STATUS LIKE 'Com\\_%'")
     counts = {name.removeprefix("Com_"): int(number) for name, number in rows}
     return {name: counts[name] for name in STATEMENTS}
-
-
-def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder]:
-    """Return none: the server does not report changes of its rows."""
-    return []
-
-
-def joined(running: Sequence[Server]) -> AbstractContextManager[Sequence[ReplicationLink]]:
-    """Do nothing: there is only one server."""
-    return contextlib.nullcontext(())
 
 
 def end_session(running: Sequence[Server], record: FaultRecord) -> int:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 from app.stores.statements import name_of
@@ -15,9 +12,7 @@ from lab.evidence.run_tables import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
 from lab.servers.programs.postgres import DATABASE, USER, Postgres, ask
-from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
-from lab.servers.store import EventRecorder
 
 OTHERS = """SELECT pid, client_port, application_name, query FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
@@ -47,16 +42,6 @@ def clients(running: Sequence[Server]) -> list[ClientFacts]:
     return [
         ClientFacts(port=port or 0, name=name, command=name_of(text).lower()) for _, port, name, text in _ask(running[0], OTHERS)
     ]
-
-
-def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder]:
-    """Return none: the server does not report who took or freed a lock."""
-    return []
-
-
-def joined(running: Sequence[Server]) -> AbstractContextManager[Sequence[ReplicationLink]]:
-    """Do nothing: there is only one server."""
-    return contextlib.nullcontext(())
 
 
 def end_session(running: Sequence[Server], record: FaultRecord) -> int:

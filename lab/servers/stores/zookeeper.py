@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
 
 from kazoo.client import KazooClient
 
@@ -14,9 +11,7 @@ from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram, free_port
 from lab.servers.programs.zookeeper import ShiftedZooKeeper, ZooKeeperServer, four_letter
-from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
-from lab.servers.store import EventRecorder
 
 # the server counts only two kinds: reads (heartbeats among them) and updates
 COUNTED = re.compile(r"^zk_cnt_(read|update)latency\t(\d+)", re.MULTILINE)
@@ -43,15 +38,6 @@ def commands(running: Sequence[Server]) -> dict[str, int]:
             for kind, count in COUNTED.findall(four_letter(one.port, "mntr", one.host)):
                 calls[kind] = calls.get(kind, 0) + int(count)
     return calls
-
-
-def event_recorders(running: Sequence[Server], path: Path) -> list[EventRecorder]:
-    return []
-
-
-def joined(running: Sequence[Server]) -> AbstractContextManager[Sequence[ReplicationLink]]:
-    """Do nothing: the members know each other from their start."""
-    return contextlib.nullcontext(())
 
 
 def end_session(running: Sequence[Server], record: FaultRecord) -> int:

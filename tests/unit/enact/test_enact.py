@@ -92,9 +92,10 @@ def test_a_pause_lasts_as_long_as_in_the_explorer(replica):
     """A replica that is resumed was stopped for as long as the schedule says, also where the cluster was quick or late before."""
     events = parse("pAt300rA")[:3]
     states = [SimpleNamespace(now_ms=now_ms, modes=["paused"]) for now_ms in (0, 0, LEASE_MS, LEASE_MS)]
-    moves = [SimpleNamespace(event=event, state=state) for event, state in zip(events, states[1:], strict=True)]
+    steps = zip(events, states, states[1:], strict=False)
+    moves = [SimpleNamespace(event=event, before=before, state=state) for event, before, state in steps]
     injected, controller = Injected(events, ["read"] * len(events), LEASE_MS), Controller()
-    enactment = Enactment(ScheduleScript(SimpleNamespace(trees=[None]), states, moves, ()), controller, injected, 1.0)
+    enactment = Enactment(ScheduleScript(SimpleNamespace(trees=[None]), states[0], moves, ()), controller, injected, 1.0)
     enactment.system, enactment.pids = SimpleNamespace(replicas=[SimpleNamespace(name="replica-1")]), [replica.pid]
 
     enactment._enact(0, moves[0])

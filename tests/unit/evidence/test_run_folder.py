@@ -65,7 +65,7 @@ def test_file_in_the_place_of_the_folder(tmp_path, place):
 
 def test_disk_without_room(tmp_path, monkeypatch):
     """A run does not begin on a disk without room for its end, and leaves no folder."""
-    monkeypatch.setattr("lab.evidence.free_space.RESERVE", 1 << 60)
+    monkeypatch.setattr("lab.paths.RESERVE", 1 << 60)
 
     with pytest.raises(CannotWrite, match="has no room for a run: the disk is nearly full"):
         RunFolder.create("rush", "lua", tmp_path)

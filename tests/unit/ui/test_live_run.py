@@ -93,13 +93,9 @@ def test_gap_of_the_counter(run):
 
     assert (state["acknowledged"], state["unknown"], state["failed"], state["counter"]) == (4, 1, 0, 2)
     assert state["oldest_ns"] == 5 * MS
-
-
-def test_a_counter_in_parts_is_their_sum(run):
-    folder, _, look = run
-    append(folder / "journal" / "replica-1.jsonl", wrote("r0", 1, 5, "a"), wrote("r1", 2, 7, "b"), wrote("r2", 3, 6, "a"))
-
-    assert look(100)["counter"] == 13
+    # a counter in parts is their sum, each as it was last written
+    append(folder / "journal" / "replica-1.jsonl", wrote("r5", 5, 5, "a"), wrote("r6", 6, 7, "b"), wrote("r7", 7, 6, "a"))
+    assert look(200)["counter"] == 2 + 13
 
 
 def test_live_state_is_bounded(run, monkeypatch):
@@ -290,14 +286,19 @@ def test_predictions_are_counted():
 
 
 def test_own_prediction_stays_and_is_answered():
-    """A visitor's prediction stays when the run has begun, and the run answers it."""
+    """A visitor's prediction stays when the run has begun, and the run answers it.
+
+    The reference's result is shown to a reader that predicted it, and to all after a run.
+    """
     class_ = Predictions()
     class_.predict("1", "", QUESTION, SOME)
     before = class_.of("1", QUESTION)
+    assert [class_.may_see(reader, QUESTION) for reader in "12"] == [True, False]
     class_.begin(QUESTION, 2)
     during = class_.of("1", QUESTION)
     class_.settle(SOME)
 
+    assert class_.may_see("2", QUESTION)
     assert before == {"next": SOME, "last": None, "right": 0, "wrong": 0}
     assert during == {"next": None, "last": {"choice": SOME, "right": None}, "right": 0, "wrong": 0}
     assert class_.of("1", QUESTION) == {"next": None, "last": {"choice": SOME, "right": True}, "right": 1, "wrong": 0}
@@ -344,18 +345,6 @@ def test_there_is_an_end_to_how_many_predict():
 
     with pytest.raises(Full):
         class_.predict("one more", "", QUESTION, SOME)
-
-
-def test_reference_is_shown_afterwards():
-    """The reference's result is shown to a reader that predicted it, and to all after a run."""
-    class_ = Predictions()
-    class_.predict("1", "", QUESTION, SOME)
-
-    assert class_.may_see("1", QUESTION)
-    assert not class_.may_see("2", QUESTION)
-    class_.begin(QUESTION, 2)
-    class_.settle(SOME)
-    assert class_.may_see("2", QUESTION)
 
 
 def test_ladder_hides_results():
