@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from app import plugins
 from app.lock import Claim, InAWorker, Stage
@@ -140,12 +140,19 @@ def _worker_folder(record: Stage) -> Iterator[str]:
         yield f"worker_folder must be a folder, not {_shown(folder)}"
 
 
+def _switch(key: str) -> Callable[[Stage], Iterator[str]]:
+    def check(record: Stage) -> Iterator[str]:
+        if not isinstance(value := getattr(record, key), bool):
+            yield f"{key} must be True or False, not {_shown(value)}"
+
+    return check
+
+
 def _by_lane(record: Stage) -> Iterator[str]:
-    if not isinstance(value := cast(object, record.by_lane), bool):
-        yield f"by_lane must be True or False, not {_shown(value)}"
-    elif record.by_lane and record.worker:
+    yield from _switch("by_lane")(record)
+    if record.by_lane and record.worker:
         yield "by_lane is for a lock in the replica's own process: a worker has its lanes always"
-    elif record.by_lane and record.store not in WITH_WORKERS:
+    if record.by_lane and record.store not in WITH_WORKERS:
         yield f"by_lane needs store = {' or '.join(map(repr, WITH_WORKERS))}, not {record.store!r}: a lane leads to Redis"
 
 
@@ -174,13 +181,10 @@ def _whole(key: str, value: Any) -> Iterator[str]:
         yield f"{key} must be a whole number of milliseconds, at least 1, at most {LONGEST_MS:,}, not {_shown(value)}"
 
 
-def _lease(record: Stage) -> Iterator[str]:
-    if not isinstance(value := cast(object, record.lease), bool):
-        yield f"lease must be True or False, not {_shown(value)}"
-
-
 CHECKS: dict[str, Callable[[Stage], Iterator[str]]] = {
-    "lease": _lease,
+    "lease": _switch("lease"),
+    "has_fixed_ttl": _switch("has_fixed_ttl"),
+    "waiters_may_sleep_on": _switch("waiters_may_sleep_on"),
     "worker": _worker,
     "worker_lanes": _worker_lanes,
     "worker_folder": _worker_folder,

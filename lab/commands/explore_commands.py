@@ -99,14 +99,13 @@ def explore(
     from lab.explore.questions import SearchOptions
     from lab.explore.search.event import Budget
 
-    budget_s = given.pop("budget_s")
+    budget_s, servers, claims = (given.pop(name) for name in ("budget_s", "servers", "claims"))
     faults = {name: given.pop(name) for name in Budget._fields}
-    as_json, out, keep_failing, servers = (given.pop(name) for name in ("as_json", "out", "keep_failing", "servers"))
-    certificate, claims = given.pop("certificate"), given.pop("claims")
+    results = {name: given.pop(name) for name in ("as_json", "out", "keep_failing", "certificate")}
     budget = Budget(**{name: number or 0 for name, number in faults.items()})
     asked = SearchOptions(**given, budget=budget if any(one is not None for one in faults.values()) else None)
     if keep:
-        if any((only, show, claims, scenarios, as_json, out, keep_failing, servers, certificate, asked != SearchOptions())):
+        if any((only, show, claims, scenarios, servers, *results.values(), asked != SearchOptions())):
             raise BadInput("--keep decides with the default faults, work and TTL: give no other option than --budget")
         return keep_decisions(stage, budget_s)
     if stage is None:
@@ -115,12 +114,9 @@ def explore(
     wanted = Wanted(
         only=claim_of(only, found),
         show=claim_of(show, found),
-        as_json=as_json,
-        out=out,
-        keep_failing=keep_failing,
         confirm=not no_confirm,
         then=partial(write_scenarios, folder=scenarios) if scenarios else None,
-        certificate=certificate,
+        **results,
     )
     return run_explore(found, asked, budget_s, wanted, servers)
 

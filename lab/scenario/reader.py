@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from app.lock import Claim
+from app.locks import A_NAME
+from app.settings import NESTINGS
 from lab.errors import BadInput, choose_from
 from lab.paths import LOCUSTFILES, SCENARIOS, shown
 from lab.scenario.contradictions import contradictions
@@ -20,9 +22,7 @@ from lab.scenario.requirements import MEASURES, NEEDS
 from lab.scenario.scenario import SYNCS, Scenario
 from lab.scenario.toml_types import Duration, Tables, Text, converted
 
-NESTED = ("", "same", "crossed", "ordered")
 ENDING = ".toml"  # what ends so is the path of a file, and not the name of a scenario of the lab
-A_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")  # it is a part of folders, of keys and of commands
 
 
 def names() -> list[str]:
@@ -132,7 +132,7 @@ def _choices() -> dict[str, tuple[str, Iterable[str]]]:
         "load": ("locustfile", locustfiles()),
         "cures": ("scenario", ["", *names()]),
         "store_syncs": ("time to sync", SYNCS),
-        "nested": ("way of nesting", NESTED),
+        "nested": ("way of nesting", ("", *NESTINGS)),
         "needs": ("need", NEEDS),
         "danger": ("measure", MEASURES),
     }
