@@ -152,8 +152,8 @@ def broken(found: Sequence[Entry]) -> str:
         title = reader.load(worst.scenario).title if worst else "in an order of events that the explorer found"
         again = next((cell.command for cell in claim.cells if cell.verdict == BROKEN), claim.again)
         happened = f"{title}: {_cell(worst.why_of(claim.claim))}" if worst else title
-        rows.append([one.linked, f"`{claim.claim}`: {_promised(claim)}", happened, _said(claim), _command(again)])
-    head = ["library", "what its documentation promises", "what happens", "found", "again"]
+        rows.append([one.linked, f"`{claim.claim}`: {_promised(claim)}", f"{happened}<br>{_command(again)}", _said(claim)])
+    head = ["library", "what its documentation promises", "what happens, and the command that shows it", "found"]
     return table(head, rows) if rows else "None.\n" if found else NOTHING
 
 
@@ -162,7 +162,8 @@ def admitted(found: Sequence[Entry]) -> str:
     by_claim: dict[str, list[str]] = {}
     for one, claim in _failing(found, FAILS):
         lost = _most_lost(claim)
-        by_claim.setdefault(claim.claim, []).append(f"{one.linked} ({lost} lost)" if lost else one.linked)
+        linked = f"[{one.name}](#{anchor(one.heading)})"
+        by_claim.setdefault(claim.claim, []).append(f"{linked} ({lost} lost)" if lost else linked)
     rows = [[f"`{name}`", Claim[name].value, ", ".join(of)] for name, of in by_claim.items()]
     return table(["claim", "what it states", "fails, and was not promised"], rows) if rows else NOTHING
 
@@ -200,6 +201,7 @@ def _about(one: Entry, start: Path, folder: Path) -> Iterator[str]:
     yield from [""] if lines else []
     notes = [f"- {_cell(note)}" for note in tested.notes]
     notes += [f"- In every order of events: {_cell(tested.unexplored)}"] if tested.unexplored else []
+    notes += [f"- All of it again: {_command(tested.command)}"] if tested.command else []
     yield from [*notes, ""] if notes else []
 
 
@@ -237,7 +239,7 @@ def _said(one: TestedClaim | None) -> str:
         return "–"
     lost = _most_lost(one)
     said = f"{in_words(one)}, {thousands(lost)} lost" if lost else in_words(one)
-    return f"**{said}**" if one.verdict == BROKEN else said
+    return f'<strong class="{BROKEN}">{said}</strong>' if one.verdict == BROKEN else said
 
 
 def _promised(one: TestedClaim) -> str:

@@ -49,7 +49,7 @@ def test_broken_promise_has_its_words(folder):
 
     assert "“only one” ([source](https://a/b))" in row
     assert "All users increment at once: it was so" in row
-    assert "**BROKEN 3 of 3, 7 lost**" in row
+    assert "BROKEN 3 of 3, 7 lost</strong>" in row
     assert "lab run rush --stage libraries/pypi_redis.py`" in row
 
 
@@ -80,7 +80,7 @@ def test_what_nobody_promised_is_never_broken(folder):
     kept(folder, "pypi_redis", lock(claim))
 
     assert made(BROKEN) == "None.\n"
-    assert "(#redis-10-pypi_redis)<br>`pypi_redis` (4 lost)" in made(ADMITTED)
+    assert "[pypi_redis](#redis-10-pypi_redis) (4 lost)" in made(ADMITTED)
     assert "fails 3 of 3, not promised, 4 lost" in made(SHORT)
     assert "BROKEN" not in made("library_claims")
 
