@@ -119,33 +119,42 @@ def _freed(claim: Claim, mechanism: Mechanism, *effects: Effect, broken: Broken 
 # After a fault, another request gets the lock within the bound.
 FREED = (
     _freed(
-        *(Claim.acquires_atomically, Mechanism.FAILED_IN_ACQUIRE, Effect.PROCESS_DIES, Effect.REQUEST_FAILS),
+        Claim.acquires_atomically,
+        Mechanism.FAILED_IN_ACQUIRE,
+        Effect.PROCESS_DIES,
+        Effect.REQUEST_FAILS,
         broken=stuck_to_the_end,
         phases=(ACQUIRE,),
     ),
     _freed(
-        *(Claim.survives_a_lost_reply, Mechanism.LOCKED_OUT_BY_ITSELF, Effect.REPLY_LOST),
+        Claim.survives_a_lost_reply,
+        Mechanism.LOCKED_OUT_BY_ITSELF,
+        Effect.REPLY_LOST,
         broken=stuck_to_the_end,
         bound=WELL_BEFORE,
     ),
-    _freed(
-        *(Claim.freed_after_crash, Mechanism.HOLDER_DIED, Effect.PROCESS_DIES), but_phases=(ACQUIRE,), only_if=_clock_not_behind
-    ),
+    _freed(Claim.freed_after_crash, Mechanism.HOLDER_DIED, Effect.PROCESS_DIES, but_phases=(ACQUIRE,), only_if=_clock_not_behind),
     _freed(Claim.freed_with_a_clock_behind, Mechanism.CLOCK_JUMPED_BACK, Effect.PROCESS_DIES, only_if=_clock_behind),
     _freed(
-        *(Claim.freed_after_failure, Mechanism.WORK_FAILED, Effect.REQUEST_FAILS),
+        Claim.freed_after_failure,
+        Mechanism.WORK_FAILED,
+        Effect.REQUEST_FAILS,
         but_phases=(ACQUIRE, RELEASE),
         bound=Bound(ttls=1 / 3),  # a holder that releases in any case needs far less; without a release, the whole TTL passes
     ),
     # the lock is free after one TTL; waiters of a busy machine may be late
     _freed(Claim.freed_after_hang, Mechanism.HOLDER_HUNG, Effect.REQUEST_HANGS, bound=Bound(ttls=2)),
     _freed(
-        *(Claim.freed_after_a_failed_release, Mechanism.RELEASE_FAILED, Effect.COMMAND_FAILS),
+        Claim.freed_after_a_failed_release,
+        Mechanism.RELEASE_FAILED,
+        Effect.COMMAND_FAILS,
         broken=stuck_unless_reentered,
         phases=(RELEASE,),
     ),
     _freed(
-        *(Claim.freed_after_a_lost_release, Mechanism.RELEASE_REPLY_LOST, Effect.REPLY_DROPPED),
+        Claim.freed_after_a_lost_release,
+        Mechanism.RELEASE_REPLY_LOST,
+        Effect.REPLY_DROPPED,
         phases=(RELEASE,),
         bound=WELL_BEFORE,
     ),
@@ -173,7 +182,9 @@ SERVED = (
         only_tested=True,
     ),
     Promise(
-        *(Claim.loses_no_wakeup, waited_too_long, Mechanism.RELEASE_MISSED),
+        Claim.loses_no_wakeup,
+        waited_too_long,
+        Mechanism.RELEASE_MISSED,
         bound=Bound(waits=1),
         only_tested=True,
         blind=overloaded,
