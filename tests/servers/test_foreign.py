@@ -377,7 +377,7 @@ def test_own_clients_are_counted(lab, monkeypatch):
     monkeypatch.setattr(AbstractConnection, "on_connect_check_health", AbstractConnection.on_connect_check_health)
     monkeypatch.setattr(redis_connection, "SERVERS", {})
     here = Endpoint.parse(lab.urls("redis"))
-    settings = Settings(redis_url=here, counter_url=here)
+    settings = Settings(redis_url=here, counter_url=here, journal=lab.folder / "journal.jsonl")
     count_all(["redis", "mysql"], settings, lab.journal)
     own = redis.Redis(host="localhost", port=here.first.port)
     elsewhere = redis.Redis(host="localhost", port=Endpoint.parse(lab.urls("redis_nodes")).first.port)
