@@ -140,7 +140,7 @@ documents: # the generated parts, pictures and charts
 
 test: setup-dev ## check, documents, and tests with servers and a browser
 	@$(MAKE) $(AT_ONCE) $(CHECKS) documents
-	@.venv/bin/pytest -q -n 5 --dist worksteal -m "whole or servers" tests/servers $$(grep -rl --include='*.py' mark.whole tests/unit) # most wait
+	@.venv/bin/pytest -q -n 3 --dist worksteal -m "whole or servers" tests/servers $$(grep -rl --include='*.py' mark.whole tests/unit) # more at a time made each other late
 	@.venv/bin/pytest -q -n 3 --dist worksteal tests/browser # a Chromium that idles between tests of servers did not live
 
 trial: setup-dev # the whole of what the tests have a sample of: some hours
