@@ -33,7 +33,7 @@ def test_every_shortest_schedule_is_played(browser):
     page = browser.open(PLAY / "index.html")
     index = page.context.new_page()  # it hears of the marks that other pages make
     index.goto((PLAY / "index.html").as_uri())
-    solved = 0
+    solved, heard = 0, 0
     for level in LEVELS:
         page.goto((PLAY / f"{level.name}.html").as_uri())
         start = page.locator(".board").inner_text()
@@ -47,7 +47,11 @@ def test_every_shortest_schedule_is_played(browser):
         assert page.url.endswith(f"#{schedule}") or not events
         page.evaluate(PRESS, ["z"] * len(events))
         assert page.locator(".board").inner_text() == start
-        wait_for(lambda: hears(index, solved))  # noqa: B023 - before the next page: Chromium keeps it only then
+        if shows(index, solved):
+            heard += bool(events)
+        else:
+            wait_for(lambda: index.reload() and shows(index, solved))  # noqa: B023 - before the next page: Chromium keeps it only then
+    assert heard  # without being opened anew: on a busy machine Chromium may report a mark to no other page
 
 
 MARKED = (
@@ -55,13 +59,11 @@ MARKED = (
 )
 
 
-def hears(index, solved: int) -> bool:
-    """Whether the index shows so many solved levels. On a busy machine Chromium may report none to it: it is opened anew then."""
+def shows(index, solved: int) -> bool:
+    """Whether the index soon shows so many solved levels."""
     try:
         return bool(index.wait_for_function(MARKED, arg=solved, timeout=1000))
     except TooLate:
-        assert solved > 1, "it has heard of none"
-        index.reload()
         return False
 
 
