@@ -46,12 +46,14 @@ def networks() -> set[str]:
     return set(docker("network", "ls", "--format", "{{.Name}}").split())
 
 
+OF_ONE_RUN = ("versions", "commands", "evidence", "violations")
+OF_THIS_MACHINE = ("others_percent",)  # who else uses the processors is not known of a run in containers
+
+
 def shape(value: object) -> object:
     """Which keys there are, however deep; lists by their first element, and tables by what their keys hold."""
     if isinstance(value, dict):
-        return {
-            key: shape(inner) for key, inner in value.items() if key not in ("versions", "commands", "evidence", "violations")
-        }
+        return {key: shape(inner) for key, inner in value.items() if key not in OF_ONE_RUN + OF_THIS_MACHINE}
     return type(value).__name__
 
 
