@@ -74,7 +74,7 @@ def text(
     encoded = msgspec.json.encode(data).decode().replace("<", "\\u003c")  # a </script> in a text would end the element
     phones = {"invitation": invitation, "qr_code": qr_code(invitation.code) if invitation.code else "", "names": names}
     here = {"asked": asked, "locust_port": locust_port, "ways": ways, "t": texts()[Language.ENGLISH]}
-    return page("live.html", TEMPLATES, data=encoded, **here, **phones, **offered)
+    return page("live.html", TEMPLATES, data=encoded, plain=plain, **here, **phones, **offered)
 
 
 def chinese() -> dict[str, str]:

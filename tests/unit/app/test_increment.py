@@ -127,7 +127,7 @@ def test_stage_that_exits_is_an_error(increment, error):
     with pytest.raises(RuntimeError, match=f"the stage raised {type(error).__name__}"):
         increment(lock(error))
 
-    assert of(increment.events(), GaveUp)[0].why.startswith(f"{type(error).__name__}: ")
+    assert of(increment.events(), GaveUp)[0].why == f"{type(error).__name__}: {error}"
 
 
 class Pending(Number):
