@@ -1,4 +1,7 @@
-"""The settings of a replica, from flags and the environment. No other module reads the environment."""
+"""The settings of a replica, from flags and the environment. No other module reads the environment.
+
+The address of a store is one text: ``[scheme://][user[:password]@]host:port[,host:port…][/database]``.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,10 @@ import dataclasses
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.endpoint import Endpoint
 from app.suggestion import nearest
 
 PREFIX = "LAB_"
@@ -21,6 +23,52 @@ ANY = "any"
 SAME, CROSSED, ORDERED = NESTINGS = ("same", "crossed", "ordered")  # how two locks are taken
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 SHOWN = 60  # characters of a refused value
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A server's host and port, written ``host:port``."""
+
+    host: str
+    port: int
+
+    @staticmethod
+    def parse(text: str) -> Address:
+        """Read ``host:port``. Raises ValueError."""
+        host, separator, port = text.rpartition(":")
+        if not separator or not host or not (port.isascii() and port.isdigit() and len(port) < 6) or not 0 < int(port) < 65536:
+            raise ValueError("that is not host:port")
+        return Address(host, int(port))
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One server or several, with user and password. No text that is made of an endpoint contains the password."""
+
+    addresses: tuple[Address, ...]
+    scheme: str = ""
+    user: str = ""
+    password: str = field(default="", repr=False)
+    database: str = ""
+
+    @staticmethod
+    def parse(text: str) -> Endpoint:
+        """Read the text. Raises ValueError; its message quotes nothing that may be a password."""
+        scheme, _, place = text.rpartition("://")
+        account, _, where = place.rpartition("@")
+        hosts, _, database = where.partition("/")
+        user, _, password = account.partition(":")
+        return Endpoint(tuple(Address.parse(part) for part in hosts.split(",")), scheme, user, password, database)
+
+    @property
+    def first(self) -> Address:
+        """The first server: the only one for most stores."""
+        return self.addresses[0]
+
+
 LOCAL_REDIS = Endpoint.parse("127.0.0.1:6379")
 LOCAL_REDIS_NODES = Endpoint.parse(",".join(f"127.0.0.1:{port}" for port in range(6380, 6385)))
 LOCAL_ZOOKEEPER = Endpoint.parse("127.0.0.1:2181")
@@ -57,7 +105,7 @@ class Settings:
     stock: int | None = None
     # the Redis that holds the counter
     counter_url: Endpoint = LOCAL_REDIS
-    # for each store, where it is; ``app/endpoint.py`` has the form
+    # for each store, where it is; ``Endpoint`` has the form
     redis_url: Endpoint = LOCAL_REDIS
     redis_nodes_url: Endpoint = LOCAL_REDIS_NODES
     zookeeper_url: Endpoint = LOCAL_ZOOKEEPER

@@ -3,7 +3,7 @@
 Each folder has one concern. The order is that of imports, not of time: a folder uses only the folders above it
 (``make check`` holds that).
 
-    errors, text, paths, interrupts, output, prerequisites    what every folder may use
+    errors, text, paths, interrupts, prerequisites            what every folder may use
     language/       IN CHINESE: which language a reader gets, and the catalogue of phrases
     evidence/       THE RUN FOLDER: all file formats of a run but verdict.json, written and read
     scenario/       WHAT TO DO: a TOML file to one checked record; its options; faults/ as data

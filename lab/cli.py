@@ -9,11 +9,10 @@ from typing import Any
 
 import click
 
-from lab.commands.exit_status import status_of
+from lab.commands.exit_status import attach, final_status, status_of
 from lab.commands.options import Whole, command_line, scenario_options, server_options, shown
 from lab.errors import MEANINGS, ExitStatus, choose_from
 from lab.interrupts import ignore_signals, raise_on_signals
-from lab.output import attach, final_status
 from lab.paths import has_a_place
 from lab.scenario.options import OPTIONS
 from lab.text import counted

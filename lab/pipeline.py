@@ -1,18 +1,24 @@
-"""Run, judge, draw, publish: the one place where the steps of a run meet."""
+"""Run, judge, draw, publish: the one place where the steps of a run meet, wherever its servers are.
+
+They are processes of this machine, or containers: LAB_ENGINE decides, and the image sets it. Modules of containers are imported
+only where a run is in containers: no other run needs them.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from app.lock import Stage
-from lab.containers.backend import cluster, engine, load_workers
-from lab.errors import ExitStatus, in_short, of_the_place
+from lab.errors import ExitStatus, choose_from, in_short, of_the_place
 from lab.evidence.run_folder import RunFolder, RunRecord, kept_on_failure, save
 from lab.interrupts import signals_held
 from lab.judge.findings import Findings
@@ -26,6 +32,7 @@ from lab.report.terminal import progress
 from lab.run.runner import ClusterFactory, Drive, run
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
+from lab.servers.cluster import cluster as local
 from lab.servers.supervisor import Supervisor
 
 
@@ -158,3 +165,40 @@ def publish_site(reports: Path = REPORTS) -> None:
         site.write(reports)
     except OSError as error:
         sys.stderr.write(f"the site of runs could not be written: {error}\n")
+
+
+VARIABLE = "LAB_ENGINE"
+LOCAL, COMPOSE = ENGINES = ("local", "compose")
+
+
+def engine() -> str:
+    """Return the engine in use. Raises BadInput for an unknown one."""
+    return choose_from("engine", os.environ.get(VARIABLE) or LOCAL, ENGINES, VARIABLE)
+
+
+def cluster() -> Callable[..., AbstractContextManager[Cluster]]:
+    """Return the engine's ``cluster(supervisor, stage, scenario, run, folder, …)``."""
+    if engine() == LOCAL:
+        return local
+    from lab.containers.cluster import cluster as composed
+
+    return composed
+
+
+def load_workers(system: Cluster, scenario: Scenario, folder: Path) -> AbstractContextManager[None]:
+    """Run Locust's workers in their containers for the duration of the block, if the system has any. Raises OSError, NotReady."""
+    if not system.workers:
+        return nullcontext()
+    from lab.containers.cluster import load_workers as composed
+
+    return composed(system.workers, scenario, system.address, folder)
+
+
+def as_many_as_are_up(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Fill in the numbers of replicas and workers that are up, where the run is in containers and gives none."""
+    if engine() == LOCAL:
+        return dict(given)
+    from lab.containers.cluster import REPLICA, WORKERS, addresses
+
+    up = {"replicas": len(addresses(REPLICA)), "processes": len(addresses(WORKERS))}
+    return {name: value if value is not None else up.get(name) or None for name, value in given.items()}

@@ -4,7 +4,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from lab.docgen.drift import SVG
-from lab.report.palette import NAMES, Mark
+from lab.report.chart import NAMES, Mark
 
 BY_NAME = {name: mark for mark, name in NAMES.items()}
 

@@ -19,8 +19,7 @@ from lab.load.locust import RECORD
 from lab.pipeline import by_locust, conduct
 from lab.run.runner import Drive
 from lab.scenario import reader as scenarios
-from lab.scenario.overrides import override
-from lab.scenario.scenario import Scenario
+from lab.scenario.scenario import Scenario, override
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import Cluster
 from lab.servers.supervisor import Supervisor

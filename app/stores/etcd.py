@@ -22,10 +22,9 @@ from etcd3gw.exceptions import ConnectionFailedError, ConnectionTimeoutError, Et
 from etcd3gw.lease import Lease
 from requests.adapters import HTTPAdapter
 
-from app.endpoint import Endpoint
 from app.journal import Journal
 from app.place import for_nobody
-from app.settings import Settings
+from app.settings import Endpoint, Settings
 from app.stores.etcd_connection import GONE, CountedAdapter
 
 CLIENT_OPTIONS: dict[str, Any] = {

@@ -22,10 +22,9 @@ from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
-from app.endpoint import Endpoint
 from app.journal import Journal
 from app.request_context import request_context
-from app.settings import Settings
+from app.settings import Endpoint, Settings
 from app.stores.mysql_connection import LOST, CountedConnection, LostReply
 
 POOL_OPTIONS = {"pool_size": 32, "max_overflow": 0, "timeout": 5.0}  # one for each thread of a replica: no thread needs more

@@ -11,10 +11,9 @@ from typing import Any
 
 import psycopg
 
-from app.endpoint import Endpoint
 from app.journal import Journal
 from app.request_context import request_context
-from app.settings import Settings
+from app.settings import Endpoint, Settings
 from app.stores import postgresql_connection
 
 CLIENT_OPTIONS = {"connect_timeout": 5}  # the server forks a process for each connection

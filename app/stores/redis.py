@@ -16,9 +16,8 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from app import plugins
-from app.endpoint import Address, Endpoint
 from app.journal import Journal
-from app.settings import Settings
+from app.settings import Address, Endpoint, Settings
 
 SENTINEL = "sentinel"  # the scheme of a sentinel's address
 PRIMARY = "lock"  # the sentinel's name for the server that it watches

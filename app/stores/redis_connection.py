@@ -21,11 +21,11 @@ from redis.connection import AbstractConnection
 
 from app import sent
 from app.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
-from app.endpoint import Address
 from app.failpoints import RENEW
 from app.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
 from app.request_context import SENT_NS, request_context
+from app.settings import Address
 from app.stores import renewals
 from app.stores.redis_commands import (
     GRANTS_LATE,

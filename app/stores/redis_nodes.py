@@ -11,11 +11,10 @@ from typing import Any
 import redis
 
 from app.answer import agreed
-from app.endpoint import Endpoint
 from app.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
 from app.request_context import request_context
-from app.settings import Settings
+from app.settings import Endpoint, Settings
 from app.stores import redis_asyncio, redis_connection, renewals
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE
 from app.stores.redis import Redis, counted

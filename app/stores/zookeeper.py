@@ -21,9 +21,8 @@ from kazoo.exceptions import (
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import KazooState, ZnodeStat
 
-from app.endpoint import Endpoint
 from app.journal import Journal
-from app.settings import Settings
+from app.settings import Endpoint, Settings
 from app.stores.zookeeper_client import CountedClient
 
 CLIENT_OPTIONS: dict[str, Any] = {

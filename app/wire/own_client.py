@@ -11,11 +11,10 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from app.endpoint import Address
 from app.journal import Journal
 from app.lock import Grant, NotAcquired, NotOwner, Result, Stage, Work
 from app.place import PLACE, CurrentRequest
-from app.settings import Settings
+from app.settings import Address, Settings
 from app.stores import lock_store
 from app.wire.lane import LOOPBACK, WireLane, renewal
 from app.wire.servers import servers

@@ -20,7 +20,7 @@ from lab.explore.search.replay import Differs
 from lab.explore.server import redis_server
 from lab.explore.store.others import is_other
 from lab.explore.store.real_redis import MachineStalled, RealRedis
-from lab.language.choice import of_environment
+from lab.language import of_environment
 from lab.paths import REPORTS, shown
 from lab.play.levels import LEVELS, Level
 from lab.play.own_levels import own_levels

@@ -7,13 +7,12 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from lab.containers.backend import as_many_as_are_up
 from lab.evidence import run_folder
 from lab.paths import COMMAND, shown
-from lab.pipeline import conduct_with_progress, finish
+from lab.pipeline import as_many_as_are_up, conduct_with_progress, finish
 from lab.report.terminal import drawing, introduce, summarise, terminal, where_to_look
 from lab.scenario import reader as scenarios
-from lab.scenario.overrides import override
+from lab.scenario.scenario import override
 from lab.scenario.stages import find_stage
 from lab.servers import external_stores
 from lab.servers.supervisor import supervised

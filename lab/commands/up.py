@@ -14,7 +14,7 @@ from lab.errors import BadInput, ExitStatus, NotReady
 from lab.evidence.run_folder import RunFolder, kept_on_failure
 from lab.paths import COMMAND, LOCUSTFILES, shown
 from lab.scenario import reader as scenarios
-from lab.scenario.overrides import override
+from lab.scenario.scenario import override
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import Cluster, cluster
 from lab.servers.process import ends_of_logs

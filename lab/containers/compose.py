@@ -30,8 +30,7 @@ from lab.interrupts import interruptible
 from lab.paths import HOME, REPORTS, need_clone
 from lab.scenario import reader as scenarios
 from lab.scenario.options import OPTIONS, flags
-from lab.scenario.overrides import override
-from lab.scenario.scenario import Scenario
+from lab.scenario.scenario import Scenario, override
 from lab.scenario.stages import find_stage
 from lab.servers.process import free_port
 

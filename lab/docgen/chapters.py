@@ -14,8 +14,7 @@ from app.locks import part, stages
 from lab.docgen import figures
 from lab.docgen.figures import result, timeline
 from lab.errors import BadInput, choose_from
-from lab.language.choice import NAMES, Language
-from lab.language.phrases import quoted
+from lab.language import NAMES, Language, quoted
 from lab.paths import HOME
 from lab.play.levels import LEVELS
 from lab.play.texts import said

@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from app.lock import Claim
 from app.locks import stages
 from lab.errors import choose_from
-from lab.language.choice import Language
-from lab.language.phrases import quoted
+from lab.language import Language, quoted
 from lab.paths import DOCS
 from lab.report.reference import Outcome, worst
 from lab.story.say import ENGLISH, text, words

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.locks import stages
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report import reference
 from lab.report.chart import BLUE, GREEN, RED, headed, write
 from lab.report.reference import CEILING, Outcome, tally, tried, worst

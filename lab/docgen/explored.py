@@ -20,8 +20,7 @@ from lab.explore.code.program import FOR_EVER_MS, Task
 from lab.explore.kept import KeptDecision, Summary, of_claims
 from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
 from lab.explore.store.others import why_not
-from lab.language.choice import Language
-from lab.language.phrases import quoted
+from lab.language import Language, quoted
 from lab.paths import HOME
 from lab.report import matrix, reference
 from lab.story import lanes, say

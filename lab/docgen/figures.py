@@ -21,14 +21,15 @@ from lab.evidence.run_folder import load as load_record
 from lab.experiments.child_run import child_run
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import judge_again
-from lab.language.choice import Language
+from lab.language import Language
 from lab.paths import DOCS, HOME, REFERENCE, REPORTS
-from lab.report import reference, run_page, timeline_focus, timeline_reader
+from lab.report import reference, run_page, timeline_reader
 from lab.report.run_data import Result
 from lab.report.run_data import load as load_result
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS, flags
 from lab.scenario.toml_types import entry_of
+from lab.story import from_findings
 from lab.story.steps import steps
 from lab.story.timeline import NEVER, Timeline, load
 
@@ -106,7 +107,7 @@ def open_on_the_worst(picture: Timeline) -> None:
     """Open on the write that destroyed most, of those whose victim is known."""
     known = [place for place, loss in enumerate(picture.losses) if loss.victim != NEVER]
     picture.focus = max(known, key=lambda place: picture.losses[place].destroyed, default=picture.focus)
-    picture.opens = timeline_focus.opening(picture)
+    picture.opens = from_findings.opening(picture)
 
 
 def cut(picture: Timeline) -> None:

@@ -37,12 +37,11 @@ from lab.experiments import (
     sweeps,
 )
 from lab.experiments.sweep import curves_of, load_result
-from lab.language.choice import Language
-from lab.language.phrases import quoted
+from lab.language import Language, quoted
 from lab.paths import HOME, REFERENCE
 from lab.report import comparison, hero, matrix, scorecard, site
+from lab.report.chart import PAPERS
 from lab.report.html import named
-from lab.report.palette import PAPERS
 from lab.report.reference import ladder, of_stage
 from lab.report.run_page import STEPS, TIMELINES
 from lab.scenario import reader

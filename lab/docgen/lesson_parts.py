@@ -11,8 +11,7 @@ from typing import Any
 from lab.evidence.loss import Mechanism
 from lab.experiments import measurement
 from lab.experiments.benchmark import BenchFile
-from lab.language.choice import Language
-from lab.language.phrases import quoted
+from lab.language import Language, quoted
 from lab.paths import HOME, REFERENCE
 from lab.story import say
 from lab.story.say import ENGLISH, text

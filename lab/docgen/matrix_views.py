@@ -14,14 +14,14 @@ from app.lock import Stage
 from app.locks import stages
 from lab.errors import choose_from
 from lab.experiments.matrix import decided
-from lab.language.choice import Language
+from lab.language import Language
 from lab.paths import REFERENCE
 from lab.play.levels import LEVELS, LevelKind
 from lab.report import matrix, matrix_page, matrix_picture, reference
+from lab.report.chart import PAPERS
 from lab.report.html import named
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import completed
-from lab.report.palette import PAPERS
 from lab.story.say import ENGLISH, text, words
 from lab.text import counted, folded, table
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from app.locks import PARTS, stages
 from lab.errors import BadInput, choose_from
-from lab.language.phrases import exactly
+from lab.language import exactly
 from lab.paths import HOME
 from lab.report.markdown import anchor
 

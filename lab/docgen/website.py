@@ -16,7 +16,7 @@ from pathlib import Path
 from lab.docgen import figures, translations
 from lab.errors import BadInput
 from lab.evidence.run_folder import replace
-from lab.language.choice import Language
+from lab.language import Language
 from lab.paths import HOME
 from lab.report import run_data
 from lab.report.html import named, page

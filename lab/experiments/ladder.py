@@ -17,7 +17,7 @@ from lab.report.comparison import report_many
 from lab.report.run_data import repeat_of, write_rounds
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.scenario import reader as scenarios
-from lab.scenario.overrides import override
+from lab.scenario.scenario import override
 from lab.servers.supervisor import one_supervisor, supervised
 from lab.story.verdict import headline
 

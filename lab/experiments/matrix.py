@@ -24,7 +24,7 @@ from lab.explore import kept
 from lab.explore.kept import of_claims
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
-from lab.language.choice import Language
+from lab.language import Language
 from lab.paths import EXPECTED, INSTALLED, REPORTS, need_clone, shown
 from lab.pipeline import publish_site
 from lab.report.matrix import Cell, Matrix, Origin, Round, in_short, load, never_admitted, read

@@ -29,9 +29,8 @@ from lab.experiments.omission import (
     of,
 )
 from lab.paths import REFERENCE
-from lab.report.chart import FONTS, headed
+from lab.report.chart import DARK, FONTS, LIGHT, PAPERS, Paper, headed
 from lab.report.chart import write as write_chart
-from lab.report.palette import DARK, LIGHT, PAPERS, Paper
 from lab.report.statistics import Spread, mean_of_ratios, of_amounts
 from lab.text import counted, table, thousands
 

@@ -21,9 +21,8 @@ from lab.judge.judgement import Judgement, Verdict
 from lab.report.matrix import Cell, cell_requests
 from lab.report.tested_lock import Speed, TestedCell
 from lab.scenario import reader as scenarios
-from lab.scenario.overrides import override
 from lab.scenario.reader import ENDING
-from lab.scenario.scenario import Scenario
+from lab.scenario.scenario import Scenario, override
 from lab.servers import external_stores, fault_target
 
 NEXT_TO, UNDER = "lua", "rush"  # with which stage the speed is compared, and under which scenario

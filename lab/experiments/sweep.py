@@ -19,14 +19,13 @@ from lab.errors import BadInput
 from lab.experiments import measurement
 from lab.experiments.measurement import Measurement
 from lab.judge.judgement import Judgement
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report import statistics
 from lab.report.chart import LINES
 from lab.report.statistics import Spread
 from lab.scenario import reader as scenarios
-from lab.scenario.overrides import override
 from lab.scenario.requirements import NEEDS
-from lab.scenario.scenario import Scenario
+from lab.scenario.scenario import Scenario, override
 from lab.story.say import text, words
 from lab.story.verdict import why
 

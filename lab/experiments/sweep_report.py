@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from lab.evidence.run_folder import replace
 from lab.experiments import sweeps
 from lab.experiments.sweep import Curve, Spot, Sweep, SweepResult, curves_of, load_result, shown
-from lab.language.choice import Language
-from lab.language.phrases import quoted
+from lab.language import Language, quoted
 from lab.report.chart import headed
 from lab.report.chart import write as write_chart
 from lab.report.html import in_both, inline, named

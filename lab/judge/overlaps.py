@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from app.journal import Renewed
 from lab.evidence.fault_record import Effect
 from lab.judge.conflict import Conflict
-from lab.judge.entitlement import gave_less, held, lease_begins, lease_end
+from lab.judge.entitlement import SentOutside, Sessions, ended_by_itself, gave_less, held, lease_begins, lease_end, renews
 from lab.judge.fact import TwoInside
 from lab.judge.faults import MAJORITY
 from lab.judge.findings import Findings
@@ -16,7 +16,6 @@ from lab.judge.grant import Grant, GrantsOfKey, Name
 from lab.judge.key_history import BORN, FOREVER_NS, KeyHistory
 from lab.judge.losses import GOT, Conflicts
 from lab.judge.mechanisms import explain
-from lab.judge.sent_outside import SentOutside, Sessions, ended_by_itself, renews
 from lab.judge.thefts import EXPIRES, REPORTED_AT_ONCE_NS, Thefts, acquired_ns
 
 FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant

@@ -8,32 +8,36 @@
 VOID where the danger was never reached, where the two counts disagree (the load's requests, and the writes in the replicas'
 journals), or where the run was cut short. BROKEN comes before VOID: a proof stays a proof. A violation of another
 claim is reported next to the verdict; if the stage makes that claim, the verdict is BROKEN.
+
+A violation is proved by evidence that is complete, and by lines that the load's record does not contradict. Where the two
+accounts disagree elsewhere, lines still prove what they show: a write that overwrote another write, a request that wrote twice.
+They do not prove what never happened: that no other request got the lock may only mean that it was not journaled.
 """
 
 from __future__ import annotations
 
 import contextlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 import msgspec
 
 from app.lock import Claim
 from lab.evidence import run_folder
-from lab.evidence.history import History, Outcome
+from lab.evidence.history import FAULTS, KEY_EVENTS, History, Outcome, journal_of
 from lab.evidence.inventory import Damage, DamageKind, changes
-from lab.evidence.loss import LossFile, Mechanism
+from lab.evidence.loss import Loss, LossFile, Mechanism
 from lab.evidence.run_folder import RUN, RunRecord
 from lab.evidence.run_tables import Ending
 from lab.judge import run_facts
 from lab.judge.analysis import WITHOUT_CLOCK, analyse, analyse_without_clock
-from lab.judge.fact import Code, Fact
+from lab.judge.fact import Code, Fact, Repeated, TwoInside
 from lab.judge.findings import Findings
-from lab.judge.judgement import VERDICT, Judgement, Measure, Seal, Verdict, Violation, differences, kept_seal, seal_of
+from lab.judge.judgement import VERDICT, Evidence, Judgement, Measure, Seal, Verdict, Violation, differences, kept_seal, seal_of
 from lab.judge.losses import net_losses
 from lab.judge.promises import FREED, IN_TIME, PROMISES
-from lab.judge.proof import damages, doubts, missing, rests_on_the_key, stands, strange
+from lab.judge.run_facts import REPORTS_KEYS
 from lab.judge.violations import serves_next_to_nobody
 
 # claims that a lock gets free again; of a lock that hardly ever is, a fault shows nothing
@@ -253,3 +257,89 @@ def _outlasted_by_renewals(findings: Findings, claim: str) -> bool:
     """Return whether a lock outlasted its TTL because it was renewed, although its stage does not promise that."""
     about_leases = (Claim.held_to_the_end.name, Claim.held_past_an_explicit_lease.name, Claim.survives_a_failed_renewal.name)
     return claim in about_leases and findings.renewals > 0 and findings.measures["outlasted_ttl"] > 0
+
+
+# Who promises both has no excuse in a theft: then it does not matter that the lines of the thief may be gone.
+NO_THEFTS = (Claim.releases_only_its_own.name, Claim.releases_atomically.name)
+
+NAMED = 3  # keys in a fact
+
+
+def damages(findings: Findings) -> list[Fact]:
+    """Return what is wrong with the files of the evidence."""
+    return [Fact(Code.DAMAGED, one.n, one.of, file=one.file, name=one.kind, detail=one.detail) for one in findings.damage]
+
+
+def doubts(findings: Findings) -> list[Fact]:
+    """Return all that makes the evidence doubtful."""
+    return [*damages(findings), *findings.mismatches, *filter(None, [findings.account.disagreement])]
+
+
+def stands(violation: Violation, findings: Findings, claims: Container[str]) -> bool:
+    """Return whether a violation is proved by evidence that nothing contradicts. claims: what the stage promises."""
+    if findings.damage:
+        return False
+    if not findings.mismatches and not findings.account.disagreement:
+        return True
+    shown = [one for one in violation.evidence if _shows(one, findings)]
+    if any(isinstance(one, Loss | TwoInside) for one in shown):
+        may_be_theft = findings.run.has_store and findings.mismatches
+        return not may_be_theft or all(claim in claims for claim in NO_THEFTS)
+    if any(isinstance(one, Loss | TwoInside | Repeated) for one in violation.evidence):
+        return bool(shown)
+    return not findings.mismatches
+
+
+def _shows(evidence: Evidence, findings: Findings) -> bool:
+    """Return whether a conflict or a repetition was shown, and the load's record agrees with it."""
+    match evidence:
+        case Loss():
+            grants = evidence.culprit, evidence.victim
+            return all(grant is not None and grant.request not in findings.doubtful for grant in grants)
+        case TwoInside():
+            both = evidence.elder, evidence.younger
+            known = all(grant.releasing_ns for grant in both) or not findings.mismatches  # a release may be missing
+            return known and not any(grant.request in findings.doubtful for grant in both)
+        case Repeated():
+            return evidence.request not in findings.doubtful
+    return False
+
+
+def rests_on_the_key(violation: Violation, findings: Findings) -> bool:
+    """Return whether a violation rests on the key that grants name, and the store never reported that key.
+
+    Then nobody knows who deleted the lock, and the end of a lease, or a theft, may excuse it. Where nothing of the scenario can
+    have ended a lease, no excuse is needed.
+    """
+    by_key = any(isinstance(one, Loss | TwoInside) for one in violation.evidence)
+    return by_key and bool(findings.strange_key) and findings.run.stretched
+
+
+def strange(findings: Findings) -> Fact:
+    """Return that the grants name another key than the store knows."""
+    return Fact(Code.STRANGE_KEY, name=findings.strange_key, several=tuple(findings.known_keys[:NAMED]))
+
+
+def missing(folder: Path, record: RunRecord, findings: Findings) -> list[Damage]:
+    """Return what is missing from a run folder, each file once. findings: what the analysis of its history found."""
+    found: dict[str, Damage] = {}
+    for damage in _unlisted(folder, record, findings):
+        found.setdefault(damage.file, damage)
+    return [damage for damage in found.values() if damage.file not in findings.left_out]
+
+
+def _unlisted(folder: Path, record: RunRecord, findings: Findings) -> Iterator[Damage]:
+    """Yield what no hash shows: files that the run never wrote, and claims of another lab."""
+    for replica in sorted({*record.took_part, *findings.acknowledged_by_replica} - {""}):
+        if not (folder / journal_of(replica)).is_file():
+            yield Damage(journal_of(replica), DamageKind.MISSING)
+    reports_keys = record.stage["store"] in REPORTS_KEYS and findings.sent > 0
+    if reports_keys and not (folder / KEY_EVENTS).is_file():
+        yield Damage(KEY_EVENTS, DamageKind.MISSING)
+    recorded = {outcome.record.name for outcome in findings.faults}
+    for note in sorted((folder / "faults").glob("*.reached")):
+        if note.stem not in recorded:
+            yield Damage(FAULTS, DamageKind.FAULT_NOT_RECORDED, detail=note.stem)
+    unknown = [name for name in (record.scenario["tests"], *record.stage["claims"]) if name not in Claim.__members__]
+    if unknown:
+        yield Damage(RUN, DamageKind.UNKNOWN_CLAIM, detail=unknown[0])

@@ -21,7 +21,7 @@ from lab.explore.search.world import World
 from lab.explore.store.real_redis import Contents, RealRedis, loading
 from lab.explore.store.resp import whole
 from lab.explore.store.table import StoreTable
-from lab.language.choice import Language
+from lab.language import Language
 from lab.story import say
 
 WAITING = "waiting"  # a phase of a client

@@ -8,7 +8,7 @@ from typing import Any
 
 from lab.explore.model import Numbered
 from lab.explore.search.harm import Why
-from lab.language.choice import Language
+from lab.language import Language
 from lab.play.board import Board
 from lab.play.graph import NEVER, Graph
 from lab.play.report import broken_by, reported

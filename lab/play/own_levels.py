@@ -11,7 +11,7 @@ from lab.explore.questions import PAIR, TTL_MS, Question, by_default
 from lab.explore.search.event import Budget
 from lab.explore.search.search import Searched
 from lab.explore.store.real_redis import RealRedis
-from lab.language.choice import Language
+from lab.language import Language
 from lab.play.graph import searched
 from lab.play.levels import Level, LevelKind
 from lab.play.texts import Said, faults, said

@@ -11,7 +11,7 @@ from lab.explore.search.harm import Finding
 from lab.explore.search.move import Move
 from lab.explore.search.state import RUNS, State
 from lab.explore.store.resp import Failure, Reply
-from lab.language.choice import Language
+from lab.language import Language
 from lab.play.board import WAITING, Board
 from lab.story import say
 from lab.story.deeds import Seen, breaks, of_event

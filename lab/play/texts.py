@@ -16,8 +16,7 @@ import msgspec
 from markupsafe import Markup, escape
 
 from lab.explore.search.event import Budget
-from lab.language.choice import Language
-from lab.language.phrases import exactly
+from lab.language import Language, exactly
 from lab.story import say
 
 PARTS = ("scheduler", "play", "claim")  # the parts of the catalogue with texts of a page, goals, claims

@@ -11,8 +11,7 @@ import msgspec
 
 from lab.errors import BadInput, in_short
 from lab.evidence.run_folder import replace
-from lab.language.choice import Language
-from lab.language.phrases import quoted
+from lab.language import Language, quoted
 from lab.paths import REFERENCE
 from lab.report import chart, run_data
 from lab.report.charts import charts

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.locks import part, stages
-from lab.language.choice import Language
-from lab.language.phrases import quoted
+from lab.language import Language, quoted
 from lab.report import chart
 from lab.report.chart import BLUE, FEW, RED
 from lab.report.run_data import Result

@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report import reference
+from lab.report.chart import HARMS, PAPERS, Mark
 from lab.report.matrix_layout import Marks, marks
 from lab.report.matrix_picture import legend, write
-from lab.report.palette import HARMS, PAPERS, Mark
 from lab.report.run_data import Result
 from lab.report.site import HEROES
 from lab.report.statistics import Spread, mean

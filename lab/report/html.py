@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 
 from lab.evidence.run_folder import replace
-from lab.language.choice import NAMES, Language
+from lab.language import NAMES, Language
 from lab.story import say
 from lab.story.verdict import headline
 from lab.text import thousands

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.statistics import wilson
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario

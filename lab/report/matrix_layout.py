@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from app.locks import part, stages
-from lab.language.choice import Language
-from lab.language.phrases import quoted
+from lab.language import Language, quoted
+from lab.report.chart import Mark
 from lab.report.matrix import Cell, lost_otherwise
-from lab.report.palette import Mark
 from lab.scenario import reader as scenarios
 
 Marks = dict[tuple[str, str], Mark]  # by scenario and stage

@@ -10,13 +10,12 @@ import msgspec
 
 from app.lock import Claim, Stage
 from app.locks import stages
-from lab.language.choice import Language
-from lab.language.phrases import quoted
+from lab.language import Language, quoted
 from lab.paths import COMMAND
+from lab.report.chart import HARMS, NAMES, SIGNS, Mark
 from lab.report.html import in_both, named
 from lab.report.matrix import Cell, Origin, cell_requests, in_short, never_admitted
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, in_words, layout, mark, marks
-from lab.report.palette import HARMS, NAMES, SIGNS, Mark
 from lab.report.statistics import wilson
 from lab.scenario import reader as scenarios
 from lab.scenario.requirements import NEEDS

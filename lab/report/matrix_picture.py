@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.locks import stages
-from lab.language.choice import Language
-from lab.language.phrases import quoted
+from lab.language import Language, quoted
+from lab.report.chart import HARMS, HELD, NAMES, PAPERS, SIGNS, Mark, Paper
 from lab.report.html import page
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, Marks, in_words, layout, marks, part_of
 from lab.report.matrix_page import NOTHING, Decided, write_page
-from lab.report.palette import HARMS, HELD, NAMES, PAPERS, SIGNS, Mark, Paper
 from lab.story.lanes import letters_of, wrapped
 from lab.story.say import ENGLISH, text, words
 

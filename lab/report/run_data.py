@@ -14,7 +14,7 @@ from lab.evidence.run_folder import load as load_record
 from lab.judge.faults import FaultOutcome
 from lab.judge.findings import BIN_NS, Findings
 from lab.judge.judgement import Judgement
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.statistics import mean
 from lab.scenario.options import OPTIONS, Label
 from lab.scenario.requirements import servers

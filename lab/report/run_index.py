@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from lab.evidence.run_folder import replace
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.matrix import Cell, in_short
 from lab.report.run_data import Result, labels, load, parameter
 from lab.story.verdict import headline, why

@@ -18,8 +18,7 @@ from lab.evidence.run_folder import replace, save
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement, Violation
 from lab.judge.verdict import judge_again
-from lab.language.choice import Language
-from lab.language.phrases import quoted
+from lab.language import Language, quoted
 from lab.paths import COMMAND
 from lab.report import chart, run_data, timeline_reader
 from lab.report.chart import LINES

@@ -13,7 +13,7 @@ import msgspec
 from app.locks import stages
 from lab.judge.fact import Code
 from lab.judge.judgement import Judgement, Verdict, Violation
-from lab.language.choice import Language
+from lab.language import Language
 from lab.scenario import reader
 from lab.story import say, verdict
 from lab.text import thousands

@@ -17,13 +17,11 @@ import msgspec
 
 from app import locks
 from lab.judge.judgement import Judgement
-from lab.language.choice import Language
-from lab.language.phrases import quoted
+from lab.language import Language, quoted
 from lab.paths import REPORTS
-from lab.report.chart import FEW, LINES
+from lab.report.chart import FEW, LINES, PAPERS
 from lab.report.html import in_both, inline, named
 from lab.report.matrix import Cell, in_short, load, lost_otherwise
-from lab.report.palette import PAPERS
 from lab.report.run_data import labels
 from lab.report.run_index import FIELDS, PAGE, Row, line, rows
 from lab.story import say

@@ -15,8 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from app.lock import Stage
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement
-from lab.language.choice import Language, of_environment
-from lab.language.phrases import quoted
+from lab.language import Language, of_environment, quoted
 from lab.paths import COMMAND, shown
 from lab.report.run_words import RunWords, mender
 from lab.scenario.scenario import Scenario

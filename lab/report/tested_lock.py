@@ -15,7 +15,7 @@ import msgspec
 
 from app.lock import Claim
 from lab.errors import ExitStatus
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.html import page
 from lab.report.matrix import Cell, Origin
 from lab.report.statistics import mean_of_ratios

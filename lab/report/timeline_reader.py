@@ -18,10 +18,9 @@ from lab.judge.faults import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.grant import GrantRecord
 from lab.judge.judgement import Judgement
-from lab.report.timeline_focus import Focus, focus_of, loss_in_focus, opening
 from lab.report.timeline_order import place_commands
 from lab.report.timeline_votes import ENDS, assign_lives, assign_votes, voters_of, votes_of
-from lab.story.from_findings import claim_story
+from lab.story.from_findings import Focus, claim_story, focus_of, loss_in_focus, opening
 from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
 
 LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters

@@ -21,8 +21,8 @@ from lab.interrupts import signals_held, unless_interrupted
 from lab.load.locust import LoadFailed
 from lab.paths import REPORTS, shortage
 from lab.run import environment
+from lab.run.environment import Processors
 from lab.run.fault_injector import injecting, prepare
-from lab.run.processors import Processors
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster

@@ -15,11 +15,10 @@ from app.locks import A_NAME
 from app.settings import NESTINGS
 from lab.errors import BadInput, choose_from
 from lab.paths import LOCUSTFILES, SCENARIOS, shown
-from lab.scenario.contradictions import contradictions
 from lab.scenario.faults import parse as parse_fault
 from lab.scenario.options import OPTIONS, SHOWN
 from lab.scenario.requirements import MEASURES, NEEDS
-from lab.scenario.scenario import SYNCS, Scenario
+from lab.scenario.scenario import SYNCS, Scenario, contradictions
 from lab.scenario.toml_types import Duration, Tables, Text, converted
 
 ENDING = ".toml"  # what ends so is the path of a file, and not the name of a scenario of the lab

@@ -1,12 +1,23 @@
-"""One situation under which one claim is tested. ``reader.py`` makes the record from a TOML file."""
+"""One situation under which one claim is tested, what would contradict itself in it, and how a user changes it for one run.
+
+``reader.py`` makes the record from a TOML file, where the types of the keys have been checked before.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from msgspec.structs import asdict, replace
 
 from app.lock import Claim, Stage
+from lab.errors import BadInput
 from lab.scenario.fault import Fault, kind_of
-from lab.scenario.requirements import NEEDS, servers
+from lab.scenario.options import OPTIONS, shown
+from lab.scenario.requirements import NEEDS, most_servers, servers
 from lab.scenario.toml_types import Counts, Duration, Line, Nodes, Servers, Switch, Text, Texts
 from lab.text import counted
 
@@ -77,3 +88,191 @@ class Scenario:
                 has = f"the store of {stage.name} has {counted(number, 'server')}"
                 return f"the fault {kind_of(fault)} of the scenario {self.name} acts on server {min(nodes)}, and {has}"
         return None
+
+
+LONGEST_LOAD_S = 86_400  # from the first to the last request, at a rate
+
+
+def contradictions(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
+    """Yield what makes no sense in a scenario, each in a sentence. given: the keys of its file."""
+    if not (scenario.title.isprintable() and scenario.title.strip()):
+        yield f"title must be one line of text in quotes, not {shown(scenario.title)}"
+    yield from chain(of_load(scenario, given), of_ttl(scenario), _lock(scenario))
+    yield from chain(_servers(scenario), _faults(scenario))
+
+
+def of_load(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
+    """Yield what makes no sense in the load. given: the keys of the file, or a run's options; ``rate`` where there is one."""
+    users, requests, processes, connections = scenario.users, scenario.requests, scenario.processes, scenario.connections
+    if "users" in given and "rate" in given:
+        yield "users and rate exclude each other: at a rate, no users wait for answers. Give one of the two"
+    if "seed" in given and "rate" not in given:
+        yield "seed has no effect without rate: it sets the random arrival times. Give both, or neither"
+    if "connections" in given and "rate" not in given:
+        yield "connections has no effect without rate: users have one connection each. Give both, or neither"
+    if scenario.rate is not None and requests > scenario.rate * LONGEST_LOAD_S:
+        yield (
+            f"{requests} requests at a rate of {scenario.rate:g} a second take longer than {LONGEST_LOAD_S // 3600} hours; "
+            "give a higher rate, or fewer requests"
+        )
+    if processes > requests:
+        yield f"{processes} Locust processes cannot share {counted(requests, 'request')}; give at most {requests} processes"
+    if connections is not None and connections < processes:
+        yield f"processes = {processes} cannot share connections = {connections}; give at most as many"
+    if "rate" not in given and users < processes:
+        yield f"processes = {processes} cannot share users = {users}; give at most {users}"
+    if "users" in given and users > requests:
+        yield f"users = {users} cannot share requests = {requests}; give at most {counted(requests, 'user')}, or more requests"
+    if "stock" in given and scenario.stock is not None and scenario.stock >= requests:
+        yield f"stock = {scenario.stock} is never sold out by requests = {requests}; give fewer items, or more requests"
+
+
+def of_ttl(scenario: Scenario) -> Iterator[str]:
+    """Yield what makes no sense in the lock's times."""
+    ttl_ms, retry_ms = scenario.ttl_ms, scenario.retry_ms
+    if ttl_ms is not None and ttl_ms < retry_ms:
+        yield (
+            f"retry_ms = {retry_ms} is longer than ttl_ms = {ttl_ms}: a waiter would sleep longer than a whole lease. "
+            f"Give a ttl_ms of at least {retry_ms}"
+        )
+
+
+def _lock(scenario: Scenario) -> Iterator[str]:
+    if scenario.lease_ms is not None and "lease" not in scenario.needs:
+        yield f'lease_ms = {scenario.lease_ms} reaches only a stage that takes a lease; give needs = ["lease"] as well'
+    if scenario.receipts and "writes" not in scenario.needs:
+        yield 'receipts = true makes a request write twice, which not every resource can; give needs = ["writes"] as well'
+    if twice := sorted({need for need in scenario.needs if scenario.needs.count(need) > 1}):
+        yield f"needs has {twice[0]!r} more than once"
+    if scenario.cures == scenario.name:
+        yield f"cures = {scenario.cures!r} is the scenario itself; name the scenario that shows the problem"
+
+
+def _servers(scenario: Scenario) -> Iterator[str]:
+    if scenario.store_syncs != "always" and not scenario.store_persists:
+        yield f"store_syncs = {scenario.store_syncs!r} is about a file, and there is none; give store_persists = true as well"
+    if scenario.store_second_replica and not (scenario.store_replica and "standby" in scenario.needs):
+        yield 'store_second_replica = true needs store_replica = true and needs = ["standby"]: one primary with a replica'
+    most = most_servers(scenario.needs, scenario.store_nodes, scenario.store_replica)
+    named = [("nodes_away", scenario.nodes_away)]
+    named += [
+        (f"the fault {kind_of(fault)}: {key}", getattr(fault, key))
+        for fault in scenario.faults
+        for key in ("nodes", "away")
+        if hasattr(fault, key)
+    ]
+    for what, numbers in named:
+        if beyond := [number for number in numbers if number > most]:
+            yield f"{what} names the server {beyond[0]}, and the lock's store has at most {counted(most, 'server')} here"
+        if len(set(numbers)) < len(numbers):
+            yield f"{what} must name each server once, not {list(numbers)}"
+    if len(scenario.nodes_away) >= most:
+        yield f"nodes_away = {list(scenario.nodes_away)} stops every server of the lock's store; leave at least one"
+
+
+def _faults(scenario: Scenario) -> Iterator[str]:
+    for fault in scenario.faults:
+        what, nodes, away = f"the fault {kind_of(fault)}", getattr(fault, "nodes", ()), getattr(fault, "away", ())
+        if running := sorted(set(away) - set(scenario.nodes_away)):
+            yield f"{what}: away names the server {running[0]}, which is not stopped from the beginning; add it to nodes_away"
+        if stopped := sorted(set(nodes) & set(scenario.nodes_away)):
+            yield f"{what}: nodes names the server {stopped[0]}, which nodes_away has stopped already"
+        if fault.at.startswith("write_again.") and not scenario.receipts:
+            yield f"{what}: at = {fault.at!r} is never reached without receipts = true: a request writes once"
+        if fault.skip > scenario.requests * (2 if scenario.nested else 1):
+            yield f"{what}: skip = {fault.skip} is never reached with requests = {scenario.requests}"
+
+
+def scaled(scenario: Scenario, stage: Stage, given: Collection[str]) -> Scenario:
+    """Return the scenario with a TTL that the stage can keep. Raises BadInput.
+
+    given: the names of the options that the user gave; their values stay as they are.
+
+    Scenarios use milliseconds where the documents use seconds. Some stores count TTLs in whole seconds, and some locks have one
+    TTL in their code. For such a lock, all times of the scenario change by the same factor: a time that is longer than the TTL
+    stays longer than the TTL. A note of the run records the factor.
+    """
+    ttl_ms, step_ms = scenario.ttl_ms, stage.ttl_step_ms
+    fitting_ms = ttl_ms if ttl_ms is None else stage.ttl_ms if stage.has_fixed_ttl else -(-ttl_ms // step_ms) * step_ms
+    if ttl_ms is None or fitting_ms is None or ttl_ms == fitting_ms:
+        return scenario
+    keeps = f"always has a TTL of {fitting_ms} ms" if stage.has_fixed_ttl else f"keeps TTLs in steps of {step_ms} ms"
+    if "ttl_ms" in given and stage.has_fixed_ttl:
+        raise BadInput(f"this run: {stage.name} {keeps}; leave out ttl_ms={ttl_ms}")
+    if "ttl_ms" in given:
+        lower_ms = fitting_ms - step_ms
+        choices = f"{lower_ms} or {fitting_ms}" if lower_ms else str(fitting_ms)
+        raise BadInput(f"this run: {stage.name} {keeps}; give ttl_ms={choices} instead of {ttl_ms}")
+    factor = fitting_ms / ttl_ms
+    grow = [option.name for option in OPTIONS.values() if option.scales_with_ttl and option.name not in given]
+    times: dict[str, Any] = {name: round(getattr(scenario, name) * factor) for name in grow}
+    faults = tuple(_longer(fault, factor) for fault in scenario.faults)
+    note = (
+        f"the TTL in force is {fitting_ms} ms instead of {ttl_ms}, because {stage.name} {keeps}; "
+        f"work, waits and faults last {factor:.2f} times as long, too"
+    )
+    return dataclasses.replace(scenario, ttl_ms=fitting_ms, faults=faults, notes=(*scenario.notes, note), **times)
+
+
+def _longer(fault: Fault, factor: float) -> Fault:
+    """Return the fault with all its times scaled."""
+    return replace(fault, **{name: round(value * factor) for name, value in asdict(fault).items() if name.endswith("_ms")})
+
+
+def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scenario:
+    """Return the scenario with what the user gave, fitted to the stage. Raises BadInput for values that make no sense.
+
+    given: values by the names in OPTIONS; None means not given.
+    """
+    asked = {name: value for name, value in given.items() if value is not None}
+    for name, value in asked.items():
+        if refusal := OPTIONS[name].refusal(value):
+            raise BadInput(f"this run: {refusal}")
+    scenario = dataclasses.replace(_fit_stock(scenario, asked), **asked)
+    known = asked.keys() - {"seed"} | ({"rate"} if scenario.rate is not None else set())  # a seed does no harm
+    _refuse(of_load(scenario, known))
+    if reason := scenario.misfit(stage):
+        raise BadInput(reason)
+    return _fit_ttl(_fit_users(scenario), stage, asked)
+
+
+def _refuse(reasons: Iterator[str]) -> None:
+    """Raise BadInput for the first reason, if there is one."""
+    for reason in reasons:
+        raise BadInput(f"this run: {reason}")
+
+
+def _fit_stock(scenario: Scenario, asked: Mapping[str, Any]) -> Scenario:
+    """Return the scenario with a stock in proportion to the requests that the user gave."""
+    requests = asked.get("requests", scenario.requests)
+    if "stock" in asked or scenario.stock is None or requests == scenario.requests:
+        return scenario
+    fitted = max(1, scenario.stock * requests // scenario.requests)
+    return _noted(
+        dataclasses.replace(scenario, stock=fitted),
+        f"{counted(fitted, 'item')} instead of {scenario.stock}: the run has {counted(requests, 'request')}",
+    )
+
+
+def _fit_users(scenario: Scenario) -> Scenario:
+    """Return the scenario with no more users than requests."""
+    if scenario.rate is not None or scenario.users <= scenario.requests:
+        return scenario
+    users, requests = counted(scenario.requests, "user"), counted(scenario.requests, "request")
+    return _noted(
+        dataclasses.replace(scenario, users=scenario.requests),
+        f"{users} instead of {scenario.users}: the run has only {requests}",
+    )
+
+
+def _fit_ttl(scenario: Scenario, stage: Stage, asked: Mapping[str, Any]) -> Scenario:
+    if stage.ttl_ms is None:
+        note = f"{stage.name} has no TTL: ttl_ms={scenario.ttl_ms} is not used"
+        return _noted(scenario, note) if "ttl_ms" in asked else scenario
+    scenario = scaled(dataclasses.replace(scenario, ttl_ms=scenario.ttl_ms or stage.ttl_ms), stage, asked)
+    _refuse(of_ttl(scenario))
+    return scenario
+
+
+def _noted(scenario: Scenario, note: str) -> Scenario:
+    return dataclasses.replace(scenario, notes=(*scenario.notes, note))

@@ -12,8 +12,8 @@ import os
 import socket
 from collections.abc import Iterable, Mapping
 
-from app.endpoint import Address, Endpoint
 from app.lock import Stage
+from app.settings import Address, Endpoint
 from lab.errors import BadInput
 from lab.scenario.fault import Place, Target
 from lab.scenario.scenario import Scenario

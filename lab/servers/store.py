@@ -49,7 +49,7 @@ class StoreServers(Protocol):
         """Return the servers to start for a scenario. They start at the same time."""
 
     def url(self, running: Sequence[Reachable]) -> str:
-        """Return the address for clients, in the form that ``app/endpoint.py`` parses."""
+        """Return the address for clients, in the form that ``app/settings.py`` parses."""
 
     def commands(self, running: Sequence[Server]) -> dict[str, int]:
         """Return how often each command ran on the servers since they started, without the lab's

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
 
-from lab.language.choice import Language
+from lab.language import Language
 from lab.story import say
 from lab.story.happening import Held, Kind, Scene, Story
 from lab.story.say import ENGLISH

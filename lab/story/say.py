@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from lab.evidence.loss import Mechanism
-from lab.language.choice import Language
+from lab.language import Language
 from lab.story.happening import LOSSES, Happening, Kind, Scene, Story
 from lab.text import thousands
 

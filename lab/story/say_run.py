@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from lab.language.choice import Language
+from lab.language import Language
 from lab.story import from_run, say
 from lab.story.happening import Happening, Kind
 from lab.story.say import ENGLISH

@@ -8,7 +8,7 @@ from lab.explore.code.program import FOR_EVER_MS
 from lab.explore.kept import CheapestBreak, Summary
 from lab.explore.questions import PAIR, Question
 from lab.explore.search.event import NONE
-from lab.language.choice import Language
+from lab.language import Language
 from lab.story.say import ENGLISH, faults, seconds, text, words
 from lab.text import thousands
 

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from lab.evidence.fault_record import AT_THE_STORE, Effect
 from lab.evidence.loss import Mechanism
-from lab.story.from_fault import began
 from lab.story.happening import Happening, Kind
-from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Timeline, Waited
+from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Timeline, Waited, began
 
 MOST = 6  # steps
 # a third request lost its own lock before its release

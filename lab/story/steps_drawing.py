@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from html import escape
 from itertools import count, pairwise
 
-from lab.language.choice import Language
+from lab.language import Language
 from lab.story import say, say_run
 from lab.story.happening import Kind
 from lab.story.lanes import BOLD_LETTER, letters_of, wrapped

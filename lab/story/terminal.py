@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from lab.language.choice import Language
+from lab.language import Language
 from lab.story import say
 from lab.story.happening import Doing, Kind, Scene, Story
 from lab.story.lanes import FIRST, shortened

@@ -13,7 +13,7 @@ import msgspec
 
 from lab.evidence.fault_record import Effect
 from lab.evidence.loss import Mechanism
-from lab.story.happening import Happening
+from lab.story.happening import Happening, Kind
 
 NEVER = -1
 RECEIVED_WITHIN_US = 100_000  # the lab receives an expiry up to this late, and all other events much sooner
@@ -294,3 +294,21 @@ class Timeline(msgspec.Struct, kw_only=True):
 def load(path: Path) -> Timeline | None:
     """Return the timeline in a file, or None without the file."""
     return msgspec.json.decode(path.read_bytes(), type=Timeline) if path.exists() else None
+
+
+SHORTEST_FAULT_US = 10_000  # a fault that is over at once, such as an exception or a lost reply, has no duration to report
+
+
+def began(picture: Timeline, fault: DrawnFault, kind: Kind = Kind.FAULT) -> Happening:
+    """Return that a fault began: in a request, as far as the evidence names it."""
+    kind = kind if fault.request and fault.replica != NEVER else Kind.FAULT_ANYWHERE
+    lasted = fault.back == NEVER and fault.recovered - fault.at >= SHORTEST_FAULT_US
+    return Happening(
+        kind,
+        fault.at / 1000,
+        fault.request,
+        place=picture.replicas[fault.replica] if fault.replica != NEVER else "",
+        fault=fault.kind,
+        for_ms=(fault.recovered - fault.at) / 1000 if lasted else 0,
+        locked=picture.is_locked,
+    )

@@ -13,8 +13,7 @@ from lab.evidence.loss import Mechanism
 from lab.evidence.run_tables import Ending
 from lab.judge.fact import Code, Fact, Unseen
 from lab.judge.judgement import Judgement, Verdict, Violation
-from lab.language.choice import Language
-from lab.language.phrases import quoted
+from lab.language import Language, quoted
 from lab.scenario.requirements import MEASURES
 from lab.story.say import ENGLISH, listed, mechanism, text, words
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.lock import Stage
 from app.locks import stages
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report import matrix, reference
 from lab.scenario.reader import load
 from lab.story.say import text

@@ -17,12 +17,11 @@ import msgspec
 
 from app.locks import stages
 from lab.errors import BadInput, choose_from
-from lab.language.choice import Language
+from lab.language import Language
 from lab.paths import DOCS, HOME
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS
-from lab.scenario.overrides import override
-from lab.scenario.scenario import Scenario
+from lab.scenario.scenario import Scenario, override
 from lab.scenario.toml_types import entry_of
 from lab.ui import questions
 

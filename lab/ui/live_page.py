@@ -13,8 +13,7 @@ from pathlib import Path
 import msgspec
 
 from app.locks import stages
-from lab.language.choice import Language
-from lab.language.phrases import exactly
+from lab.language import Language, exactly
 from lab.report.html import page
 from lab.scenario import reader as scenarios
 from lab.scenario.faults import faults

@@ -16,10 +16,10 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from app.locks import stages
-from lab.containers.backend import LOCAL, engine
 from lab.errors import BadInput, choose_from
-from lab.language.choice import of_environment
+from lab.language import of_environment
 from lab.paths import REPORTS
+from lab.pipeline import LOCAL, engine
 from lab.scenario import reader as scenarios
 from lab.ui import live_page, questions
 from lab.ui.addresses import JOIN, PROJECTOR, VOTE, from_elsewhere, from_here, joining

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from lab.language.choice import Language
+from lab.language import Language
 from lab.pipeline import Conducted
 from lab.scenario.requirements import servers
 from lab.scenario.scenario import Scenario

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from lab.judge.judgement import Judgement, Verdict, Violation
-from lab.language.choice import Language
+from lab.language import Language
 from lab.story.say import ENGLISH, text
 
 PROMISED = 0  # the place of the choice that the claim promises

@@ -14,13 +14,12 @@ import msgspec
 
 from app.lock import Stage
 from app.locks import stages
-from lab.containers.backend import as_many_as_are_up
 from lab.errors import BadInput, choose_from
 from lab.paths import LOCUSTFILES
+from lab.pipeline import as_many_as_are_up
 from lab.scenario import reader as scenarios
 from lab.scenario.options import OPTIONS, flags, form_options
-from lab.scenario.overrides import override
-from lab.scenario.scenario import Scenario
+from lab.scenario.scenario import Scenario, override
 
 LOCUSTFILE = LOCUSTFILES / "rush.py"
 USERS = 0  # the number of users in the form at first: the scenario's own

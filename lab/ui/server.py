@@ -19,11 +19,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lab.containers.backend import LOCAL, engine
 from lab.errors import ExitStatus, LabError
 from lab.interrupts import pending
 from lab.judge.judgement import Verdict
-from lab.pipeline import Conducted, conduct, finish
+from lab.pipeline import LOCAL, Conducted, conduct, engine, finish
 from lab.prerequisites import missing, program
 from lab.report import reference
 from lab.servers.supervisor import Supervisor, SupervisorGone, supervised

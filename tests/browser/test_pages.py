@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.language.choice import NAMES, Language
+from lab.language import NAMES, Language
 from lab.paths import REFERENCE
 from lab.report import run_data, site
 from lab.report.chart import LINES

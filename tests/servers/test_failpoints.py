@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import pytest
 
-from app.endpoint import Endpoint
 from app.failpoints import Injection
 from app.increment import Increment
 from app.injection import Failpoints, InjectedError
@@ -15,7 +14,7 @@ from app.journal import Journal
 from app.locks import stages
 from app.request_context import RequestContext, request_context
 from app.resources.read_then_write import Counter
-from app.settings import Settings
+from app.settings import Endpoint, Settings
 from app.stores import lock_store
 from app.stores.redis import counter_redis
 

@@ -9,7 +9,7 @@ from lab.evidence.history import History
 from lab.evidence.loss import Mechanism
 from lab.judge.verdict import judge
 from lab.pipeline import conduct
-from lab.scenario.overrides import override
+from lab.scenario.scenario import override
 from lab.servers.supervisor import supervised
 from tests.new_fault import KIND, with_new_fault
 from tests.trial import by_threads, is_evidence

@@ -17,7 +17,6 @@ import redis
 from redis.asyncio.connection import AbstractConnection as AsyncConnection
 from redis.connection import AbstractConnection
 
-from app.endpoint import Endpoint
 from app.failpoints import Injection
 from app.increment import Increment
 from app.injection import Failpoints, InjectedError
@@ -26,7 +25,7 @@ from app.lock import NotAcquired
 from app.locks import stage as load_stage
 from app.request_context import RequestContext, request_context
 from app.resources.read_then_write import Counter
-from app.settings import Settings
+from app.settings import Endpoint, Settings
 from app.stores import count_all, lock_store, redis_asyncio, redis_connection
 from app.stores.redis import counter_redis
 from app.wire.own_client import Lanes

@@ -6,7 +6,6 @@ import threading
 
 import pytest
 
-from app.endpoint import Endpoint
 from app.increment import Increment
 from app.journal import Journal, Released, Writing, Wrote
 from app.lock import Grant, NotAcquired, Refused
@@ -14,6 +13,7 @@ from app.locks import stages
 from app.locks.mysql_upsert import UPSERT
 from app.resources.mysql_row import Counter as Row
 from app.resources.mysql_versioned import Counter as Versioned
+from app.settings import Endpoint
 from app.stores.mysql import MySQL
 from lab.evidence.history import History
 

@@ -7,14 +7,13 @@ import threading
 import psutil
 import pytest
 
-from app.endpoint import Endpoint
 from app.failpoints import Injection
 from app.injection import Failpoints
 from app.journal import Journal
 from app.lock import NotAcquired, NotOwner
 from app.locks import stages
 from app.request_context import RequestContext, request_context
-from app.settings import Settings
+from app.settings import Endpoint, Settings
 from app.stores import lock_store
 from lab.servers.stores import stores
 from lab.servers.supervisor import Supervisor

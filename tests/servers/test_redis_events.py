@@ -11,7 +11,7 @@ import redis
 
 from lab.servers import process
 from lab.servers.programs.redis import RedisServer
-from lab.servers.redis_events import RedisEvents
+from lab.servers.stores.redis import RedisEvents
 
 
 def test_recorder_of_a_server_that_ends(supervisor, tmp_path):

@@ -8,7 +8,7 @@ import pymysql
 import pytest
 import redis
 
-from app.endpoint import Endpoint
+from app.settings import Endpoint
 
 ENTER = """
 if redis.call('exists', KEYS[1]) == 0 then

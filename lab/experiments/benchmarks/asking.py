@@ -17,8 +17,8 @@ from uuid import uuid4
 
 import redis
 
-from app.endpoint import Endpoint
 from app.journal import Journal
+from app.settings import Endpoint
 from app.stores.redis import Redis, client
 from app.stores.redis_nodes import NODE_TIMEOUT_S, RedisNodes
 from lab.errors import NothingShown

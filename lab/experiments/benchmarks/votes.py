@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-from app.endpoint import Endpoint
 from app.journal import Journal
 from app.lock import Grant, NotAcquired
 from app.locks import stages
+from app.settings import Endpoint
 from app.stores.redis_nodes import RedisNodes
 from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio, store_up
 from lab.experiments.lock_benchmark import RETRY_MS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lab.experiments.omission import FROZEN_SECOND
 from lab.experiments.sweep import LOST_LOCK, LOST_SHARE, Curve, Sweep, SweepResult, draw_curves, per_cent
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.chart import GREY
 from lab.story.say import ENGLISH, text, words
 

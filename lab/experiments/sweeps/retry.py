@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lab.experiments.sweep import KEPT_PER_S, Curve, Sweep, SweepResult, band, draw_curves, found_by_stage, per_cent, whole
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.chart import LINES, STYLES
 from lab.story.say import ENGLISH, text
 from lab.text import thousands

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lab.experiments.sweep import Curve, Sweep, SweepResult, draw_curves, whole
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.chart import GREY
 from lab.story.say import ENGLISH, text, words
 

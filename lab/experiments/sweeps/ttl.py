@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lab.experiments.sweep import KEPT_PER_S, LOST_SHARE, Curve, Sweep, SweepResult, draw_curves, found_by_stage, per_cent
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.chart import GREY
 from lab.story.say import ENGLISH, text
 

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 import requests
 
-from app.endpoint import Address, Endpoint
 from app.journal import Journal
+from app.settings import Address, Endpoint
 from app.stores.etcd import Etcd
 from lab.explore.code.operation import GAVE_UP, LOCK, LOST, CommandSent
 from lab.explore.code.replica import current

@@ -12,9 +12,9 @@ from typing import Any
 import pymysql
 from pymysql.err import error_map
 
-from app.endpoint import Address, Endpoint
 from app.journal import Journal
 from app.request_context import request_context
+from app.settings import Address, Endpoint
 from app.stores.mysql import MySQL
 from app.stores.mysql_connection import LOST as LOST_CONNECTION
 from lab.explore.code.operation import LOCK, LOST, WORK, CommandSent

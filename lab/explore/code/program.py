@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import redis
 
-from app.endpoint import Address, Endpoint
 from app.increment import Increment
 from app.journal import Journal
 from app.lock import Abandoned, Grant, NotAcquired, NotOwner, Refused, Stage
 from app.resources import kind as resource_kind
+from app.settings import Address, Endpoint
 from app.stores import redis as redis_store
 from app.stores import redis_nodes
 from lab.explore.code import sockets, stand_ins

@@ -17,8 +17,8 @@ from kazoo.protocol.connection import EVENT_TYPE_MAP
 from kazoo.protocol.serialization import Exists, GetChildren, GetChildren2
 from kazoo.protocol.states import EventType, KazooState, KeeperState, WatchedEvent
 
-from app.endpoint import Address, Endpoint
 from app.journal import Journal
+from app.settings import Address, Endpoint
 from app.stores import zookeeper
 from lab.explore.code.operation import LOCK, LOST, CommandSent
 from lab.explore.code.replica import current, running

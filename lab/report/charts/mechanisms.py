@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lab.evidence.loss import Mechanism
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.chart import FEW, RED, conditions, legend_below, title, title_width
 from lab.report.run_data import Result
 from lab.story import say

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.chart import COLOURS, FEW, conditions, legend_below, title, title_width
 from lab.report.run_data import Result
 from lab.story.say import ENGLISH, text

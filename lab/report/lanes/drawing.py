@@ -10,7 +10,7 @@ from html import escape
 
 import msgspec
 
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.lanes.grants import Grants, cast, draw_messages, named
 from lab.report.lanes.pen import STYLE, Pen, Tile, definitions, grid, n
 from lab.report.lanes.rows import LEFT, RIGHT, ROOM, WIDTH, Rows, axis_of

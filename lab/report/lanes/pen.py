@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.lanes.rows import LEFT, RIGHT, ROOM, WIDTH, Axis, Rows
 from lab.story.say import ENGLISH, text, words
 from lab.story.timeline import NEVER

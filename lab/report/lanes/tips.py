@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.lanes.rows import lease_end
 from lab.story import say
 from lab.story.timeline import NEVER, DrawnFault, DrawnGrant, Life, Timeline

@@ -1,5 +1,5 @@
 """One Redis server, which keeps nothing on disk unless the scenario requires it, and publishes its
-keyspace events.
+keyspace events: evidence that does not come from the replicas.
 
 Where the scenario requires it there is also a replica, or two of them, and a Sentinel that promotes
 one when the primary dies. The link to the replica can be held: by default from the first request on.
@@ -8,24 +8,31 @@ one when the primary dies. The link to the replica can be held: by default from 
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from time import monotonic_ns
+from typing import Any
 
+import msgspec
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
+from app.journal import LineFile
 from app.stores.redis import PRIMARY
+from lab.evidence.history import KeyEvent
 from lab.evidence.run_tables import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
-from lab.servers.programs.redis import RedisServer, Sentinel, ShiftedRedis, connected, info
-from lab.servers.redis_events import RedisEvents
+from lab.servers.programs.redis import LABS_OWN, RedisServer, Sentinel, ShiftedRedis, connected, info, reports
 from lab.servers.replication_link import ReplicationLink, until
-from lab.servers.server import Reachable, Server
+from lab.servers.server import LOOPBACK, Reachable, Server
 from lab.servers.store import EventRecorder
 from lab.servers.tcp_proxy import TcpProxy
 
-LABS_OWN = [
+COMMANDS_OF_THE_LAB = [
     "info",
     "ping",
     "hello",
@@ -60,7 +67,7 @@ def commands(running: Sequence[Server]) -> dict[str, int]:
     for one in running:
         for key, figures in info(one.port, "commandstats", one.host).items() if not one.killed and not is_sentinel(one) else ():
             command = key.removeprefix("cmdstat_").partition("|")[0]
-            if command not in LABS_OWN:
+            if command not in COMMANDS_OF_THE_LAB:
                 calls[command] = calls.get(command, 0) + int(figures["calls"])
     return calls
 
@@ -133,3 +140,78 @@ def _command(port: int, *command: object) -> None:
         client.execute_command(*command)
     finally:
         client.close()
+
+
+CHANNELS = "__keyevent@0__:*"
+ALL = frozenset("AE")  # events of all classes, on these channels
+
+
+class RedisEvents:
+    """Subscribes to a Redis server's keyspace events until it is closed. Each event becomes a line
+    of ``server.jsonl``.
+    """
+
+    def __init__(self, port: int, path: Path, node: str = "", killed: bool = False, host: str = LOOPBACK) -> None:
+        """Return when the subscription stands, so that no later event is missed.
+
+        node: the server's name, where there are several. killed: the server does not run yet; the
+        subscription follows when it does.
+        """
+        # no retries: they would take seconds after the server has ended, and the thread looks again by itself
+        self._client = redis.Redis(
+            host, port, socket_timeout=None, decode_responses=True, retry=Retry(NoBackoff(), 0), client_name=LABS_OWN
+        )
+        self._subscription = self._client.pubsub()
+        self._subscribed = False
+        if not killed:
+            self._subscribe()
+        self._node, self._port, self._host = node, port, host
+        self._file = LineFile(path)
+        self._encode = msgspec.json.Encoder().encode
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._listen, name="redis events", daemon=True)
+        self._thread.start()
+
+    def ask_to_end(self) -> None:
+        """Let the thread end when it has written the events received so far, and do not wait."""
+        self._closing.set()
+
+    def close(self) -> None:
+        """Write the events received so far, and end the subscription."""
+        self.ask_to_end()
+        self._thread.join(timeout=2.0)
+        self._subscription.close()
+        self._client.close()
+        self._file.close()
+
+    @property
+    def failure(self) -> OSError | None:
+        """Return why an event could not be written; None if all were."""
+        return self._file.failure
+
+    @property
+    def is_silenced(self) -> bool:
+        """Return whether somebody has made the server report less, as a lock that sets what it wants to hear itself."""
+        with contextlib.suppress(OSError):
+            return not reports(self._port, self._host) >= ALL
+        return False
+
+    def _subscribe(self) -> None:
+        self._subscription.psubscribe(CHANNELS)
+        self._subscription.get_message(timeout=5.0)
+        self._subscribed = True
+
+    def _listen(self) -> None:
+        while not self._closing.is_set():
+            try:
+                if not self._subscribed:
+                    self._subscribe()
+                while (message := self._subscription.get_message(timeout=0.1)) or not self._closing.is_set():
+                    if message and message["type"] == "pmessage":
+                        self._write(message)
+            except (redis.RedisError, OSError, ValueError):
+                self._closing.wait(0.02)  # the server has ended and may start again
+
+    def _write(self, message: dict[str, Any]) -> None:
+        event = message["channel"].rpartition(":")[2]
+        self._file.append(self._encode(KeyEvent(monotonic_ns(), event, message["data"], self._node)) + b"\n")

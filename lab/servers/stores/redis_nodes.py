@@ -15,11 +15,10 @@ from lab.scenario.requirements import REDIS_NODES
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
 from lab.servers.programs.redis import RedisServer, Sentinel, ShiftedRedis
-from lab.servers.redis_events import RedisEvents
 from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
-from lab.servers.stores.redis import clients, commands, followed, is_sentinel
+from lab.servers.stores.redis import RedisEvents, clients, commands, followed, is_sentinel
 
 __all__ = ["clients", "commands", "event_recorders", "joined", "programs", "url"]  # ``commands`` adds the servers' counts
 

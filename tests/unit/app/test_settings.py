@@ -2,8 +2,7 @@
 
 import pytest
 
-from app.endpoint import Address, Endpoint
-from app.settings import Settings, SettingsError
+from app.settings import Address, Endpoint, Settings, SettingsError
 from app.web import create_app
 from tests.every import every
 

@@ -12,7 +12,7 @@ from lab.docgen.figures import Illustration, illustrations
 from lab.errors import BadInput
 from lab.evidence.run_tables import Ending
 from lab.judge.verdict import judge
-from lab.language.choice import Language
+from lab.language import Language
 from lab.paths import HOME
 from lab.report import reference
 from lab.report.run_page import report_run

@@ -16,7 +16,7 @@ from lab.experiments.benchmarks import lesson as bench
 from lab.experiments.benchmarks.lesson import RunEnd
 from lab.experiments.lock_benchmark import ASK, LockMeasurement, median_of, overtakes
 from lab.scenario import reader
-from lab.scenario.overrides import override
+from lab.scenario.scenario import override
 from tests.every import every
 
 

@@ -15,7 +15,7 @@ from lab.experiments.benchmarks import omission as bench
 from lab.experiments.measurement import made_now
 from lab.experiments.omission import LUA, SITUATIONS, UNFROZEN, Loop, OmissionBenchmark, TimedRun, longer_than, quantile
 from lab.scenario import reader
-from lab.scenario.overrides import override
+from lab.scenario.scenario import override
 from lab.scenario.stages import find_stage
 from tests.every import every
 

@@ -16,7 +16,7 @@ from lab.evidence.inventory import Damage, DamageKind
 from lab.evidence.run_folder import RunRecord, load
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge, judge_again
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report import timeline_reader
 from lab.report.run_words import RunWords, title
 from lab.story.verdict import why as reasons

@@ -5,7 +5,7 @@ import pytest
 from lab.evidence.run_folder import save
 from lab.judge.fact import Code, Fact
 from lab.judge.verdict import judge
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report.run_words import RunWords
 from tests.builders import found, record_of
 

@@ -1,7 +1,7 @@
 """What is put aside for a picture."""
 
 from app.journal import GaveUp
-from lab.judge.trace import CHUNK, Trace
+from lab.judge.findings import CHUNK, Trace
 
 NUMBER = 2 * CHUNK + 7
 

@@ -7,8 +7,7 @@ import pytest
 from app.locks import stages
 from lab.docgen import generate
 from lab.docgen.translations import chapters
-from lab.language import phrases
-from lab.language.choice import Language, of_environment
+from lab.language import Language, of_environment, phrases
 from lab.play.levels import LEVELS
 from tests.every import every
 

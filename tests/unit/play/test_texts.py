@@ -13,7 +13,7 @@ from lab.commands.play import left_out
 from lab.explore.code.program import Task
 from lab.explore.questions import TTL_MS, Question
 from lab.explore.search.event import Budget
-from lab.language.phrases import exactly, phrases
+from lab.language import exactly, phrases
 from lab.paths import REFERENCE
 from lab.play import own_levels
 from lab.play.levels import LEVELS, LevelKind

@@ -4,7 +4,7 @@ import pytest
 
 from lab.evidence.loss import Mechanism
 from lab.judge.verdict import judge
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report import run_data, run_page
 from lab.report.charts import charts
 from lab.report.run_data import Cause, Result

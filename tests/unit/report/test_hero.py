@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from lab.docgen.drift import SVG
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report import hero, reference
+from lab.report.chart import DARK, HARMS, LIGHT, NAMES, PAPERS, SIGNS, Mark
 from lab.report.hero import FAULTS, LAST, RUNGS
-from lab.report.palette import DARK, HARMS, LIGHT, NAMES, PAPERS, SIGNS, Mark
 from lab.report.run_data import repeat_of
 from lab.scenario import reader
 from lab.story import say

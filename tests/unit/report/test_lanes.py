@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from app.journal import Refusal, Released, Renewed, Started
-from lab.language.choice import Language
+from lab.language import Language
 from lab.paths import REFERENCE
 from lab.report.lanes.drawing import compose, for_page, still
 from lab.report.lanes.grants import cast, named

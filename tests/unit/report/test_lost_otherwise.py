@@ -16,9 +16,9 @@ from lab.judge.judgement import Verdict
 from lab.judge.verdict import weigh
 from lab.paths import REFERENCE
 from lab.report import comparison, matrix_page, matrix_picture, site
+from lab.report.chart import LIGHT, Mark
 from lab.report.matrix import Cell, Origin, in_short, lost_otherwise
 from lab.report.matrix_layout import marks
-from lab.report.palette import LIGHT, Mark
 from lab.report.terminal import summarise
 from lab.story import say
 from tests.builders import findings_of_ten, record_of_ten

@@ -7,13 +7,13 @@ import pytest
 from app.locks import stages
 from lab.docgen import matrix_views
 from lab.docgen.drift import SVG
-from lab.language.choice import Language
+from lab.language import Language
 from lab.paths import REFERENCE
 from lab.report import matrix_page, matrix_picture, reference, site
+from lab.report.chart import DARK, HARMS, LIGHT, NAMES, PAPERS, Mark
 from lab.report.html import page as html_page
 from lab.report.matrix import Cell, Origin, in_percent
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, FAMILIES, OTHERS, completed, layout, mark, marks, part_of
-from lab.report.palette import DARK, HARMS, LIGHT, NAMES, PAPERS, Mark
 from lab.report.statistics import wilson
 from lab.scenario import reader
 from lab.story.say import text
@@ -174,7 +174,7 @@ def test_opened_cell(tmp_path):
 
 
 def test_page_and_pictures_have_the_same_colours():
-    """The pages take the colours of ``lab/report/palette.py``, on light and on dark paper."""
+    """The pages take the colours of ``lab/report/chart.py``, on light and on dark paper."""
     text = html_page("base.html").lower()
     light, dark = text.split("prefers-color-scheme: dark", 1)
     for paper, css in ((LIGHT, light), (DARK, dark)):

@@ -10,7 +10,7 @@ from app.locks import stages
 from lab.evidence import run_folder
 from lab.evidence.run_tables import Ending
 from lab.judge.verdict import judge
-from lab.language.choice import Language
+from lab.language import Language
 from lab.paths import REFERENCE
 from lab.report import comparison, reference, run_page
 from lab.report.chart import FEW

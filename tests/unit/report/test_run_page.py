@@ -9,7 +9,7 @@ from app.lock import Claim
 from lab.evidence.loss import Mechanism
 from lab.judge.judgement import Measure, Verdict
 from lab.judge.verdict import judge
-from lab.language.choice import NAMES, Language
+from lab.language import NAMES, Language
 from lab.paths import REFERENCE
 from lab.report import run_data, run_page
 from lab.report.run_page import RunPage

@@ -3,7 +3,7 @@
 import pytest
 
 from lab.docgen import drift, generate
-from lab.language.choice import Language
+from lab.language import Language
 from lab.report import scorecard
 from lab.report.tested_lock import TestedCell, TestedClaim, TestedLock
 from tests.scorecards import kept

@@ -19,7 +19,7 @@ from lab.experiments import ladder
 from lab.judge.findings import Findings
 from lab.judge.losses import Account, Losses, net_losses
 from lab.judge.verdict import weigh
-from lab.language.choice import Language
+from lab.language import Language
 from lab.pipeline import Conducted
 from lab.report.run_data import series
 from lab.report.terminal import summarise, terminal

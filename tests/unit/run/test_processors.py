@@ -10,7 +10,7 @@ import time
 import psutil
 import pytest
 
-from lab.run.processors import Processors
+from lab.run.environment import Processors
 
 # a second of a processor: half of it by a child, which has ended
 BUSY = """

@@ -17,8 +17,7 @@ from lab.paths import HOME
 from lab.report import run_data
 from lab.scenario import reader as scenarios
 from lab.scenario.options import OPTIONS, FormField, Label, Option, flags
-from lab.scenario.overrides import override
-from lab.scenario.scenario import Scenario
+from lab.scenario.scenario import Scenario, override
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import replica_settings
 from lab.ui import run_form

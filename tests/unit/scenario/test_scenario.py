@@ -11,7 +11,7 @@ from app.locks import stages
 from lab.errors import BadInput
 from lab.report.matrix import cell_requests
 from lab.scenario import reader
-from lab.scenario.overrides import override
+from lab.scenario.scenario import override
 from tests.every import every
 
 RUSH = reader.load("rush")

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from app.endpoint import Endpoint
 from app.locks import stage as stage_of
+from app.settings import Endpoint
 from lab.errors import BadInput, NotReady
 from lab.report.run_data import Result
 from lab.scenario import reader

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from msgspec.structs import replace
 
-from lab.language.choice import Language
+from lab.language import Language
 from lab.story import lanes, terminal
 from lab.story.happening import Held
 from lab.story.say import row, sentences, text, title

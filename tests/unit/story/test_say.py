@@ -13,7 +13,7 @@ from lab.explore.search.harm import Harm, Why
 from lab.explore.search.in_words import ORDINALS, name_of
 from lab.judge.fact import Code
 from lab.judge.judgement import Verdict
-from lab.language.choice import Language
+from lab.language import Language
 from lab.paths import REFERENCE
 from lab.scenario.faults import faults
 from lab.story import from_run, say, say_run

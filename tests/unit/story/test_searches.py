@@ -4,7 +4,7 @@ from lab.explore.code.program import FOR_EVER_MS, Task
 from lab.explore.kept import CheapestBreak, Summary
 from lab.explore.questions import TTL_MS, Question
 from lab.explore.search.event import Budget
-from lab.language.choice import Language
+from lab.language import Language
 from lab.story.searches import conditions, summary
 from tests.every import every
 

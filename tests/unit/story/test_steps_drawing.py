@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from lab.evidence.fault_record import Effect
-from lab.language.choice import Language
+from lab.language import Language
 from lab.paths import REFERENCE
 from lab.story import say_run, steps_drawing
 from lab.story.happening import Kind

@@ -9,9 +9,7 @@ import pytest
 
 from app.locks import stages
 from lab.docgen.translations import chapters
-from lab.language import phrases
-from lab.language.choice import Language
-from lab.language.phrases import exactly
+from lab.language import Language, exactly, phrases
 from lab.paths import HOME
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario

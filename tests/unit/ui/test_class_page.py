@@ -16,7 +16,7 @@ import pytest
 
 from app.locks import stages
 from lab.judge.judgement import Verdict
-from lab.language.choice import Language
+from lab.language import Language
 from lab.scenario import reader as scenarios
 from lab.ui import addresses, live_page
 from lab.ui.both_sides import BUSY

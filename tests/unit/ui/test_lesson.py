@@ -4,7 +4,7 @@ import pytest
 
 from lab.cli import lab
 from lab.errors import BadInput
-from lab.language.choice import Language
+from lab.language import Language
 from lab.scenario.options import form_options
 from lab.ui import lesson, questions
 from lab.ui.lesson import OPEN, notes, steps
