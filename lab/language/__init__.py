@@ -4,10 +4,10 @@ A page's address decides (``?lang=zh``), then what the reader chose at the switc
 (``lab/report/templates/language.js``). Without a choice, the page of the class follows the environment of its command, and a
 page that is a file follows the browser.
 
-The catalogue of phrases is a shelf of files in ``zh/``, one for each kind of text. As gettext has it, the English phrase is the
-key, word for word. So a phrase that changes in English is missed in the catalogue, and a test fails. It has what is written once
-in English, where it is about something: in a stage, a scenario, a claim or a page. What is made of facts has its words by names,
-in ``lab/story/words``. Not in it: the Chinese prose of docs/zh, which a person writes.
+In it: that choice, and the catalogue of phrases, a shelf of files in ``zh/``, one for each kind of text. As gettext has it, the
+English phrase is the key, word for word. So a phrase that changes in English is missed in the catalogue, and a test fails. It has
+what is written once in English, where it is about something: in a stage, a scenario, a claim or a page. What is made of facts has
+its words by names, in ``lab/story/words``. Not in it: the Chinese prose of docs/zh, which a person writes.
 """
 
 from __future__ import annotations

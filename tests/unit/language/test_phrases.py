@@ -31,7 +31,7 @@ def test_no_phrase_is_out_of_date():
     """Each sentence of the catalogue is one of a stage or of a level, as it is now."""
     stories = [stage.story for stage in stages().values()]
     said = {text for one in stories for text in (one.problem, one.idea, one.source, *one.still)} | {one.goal for one in LEVELS}
-    sentences = {one.english for one in phrases.phrases() if one.parts in SENTENCES}
+    sentences = {one.english for one in phrases() if one.parts in SENTENCES}
 
     assert sorted(sentences - said) == []
 

@@ -54,7 +54,7 @@ def test_each_text_has_a_phrase(part):
 
 @pytest.mark.parametrize("part", ["stage", "question", "scenario"])
 def test_no_phrase_of_the_page_is_out_of_date(part):
-    assert sorted({one.english for one in phrases.phrases() if part in one.parts} - offered()[part]) == []
+    assert sorted({one.english for one in phrases() if part in one.parts} - offered()[part]) == []
 
 
 def test_places_of_texts_are_kept():
