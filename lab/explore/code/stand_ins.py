@@ -99,13 +99,19 @@ def datetime_module() -> ModuleType:
     return made
 
 
+_real_mutex = _thread.allocate_lock
+
+
 class ReplicaMutex:
-    """A mutex between the threads of a replica."""
+    """A mutex between the threads of a replica. One that outlives its replica is a mutex between those of the interpreter."""
 
     def __init__(self) -> None:
         self._is_held = False
+        self._outside = _real_mutex()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        if running() is None:
+            return self._outside.acquire(blocking, timeout)
         if self._is_held and blocking:
             current().wait_for(lambda: not self._is_held, None if timeout < 0 else timeout)
         if self._is_held:
@@ -114,12 +120,15 @@ class ReplicaMutex:
         return True
 
     def release(self) -> None:
-        if not self._is_held:
+        if running() is None and self._outside.locked():
+            self._outside.release()
+        elif self._is_held:
+            self._is_held = False
+        else:
             raise RuntimeError("release unlocked lock")
-        self._is_held = False
 
     def locked(self) -> bool:
-        return self._is_held
+        return self._is_held if running() else self._outside.locked()
 
     def _at_fork_reinit(self) -> None:
         self._is_held = False  # an object of ``threading`` may outlive its replica, until this process forks

@@ -1,5 +1,6 @@
 """A stage's code as Python compiles it, which docs/explore.md says, and as a tree: each step is learned once."""
 
+from concurrent.futures import ThreadPoolExecutor
 from inspect import isclass, isfunction
 from pathlib import Path
 from types import CodeType
@@ -9,6 +10,7 @@ import pytest
 from app.locks import stages
 from lab.explore.code.operation import GAVE_UP, LOST, CommandSent, Nap
 from lab.explore.code.program import Program, Task
+from lab.explore.code.stand_ins import ReplicaMutex
 from lab.explore.code.tree import Tree
 from lab.explore.store.others import why_not
 from lab.explore.store.real_redis import Scripts
@@ -180,3 +182,13 @@ def test_client_that_gives_up(tree):
     assert (waits.words, waits.patience_ms, waits.until_ms) == ((b"BLPOP", b"q", b"0"), 1000, None)
     assert tree.nodes[tree.step(0, 0, GAVE_UP, 1000)].pending[0].words == (b"DEL", b"late")
     assert tree.nodes[tree.step(0, 0, LOST, 500)].pending[0].words == (b"DEL", b"broken")
+
+
+def test_a_mutex_outlives_its_replica():
+    """A mutex that a shared module has made in a replica keeps the threads of the interpreter apart after it."""
+    mutex = ReplicaMutex()
+    with ThreadPoolExecutor(1) as pool:
+        with mutex:
+            assert not pool.submit(mutex.acquire, timeout=0.01).result()
+        assert pool.submit(mutex.acquire, timeout=10).result()
+    assert mutex.locked()
