@@ -7,6 +7,7 @@ import pytest
 from lab.errors import NothingShown
 from lab.experiments import growth, measurement
 from tests.command import Started, gone, wait_for
+from tests.sampled import sampled
 
 
 @pytest.mark.trial
@@ -35,14 +36,14 @@ def test_failed_run_is_reported(tmp_path):
         growth.measure(planned, "lab growth", tmp_path / "out", lambda point: None)
 
 
-MEASURING = {"explorer": ("explore uuid", 1), "locks": ("bench locks", 2), "votes": ("bench votes", 1)}
+# what measures, and how many of its processes there must be before the interrupt: the second one shows that the first one works
+MEASURING = [("votes", "bench votes", 1), ("explorer", "explore uuid", 1), ("locks", "bench locks", 2)]
 
 
-@pytest.mark.parametrize(("name", "processes"), MEASURING.items(), ids=list(MEASURING))
-def test_interrupted_measurement_ends(tmp_path, name, processes):
+@pytest.mark.parametrize(("name", "measured_by", "number"), sampled(MEASURING, ["votes", "explorer"]))
+def test_interrupted_measurement_ends(tmp_path, name, measured_by, number):
     """A signal to a measurement also ends, in silence, the processes that it measures with, and nothing waits for their end."""
     one = Started(tmp_path, "bench", name, "--pairs", "3")
-    measured_by, number = processes  # the second one of a kind shows that the first one works
     measuring = wait_for(lambda: one.named(measured_by)[number - 1 :] and one.named(measured_by))
     family = one.descendants()
 
