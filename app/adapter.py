@@ -20,7 +20,7 @@ import redis.asyncio
 
 from app.lock import Grant, NotAcquired, NotOwner
 from app.process_loop import ProcessLoop
-from app.shapes import Block, Decorator, Unknown, finished, in_methods, is_async, methods
+from app.shapes import Block, Decorator, Unknown, called, finished, in_methods, is_async, methods, parameters_of
 from app.suggestion import suggestion
 
 CLIENT, CLIENTS, KEY, TTL, WAIT, RETRY, HOST, PORT, URL = (
@@ -62,7 +62,7 @@ def meant(function: Callable[..., Any], means: Mapping[str, str], given: frozens
     one: then it is how long to wait. So is ``timeout_ms``.
     """
     found: dict[str, str] = {}
-    parameters = [one for one in inspect.signature(function).parameters.values() if one.name not in ("self", "cls")]
+    parameters = [one for one in parameters_of(function).values() if one.name not in ("self", "cls")]
     known = {one.name: means.get(one.name, one.name) for one in parameters}
     for one in parameters:
         what = MEANING.get(known[one.name])
@@ -194,18 +194,18 @@ class AdaptedLock:
 
     def _shaped(self) -> Any:
         """Return a new lock: one that has methods, or a decorator."""
-        return in_methods(self.make(**self._words(self.about, self.make)))
+        return in_methods(called(self.make, self._words(self.about, self.make)))
 
     def _is_granted(self, acquire: Callable[..., Any]) -> bool:
         """Ask once, and return whether the answer is a grant."""
         with self._asked():
-            self.answer = acquire(**self._others(acquire))
+            self.answer = called(acquire, self._others(acquire))
             self.has_answered = True
         return self._is_yes()
 
     async def _is_granted_async(self, acquire: Callable[..., Any]) -> bool:
         with self._asked():
-            self.answer = await _awaited(acquire(**self._others(acquire)))
+            self.answer = await _awaited(called(acquire, self._others(acquire)))
             self.has_answered = True
         return self._is_yes()
 
@@ -256,7 +256,7 @@ class AdaptedLock:
 
     def _time(self, name: str, what: str, function: Callable[..., Any]) -> float | timedelta:
         """Return a time in the unit of a parameter: milliseconds if its name says so, else seconds; whole if its default is."""
-        parameter = inspect.signature(function).parameters[name]
+        parameter = parameters_of(function)[name]
         ms, default = self.times[what], parameter.default
         if isinstance(default, timedelta) or "timedelta" in str(parameter.annotation):
             return timedelta(milliseconds=ms)

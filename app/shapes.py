@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import inspect
 import sys
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typing import Any, get_type_hints
 
 ADVICE = "Let a function of your own return an object with acquire and release"
 UNFINISHED = (GeneratorType, AsyncGeneratorType, CoroutineType, concurrent.futures.Future, asyncio.Future)
+MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 PLAIN = (bool, int, float, str, bytes, type(None))  # answers that say what they mean
 
 
@@ -81,6 +83,33 @@ class Decorator:
             answer.close()
             raise Unknown(f"{_named(self.lock)} wraps coroutines. {ADVICE}")
         return calls > 0
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a call. A class that takes ``**kwargs`` also takes what the class takes that it extends."""
+    found = dict(inspect.signature(function).parameters)
+    makers = [kind for kind in getattr(function, "__mro__", (object,)) if "__init__" in vars(kind)]
+    for kind in makers[1:-1]:  # the last one is object
+        if not any(one.kind is one.VAR_KEYWORD for one in found.values()):
+            break
+        found = {name: one for name, one in found.items() if one.kind is not one.VAR_KEYWORD}
+        with contextlib.suppress(ValueError):  # a class of C has no signature
+            its = inspect.signature(kind).parameters.values()
+            # its class may give what has no default there
+            found |= {
+                one.name: one.replace(default=None) if one.default is one.empty and one.kind not in MANY else one
+                for one in its
+                if one.name not in found
+            }
+    return found
+
+
+def called(function: Callable[..., Any], words: dict[str, Any]) -> Any:
+    """Call a function with arguments by name, but for those that it takes by their place alone."""
+    first = [
+        words.pop(name) for name, one in parameters_of(function).items() if one.kind is one.POSITIONAL_ONLY and name in words
+    ]
+    return function(*first, **words)
 
 
 def finished(answer: Any) -> Any:

@@ -6,6 +6,7 @@ Replicas and the explorer read a stage from a file, so one is written. It is an 
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import inspect
 import json
@@ -260,7 +261,11 @@ def _about(seen: Watched, stage: Stage) -> list[str]:
     text = text if getattr(stage.lock, "wants_text", False) else []
     loop = ["all requests of a process share one event loop: in a loop of their own they fail"]
     loop = loop if getattr(stage.lock, "loop", None) else []
-    yes = [f"acquire answers a grant with a {type(seen.answer).__name__}: None and 0 are refusals"] if seen.says_yes else []
+    yes = (
+        [f"acquire answers a grant with a value of type {type(seen.answer).__name__}: None and 0 are refusals"]
+        if seen.says_yes
+        else []
+    )
     return [*key, *fixed, *other, *means, *whole, *text, *loop, *yes]
 
 
@@ -298,7 +303,7 @@ def _imported(lock: str, module: str, name: str, place: Path) -> Any:
         )
     callables = [one for one, value in vars(found).items() if callable(value) and not one.startswith("_")]
     made = getattr(found, choose_from("class or function", name, callables, lock))
-    if not callable(made) or not (inspect.isclass(made) or inspect.isroutine(made)):
+    if not (inspect.isclass(made) or inspect.isroutine(made) or isinstance(made, functools.partial)):
         raise BadInput(f"{lock} is neither a class nor a function")
     return made
 

@@ -57,6 +57,16 @@ class InWords(Plain):
         return "granted" if super().acquire() else "denied"
 
 
+class FenceOrMinusOne(Plain):
+    def acquire(self):
+        return self.client.incr("fence") if super().acquire() else -1
+
+
+class TokenOrTimeLeft(Plain):
+    def acquire(self):
+        return self.token if super().acquire() else self.client.pttl(self.key)
+
+
 class Outcome(enum.Enum):
     GRANTED = "granted"
     BUSY = "busy"
@@ -140,6 +150,9 @@ class TimeoutInMs(Plain):
         super().__init__(client, key, timeout_ms / 1000)
 
 
+of_three_seconds = functools.partial(Plain, ttl=3.0)
+
+
 @functools.cache
 def kept(key, client, ttl):
     return Plain(client, key, ttl)
@@ -208,7 +221,7 @@ def test_class_of_a_file(lock, refused, look, tmp_path):
         of_a_class(lock, "redis", None, tmp_path / "out")
 
 
-@pytest.mark.parametrize("name", ["ZeroIsYes", "NoneOrTimeLeft", "InWords", "AnEnum"])
+@pytest.mark.parametrize("name", ["ZeroIsYes", "NoneOrTimeLeft", "FenceOrMinusOne", "TokenOrTimeLeft", "InWords", "AnEnum"])
 def test_answer_may_mean_no(name, look):
     """An answer that is another one only while the lock is held may be a refusal: such a lock must not be judged by it."""
     with pytest.raises(BadInput, match="which may mean yes or no"):
@@ -231,6 +244,7 @@ def test_answer_means_yes(name, look):
         ("Plain", {"wants_text": False, "loop": None}),
         ("CountsItsWaiters", {"form": "lock:{key}:owner"}),
         ("TimeoutInMs", {"means": {}}),
+        ("of_three_seconds", {"form": "{key}"}),
         ("kept_for_all", {"form": "{key}"}),
         ("NoGate", {"says_yes": True, "loop": None}),
         ("OfItsOwn", {"form": "cron"}),

@@ -141,6 +141,48 @@ def test_methods_of_the_class():
     assert asked == [("the client", "key"), ("the client", "key", "token")]
 
 
+class Timed(Free):
+    def __init__(self, name: str, timeout: float = 9, /, retry_delay: float = 1) -> None:
+        super().__init__(name)
+        self.given = name, timeout, retry_delay
+
+
+class Named(Free):
+    def __init__(self, name: str, timeout: float = 9, retry_delay: float = 1, colour: str = "") -> None:
+        super().__init__(name)
+        self.given = name, timeout, retry_delay
+
+
+class All(Named):
+    """Gives a default of its own, and hands all arguments on."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        kwargs.setdefault("colour", "red")
+        super().__init__(*args, **kwargs)
+
+
+class Renames(All):
+    def __init__(self, lock_name: str, **kwargs: object) -> None:
+        super().__init__(lock_name, **kwargs)
+
+
+class OfC(Free, dict):
+    given = ("key", 3, 0.03)
+
+    def __init__(self, lock_name: str, **kwargs: object) -> None:
+        super().__init__(lock_name)
+
+
+@pytest.mark.parametrize("kind", [Timed, Named, All, Renames, OfC])
+def test_arguments_of_a_class_that_it_extends(kind):
+    """A class that takes ``**kwargs`` gets what the class takes that it extends; arguments by place alone come first."""
+    made = []
+
+    run(type("Lock", (kind,), {"acquire": lambda lock: made.append(lock.given)}))
+
+    assert made == [("key", 3, 0.03)]
+
+
 @pytest.mark.parametrize("method", ["acquire", "release"])
 @pytest.mark.parametrize("answer", [lambda lock: (yield), lambda lock: Future()], ids=["generator", "future"])
 def test_answer_that_has_not_run(method, answer):
