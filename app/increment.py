@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from time import monotonic_ns
 
 from app.failpoints import ACQUIRE, READ, RELEASE, THINK, WRITE, WRITE_AGAIN
-from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, SoldOut, Writing, Wrote, WroteAgain, WroteLate
+from app.journal import FENCES, AnyEvent, GaveUp, Got, Journal, Refusal, Released, SoldOut, Writing, Wrote, WroteAgain, WroteLate
 from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner, Refused
 from app.place import working
 from app.request_context import RequestContext, request_context
@@ -263,11 +263,13 @@ class Increment:
 
 
 def _check(grant: Grant) -> None:
-    """Raise TypeError for a grant whose fields are of another type: the journal could not be read again."""
+    """Raise TypeError for a grant whose fields are of another type or too large: the journal could not be read again."""
     wrong = {
         name: value
         for name, kind in (("key", str), ("fence", int), ("owner", str))
-        if not isinstance(value := getattr(grant, name), kind)
+        if not isinstance(value := getattr(grant, name), kind) or isinstance(value, bool)
     }
     for name, value in wrong.items():
         raise TypeError(f"the {name} of the Grant is {value!r}, which is no {'number' if name == 'fence' else 'text'}")
+    if not -FENCES <= grant.fence < FENCES:
+        raise TypeError(f"the fence of the Grant is {grant.fence:#x}, which has more than 64 bits")

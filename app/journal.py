@@ -20,7 +20,8 @@ import msgspec
 # No stamp and no value of a run is larger, and sums of them fit into 64 bits.
 Number = Annotated[int, msgspec.Meta(ge=-(10**18), le=10**18)]
 # A fence is only compared: it can be the time in nanoseconds, or a snowflake.
-Fence = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+FENCES = 2**63
+Fence = Annotated[int, msgspec.Meta(ge=-FENCES, le=FENCES - 1)]
 
 
 class JournalEvent(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults=True, gc=False):

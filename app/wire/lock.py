@@ -13,7 +13,7 @@ from app.journal import Journal
 from app.lock import Grant, Lock, NotAcquired, NotOwner, Result, Stage, Work
 from app.wire.lane import Silent, WireLane
 from app.wire.servers import servers
-from app.wire.worker import BadWorker, WireWorker
+from app.wire.worker import SHOWN, BadWorker, WireWorker
 
 PATIENCE_S = 30.0  # how much longer than the wait of a request a call may take: some locks retry a release as well
 
@@ -80,7 +80,7 @@ class Workers:
             raise
         self.has_said = True
         if said[0] == "error":
-            raise WorkerFailed(" ".join(said[1:]) or "error")
+            raise WorkerFailed(" ".join(said[1:])[:SHOWN] or "error")
         return said
 
     def _check(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import re
 import shlex
 import signal
 import subprocess
@@ -19,6 +20,9 @@ from app.wire.lane import WireLane
 LIBC, PR_SET_PDEATHSIG = ctypes.CDLL(None), 1
 ANSWERS = {"acquire": ("yes", "no", "error"), "release": ("ok", "lost", "error")}
 FORMS = {"acquire": "yes [FENCE], no, error TEXT", "release": "ok, lost, error TEXT"}
+
+FENCE = re.compile("[0-9]{1,18}")  # so many digits fit 64 bits
+SHOWN = 200  # letters of what a worker said
 
 
 class BadWorker(Exception):  # noqa: N818 - names what it is
@@ -93,7 +97,7 @@ class WireWorker:
         for raw in self._process.stdout:  # type: ignore[union-attr] # it is a pipe
             line = raw.decode(errors="replace").strip()
             if line and (wrong := self._take(line)):
-                self._fail(f"the worker {self.command} said {line[:120]!r}: {wrong}")
+                self._fail(f"the worker {self.command} said {line[:SHOWN]!r}: {wrong}")
                 self._process.kill()
                 return
         self._fail(self._ended())
@@ -103,7 +107,7 @@ class WireWorker:
         number, *words = line.split()
         lane = self.lanes.get(number)
         if lane is None:
-            return f"{number} is not a lane. The lanes are {', '.join(self.lanes) or 'not yet made'}"
+            return f"{number[:SHOWN]!r} is not a lane. The lanes are {', '.join(self.lanes) or 'not yet made'}"
         verb = self.called.get(number)
         if verb is None and number in self.given_up:
             self.given_up.remove(number)
@@ -112,8 +116,8 @@ class WireWorker:
             return f"lane {number} was not called"
         if not words or words[0] not in ANSWERS[verb]:
             return f"it is no answer to {verb}. The answers are {FORMS[verb]}"
-        if words[0] == "yes" and len(words) > 1 and not words[1].isdecimal():
-            return f"the fence {words[1]!r} is not a whole number"
+        if words[0] == "yes" and len(words) > 1 and not FENCE.fullmatch(words[1]):
+            return f"the fence {words[1][:SHOWN]!r} is not a whole number of at most 18 digits"
         del self.called[number]
         lane.answered(words)
         return ""

@@ -103,7 +103,7 @@ def test_worker_dies_with_its_replica(tmp_path):
             (["sh", "-c", "exit 3"], 4, "ended with status 3"),
             (["sh", "-c", "read a; read b; kill -9 $$"], 4, "ended with SIGKILL"),
             ([sys.executable, "-c", ANSWERING.format("lane, 'maybe'")], 4, "it is no answer to acquire. The answers are yes"),
-            ([sys.executable, "-c", ANSWERING.format("77, 'yes'")], 4, "77 is not a lane. The lanes are 0"),
+            ([sys.executable, "-c", ANSWERING.format("77, 'yes'")], 4, "'77' is not a lane. The lanes are 0"),
             ([sys.executable, "-c", ANSWERING.format("lane, 'yes', 'x'")], 4, "the fence 'x' is not a whole number"),
         ],
         [["nodee", "x.mjs"], ["sh", "-c", "exit 3"]],
