@@ -13,7 +13,7 @@ from app.locks import stages
 from lab.commands.check import differences_from_this_lab, disagreements
 from lab.errors import BadInput
 from lab.evidence.inventory import Damage, DamageKind
-from lab.evidence.run_folder import RunRecord, load
+from lab.evidence.run_folder import load
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge, judge_again
 from lab.language import Language
@@ -117,6 +117,9 @@ FORGED: dict[str, tuple[Change, str]] = {
     ),
 }  # fmt: skip
 
+# What damages a file on which the proof of a broken lock rests, whatever the other files show.
+NO_PROOF_LEFT = "journal gone", "garbage in a journal", "store's record gone", "a fault without a record"
+
 # Changes that leave lines which can be read, and cannot be true. The hashes show them; without hashes, a line is what it states.
 NONSENSE: dict[str, Change] = {
     "release cut": edit(FIRST, lambda lines: lines[:-1]),
@@ -179,7 +182,7 @@ def test_damaged_proof(tmp_path, name):
     change(folder)
     judgement, _ = judge(folder)
 
-    assert judgement.verdict in ("BROKEN", "VOID")
+    assert judgement.verdict in (["VOID"] if name in NO_PROOF_LEFT else ["BROKEN", "VOID"])
     assert judgement.verdict == "VOID" or "and the evidence is damaged: " in reasons(judgement)
     assert 0 <= judgement.lost <= REQUESTS
 
@@ -197,16 +200,6 @@ def test_proof_that_is_left(tmp_path, name):
     assert said in reasons(judgement)
     assert judgement.lost == 1
     of_the_run(stage__claims=["exclusive"])(folder)
-    assert judge(folder)[0].verdict == "VOID"
-
-
-@every("name", ["journal gone", "garbage in a journal", "store's record gone", "a fault without a record"])
-def test_damaged_evidence_proves_nothing(tmp_path, name):
-    """A run of a broken lock is void where a file of it is damaged, whatever the others show."""
-    folder = recorded(tmp_path / "run", lossy=True)
-
-    FORGED[name][0](folder)
-
     assert judge(folder)[0].verdict == "VOID"
 
 
@@ -315,12 +308,3 @@ def test_unknown_claim_in_words(tmp_path):
     judgement = judge(folder)[0]
     assert [one.promise for one in RunWords(judgement, 0, Language.ENGLISH).tested()] == ["exclusiv"]
     assert title(judgement, Language.ENGLISH) == "This run proves nothing"
-
-
-def test_record_of_a_run(tmp_path):
-    """A record that was saved with an inventory is read with it."""
-    folder = recorded(tmp_path / "run", lossy=False, keeps_inventory=True)
-
-    record: RunRecord = load(folder)
-
-    assert set(record.files) == {"requests.jsonl", "server.jsonl", *(f"journal/{name}.jsonl" for name in REPLICAS)}
