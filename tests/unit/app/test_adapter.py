@@ -35,19 +35,6 @@ def run(kind, work=lambda grant: "done", ttl_ms=3000, wait_ms=1000, **how):
     return adapted(kind, **how)(None, "key", ttl_ms, wait_ms, 30).run(work)
 
 
-@pytest.mark.parametrize(("method", "means"), [("acquire", NotAcquired), ("release", NotOwner)])
-def test_error_is_an_answer(method, means):
-    """An error whose name says "not acquired" is a refusal of an acquire, and at a release the answer that the lock was lost."""
-    not_acquired = type("NotAcquired", (RuntimeError,), {})
-
-    def fail(lock: Free) -> None:
-        raise not_acquired(lock.key)
-
-    assert run(Free) == "done"
-    with pytest.raises(means):
-        run(type("Lock", (Free,), {method: fail}))
-
-
 @pytest.mark.parametrize(("succeeds_at", "granted", "asked"), [(0, True, 1), (2, True, 3), (99, False, 5)])
 def test_retried(succeeds_at, granted, asked, clock):
     """An attempt is made again after each pause until one succeeds or the time is over."""
@@ -92,53 +79,6 @@ def test_lock_that_does_not_wait_is_asked_again(answers, says_yes, is_granted, c
     with contextlib.nullcontext() if is_granted else pytest.raises(NotAcquired):
         assert run(kind, says_yes=says_yes) == "done"
     assert clock[0] == pytest.approx(0.03 * (len(answers) - 1) if is_granted else 1.02)
-
-
-def test_lock_that_waits_by_itself_is_asked_once():
-    """Where acquire takes how long to wait, its refusal is the end of the wait."""
-
-    class Waits(Once):
-        answers = [False, True]  # noqa: RUF012 - of one test
-
-        def acquire(self, wait: float = 1) -> object:
-            return self.left.pop(0)
-
-    with pytest.raises(NotAcquired):
-        run(Waits)
-
-
-def test_release_gets_the_token():
-    """A release with a parameter gets what the acquire has answered."""
-    freed = []
-
-    class Tokened(Once):
-        answers = ["token"]  # noqa: RUF012 - of one test
-
-        def release(self, token: object) -> None:
-            freed.append(token)
-
-    run(Tokened)
-
-    assert freed == ["token"]
-
-
-def test_methods_of_the_class():
-    """Where acquire and release take the client and the key themselves, they get those, and the release the token as well."""
-    asked = []
-
-    class Static:
-        @staticmethod
-        def acquire(client: object, key: str) -> str:
-            asked.append((client, key))
-            return "token"
-
-        @staticmethod
-        def release(client: object, key: str, token: str) -> None:
-            asked.append((client, key, token))
-
-    adapted(Static)("the client", "key", 3000, 1000, 30).run(lambda grant: None)
-
-    assert asked == [("the client", "key"), ("the client", "key", "token")]
 
 
 class Timed(Free):
@@ -233,29 +173,6 @@ def test_time_as_a_timedelta():
     adapted(make)(None, "key", 3000, 1500, 30).run(lambda grant: None)  # type: ignore[arg-type]
 
     assert found == [timedelta(seconds=3), timedelta(seconds=1.5)]
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_block_is_left_with_the_error_of_the_work(fails):
-    """What __exit__ answers is no answer of the lock; a block whose work failed is left with that error."""
-    left = []
-
-    class Block:
-        def __init__(self, key: str) -> None: ...
-        def __enter__(self) -> None: ...
-
-        def __exit__(self, kind: object, *_: object) -> bool:
-            left.append(kind)
-            return False
-
-    def work(grant: object) -> str:
-        if fails:
-            raise RuntimeError("of the work")
-        return "done"
-
-    with pytest.raises(RuntimeError, match="of the work") if fails else contextlib.nullcontext():
-        assert run(Block, work) == "done"
-    assert left == [RuntimeError if fails else None]
 
 
 def test_release_by_name():

@@ -91,24 +91,6 @@ def test_waiter_that_gives_up():
     assert last.leave().held is first.held
 
 
-def test_failed_turn():
-    """A turn that ends with an error ends all the same. The next thread has its turn, and knows that this process had one."""
-    mutex = CohortMutex(most=16)
-
-    def fail() -> None:
-        with mutex.turn(KEY, 0):
-            waiter.append(Thread(mutex))
-            waiting(mutex, 2)
-            raise ZeroDivisionError
-
-    waiter: list[Thread] = []
-    with pytest.raises(ZeroDivisionError):
-        fail()
-
-    assert waiter[0].leave().held is not None
-    assert mutex._queues == {}
-
-
 def test_keys_have_queues_of_their_own():
     """Two keys have nothing to do with each other, and a queue without threads is forgotten."""
     mutex = CohortMutex(most=16)

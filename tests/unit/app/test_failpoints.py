@@ -119,31 +119,6 @@ def test_request_waits_for_the_next_holder(tmp_path):
     assert not waiting.is_alive()
 
 
-def test_raise_leaves_other_faults(tmp_path):
-    """A fault that raises leaves the other faults of its failpoint pending."""
-    prepare(tmp_path, "one", failpoint="read.before", action="raise")
-    prepare(tmp_path, "two", failpoint="read.before", action="raise")
-    failpoints = Failpoints(tmp_path, "replica-1")
-
-    for request in ("r1", "r2"):
-        with pytest.raises(InjectedError):
-            failpoints.reach("read", "before", request)
-    failpoints.reach("read", "before", "r3")
-
-
-@every("answers, said_yes", [((1, 0), True), ((0, 1), True), ((0,), False), ((-5, None), False)])
-def test_yes_lasts_for_the_phase(answers, said_yes):
-    """A yes to any command of a phase is a yes, and is forgotten with the phase."""
-    one = RequestContext()
-    one.enter("acquire")
-    for answer in answers:
-        one.answered("COMMAND", answer)
-
-    assert one.said_yes is said_yes
-    one.enter("read")
-    assert not one.said_yes
-
-
 @every(
     "meanings, told_no",
     [
@@ -167,37 +142,6 @@ def test_told_no(meanings, told_no):
     assert one.told_no is told_no
     one.enter(READ)
     assert not one.told_no
-
-
-def test_stamp_of_the_last_command():
-    """The last command of a phase is stamped when it is sent, after the fault that is injected before it."""
-    one = RequestContext()
-    one.enter(ACQUIRE)
-    assert one.sent_ns == 0
-
-    one.sending()
-    first_ns = one.sent_ns
-    one.answered("SET", None, Meaning.REFUSED)
-    one.sending()
-
-    assert 0 < first_ns < one.sent_ns
-    one.enter(READ)
-    assert one.sent_ns == 0
-
-
-def test_script_before_the_grant(tmp_path):
-    """A script that a waiter runs between two tries, for example to take votes back, is not the one that grants the lock."""
-    failpoints = Recorded(tmp_path)
-    one = RequestContext()
-    one.failpoints = failpoints
-
-    one.begin("r1")
-    one.answered("SET", 0, Meaning.REFUSED)
-    one.answered("EVAL", 0, script="take the votes back")
-    one.answered("SET", 3, Meaning.AGREED)
-    one.enter(READ)
-
-    assert not failpoints.is_yes("take the votes back", 0)
 
 
 def sent(one: RequestContext, *commands) -> list[int]:
@@ -340,18 +284,6 @@ def test_after_the_second_command(tmp_path, monkeypatch):
     one.end()
 
     assert reached == [0, 1, 1]
-
-
-def test_yes_of_another_script_is_not_learned(tmp_path):
-    """What was learned of one script says nothing about another: there a positive answer looks like a yes."""
-    failpoints = Failpoints(tmp_path, "replica-1")
-    failpoints.learn("one", None)
-
-    assert failpoints.is_yes("one", None)
-    assert not failpoints.is_yes("one", 5)
-    assert failpoints.is_yes("other", 5)
-    assert not failpoints.is_yes("other", None)
-    assert not failpoints.is_yes("other", 0)
 
 
 def test_hang_ends_without_a_write(tmp_path):

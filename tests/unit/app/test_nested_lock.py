@@ -129,20 +129,6 @@ def test_inner_lock_gives_up(events):
     assert events(Fake("alone"))[-4].outer_key == ""
 
 
-def test_each_turn_has_its_outer_release(events):
-    """Where the outer lock does its work twice, each turn has the release of its own."""
-
-    class Twice(Fake):
-        def run(self, work):
-            super().run(work)
-            return super().run(work)
-
-    written = events(NestedLock(Twice("outer"), Fake("inner")))
-
-    first, second = [event for event in written if isinstance(event, Released)]
-    assert 0 < first.outer_releasing_ns < second.outer_releasing_ns
-
-
 @pytest.mark.parametrize(("outer", "inner"), [(True, True), (True, False), (False, True)])
 def test_both_must_be_valid(outer, inner):
     """Work under two locks learns that its grant is over as soon as one of the two is."""
