@@ -241,12 +241,6 @@ def test_interval_is_wilsons(seen, rounds, interval):
     assert in_percent(5, 5) == "57 to 100 %"
 
 
-def test_picture_has_origin_and_rounds():
-    """The origin stands below the picture, with the number of cells whose rounds differ."""
-    assert matrix_picture.below(CELLS, ORIGIN) == f"A cell is 5 runs; in 1 cell the verdicts of these runs differ. {SENTENCE}"
-    assert matrix_picture.below(CELLS[1:], ORIGIN) == f"A cell is 5 runs, all with the same verdict. {SENTENCE}"
-
-
 def test_page_has_origin_and_rounds(tmp_path):
     """A cell that is opened has how often its verdict came; the origin stands below the page."""
     page, _ = matrix_page.write_page(CELLS, tmp_path, ORIGIN)

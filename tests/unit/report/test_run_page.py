@@ -45,13 +45,6 @@ def test_title_is_the_claim(tmp_path, verdict, words):
     assert title(judgement, ENGLISH) == words
 
 
-def test_title_of_a_loss(tmp_path):
-    folder = made_run(tmp_path / "20260101T000000.000Z-rush-mine-1")
-
-    assert title(judge(folder)[0], ENGLISH) == "mine: two requests are inside at once"
-    assert title(judge(folder)[0], CHINESE) == "mine：两个请求同时进了临界区"
-
-
 def test_title_of_a_stuck_lock(stuck):
     """Where nobody gets the lock any more, the title says so, and the page has the steps."""
     picture_of(stuck, final=0, tests="freed_after_crash")

@@ -151,15 +151,6 @@ def test_sentences_of_a_schedule():
     )
 
 
-def test_sentences_in_chinese():
-    """The same facts in Chinese have the same order and the same figures."""
-    assert say.title(LOST, CHINESE) == "uuid: 丢失一次 +1（10 个事件；1 次停顿）"
-    assert say.sentences(LOST, CHINESE) == (
-        "A 加锁成功，读到 0。B 等待锁。A 停顿。第 3 秒，A 的锁过期。B 加锁成功，读到 0，写入 1。"
-        "A 恢复执行，写入 1，覆盖了 B 的 1。丢失一次 +1：A 在最后一次查看锁和写入之间停顿，醒来后还在执行。"
-    )
-
-
 def test_schedule_in_which_nothing_breaks():
     """A schedule without a finding has a title that says so. That a client waits is said once, however often it tries."""
     sound = replace(LOST, scenes=(*LOST.scenes[:2], *[LOST.scenes[2]] * 3), claim="")

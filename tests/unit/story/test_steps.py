@@ -46,28 +46,6 @@ def test_news_of_the_store_may_be_late(made):
     assert happened(found)[1:3] == [[(Kind.LEASE_ENDED, "A")], [(Kind.GRANTED, "B"), (Kind.READ, "B")]]
 
 
-def test_a_stale_write_sets_the_counter_back(made):
-    """A is stopped after its read; B comes in after others, and A writes over what they wrote."""
-    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 311)
-    made.fault("freeze", "stale", 30, 930)
-    made.increment("stale", 0, 2, at=(10, 20, 950, 951))
-    made.increment("a", 0, 0, at=(400, 410, 420, 421), replica="replica-2")
-    made.increment("b", 1, 1, at=(440, 450, 460, 461), replica="replica-3")
-
-    found = steps(picture_of(made, final=1, ttl_ms=300, tests="survives_a_freeze"))
-
-    assert kinds(found) == [
-        [Kind.GRANTED, Kind.READ],
-        [Kind.FAULT],
-        [Kind.LEASE_ENDED],
-        [Kind.GRANTED, Kind.READ, Kind.WROTE],
-        [Kind.DESTROYED],
-    ]
-    fault, harm = found.steps[1][0].what, found.steps[-1][0].what
-    assert (fault.actor, fault.effect, fault.for_ms) == ("A", "process_stops", 900)
-    assert (harm.actor, harm.value, harm.over, harm.number) == ("A", 1, 2, 2)
-
-
 def test_a_write_brings_increments_back(made):
     """A request that read before the late write, and writes after it, is the last step: it brings back what was gone."""
     made.key_event("set", 10).key_event("expire", 10).key_event("expired", 311)

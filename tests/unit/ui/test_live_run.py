@@ -15,7 +15,7 @@ from lab.ui.event_stream import BEHIND, EventStream
 from lab.ui.live_run import LiveRun, Tail
 from lab.ui.live_state import LiveState
 from lab.ui.lock_holders import BIN_NS, KEPT, LAYERS, LockHolders
-from lab.ui.predictions import VOTERS, Full, Predictions
+from lab.ui.predictions import Predictions
 from lab.ui.run_form import RunRequest
 from tests.every import every
 
@@ -305,20 +305,6 @@ def test_own_prediction_stays_and_is_answered():
     assert class_.of("2", QUESTION) == {"next": None, "last": None, "right": 0, "wrong": 0}
 
 
-def test_void_run_keeps_predictions():
-    """A run that proves nothing leaves the predictions as they are."""
-    class_ = Predictions()
-    class_.predict("1", "Ann", QUESTION, SOME)
-    class_.begin(QUESTION, 2)
-    class_.settle(None)
-
-    assert (class_.tally()["right"], class_.tally()["wrong"]) == (0, 0)
-    assert class_.of("1", QUESTION)["next"] == SOME
-    class_.begin(QUESTION, 2)
-    class_.settle(SOME)
-    assert class_.tally()["right"] == 1
-
-
 def test_votes_are_pushed():
     """How many predict is published at once, also to a page that opens later; what they predict only when the run starts."""
     state = LiveState("lua", "holder_crash")
@@ -336,15 +322,6 @@ def test_votes_are_pushed():
         assert state.snapshot()["about"]["predicted"] == [1, 0, 1]
     finally:
         state.close()
-
-
-def test_there_is_an_end_to_how_many_predict():
-    class_ = Predictions()
-    for number in range(VOTERS):
-        class_.predict(str(number), "", QUESTION, SOME)
-
-    with pytest.raises(Full):
-        class_.predict("one more", "", QUESTION, SOME)
 
 
 def test_ladder_hides_results():
