@@ -29,6 +29,7 @@
   const questionOf = (subject) => asks(lesson.runOf(subject) ?? questions[subject.scenario]); // in the words of the lesson, where the class is at it
   const chosen = () => questionOf(asked);
   const listed = (numbers, all) => numbers.map((number, place) => number ? `${number} × “${all[place]}”` : "").filter(Boolean).join(language === "zh" ? "，" : ", ");
+  const sentences = (...all) => all.filter(Boolean).join(language === "zh" ? "" : " ");
   const isRun = () => about && about.stage === asked.stage && about.scenario === asked.scenario;
   const replicas = (number) => number === 1 ? say("one_replica") : say("replicas", { n: number });
 
@@ -98,9 +99,9 @@
     const said = next ?? (isRun() && phase !== "waiting" ? last?.choice : null);
     for (const button of $("choices").children) button.setAttribute("aria-pressed", String(Number(button.dataset.choice) === said));
     const answered = last && (last.right === null ? say("under_way") : say(last.right ? "right" : "wrong"));
-    const score = message.right + message.wrong ? ` ${say("yours", { right: message.right, all: message.right + message.wrong })}` : "";
+    const score = message.right + message.wrong && say("yours", { right: message.right, all: message.right + message.wrong });
     $("mine").textContent = next !== null ? say("you_said_next", { choice: all[next] })
-      : last ? `${say("you_said", { choice: all[last.choice] })} ${answered}${score}` : "";
+      : last ? sentences(say("you_said", { choice: all[last.choice] }), answered, score) : "";
     $("mine").className = last && last.right !== null && next === null ? (last.right ? "good" : "bad") : "";
     $("mine").hidden = !$("mine").textContent;
   }
@@ -280,6 +281,7 @@
     $("locust-result").textContent = $("locust-says").textContent; $("counter-result").textContent = $("counter-says").textContent;
     const after = lesson.runOf(one) && lesson.towards(1);
     $("next").hidden = !(after || one.next);
+    $("again").textContent = say(lesson.runOf(one) ? "free_choice" : "again");
     $("next").textContent = after ? say("step_on") : one.next ? say("next", { stage: one.next }) : "";
     tally(message.tally);
     own();
