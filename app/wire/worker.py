@@ -14,14 +14,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app import injection
+from app.journal import FENCES
 from app.place import for_nobody
 from app.wire.lane import WireLane
 
 LIBC, PR_SET_PDEATHSIG = ctypes.CDLL(None), 1
 ANSWERS = {"acquire": ("yes", "no", "error"), "release": ("ok", "lost", "error")}
 FORMS = {"acquire": "yes [FENCE], no, error TEXT", "release": "ok, lost, error TEXT"}
-
-FENCE = re.compile("[0-9]{1,18}")  # so many digits fit 64 bits
+FENCE = re.compile("[0-9]{1,19}")  # a time in nanoseconds has 19 digits
 SHOWN = 200  # letters of what a worker said
 
 
@@ -116,8 +116,8 @@ class WireWorker:
             return f"lane {number} was not called"
         if not words or words[0] not in ANSWERS[verb]:
             return f"it is no answer to {verb}. The answers are {FORMS[verb]}"
-        if words[0] == "yes" and len(words) > 1 and not FENCE.fullmatch(words[1]):
-            return f"the fence {words[1][:SHOWN]!r} is not a whole number of at most 18 digits"
+        if words[0] == "yes" and len(words) > 1 and not (FENCE.fullmatch(words[1]) and int(words[1]) < FENCES):
+            return f"the fence {words[1][:SHOWN]!r} is not a whole number below 2^63"
         del self.called[number]
         lane.answered(words)
         return ""

@@ -14,6 +14,7 @@ import uuid
 FREE = "if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end redis.call('del', KEYS[1]) {} return 1"
 PUSH = "if redis.call('llen', KEYS[2]) == 0 then redis.call('rpush', KEYS[2], 1) redis.call('pexpire', KEYS[2], 3000) end"
 PUBLISH = "redis.call('publish', KEYS[2], 1)"
+FROM = 1_700_000_000_000_000_000  # as large as a time in nanoseconds
 FENCED = "if redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return redis.call('incr', KEYS[2]) end return 0"
 
 
@@ -81,7 +82,7 @@ class Lock:
     def take(self, key, token, ttl_ms):
         if self.shape == "fence":
             fence = self.redis.ask("EVAL", FENCED, 2, key, f"{key}:fence", token, ttl_ms)
-            return Held(key, token, fence) if fence else None
+            return Held(key, token, FROM + fence) if fence else None
         begun_s, votes = time.monotonic(), 0
         for node in self.nodes:
             with contextlib.suppress(OSError):
