@@ -62,6 +62,12 @@ def stages() -> dict[str, Stage]:
     return {name: _stage(files[name], name) for name in names()}
 
 
+def followers(name: str) -> list[str]:
+    """Return the names of the stages whose files state that they follow this one. The files are read, and not imported."""
+    folder = Path(__file__).parent
+    return [one for one in names() if f'follows="{name}"' in (folder / f"{one}.py").read_text(encoding="utf-8")]
+
+
 def part(name: str) -> str:
     """Return the part of the ladder that a stage belongs to: its own, or that of the stage it follows."""
     here = next((title for title, names in PARTS.items() if name in names), "")

@@ -28,11 +28,12 @@ from lab.load.locust import MASTER_PORT, RECORD
 from lab.scenario.fault import Need, Place, Target
 from lab.scenario.requirements import ENSEMBLES
 from lab.scenario.scenario import Scenario
-from lab.servers import fault_target
 from lab.servers.cluster import Cluster, replica_settings
+from lab.servers.fault_target import FaultTarget
 from lab.servers.programs.gunicorn import health
 from lab.servers.programs.mariadb import TABLES, ask
 from lab.servers.server import LoadWorker
+from lab.servers.stores import refuse as refuse_faults
 from lab.servers.stores import store_servers
 from lab.servers.supervisor import Supervisor
 
@@ -107,7 +108,7 @@ def refuse(stage: Stage, scenario: Scenario, control: bool) -> None:
         raise BadInput(f"{scenario.name} does not work in containers: it needs {why}. It works without ENGINE=docker")
     if stage.store and stage.store not in PORTS:
         raise BadInput(f"{stage.name} does not run in containers: no service has its store, {stage.store}")
-    fault_target.refuse(stage, scenario)
+    refuse_faults(stage, scenario)
     for kind, why in place(stage).refusals(scenario.faults).items():
         raise BadInput(
             f"{scenario.name} does not work in containers: the fault {kind} cannot be injected, because {why}. "
@@ -169,9 +170,9 @@ def cluster(
             if control
             else {}
         )
-        target = fault_target.FaultTarget(stage.store or "", found.get(stage.store or "", ()), replicas, laid)
+        target = FaultTarget(stage.store or "", found.get(stage.store or "", ()), replicas, laid)
         system = Cluster(run, stage, known, found, counter, replicas, nginx, target, workers, clocks)
-        system.fault_target.kill_nodes(scenario.nodes_away)
+        target.kill_nodes(scenario.nodes_away)
         yield system
 
 

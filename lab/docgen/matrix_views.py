@@ -22,6 +22,7 @@ from lab.report.chart import PAPERS
 from lab.report.html import named
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import completed
+from lab.report.statistics import wilson
 from lab.story.say import ENGLISH, text, words
 from lab.text import counted, folded, table
 
@@ -149,9 +150,23 @@ def _whole(stage: Stage) -> str:
     claimed, rows = {claim.name for claim in stage.claims}, []
     for cell in reference.tried(stage.name):
         made = "yes" if cell.claim in claimed else "no"
-        rows.append([f"`{cell.scenario}`", f"`{cell.claim}`", made, matrix.with_rounds(cell, matrix.with_verdict(cell))])
+        rows.append([f"`{cell.scenario}`", f"`{cell.claim}`", made, with_rounds(cell, matrix.with_verdict(cell))])
     head = _head(ENGLISH, "claimed", text("chapter", "seen"))
     return folded(counted(len(rows), "scenario"), table(head, rows)) if rows else text("chapter", "not_tried") + "\n"
+
+
+def with_rounds(cell: Cell, in_words: str = "") -> str:
+    """Return a cell in words, with how many of its runs had this verdict: ``kept, 5 of 5``, ``kept, 4 of 5 (38 to 96 %)``."""
+    said = [in_words or matrix.in_short(cell)]
+    if cell.tries > 1:
+        said.append(f"{cell.seen} of {cell.tries}" + (f" ({in_percent(cell.seen, cell.tries)})" if cell.flaky else ""))
+    return ", ".join(said)
+
+
+def in_percent(seen: int, rounds: int) -> str:
+    """Return the interval in words: ``57 to 100 %``."""
+    low, high = wilson(seen, rounds)
+    return f"{100 * low:.0f} to {100 * high:.0f} %"
 
 
 PARTS: dict[str, Callable[..., str]] = {"verdicts": _changed, "all_verdicts": _all}

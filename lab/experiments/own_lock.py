@@ -23,7 +23,7 @@ from lab.report.tested_lock import Speed, TestedCell
 from lab.scenario import reader as scenarios
 from lab.scenario.reader import ENDING
 from lab.scenario.scenario import Scenario, override
-from lab.servers import external_stores, fault_target
+from lab.servers import external_stores, stores
 
 NEXT_TO, UNDER = "lua", "rush"  # with which stage the speed is compared, and under which scenario
 # the speed of a lock that lets two in, or nobody, says nothing
@@ -119,7 +119,7 @@ def _left_out(stage: Stage, one: Scenario, is_wanted: bool) -> tuple[str, str]:
     if one.tests not in stage.claims and not is_wanted:
         return UNCLAIMED, f"{stage.name} does not claim {one.tests.name}"
     try:
-        fault_target.refuse(stage, override(one, stage, {}))
+        stores.refuse(stage, override(one, stage, {}))
         external_stores.refuse(stage, one, external_stores.urls())
     except BadInput as error:
         return UNFIT, str(error)

@@ -9,7 +9,6 @@ from pathlib import Path
 import msgspec
 
 from lab.language import Language
-from lab.report.statistics import wilson
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.story.say import ENGLISH, text, words
@@ -90,12 +89,6 @@ def _differ(one: str, other: str) -> bool:
 
 def _named(value: str) -> str:
     return value or UNKNOWN
-
-
-def in_percent(seen: int, rounds: int) -> str:
-    """Return the interval in words: ``57 to 100 %``."""
-    low, high = wilson(seen, rounds)
-    return f"{100 * low:.0f} to {100 * high:.0f} %"
 
 
 SCHEMA = 2  # of matrix.json
@@ -213,14 +206,6 @@ def never_admitted(cells: Sequence[Cell]) -> list[str]:
     cures = {name for name in scenarios.names() if scenarios.load(name).cures}
     run = {cell.scenario for cell in cells if cell.verdict} - cures
     return sorted(run - {cell.scenario for cell in cells if cell.verdict == "ADMITTED"})
-
-
-def with_rounds(cell: Cell, in_words: str = "") -> str:
-    """Return a cell in words, with how many of its runs had this verdict: ``kept, 5 of 5``, ``kept, 4 of 5 (38 to 96 %)``."""
-    said = [in_words or in_short(cell)]
-    if cell.tries > 1:
-        said.append(f"{cell.seen} of {cell.tries}" + (f" ({in_percent(cell.seen, cell.tries)})" if cell.flaky else ""))
-    return ", ".join(said)
 
 
 def in_short(cell: Cell, language: Language = ENGLISH) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
+from statistics import fmean
 
 import msgspec
 
@@ -15,7 +16,6 @@ from lab.judge.faults import FaultOutcome
 from lab.judge.findings import BIN_NS, Findings
 from lab.judge.judgement import Judgement
 from lab.language import Language
-from lab.report.statistics import mean
 from lab.scenario.options import OPTIONS, Label
 from lab.scenario.requirements import servers
 from lab.story import say
@@ -151,7 +151,7 @@ class Result(msgspec.Struct, kw_only=True):
     @property
     def kept_per_s(self) -> float:
         """Return the increments kept a second: the mean of the rounds where there are several, as in all charts."""
-        return mean([one.kept_per_s for one in self.repeats]).value
+        return fmean(one.kept_per_s for one in self.repeats)
 
     @property
     def label(self) -> str:

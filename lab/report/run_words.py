@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from app.locks import stages
+from app import locks
 from lab.judge.fact import Code
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.language import Language
@@ -165,12 +165,15 @@ def amount(number: float) -> str:
 
 
 def mender(judgement: Judgement) -> str | None:
-    """Return the next stage that promises what is broken, and that the scenario fits; None where nothing is to mend."""
-    if judgement.verdict not in (Verdict.ADMITTED, Verdict.BROKEN) or judgement.stage not in (shelf := stages()):
+    """Return the next stage that promises what is broken, and that the scenario fits; None where nothing is to mend.
+
+    A stage that follows this one comes first. Each is read only when the ones before it do not mend the loss.
+    """
+    if judgement.verdict not in (Verdict.ADMITTED, Verdict.BROKEN) or judgement.stage not in (shelf := locks.names()):
         return None
     if judgement.scenario not in reader.names():
         return None
-    scenario, names = reader.load(judgement.scenario), list(shelf)
-    later = names[names.index(judgement.stage) + 1 :]
-    fit = [name for name in later if scenario.tests in shelf[name].claims and scenario.misfit(shelf[name]) is None]
-    return next((name for name in fit if shelf[name].follows == judgement.stage), next(iter(fit), None))
+    scenario, near = reader.load(judgement.scenario), locks.followers(judgement.stage)
+    later = sorted(shelf[shelf.index(judgement.stage) + 1 :], key=lambda name: name not in near)
+    fit = (one.name for one in map(locks.stage, later) if scenario.tests in one.claims and scenario.misfit(one) is None)
+    return next(fit, None)

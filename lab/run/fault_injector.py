@@ -41,9 +41,6 @@ def injecting(faults: Sequence[Fault], folder: Path, system: System, record: Pat
     When the block ends, however it ends, every active fault is recovered.
     Raises RunFailed when an injection or a recovery fails.
     """
-    if not faults:
-        yield
-        return
     injector = _Injector(faults, folder, system, record)
     injector.start()
     try:

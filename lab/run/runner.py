@@ -22,7 +22,6 @@ from lab.load.locust import LoadFailed
 from lab.paths import REPORTS, shortage
 from lab.run import environment
 from lab.run.environment import Processors
-from lab.run.fault_injector import injecting, prepare
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
@@ -85,12 +84,12 @@ def run(
         with kept_on_failure(folder):
             try:
                 release()
-                prepare(() if drive_injects else scenario.faults, folder.path / "faults")
+                injecting = _injector(() if drive_injects else scenario.faults, folder.path)
                 with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
                     begun, record.clocks, record.lock_servers = True, system.clocks, len(system.lock_store)
                     on_up(system)
                     here = supervisor if engine == "local" else None
-                    _run(system, scenario, () if drive_injects else scenario.faults, drive, folder, record, here)
+                    _run(system, scenario, injecting, drive, folder, record, here)
                 record.files = inventory(folder.path)  # all servers have ended: nothing is written any more
             except KeyboardInterrupt as interrupt:
                 if not begun:
@@ -108,10 +107,21 @@ def run(
     return folder, record
 
 
+def _injector(faults: Sequence[Fault], folder: Path) -> Callable[[Cluster], AbstractContextManager[None]]:
+    """Prepare faults in a run folder, and return what injects them while a block runs. Without faults, no injector is loaded."""
+    if not faults:
+        (folder / "faults").mkdir()
+        return lambda system: contextlib.nullcontext()
+    from lab.run.fault_injector import injecting, prepare
+
+    prepare(faults, folder / "faults")
+    return lambda system: injecting(faults, folder / "faults", system.fault_target, folder / "faults.jsonl")
+
+
 def _run(
     system: Cluster,
     scenario: Scenario,
-    faults: Sequence[Fault],
+    injecting: Callable[[Cluster], AbstractContextManager[None]],
     drive: Drive,
     folder: RunFolder,
     record: RunRecord,
@@ -119,7 +129,7 @@ def _run(
 ) -> None:
     """Do the part of a run during which all servers are up.
 
-    faults: what a thread next to the drive injects. supervisor: None where the servers run elsewhere.
+    injecting: injects the faults, next to the drive. supervisor: None where the servers run elsewhere.
     """
     lost: list[str] = []
 
@@ -135,7 +145,7 @@ def _run(
         watching.callback(close_all, recorders)
         before, processors = system.commands(), Processors(supervisor.pid) if supervisor else None
         try:
-            with injecting(faults, folder.path / "faults", system.fault_target, folder.path / "faults.jsonl"):
+            with injecting(system):
                 drive(system, folder.path, lambda: unless_interrupted() or well())
         except LoadFailed as failure:
             record.ended, record.ended_with = Ending.LOAD_FAILED, str(failure)

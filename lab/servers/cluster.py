@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app import resources
 from app.journal import Journal
@@ -23,17 +23,18 @@ from lab.scenario.fault import Need
 from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario
 from lab.servers import external_stores, process
-from lab.servers.fault_target import CounterWay, FaultTarget, counter_ways, partitions, refuse
 from lab.servers.process import Running
 from lab.servers.programs.gunicorn import Gunicorn, health
 from lab.servers.programs.nginx import Nginx
 from lab.servers.programs.redis import RedisServer
 from lab.servers.server import LoadWorker, Server
 from lab.servers.store import EventRecorder
-from lab.servers.stores import store_servers
+from lab.servers.stores import refuse, store_servers
 from lab.servers.supervisor import Supervisor
-from lab.servers.synced_files import watched
-from lab.servers.tcp_proxy import TcpProxy
+
+if TYPE_CHECKING:
+    from lab.servers.fault_target import FaultTarget
+    from lab.servers.replication_link import ReplicationLink
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,16 @@ class Cluster:
     counter_redis: Server | None  # None where the counter is kept in the lock's own store
     replicas: tuple[Server, ...]
     nginx: Server
-    fault_target: FaultTarget  # what faults act on
+    target: FaultTarget | None = None  # what faults act on, where the run has any use of it
     workers: tuple[LoadWorker, ...] = ()  # Locust's workers, where they have containers of their own
     clocks: int = 1  # how many different clocks stamp the evidence
+
+    @property
+    def fault_target(self) -> FaultTarget:
+        """Return what faults act on: of a run whose scenario breaks something, or which replays a schedule."""
+        if self.target is None:
+            raise LookupError("nothing in this run acts on its servers")
+        return replace(self.target, replicas=self.replicas)
 
     @property
     def address(self) -> str:
@@ -204,18 +212,15 @@ def cluster(
         settings |= ({"steps": steps} if steps else {}) | ({"faults": str(folder / "faults")} if scenario.faults else {})
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
         lock_store = found.get(stage.store or "", ())
-        laid = started.enter_context(partitions(names, lock_store, scenario.faults))
-        ways = started.enter_context(counter_ways(names, stage, lock_store, counter_redis, scenario.faults))
-        own = {name: _own_settings(name, journal, stage.store, laid.get(name, ()), ways.get(name)) for name in names}
-        disks = any(Need.DISK in fault.needs for fault in scenario.faults)
-        files = started.enter_context(watched(lock_store if disks else ()))
-        replicas = up(*(Gunicorn(name, settings | own[name], stores=tuple(needed)) for name in names))
+        target = started.enter_context(_fault_target(names, stage, scenario, lock_store, counter_redis, links, steps))
+        own = (settings | _own_settings(name, journal, target) for name in names)
+        replicas = up(*(Gunicorn(name, given, stores=tuple(needed)) for name, given in zip(names, own, strict=True)))
         (nginx,) = up(Nginx(tuple(one.port for one in replicas), run, read_timeout_s=int(scenario.request_timeout_s) + 30))
-        target = FaultTarget(stage.store or "", lock_store, replicas, laid, files, links, ways)
         system = Cluster(run, stage, Settings.read({}, **settings), found, counter_redis, tuple(replicas), nginx, target)
         if dead := system.dead():
             raise NotReady(f"a server ended right after it had come up: {process.ends_of_logs(dead, logs)}")
-        system.fault_target.kill_nodes(scenario.nodes_away)
+        if scenario.nodes_away:
+            system.fault_target.kill_nodes(scenario.nodes_away)
         yield system
 
 
@@ -224,13 +229,29 @@ def _unjoined(_: Sequence[Server]) -> contextlib.AbstractContextManager[tuple[()
     return contextlib.nullcontext(())
 
 
-def _own_settings(
-    name: str, journal: Path, store: str | None, proxies: Sequence[TcpProxy], way: CounterWay | None
-) -> dict[str, str]:
-    """Return the settings of one replica alone: its journal, and its own ways to the lock's store and to the counter."""
-    settings = {"journal": str(journal / f"{name}.jsonl")}
-    settings |= {f"{store}_url": store_servers(store).url(proxies)} if store and proxies else {}
-    return settings | (way.settings if way else {})
+@contextlib.contextmanager
+def _fault_target(
+    replicas: Sequence[str],
+    stage: Stage,
+    scenario: Scenario,
+    lock_store: Sequence[Running],
+    counter_redis: Running | None,
+    links: Sequence[ReplicationLink],
+    steps: str,
+) -> Iterator[FaultTarget | None]:
+    """Yield what faults act on, before the replicas are up; None for a run that breaks nothing."""
+    if not (scenario.faults or scenario.nodes_away or steps):
+        yield None
+        return
+    from lab.servers.fault_target import prepared  # with its proxies and clocks: no other run needs them
+
+    with prepared(replicas, stage, lock_store, counter_redis, scenario.faults, links) as target:
+        yield target
+
+
+def _own_settings(name: str, journal: Path, target: FaultTarget | None) -> dict[str, str]:
+    """Return the settings of one replica alone: its journal, and its ways to the lock's store and to the counter."""
+    return {"journal": str(journal / f"{name}.jsonl")} | (target.settings_of(name) if target else {})
 
 
 def replica_settings(scenario: Scenario, run: str, served: Sequence[Stage]) -> dict[str, str]:

@@ -1,7 +1,4 @@
-"""What faults act on: the replicas, the lock's store and the ways between them, as ``lab.scenario.fault.System``.
-
-``place`` states what a stage's store allows at all, wherever its servers run.
-"""
+"""What faults act on: the replicas, the lock's store and the ways between them, as ``lab.scenario.fault.System``."""
 
 from __future__ import annotations
 
@@ -17,18 +14,16 @@ import psutil
 
 from app import resources
 from app.lock import Stage
-from lab.errors import BadInput
 from lab.evidence.fault_record import FaultRecord
-from lab.scenario.fault import Fault, Need, Place, Target
-from lab.scenario.requirements import CLOCKED, VOLATILE, VOTED, WITH_REPLICAS
-from lab.scenario.scenario import Scenario
+from lab.scenario.fault import Fault, Need, Target
+from lab.scenario.requirements import VOTED
 from lab.servers.process import Running
 from lab.servers.programs.redis import contents
 from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Server
 from lab.servers.shifted_clock import jump_clock, slow_down_clock, speed_up_clock
 from lab.servers.stores import store_servers
-from lab.servers.synced_files import SyncedFiles
+from lab.servers.synced_files import SyncedFiles, watched
 from lab.servers.tcp_proxy import DelayedWrite, TcpProxy
 
 # By these bytes the proxy knows a command to the counter. A holder that is about to write sends no other.
@@ -131,6 +126,12 @@ class FaultTarget:
     # by replica, its way to the counter, where a write can be delayed
     counter_ways: Mapping[str, CounterWay] = field(default_factory=dict)
 
+    def settings_of(self, replica: str) -> dict[str, str]:
+        """Return the settings of a replica whose ways to the lock's store or to the counter a fault can cut or delay."""
+        proxies = [one for one in self.partitions.get(replica, ()) if isinstance(one, TcpProxy)]
+        settings = {f"{self.store}_url": store_servers(self.store).url(proxies)} if proxies else {}
+        return settings | (self.counter_ways[replica].settings if replica in self.counter_ways else {})
+
     def resume_replica(self, record: FaultRecord) -> None:
         for replica in self.replicas:
             if replica.name == record.replica:
@@ -231,35 +232,26 @@ class FaultTarget:
         return [self.nodes[number - 1] for number in nodes if number <= len(self.nodes)]
 
 
+@contextlib.contextmanager
+def prepared(
+    replicas: Sequence[str],
+    stage: Stage,
+    lock_store: Sequence[Running],
+    counter_redis: Running | None,
+    faults: Sequence[Fault],
+    links: Sequence[ReplicationLink],
+) -> Iterator[FaultTarget]:
+    """Yield what faults act on before the replicas are up, with the proxies and the watch on files that these faults need."""
+    disks = any(Need.DISK in fault.needs for fault in faults)
+    with (
+        partitions(replicas, lock_store, faults) as laid,
+        counter_ways(replicas, stage, lock_store, counter_redis, faults) as ways,
+        watched(lock_store if disks else ()) as files,
+    ):
+        yield FaultTarget(stage.store or "", lock_store, (), laid, files, links, ways)
+
+
 def _start_again(nodes: Sequence[Server]) -> None:
     """Start servers at the same time: a member of an ensemble is ready only when a majority runs."""
     with ThreadPoolExecutor(max(1, len(nodes))) as pool:
         list(pool.map(lambda node: node.start_again(), nodes))
-
-
-def place(stage: Stage, scenario: Scenario) -> Place:
-    """Return what the stage's store allows, wherever its servers run."""
-    if stage.store is None:
-        return Place(closed=dict.fromkeys((Target.SESSION, Target.NETWORK, Target.STORE), f"{stage.name} has no store"))
-    lacking = {}
-    if not hasattr(store_servers(stage.store), "leader"):
-        lacking[Need.LEADER] = f"{stage.store} has none"
-    if not hasattr(store_servers(stage.store), "end_session"):
-        lacking[Need.SESSIONS] = f"{stage.store} has none"
-    if stage.store not in VOLATILE:
-        lacking[Need.DISK] = f"the lab does not know the files of {stage.store}"
-    elif not scenario.store_persists:
-        lacking[Need.DISK] = "the scenario does not ask for a disk (store_persists = true)"
-    if stage.store not in CLOCKED:
-        lacking[Need.CLOCKS] = f"the clock of {stage.store} cannot be shifted"
-    elif not scenario.store_clocks:
-        lacking[Need.CLOCKS] = "the scenario does not ask for them (store_clocks = true)"
-    if not scenario.store_replica or stage.store not in WITH_REPLICAS:
-        lacking[Need.REPLICA] = "the scenario does not ask for one (store_replica = true), or the store has none"
-    return Place(lacking=lacking)
-
-
-def refuse(stage: Stage, scenario: Scenario) -> None:
-    """Refuse a fault that the stage's store cannot have. Raises BadInput."""
-    for kind, why in place(stage, scenario).refusals(scenario.faults).items():
-        raise BadInput(f"{scenario.name} cannot inject the fault {kind} into {stage.name}: {why}")

@@ -6,14 +6,16 @@ import contextlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.run_tables import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
-from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Reachable, Server
+
+if TYPE_CHECKING:
+    from lab.servers.replication_link import ReplicationLink
 
 
 class EventRecorder(Protocol):

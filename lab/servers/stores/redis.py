@@ -10,10 +10,9 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from time import monotonic_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import redis
@@ -21,16 +20,16 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from app.journal import LineFile
-from app.stores.redis import PRIMARY
 from lab.evidence.history import KeyEvent
 from lab.evidence.run_tables import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
-from lab.servers.programs.redis import LABS_OWN, RedisServer, Sentinel, ShiftedRedis, connected, info, reports
-from lab.servers.replication_link import ReplicationLink, until
+from lab.servers.programs.redis import LABS_OWN, RedisServer, Sentinel, connected, info, reports
 from lab.servers.server import LOOPBACK, Reachable, Server
 from lab.servers.store import EventRecorder
-from lab.servers.tcp_proxy import TcpProxy
+
+if TYPE_CHECKING:
+    from lab.servers.replication_link import ReplicationLink
 
 COMMANDS_OF_THE_LAB = [
     "info",
@@ -45,17 +44,24 @@ COMMANDS_OF_THE_LAB = [
     "psync",
     "replconf",
 ]
-DOWN_AFTER_MS = 500  # after so long a silence the Sentinel takes the primary for dead; its default is 30 s
 SENTINEL = Sentinel().name
-REPLICATION = b"PSYNC"  # the command by which a replica starts to follow
 
 
 def programs(scenario: Scenario) -> list[ServerProgram]:
-    kind = ShiftedRedis if scenario.store_clocks else RedisServer
-    primary = kind("lock-redis", notify=True, persists=scenario.store_persists, syncs=scenario.store_syncs)
+    primary = primary_named("lock-redis", scenario)
     names = ["lock-replica", "lock-replica-2"] if scenario.store_second_replica else ["lock-replica"]
     replicas = [RedisServer(name, notify=True) for name in names]
     return [primary, *replicas, Sentinel()] if scenario.store_replica else [primary]
+
+
+def primary_named(name: str, scenario: Scenario) -> RedisServer:
+    """Return a server that takes writes, as the scenario requires it."""
+    kind: type[RedisServer] = RedisServer
+    if scenario.store_clocks:
+        from lab.servers.programs.shifted_redis import ShiftedRedis
+
+        kind = ShiftedRedis
+    return kind(name, notify=True, persists=scenario.store_persists, syncs=scenario.store_syncs)
 
 
 def url(running: Sequence[Reachable]) -> str:
@@ -102,44 +108,11 @@ def joined(running: Sequence[Server]) -> Iterator[Sequence[ReplicationLink]]:
     if len(running) == 1:
         yield ()
         return
+    from lab.servers.replication_link import followed  # with its proxy: a server without a replica needs none
+
     primary, *replicas, sentinel = running
     with followed(primary, replicas, sentinel) as links:
         yield links
-
-
-@contextlib.contextmanager
-def followed(primary: Server, replicas: Sequence[Server], sentinel: Server) -> Iterator[Sequence[ReplicationLink]]:
-    """Let replicas follow their primary over a proxy, and let a Sentinel watch all. Raises NotReady."""
-    proxy = TcpProxy(
-        primary.port, REPLICATION
-    )  # the Sentinel uses it as well: it corrects a replica that follows another address
-    try:
-        for replica in replicas:
-            _command(replica.port, "REPLICAOF", "127.0.0.1", proxy.port)
-        # The Sentinel asks the primary for its replicas at once, and then every ten seconds: the replica must be there before.
-        for replica in replicas:
-            until(partial(_follows, replica.port), f"{replica.name} does not follow")
-        _command(sentinel.port, "SENTINEL", "MONITOR", PRIMARY, "127.0.0.1", proxy.port, 1)
-        _command(sentinel.port, "SENTINEL", "SET", PRIMARY, "down-after-milliseconds", DOWN_AFTER_MS, "failover-timeout", 2000)
-        until(
-            lambda: info(sentinel.port, "sentinel")["master0"]["slaves"] == len(replicas), "the sentinel does not see the replica"
-        )
-        yield [ReplicationLink(primary, replica, proxy) for replica in replicas]
-    finally:
-        proxy.close()
-
-
-def _follows(port: int) -> bool:
-    """Return whether a replica has its primary's data, and receives more."""
-    return bool(info(port, "replication")["master_link_status"] == "up")
-
-
-def _command(port: int, *command: object) -> None:
-    client = redis.Redis(port=port, socket_timeout=2.0)
-    try:
-        client.execute_command(*command)
-    finally:
-        client.close()
 
 
 CHANNELS = "__keyevent@0__:*"

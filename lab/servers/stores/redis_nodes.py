@@ -14,11 +14,11 @@ from pathlib import Path
 from lab.scenario.requirements import REDIS_NODES
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
-from lab.servers.programs.redis import RedisServer, Sentinel, ShiftedRedis
-from lab.servers.replication_link import ReplicationLink
+from lab.servers.programs.redis import RedisServer, Sentinel
+from lab.servers.replication_link import ReplicationLink, followed
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
-from lab.servers.stores.redis import RedisEvents, clients, commands, followed, is_sentinel
+from lab.servers.stores.redis import RedisEvents, clients, commands, is_sentinel, primary_named
 
 __all__ = ["clients", "commands", "event_recorders", "joined", "programs", "url"]  # ``commands`` adds the servers' counts
 
@@ -26,11 +26,7 @@ NUMBERS = range(1, REDIS_NODES + 1)
 
 
 def programs(scenario: Scenario) -> list[ServerProgram]:
-    kind = ShiftedRedis if scenario.store_clocks else RedisServer
-    primaries = [
-        kind(f"lock-redis-{number}", notify=True, persists=scenario.store_persists, syncs=scenario.store_syncs)
-        for number in NUMBERS
-    ]
+    primaries = [primary_named(f"lock-redis-{number}", scenario) for number in NUMBERS]
     replicas = [RedisServer(f"lock-replica-{number}", notify=True) for number in NUMBERS]
     sentinels = [Sentinel(f"sentinel-{number}") for number in NUMBERS]
     return [*primaries, *replicas, *sentinels] if scenario.store_replica else [*primaries]

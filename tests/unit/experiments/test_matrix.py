@@ -5,10 +5,11 @@ from functools import partial
 import msgspec
 import pytest
 
+from lab.docgen.matrix_views import with_rounds
 from lab.errors import BadInput, ExitStatus
 from lab.evidence.run_folder import save
 from lab.experiments import matrix, matrix_round
-from lab.report.matrix import Cell, Matrix, Origin, load, read, with_rounds
+from lab.report.matrix import Cell, Matrix, Origin, load, read
 from lab.run import environment
 
 OLD = Origin(judge="aaa", code="bbb", commit="ccc", versions={"redis-server": "Redis server v=7.0.15 sha=0"})

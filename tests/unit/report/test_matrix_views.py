@@ -7,12 +7,13 @@ import pytest
 from app.locks import stages
 from lab.docgen import matrix_views
 from lab.docgen.drift import SVG
+from lab.docgen.matrix_views import in_percent
 from lab.language import Language
 from lab.paths import REFERENCE
 from lab.report import matrix_page, matrix_picture, reference, site
 from lab.report.chart import DARK, HARMS, LIGHT, NAMES, PAPERS, Mark
 from lab.report.html import page as html_page
-from lab.report.matrix import Cell, Origin, in_percent
+from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, FAMILIES, OTHERS, completed, layout, mark, marks, part_of
 from lab.report.statistics import wilson
 from lab.scenario import reader

@@ -9,7 +9,8 @@ from lab.containers.cluster import refuse as refuse_in_containers
 from lab.errors import BadInput
 from lab.scenario import faults as shelf
 from lab.scenario.faults import lose_power
-from lab.servers import external_stores, fault_target
+from lab.servers import external_stores
+from lab.servers.stores import refuse
 from tests.new_fault import KIND, with_new_fault
 
 
@@ -37,7 +38,7 @@ def test_target_decides_where_it_works(new_fault, target, outside, containers, c
     one, lua = with_new_fault("renewal_stalls"), stage("lua")
 
     words = [
-        refused(fault_target.refuse, lua, one),
+        refused(refuse, lua, one),
         refused(external_stores.refuse, lua, one, {"redis": "there:6379"}),
         refused(refuse_in_containers, lua, one, True),
         refused(refuse_in_containers, lua, one, False),
@@ -56,10 +57,10 @@ def test_needs_decide_the_stages(new_fault, needs, one, other):
     new_fault("STORE", needs)
     scenario = with_new_fault("renewal_stalls")
 
-    assert refused(fault_target.refuse, stage(other), scenario).startswith(f"renewal_stalls cannot inject the fault {KIND}")
+    assert refused(refuse, stage(other), scenario).startswith(f"renewal_stalls cannot inject the fault {KIND}")
     if one is None:
         scenario, one = dataclasses.replace(scenario, store_clocks=True), other
-    assert refused(fault_target.refuse, stage(one), scenario) == ""
+    assert refused(refuse, stage(one), scenario) == ""
 
 
 def test_limits_of_containers(new_fault):
@@ -75,7 +76,7 @@ def test_no_store_no_store_fault(new_fault):
     """A stage without a store has no fault of the store."""
     new_fault("STORE")
 
-    assert "local has no store" in refused(fault_target.refuse, stage("local"), with_new_fault("renewal_stalls"))
+    assert "local has no store" in refused(refuse, stage("local"), with_new_fault("renewal_stalls"))
 
 
 def test_incomplete_fault_is_named(new_fault, tmp_path):

@@ -11,10 +11,10 @@ from lab.errors import BadInput, NotReady
 from lab.report.run_data import Result
 from lab.scenario import reader
 from lab.scenario.requirements import ENSEMBLES
-from lab.servers import fault_target, replication_link
+from lab.servers import replication_link
 from lab.servers.fault_target import FaultTarget
 from lab.servers.replication_link import ReplicationLink
-from lab.servers.stores import redis, redis_nodes, stores
+from lab.servers.stores import redis_nodes, refuse, stores
 from tests.builders import record_of
 
 
@@ -69,11 +69,12 @@ def test_sentinel_watches_when_the_replica_follows(monkeypatch):
         asked.append(section)
         return {"master_link_status": "up" if len(asked) > 2 else "down", "master0": {"slaves": 2}}
 
-    monkeypatch.setattr(redis, "info", info)
-    monkeypatch.setattr(redis, "TcpProxy", lambda *_: SimpleNamespace(port=4, close=lambda: None))
-    monkeypatch.setattr(redis, "_command", lambda port, *words: sent.append((words[:2], len(asked))))
+    monkeypatch.setattr(replication_link, "info", info)
+    monkeypatch.setattr(replication_link, "TcpProxy", lambda *_: SimpleNamespace(port=4, close=lambda: None))
+    monkeypatch.setattr(replication_link, "_command", lambda port, *words: sent.append((words[:2], len(asked))))
 
-    with redis.followed(server("primary", 1), [server("replica", 2), server("replica-2", 5)], server("sentinel", 3)) as links:
+    replicas = [server("replica", 2), server("replica-2", 5)]
+    with replication_link.followed(server("primary", 1), replicas, server("sentinel", 3)) as links:
         pass
 
     assert [words for words, _ in sent] == [("REPLICAOF", "127.0.0.1")] * 2 + [("SENTINEL", "MONITOR"), ("SENTINEL", "SET")]
@@ -98,9 +99,9 @@ def test_link_needs_a_replica():
     """A fault that holds the link is refused where the lock's store has no replica."""
     held = reader.load("failover_last_grant")
 
-    fault_target.refuse(stage_of("fencing"), held)
+    refuse(stage_of("fencing"), held)
     with pytest.raises(BadInput, match=r"hold_replication.*needs a replica"):
-        fault_target.refuse(stage_of("etcd_fenced"), held)
+        refuse(stage_of("etcd_fenced"), held)
 
 
 class Member:
