@@ -19,7 +19,8 @@ from rich.console import Console
 
 from app.lock import Stage
 from lab.errors import ExitStatus, choose_from, in_short, of_the_place
-from lab.evidence.run_folder import RunFolder, RunRecord, kept_on_failure, save
+from lab.evidence.run_folder import RunFolder, kept_on_failure, save
+from lab.evidence.run_record import RunRecord
 from lab.interrupts import signals_held
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement

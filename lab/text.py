@@ -1,12 +1,15 @@
-"""Numbers and nouns as the lab prints them."""
+"""Numbers and nouns as the lab prints them, and texts broken into lines."""
 
 from __future__ import annotations
 
 import re
 import textwrap
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 WIDTH = 80  # of a terminal, and of what is printed into a pipe
+CLOSING = "，。：；、）”"  # signs that do not begin a line
+PIECE = re.compile(r"[!-~]+|.", re.DOTALL)  # of a Chinese line: a number, a name, or one sign
 
 
 def counted(number: int, noun: str, nouns: str = "") -> str:
@@ -47,6 +50,24 @@ def hanging(label: str, text: str, indent: int) -> str:
         break_on_hyphens=False,
     )
     return filled or label
+
+
+def letters_of(text: str) -> int:
+    """Return how wide a text is, in letters: a Chinese sign is as wide as two."""
+    return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
+
+
+def wrapped(text: str, letters: int) -> list[str]:
+    """Return the lines of a text. In Chinese, a line may end after each sign, and not within a number or a name."""
+    if letters_of(text) == len(text):
+        return textwrap.wrap(text, letters)
+    lines, line = [], ""
+    for piece in PIECE.findall(text):
+        if letters_of(line + piece) > letters and piece not in CLOSING:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece if line else piece.lstrip()
+    return [*lines, line]
 
 
 def folded(summary: str, text: str) -> str:

@@ -11,10 +11,9 @@ import msgspec
 from app.journal import GaveUp, Got, Released, SoldOut, Stalled, Writing, Wrote
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.evidence.history import History, KeyEvent, Request
-from lab.evidence.inventory import inventory
 from lab.evidence.loss import GrantFacts, Loss
-from lab.evidence.run_folder import RunRecord, save
-from lab.evidence.run_tables import Ending
+from lab.evidence.run_folder import save
+from lab.evidence.run_record import Ending, RunRecord, inventory
 from lab.judge.analysis import analyse
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lab.evidence.inventory import inventory
 from lab.evidence.run_folder import save
+from lab.evidence.run_record import inventory
 from lab.judge.verdict import judge
 from tests.builders import Made, record_of
 

@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from lab.evidence import run_folder
-from lab.evidence.inventory import inventory
+from lab.evidence.run_record import inventory
 from lab.judge.judgement import VERDICT, Judgement
 from lab.judge.verdict import judge_again
 from lab.servers.supervisor import Supervisor

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from app.locks import stages
 from lab.evidence import run_folder
-from lab.evidence.run_folder import RunRecord
+from lab.evidence.run_record import RunRecord
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
 from lab.report.terminal import summarise, terminal, where_to_look

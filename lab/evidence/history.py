@@ -20,7 +20,7 @@ import msgspec
 
 from app.journal import AnyEvent, LineFile, Number, Sent, Started
 from lab.evidence.fault_record import FaultRecord
-from lab.evidence.inventory import Flaws
+from lab.evidence.run_record import Flaws
 
 REQUESTS = "requests.jsonl"
 KEY_EVENTS = "server.jsonl"

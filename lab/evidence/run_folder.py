@@ -19,91 +19,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
 from app.suggestion import nearest
 from lab.errors import BadInput, CannotWrite, LabError, MissingProgram, RunFailed, in_short, of_the_place
-from lab.evidence import run_tables
-from lab.evidence.inventory import FileFacts
-from lab.evidence.run_tables import ClientFacts, Ending
+from lab.evidence.run_record import SCHEMA, RunRecord, check_tables
 from lab.paths import COMMAND, REPORTS, shortage, shown
 
 RUN = "run.json"
-SCHEMA = 1  # of run.json
 NAME = re.compile(r"(?!\.{1,2}$)[^/\0]{1,200}")  # of a run: it becomes a path, and must name no other place
 DISCARDED_WITHIN_S = 2.0
 TRACEBACK = "failure.txt"  # of the error that ended a failed run
-
-
-class RunRecord(msgspec.Struct, kw_only=True):
-    """The content of ``run.json``: the parameters of a run and its environment, enough to judge the run again.
-
-    Judging and drawing change nothing in it.
-    """
-
-    schema: int = SCHEMA
-    # the name of the run
-    run: str
-    # the scenario and the stage, as plain data
-    scenario: dict[str, Any]
-    stage: dict[str, Any]
-    # the command line that makes the run again
-    command: str
-    # the commit of the lab
-    commit: str
-    started_utc: str
-    ended: Ending = Ending.COMPLETE
-    # which servers were lost, or what a program or an error said, as it is in each language
-    ended_with: str = ""
-    # why a part of the evidence is missing, where a file could not be written
-    unwritten: str = ""
-    # whether somebody made the lock's store report less of its keys than the lab needs
-    reports_off: bool = False
-    # the counter before the run, and after it; None if nobody could read it
-    start: int = 0
-    final: int | None = None
-    # the counter after the run by its parts, where it has several
-    parts: dict[str, int] = msgspec.field(default_factory=dict)
-    # whether requests were still inside the replicas when the counter was read
-    in_flight_left: bool = False
-    # where the servers ran
-    engine: str = "local"
-    # how many machines' clocks stamped the history
-    clocks: Annotated[int, msgspec.Meta(ge=1)] = 1
-    # how many servers the lock's store had; None where that is not on record
-    lock_servers: int | None = None
-    # threads of each replica; 0 where that is not on record
-    threads: int = 0
-    # the replicas that took part
-    took_part: list[str] = msgspec.field(default_factory=list)
-    # each file of evidence, as it was when the run ended
-    files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
-    # how often each command ran, by store
-    commands: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
-    # who was connected to the lock's store when the load had ended; None in a run of before this was known
-    clients: list[ClientFacts] | None = None
-    # the options of the replicas' clients, by store
-    client_options: dict[str, Any] = msgspec.field(default_factory=dict)
-    # the versions of the programs
-    versions: dict[str, str] = msgspec.field(default_factory=dict)
-    # the packages that the file of the stage imports, with their versions: the lock under test may be one of them
-    libraries: dict[str, str] = msgspec.field(default_factory=dict)
-    # the files that pin the packages of the library of the lock under test, with their hashes
-    lock_files: dict[str, str] = msgspec.field(default_factory=dict)
-    # the machine; the share of its processors' time that programs outside the run took under load, None where that is unknown
-    machine: dict[str, Any] = msgspec.field(default_factory=dict)
-    others_percent: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
-
-    @property
-    def interrupted(self) -> bool:
-        """Return whether an interrupt ended the run."""
-        return self.ended.is_interrupt
-
-    @property
-    def has_store(self) -> bool:
-        return self.stage["store"] is not None
 
 
 @dataclass
@@ -286,7 +214,7 @@ def load(folder: Path) -> RunRecord:
     if not NAME.fullmatch(record.run):
         raise BadInput(f"{path} names the run {record.run!r}, which is not a valid name of a folder")
     try:
-        run_tables.check(record.scenario, record.stage)
+        check_tables(record.scenario, record.stage)
     except msgspec.ValidationError as error:
         raise BadInput(f"{path} cannot be read: {error}") from None
     return record

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Stalled, Started, Wrote, WroteAgain, WroteLate
 from app.lock import Claim
@@ -27,11 +27,13 @@ from lab.judge.grant import Grant, Grants
 from lab.judge.key_history import KeyHistory
 from lab.judge.losses import Attribution, Losses, OnLoss
 from lab.judge.overlaps import Overlaps
-from lab.judge.reentries import NestedLocks, Reentries
 from lab.judge.run_facts import RunFacts
 from lab.judge.stalls import Stalls
 from lab.judge.waits import Handovers, Holds, IdleTimes, Leavers, Waits
 from lab.judge.writes import Curves, Witnesses, Writes
+
+if TYPE_CHECKING:
+    from lab.judge.reentries import NestedLocks, Reentries
 
 ERROR = "error: "  # how the result of a grant begins whose work or release failed
 WITHOUT_CLOCK = ("exclusive", "counts_once")  # the claims that can be judged without a clock
@@ -71,6 +73,16 @@ def _read_requests(history: History, pass_: _Pass | _ClocklessPass, curves: Curv
     findings.measure_requests(history.replicas)
 
 
+def _reentries(findings: Findings, keys: KeyHistory) -> tuple[Reentries | None, NestedLocks | None]:
+    """Return what collects re-entries: into a lock that a failed request left behind, and into one's own. Most runs have none."""
+    is_nested = findings.run.nested == "same"
+    if not (findings.faults or is_nested):
+        return None, None
+    from lab.judge.reentries import NestedLocks, Reentries
+
+    return Reentries(findings, keys) if findings.faults else None, NestedLocks(findings) if is_nested else None
+
+
 class _Pass:
     """Assemble grants, and report each event to the collectors that need it."""
 
@@ -86,14 +98,10 @@ class _Pass:
         self.attribution = Attribution(self.overlaps.conflict, on_loss)
         self.writes = Writes(findings)
         self.leavers = leavers = Leavers(findings)
-        waits, holds, handovers, reentries = (
-            Waits(findings),
-            Holds(findings),
-            Handovers(findings.measures),
-            Reentries(findings, keys),
-        )
+        waits, holds, handovers = Waits(findings), Holds(findings), Handovers(findings.measures)
         # Collectors of which this run has no use are not asked, because each is asked for each grant.
-        self.nested = nested = NestedLocks(findings) if run.nested == "same" else None
+        reentries, nested = _reentries(findings, keys)
+        self.nested = nested
         has_idle_times = run.tests == Claim.prompt_handover.name or run.has_faults
         self.idle_times = idle_times = IdleTimes(findings) if has_idle_times else None
         has_faults = bool(findings.faults)
@@ -118,19 +126,19 @@ class _Pass:
         ]
         self.at_got: list[Callable[[Grant], None]] = [
             *([nested.got] if nested else []),
-            *([reentries.got, self.faults.got] if has_faults else []),
+            *([reentries.got, self.faults.got] if reentries else []),
             self.overlaps.got,  # first: it marks a lock that a thread left to the next one
             handovers.got,
             *([idle_times.got] if idle_times else []),
         ]
         self.at_gave_up: list[Callable[[Wait], None]] = [
             *([nested.gave_up] if nested else []),
-            *([reentries.gave_up] if has_faults else []),
+            *([reentries.gave_up] if reentries else []),
         ]
         self.at_release: list[Callable[[Grant], None]] = [
             holds.released,
             self.writes.released,
-            *([reentries.released, self.faults.released] if has_faults else []),
+            *([reentries.released, self.faults.released] if reentries else []),
             handovers.released,
             *([idle_times.released] if idle_times else []),
             self.overlaps.released,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from lab.evidence.loss import GrantFacts
-from lab.evidence.run_tables import ClientFacts
+from lab.evidence.run_record import ClientFacts
 
 EXAMPLES = 5  # how many of a kind are kept
 

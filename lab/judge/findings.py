@@ -19,8 +19,8 @@ import msgspec
 
 from app.journal import CONNECT, GaveUp, Renewed
 from lab.evidence.history import Outcome
-from lab.evidence.inventory import Damage
 from lab.evidence.loss import Mechanism
+from lab.evidence.run_record import Damage
 from lab.judge.fact import Fact, HalfDone, Idle, Overtaken, Reentered, RefusedAndWritten, Repeated, Unwritten, Wait
 from lab.judge.faults import FaultOutcome, Onlookers
 from lab.judge.grant import Grant, GrantRecord

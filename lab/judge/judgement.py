@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 
 from lab.errors import ExitStatus
-from lab.evidence.inventory import Damage, DamageKind
 from lab.evidence.loss import Loss, Mechanism
 from lab.evidence.run_folder import RUN
+from lab.evidence.run_record import Damage, DamageKind
 from lab.judge.fact import (
     Fact,
     FreedEarly,

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from app.journal import Sent, Started
 from lab.evidence.history import History
-from lab.evidence.run_folder import RunRecord
-from lab.evidence.run_tables import Ending
+from lab.evidence.run_record import Ending, RunRecord
 from lab.judge.fact import Unseen
 
 REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report what becomes of their keys

@@ -26,10 +26,9 @@ import msgspec
 from app.lock import Claim
 from lab.evidence import run_folder
 from lab.evidence.history import FAULTS, KEY_EVENTS, History, Outcome, journal_of
-from lab.evidence.inventory import Damage, DamageKind, changes
 from lab.evidence.loss import Loss, LossFile, Mechanism
-from lab.evidence.run_folder import RUN, RunRecord
-from lab.evidence.run_tables import Ending
+from lab.evidence.run_folder import RUN
+from lab.evidence.run_record import Damage, DamageKind, Ending, RunRecord, changes
 from lab.judge import run_facts
 from lab.judge.analysis import WITHOUT_CLOCK, analyse, analyse_without_clock
 from lab.judge.fact import Code, Fact, Repeated, TwoInside

@@ -19,9 +19,8 @@ from lab.evidence.run_folder import replace
 from lab.language import Language
 from lab.report.run_data import Result
 from lab.story import say
-from lab.story.lanes import wrapped
 from lab.story.say import ENGLISH
-from lab.text import thousands
+from lab.text import thousands, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,8 +15,8 @@ from lab.report.html import page
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, Marks, in_words, layout, marks, part_of
 from lab.report.matrix_page import NOTHING, Decided, write_page
-from lab.story.lanes import letters_of, wrapped
 from lab.story.say import ENGLISH, text, words
+from lab.text import letters_of, wrapped
 
 FONTS = {  # a browser without the first takes the next
     Language.ENGLISH: "'DejaVu Sans', Verdana, Arial, sans-serif",

@@ -10,8 +10,9 @@ from statistics import fmean
 import msgspec
 
 from lab.evidence.loss import Mechanism
-from lab.evidence.run_folder import RunRecord, replace
 from lab.evidence.run_folder import load as load_record
+from lab.evidence.run_folder import replace
+from lab.evidence.run_record import RunRecord
 from lab.judge.faults import FaultOutcome
 from lab.judge.findings import BIN_NS, Findings
 from lab.judge.judgement import Judgement

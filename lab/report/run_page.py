@@ -26,7 +26,7 @@ from lab.report.html import in_both, inline
 from lab.report.lanes import drawing
 from lab.report.run_data import Cause, Result
 from lab.report.run_words import RunWords, mender
-from lab.story import say, say_run, steps_drawing, verdict
+from lab.story import say, say_run, verdict
 from lab.story.say import ENGLISH
 from lab.story.steps import StepsOfLoss, steps_of_run
 from lab.story.timeline import Timeline
@@ -182,6 +182,8 @@ def curves_of_run(result: Result, grants: int, language: Language) -> str:
 
 def draw_steps(result: Result, found: StepsOfLoss, folder: Path, language: Language) -> Path:
     """Draw the steps into a folder. Returns the path of the picture."""
+    from lab.story import steps_drawing  # here, because most runs lose nothing
+
     return _written(folder / STEPS[language], steps_drawing.draw(found, chart.conditions([result], language), language))
 
 

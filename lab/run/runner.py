@@ -14,9 +14,8 @@ from msgspec.structs import asdict
 
 from app.lock import Stage
 from lab.errors import NotReady, in_short
-from lab.evidence.inventory import inventory
-from lab.evidence.run_folder import RunFolder, RunRecord, described, kept_on_failure, save
-from lab.evidence.run_tables import Ending
+from lab.evidence.run_folder import RunFolder, described, kept_on_failure, save
+from lab.evidence.run_record import Ending, RunRecord, inventory
 from lab.interrupts import signals_held, unless_interrupted
 from lab.load.locust import LoadFailed
 from lab.paths import REPORTS, shortage

@@ -17,7 +17,7 @@ from app.settings import Settings
 from app.stores import lock_store
 from app.stores.redis import Redis as Client
 from lab.errors import NotReady
-from lab.evidence.run_tables import ClientFacts
+from lab.evidence.run_record import ClientFacts
 from lab.prerequisites import program
 from lab.scenario.fault import Need
 from lab.scenario.options import OPTIONS

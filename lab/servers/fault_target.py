@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -63,24 +63,6 @@ class CounterWay:
         return self._write.deliver() if self._write is not None else 0
 
 
-@contextlib.contextmanager
-def counter_ways(
-    replicas: Iterable[str], stage: Stage, lock_store: Sequence[Server], counter_redis: Server | None, faults: Sequence[Fault]
-) -> Iterator[Mapping[str, CounterWay]]:
-    """Yield the way of each replica, by its name, for the duration of the block; none where no fault needs them."""
-    in_lock_store = resources.kind(stage.resource).in_lock_store
-    server = next(iter(lock_store), None) if in_lock_store else counter_redis
-    with contextlib.ExitStack() as laid:
-        ways = {}
-        if server is not None and any(fault.target is Target.COUNTER for fault in faults):
-            store, marker = (stage.store or "", IN_THE_DATABASE) if in_lock_store else ("", IN_REDIS)
-            for name in replicas:
-                proxy = TcpProxy(server.port)
-                laid.callback(proxy.close)
-                ways[name] = CounterWay(proxy, store, marker)
-        yield ways
-
-
 class Partition(Protocol):
     """A connection from a replica to the lock's store that can be cut. Its methods raise OSError when that fails."""
 
@@ -89,23 +71,6 @@ class Partition(Protocol):
 
     def mend(self) -> None:
         """Let everything through again."""
-
-
-@contextlib.contextmanager
-def partitions(
-    replicas: Iterable[str], servers: Sequence[Server], faults: Sequence[Fault]
-) -> Iterator[Mapping[str, Sequence[TcpProxy]]]:
-    """Yield, by replica, a proxy to each server on this machine, for the duration of the block.
-
-    The proxies exist only where a fault of the scenario cuts them.
-    """
-    cut = any(fault.target is Target.NETWORK for fault in faults)
-    with contextlib.ExitStack() as laid:
-        found = {name: [TcpProxy(server.port) for server in servers] for name in replicas if cut}
-        for proxies in found.values():
-            for proxy in proxies:
-                laid.callback(proxy.close)
-        yield found
 
 
 @dataclass(frozen=True)
@@ -242,13 +207,22 @@ def prepared(
     links: Sequence[ReplicationLink],
 ) -> Iterator[FaultTarget]:
     """Yield what faults act on before the replicas are up, with the proxies and the watch on files that these faults need."""
-    disks = any(Need.DISK in fault.needs for fault in faults)
-    with (
-        partitions(replicas, lock_store, faults) as laid,
-        counter_ways(replicas, stage, lock_store, counter_redis, faults) as ways,
-        watched(lock_store if disks else ()) as files,
-    ):
-        yield FaultTarget(stage.store or "", lock_store, (), laid, files, links, ways)
+    targets, disks = {fault.target for fault in faults}, any(Need.DISK in fault.needs for fault in faults)
+    in_lock_store = resources.kind(stage.resource).in_lock_store
+    counter = next(iter(lock_store), None) if in_lock_store else counter_redis
+    store, marker = (stage.store or "", IN_THE_DATABASE) if in_lock_store else ("", IN_REDIS)
+    with contextlib.ExitStack() as laid:
+
+        def proxy(server: Server) -> TcpProxy:
+            one = TcpProxy(server.port)
+            laid.callback(one.close)
+            return one
+
+        cut = {name: [proxy(server) for server in lock_store] for name in replicas if Target.NETWORK in targets}
+        delayed = replicas if Target.COUNTER in targets else ()
+        ways = {name: CounterWay(proxy(counter), store, marker) for name in delayed if counter is not None}
+        files = laid.enter_context(watched(lock_store if disks else ()))
+        yield FaultTarget(stage.store or "", lock_store, (), cut, files, links, ways)
 
 
 def _start_again(nodes: Sequence[Server]) -> None:

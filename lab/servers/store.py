@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from lab.evidence.fault_record import FaultRecord
-from lab.evidence.run_tables import ClientFacts
+from lab.evidence.run_record import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
 from lab.servers.server import Reachable, Server

@@ -6,9 +6,6 @@ fonts, scripts or links, light and dark. The same story gives the same bytes.
 
 from __future__ import annotations
 
-import re
-import textwrap
-import unicodedata
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
@@ -17,6 +14,7 @@ from lab.language import Language
 from lab.story import say
 from lab.story.happening import Held, Kind, Scene, Story
 from lab.story.say import ENGLISH
+from lab.text import letters_of, wrapped
 
 WIDTH, EDGE = 850, 10
 NUMBER, LANE, LOCK, COUNTER = 26, 44, 92, 52  # the widths of the columns on the left; the rest is text
@@ -25,8 +23,6 @@ ROW, SHORT_ROW, BROKEN = 42, 30, 20  # heights
 NODE = 10
 SERVER = 22  # the width of the lane of one of several servers
 GREYS = 2  # the votes of two clients have different greys
-CLOSING = "，。：；、）”"  # signs that do not begin a line
-PIECE = re.compile(r"[!-~]+|.", re.DOTALL)  # of a Chinese line: a number, a name, or one sign
 FIRST = ord("A")  # the letter of the first client
 
 STYLE = """\
@@ -262,24 +258,6 @@ def _height(scene: Scene, broken: list[str]) -> int:
 def shortened(text: str, letters: int) -> str:
     """Return a line of code that is at most so long."""
     return text if len(text) <= letters else text[: letters - 1] + "…"
-
-
-def letters_of(text: str) -> int:
-    """Return how wide a text is, in letters: a Chinese sign is as wide as two."""
-    return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text)
-
-
-def wrapped(text: str, letters: int) -> list[str]:
-    """Return the lines of a text. In Chinese, a line may end after each sign, and not within a number or a name."""
-    if letters_of(text) == len(text):
-        return textwrap.wrap(text, letters)
-    lines, line = [], ""
-    for piece in PIECE.findall(text):
-        if letters_of(line + piece) > letters and piece not in CLOSING:
-            lines.append(line.rstrip())
-            line = ""
-        line += piece if line else piece.lstrip()
-    return [*lines, line]
 
 
 def spans(holds: list[bool], moments: list[int]) -> Iterator[tuple[int, int]]:

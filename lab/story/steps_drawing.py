@@ -13,9 +13,10 @@ from itertools import count, pairwise
 from lab.language import Language
 from lab.story import say, say_run
 from lab.story.happening import Kind
-from lab.story.lanes import BOLD_LETTER, letters_of, wrapped
+from lab.story.lanes import BOLD_LETTER
 from lab.story.say import ENGLISH
 from lab.story.steps import Event, Line, Step, StepsOfLoss
+from lab.text import letters_of, wrapped
 
 BLUE, RED, GREEN = "#0072b2", "#d55e00", "#009e73"  # as in the charts and the timeline
 BELIEF, ALONE = "#a9d3ee", "#f2bd4d"

@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from app.lock import Claim
 from lab.evidence.loss import Mechanism
-from lab.evidence.run_tables import Ending
+from lab.evidence.run_record import Ending
 from lab.judge.fact import Code, Fact, Unseen
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.language import Language, quoted

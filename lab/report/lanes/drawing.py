@@ -26,10 +26,9 @@ from lab.report.lanes.run_parts import (
     draw_waiting,
 )
 from lab.story import say, say_run
-from lab.story.lanes import wrapped
 from lab.story.say import ENGLISH
 from lab.story.timeline import NEVER, DrawnGrant, Timeline
-from lab.text import thousands
+from lab.text import thousands, wrapped
 
 TITLE_LETTERS = 84  # in a line
 A_UNIT = re.compile(r"(?<=\d) (?=ms\b|s\b)")  # the space before it, at which no line ends

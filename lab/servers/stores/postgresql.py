@@ -8,7 +8,7 @@ from typing import Any
 
 from app.stores.statements import name_of
 from lab.evidence.fault_record import FaultRecord
-from lab.evidence.run_tables import ClientFacts
+from lab.evidence.run_record import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
 from lab.servers.programs.postgres import DATABASE, USER, Postgres, ask

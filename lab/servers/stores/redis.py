@@ -21,7 +21,7 @@ from redis.retry import Retry
 
 from app.journal import LineFile
 from lab.evidence.history import KeyEvent
-from lab.evidence.run_tables import ClientFacts
+from lab.evidence.run_record import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
 from lab.servers.programs.redis import LABS_OWN, RedisServer, Sentinel, connected, info, reports

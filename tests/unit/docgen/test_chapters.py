@@ -10,7 +10,7 @@ from app.locks import PARTS, stages
 from lab.docgen import chapters, figures, generate, translations
 from lab.docgen.figures import Illustration, illustrations
 from lab.errors import BadInput
-from lab.evidence.run_tables import Ending
+from lab.evidence.run_record import Ending
 from lab.judge.verdict import judge
 from lab.language import Language
 from lab.paths import HOME

@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 
 from lab.evidence.history import History, in_order, outcome_of
-from lab.evidence.inventory import DamageKind
+from lab.evidence.run_record import DamageKind
 from tests.builders import Made
 from tests.every import every
 

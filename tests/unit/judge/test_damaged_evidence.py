@@ -12,8 +12,8 @@ import pytest
 from app.locks import stages
 from lab.commands.check import differences_from_this_lab, disagreements
 from lab.errors import BadInput
-from lab.evidence.inventory import Damage, DamageKind
 from lab.evidence.run_folder import load
+from lab.evidence.run_record import Damage, DamageKind
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge, judge_again
 from lab.language import Language

@@ -5,7 +5,7 @@ import pytest
 from app.journal import GaveUp, Got, Released, Renewed, Sent, Writing, Wrote, WroteLate
 from lab.evidence.history import History
 from lab.evidence.loss import Mechanism
-from lab.evidence.run_tables import ClientFacts
+from lab.evidence.run_record import ClientFacts
 from lab.judge.fact import Unseen
 from lab.judge.run_facts import unseen
 from tests.builders import MS, found, record_of

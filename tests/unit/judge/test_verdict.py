@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from lab.evidence.fault_record import Effect, FaultRecord
-from lab.evidence.inventory import inventory
 from lab.evidence.loss import Mechanism
 from lab.evidence.run_folder import save
+from lab.evidence.run_record import inventory
 from lab.judge.fact import Code, Fact
 from lab.judge.faults import FaultOutcome
 from lab.judge.judgement import Verdict

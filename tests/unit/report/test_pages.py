@@ -8,7 +8,7 @@ import pytest
 
 from app.locks import stages
 from lab.evidence import run_folder
-from lab.evidence.run_tables import Ending
+from lab.evidence.run_record import Ending
 from lab.judge.verdict import judge
 from lab.language import Language
 from lab.paths import REFERENCE

@@ -15,7 +15,7 @@ from app.lock import Stage
 from app.locks import stages
 from lab.errors import BadInput, ExitStatus, LabError, MissingProgram, NotReady, RunFailed
 from lab.evidence import run_folder
-from lab.evidence.run_tables import Ending
+from lab.evidence.run_record import Ending
 from lab.interrupts import Interrupted, interruptible
 from lab.report import site
 from lab.run import runner

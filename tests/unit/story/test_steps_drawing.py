@@ -11,9 +11,9 @@ from lab.language import Language
 from lab.paths import REFERENCE
 from lab.story import say_run, steps_drawing
 from lab.story.happening import Kind
-from lab.story.lanes import letters_of
 from lab.story.steps import steps, steps_of_run
 from lab.story.timeline import load
+from lab.text import letters_of
 from tests.builders import picture_of
 from tests.every import every
 

@@ -1,0 +1,271 @@
+"""The content of ``run.json``: how a run was made, how it ended, and the inventory: what its evidence was when it ended.
+
+``lab check`` compares the inventory with what is there. A file that has changed, or that was added, is not read at all: it proves
+nothing, for or against the lock. The damage is what is missing since, or cannot be true.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from enum import Enum, StrEnum
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+
+from lab.errors import in_short
+
+SCHEMA = 1  # of run.json
+Natural = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
+Time = Annotated[float, msgspec.Meta(ge=0, le=10**15)]
+
+
+class Ending(Enum):
+    """How a run ended. All but the first cut it short."""
+
+    COMPLETE = "complete"
+    # Ctrl-C, SIGTERM, or a closed terminal
+    INTERRUPTED = "interrupted"
+    # the process that supervises the servers was killed: the lab has ended them all
+    UNSUPERVISED = "unsupervised"
+    # by hand, in Locust's page
+    STOPPED = "stopped"
+    LOAD_FAILED = "load_failed"
+    SERVER_LOST = "server_lost"
+    # a part of the evidence could not be written
+    NOT_WRITTEN = "not_written"
+    FAILED = "failed"
+
+    @property
+    def is_interrupt(self) -> bool:
+        """Return whether an interrupt ended the run: then nothing is waited for."""
+        return self in (Ending.INTERRUPTED, Ending.UNSUPERVISED)
+
+
+class ScenarioTable(msgspec.Struct):
+    """What must be in the table of the scenario. Older runs may lack the keys that have a default."""
+
+    name: str
+    title: str
+    tests: str
+    requests: Natural
+    users: Natural
+    replicas: Natural
+    retry_ms: Time
+    work_ms: Time
+    rate: Time | None
+    ttl_ms: Natural | None
+    danger: dict[str, Natural]
+    nested: str = ""
+    store_persists: bool = False
+    store_syncs: str = "always"
+    wait_ms: Time = 0
+    lease_ms: Natural | None = None
+    stock: Natural | None = None
+    store_nodes: Natural = 1
+    store_replica: bool = False
+    faults: list[dict[str, Any]] = []
+    notes: list[str] = []
+
+
+class StageTable(msgspec.Struct):
+    """What must be in the table of the stage."""
+
+    name: str
+    store: str | None
+    claims: list[str]
+    idea: str = ""
+    resource: str = ""
+    ttl_ms: Natural | None = None
+
+
+def check_tables(scenario: dict[str, Any], stage: dict[str, Any]) -> None:
+    """Raise msgspec.ValidationError where a key is missing or has a wrong type; the message names its table."""
+    for name, table, kind in (("scenario", scenario, ScenarioTable), ("stage", stage, StageTable)):
+        try:
+            msgspec.convert(table, kind)
+        except msgspec.ValidationError as error:
+            raise msgspec.ValidationError(f"in its table {name}: {error}") from None
+
+
+class ClientFacts(msgspec.Struct, frozen=True):
+    """A connection that was open when the run ended."""
+
+    # its port on the client's side
+    port: int
+    # the name that it gave itself; most give none
+    name: str = ""
+    # the last command that it sent
+    command: str = ""
+
+
+class FileFacts(msgspec.Struct, frozen=True):
+    """One file of evidence when the run ended."""
+
+    # of all bytes, in hexadecimal
+    sha256: str
+    # how many bytes; 0 in the record of an older lab
+    size: int = 0
+
+
+class RunRecord(msgspec.Struct, kw_only=True):
+    """The content of ``run.json``: the parameters of a run and its environment, enough to judge the run again.
+
+    Judging and drawing change nothing in it.
+    """
+
+    schema: int = SCHEMA
+    # the name of the run
+    run: str
+    # the scenario and the stage, as plain data
+    scenario: dict[str, Any]
+    stage: dict[str, Any]
+    # the command line that makes the run again
+    command: str
+    # the commit of the lab
+    commit: str
+    started_utc: str
+    ended: Ending = Ending.COMPLETE
+    # which servers were lost, or what a program or an error said, as it is in each language
+    ended_with: str = ""
+    # why a part of the evidence is missing, where a file could not be written
+    unwritten: str = ""
+    # whether somebody made the lock's store report less of its keys than the lab needs
+    reports_off: bool = False
+    # the counter before the run, and after it; None if nobody could read it
+    start: int = 0
+    final: int | None = None
+    # the counter after the run by its parts, where it has several
+    parts: dict[str, int] = msgspec.field(default_factory=dict)
+    # whether requests were still inside the replicas when the counter was read
+    in_flight_left: bool = False
+    # where the servers ran
+    engine: str = "local"
+    # how many machines' clocks stamped the history
+    clocks: Annotated[int, msgspec.Meta(ge=1)] = 1
+    # how many servers the lock's store had; None where that is not on record
+    lock_servers: int | None = None
+    # threads of each replica; 0 where that is not on record
+    threads: int = 0
+    # the replicas that took part
+    took_part: list[str] = msgspec.field(default_factory=list)
+    # each file of evidence, as it was when the run ended
+    files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
+    # how often each command ran, by store
+    commands: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    # who was connected to the lock's store when the load had ended; None in a run of before this was known
+    clients: list[ClientFacts] | None = None
+    # the options of the replicas' clients, by store
+    client_options: dict[str, Any] = msgspec.field(default_factory=dict)
+    # the versions of the programs
+    versions: dict[str, str] = msgspec.field(default_factory=dict)
+    # the packages that the file of the stage imports, with their versions: the lock under test may be one of them
+    libraries: dict[str, str] = msgspec.field(default_factory=dict)
+    # the files that pin the packages of the library of the lock under test, with their hashes
+    lock_files: dict[str, str] = msgspec.field(default_factory=dict)
+    # the machine; the share of its processors' time that programs outside the run took under load, None where that is unknown
+    machine: dict[str, Any] = msgspec.field(default_factory=dict)
+    others_percent: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        """Return whether an interrupt ended the run."""
+        return self.ended.is_interrupt
+
+    @property
+    def has_store(self) -> bool:
+        return self.stage["store"] is not None
+
+
+PATTERNS = ("requests.jsonl", "server.jsonl", "faults.jsonl", "journal/*.jsonl")
+
+
+class DamageKind(StrEnum):
+    """What is wrong with a file. The value is the code in ``verdict.json``, and the name of its words."""
+
+    MISSING = "missing"
+    ADDED = "added"
+    CHANGED = "changed"
+    OTHER_SIZE = "other_size"
+    UNREADABLE = "unreadable"
+    UNREADABLE_LINES = "unreadable_lines"
+    # of run.json and verdict.json
+    NO_INVENTORY = "no_inventory"
+    NO_SEAL = "no_seal"
+    CHANGED_SINCE_JUDGED = "changed_since_judged"
+    UNKNOWN_CLAIM = "unknown_claim"
+    # of faults.jsonl: a replica has a note of a fault, and the lab has no record of it
+    FAULT_NOT_RECORDED = "fault_not_recorded"
+
+
+class Damage(NamedTuple):
+    """One thing that is wrong with one file."""
+
+    # the file's path in the run folder
+    file: str
+    kind: DamageKind
+    # how many lines, or bytes, and how many bytes there were when the run ended
+    n: int = 0
+    of: int = 0
+    # the first line, the error, or the name that it is about
+    detail: str = ""
+
+
+class Flaws:
+    """Count the lines that cannot be read, by file. They are left out of the judgement."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, str]] = {}
+
+    def add(self, file: str, where: str) -> None:
+        """Count one line. where: its number, and what is wrong; of several lines the first is named."""
+        number, first = self._found.get(file, (0, where))
+        self._found[file] = number + 1, first
+
+    def forget(self, file: str) -> None:
+        """Start to count again: the file is read once more."""
+        self._found.pop(file, None)
+
+    def damages(self) -> Iterator[Damage]:
+        """Yield what was found, one for each file."""
+        for file, (number, where) in self._found.items():
+            yield Damage(file, DamageKind.UNREADABLE_LINES, number, detail=where)
+
+
+def inventory(folder: Path) -> dict[str, FileFacts]:
+    """Return the facts of each file of evidence in a run folder, by its path in the folder. Raises OSError."""
+    return {name: _facts(folder / name) for name in _present(folder)}
+
+
+def changes(folder: Path, files: Mapping[str, FileFacts]) -> Iterator[Damage]:
+    """Yield what has changed since the run ended. files: the inventory; without one, nothing is known."""
+    present = _present(folder)
+    for name, facts in files.items():
+        found = _changed(name, folder / name, facts) if name in present else Damage(name, DamageKind.MISSING)
+        if found is not None:
+            yield found
+    for name in present if files else ():
+        if name not in files:
+            yield Damage(name, DamageKind.ADDED)
+
+
+def _present(folder: Path) -> list[str]:
+    """Return the paths of what has the name of a file of evidence, whatever it is."""
+    return sorted(str(path.relative_to(folder)) for pattern in PATTERNS for path in folder.glob(pattern))
+
+
+def _changed(name: str, path: Path, before: FileFacts) -> Damage | None:
+    """Return how a file differs from what it was; None if it does not."""
+    try:
+        size = path.stat().st_size
+        if size != before.size and before.size:
+            return Damage(name, DamageKind.OTHER_SIZE, size, before.size)
+        return None if _facts(path).sha256 == before.sha256 else Damage(name, DamageKind.CHANGED)
+    except OSError as error:
+        return Damage(name, DamageKind.UNREADABLE, detail=error.strerror or in_short(error))
+
+
+def _facts(path: Path) -> FileFacts:
+    with path.open("rb") as file:
+        return FileFacts(hashlib.file_digest(file, "sha256").hexdigest(), path.stat().st_size)
