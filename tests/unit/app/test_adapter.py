@@ -35,6 +35,19 @@ def run(kind, work=lambda grant: "done", ttl_ms=3000, wait_ms=1000, **how):
     return adapted(kind, **how)(None, "key", ttl_ms, wait_ms, 30).run(work)
 
 
+@pytest.mark.parametrize(("method", "means"), [("acquire", NotAcquired), ("release", NotOwner)])
+def test_error_is_an_answer(method, means):
+    """An error whose name says "not acquired" is a refusal of an acquire, and at a release the answer that the lock was lost."""
+    not_acquired = type("NotAcquired", (RuntimeError,), {})
+
+    def fail(lock: Free) -> None:
+        raise not_acquired(lock.key)
+
+    assert run(Free) == "done"
+    with pytest.raises(means):
+        run(type("Lock", (Free,), {method: fail}))
+
+
 @pytest.mark.parametrize(("succeeds_at", "granted", "asked"), [(0, True, 1), (2, True, 3), (99, False, 5)])
 def test_retried(succeeds_at, granted, asked, clock):
     """An attempt is made again after each pause until one succeeds or the time is over."""

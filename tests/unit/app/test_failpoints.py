@@ -119,6 +119,19 @@ def test_request_waits_for_the_next_holder(tmp_path):
     assert not waiting.is_alive()
 
 
+@every("answers, said_yes", [((1, 0), True), ((0, 1), True), ((0,), False), ((-5, None), False)])
+def test_yes_lasts_for_the_phase(answers, said_yes):
+    """A yes to any command of a phase is a yes, and is forgotten with the phase."""
+    one = RequestContext()
+    one.enter("acquire")
+    for answer in answers:
+        one.answered("COMMAND", answer)
+
+    assert one.said_yes is said_yes
+    one.enter("read")
+    assert not one.said_yes
+
+
 @every(
     "meanings, told_no",
     [
@@ -153,6 +166,21 @@ def sent(one: RequestContext, *commands) -> list[int]:
         times.append(one.sent_ns)
         one.answered(name, answer, *([meaning] if meaning else []), script="".join(script), keys=(key,))
     return times
+
+
+def test_script_before_the_grant(tmp_path):
+    """A script that a waiter runs between two tries, for example to take votes back, is not the one that grants the lock."""
+    failpoints = Recorded(tmp_path)
+    one = RequestContext()
+    one.failpoints = failpoints
+
+    one.begin("r1")
+    one.answered("SET", 0, Meaning.REFUSED)
+    one.answered("EVAL", 0, script="take the votes back")
+    one.answered("SET", 3, Meaning.AGREED)
+    one.enter(READ)
+
+    assert not failpoints.is_yes("take the votes back", 0)
 
 
 def test_the_first_vote_of_a_try():
