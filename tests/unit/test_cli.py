@@ -308,19 +308,28 @@ def test_the_doctor_says_all_there(said, monkeypatch, lacking, words):
     assert words in out[-1]
 
 
-def test_help_lists_the_sweeps(said):
-    """Each sweep of the shelf is in the help of its command, with its title."""
+def test_help_lists_the_shelves(said):
+    """Each sweep is in the help of its command, with its title, and so is each measurement."""
     _, out, _ = said("sweep", "--help")
 
     words = " ".join(out.split())
     assert [name for name in sweeps.names() if f"{name} {sweeps.load(name).title}" not in words] == []
+    assert [line.split()[0] for line in lines_of("benchmarks").splitlines()[2:]] == sorted(benches())
 
 
-def test_help_imports_nothing_heavy():
-    heavy = ("matplotlib", "locust", "redis", "rich", "flask", "numpy")
-    code = f"import sys; from lab import cli; print([name for name in {heavy} if name in sys.modules])"
+@pytest.mark.parametrize(
+    ("does", "heavy"),
+    [
+        ("from lab import cli", ("matplotlib", "locust", "redis", "rich", "flask", "numpy")),
+        ("from app.locks import stage; stage('app/locks/lua.py')", ("redis",)),  # nor does a stage that is read
+    ],
+)
+def test_help_imports_nothing_heavy(does, heavy):
+    code = f"import sys; {does}; print([name for name in {heavy} if name in sys.modules])"
 
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOME)
+
+    assert done.stdout == "[]\n"
 
 
 def test_matrix_without_a_server(said, monkeypatch, tmp_path):
@@ -422,15 +431,6 @@ def test_ctrl_c_while_a_stage_is_read(monkeypatch):
         find_stage("./mine.py")
 
 
-def test_own_stage_needs_no_library():
-    """A stage file is read, and its keys are checked, without the library of any store."""
-    code = "import sys; from app.locks import stage; stage('app/locks/lua.py'); print('redis' in sys.modules)"
-
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOME)
-
-    assert done.stdout == "False\n"
-
-
 def test_exit_statuses(said):
     """The exit statuses are those that scripts rely on; the help and the documents list them. The help has each command once."""
     status, out, _ = said("--help")
@@ -468,11 +468,6 @@ def test_help_fits_eighty_columns(said, monkeypatch):
         for line in text.partition("Options:")[2].splitlines():
             described = line[2:].split("  ", 1)[-1].strip() if line.startswith("  -") else ""
             assert not described or described[0].isupper(), line  # a full phrase
-
-
-def test_help_of_every_measurement():
-    """The help of ``lab bench`` has a line for each measurement."""
-    assert [line.split()[0] for line in lines_of("benchmarks").splitlines()[2:]] == sorted(benches())
 
 
 def test_up_offers_what_reaches_servers(said):

@@ -22,12 +22,7 @@ from tests.builders import made_run
 from tests.every import every
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-WITHIN_A_SENTENCE = re.compile(r"<!-- generated: [^\n]+? -->(?!\n)")
 SMALL_BYTES = 7_000_000  # about 150 kB a picture: it draws each command from when it was sent to its answer
-
-
-def name_of(path: Path) -> str:
-    return path.relative_to(HOME).as_posix()
 
 
 def prose(path: Path) -> str:
@@ -174,13 +169,6 @@ def test_run_below_a_third():
     assert left < third
     assert share.needed > 0
     assert share.reached
-
-
-def test_figure_within_a_sentence():
-    """A generated figure stands within its sentence."""
-    filled = generate.fill("left <!-- generated: figure incr final -->1<!-- end --> of")
-
-    assert WITHIN_A_SENTENCE.sub("", filled).startswith(f"left {reference.of_stage('incr').judgement.final}<")
 
 
 @every(

@@ -11,7 +11,6 @@ from lab.errors import BadInput
 from lab.explore import kept
 from lab.explore.kept import KeptDecision
 from lab.explore.store.others import why_not
-from lab.story.say import sentences, title
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search
 
@@ -41,19 +40,6 @@ def test_chapters_show_what_orders_can_do(name):
     assert (f"<!-- generated: schedule {name} -->" in text) == (name in ASKED)
 
 
-def test_picture_of_a_chapter(monkeypatch):
-    """The part has the picture, the sentences, the share of the schedules, and the command that runs the schedule again."""
-    monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID)
-
-    text = explored.PARTS["schedule"]("uuid")
-
-    claim = "[`survives_a_late_freeze`](../stages.md#the-claims), which `uuid` does not promise"
-    assert f"breaks {claim}. With 1 pause, 1 of 1\u2009552 schedules break it." in text
-    assert f"![{title(LOST)}](../../reports/reference/explore/uuid.svg)" in text
-    assert sentences(LOST) in text
-    assert ".venv/bin/lab replay uuid:A2BpAt3000B3rAA\n" in text
-
-
 def test_chapter_of_changed_code(monkeypatch):
     """Where the stage has changed since, the chapter states that nothing is decided, and names the command."""
     monkeypatch.setattr(kept, "current", lambda stage: None)
@@ -71,31 +57,6 @@ def test_changed_code_is_to_be_decided(monkeypatch):
         "to do: `.venv/bin/lab explore uuid --keep`",
         "to do: `.venv/bin/lab explore docs/slips/steps_apart.py --keep`",
     ]
-
-
-def test_chapter_in_which_nothing_breaks(monkeypatch):
-    """Where no schedule is drawn, the chapter states how many were decided, and what breaks that was not promised."""
-    monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID)
-    monkeypatch.setattr(explored, "shown", dict)
-
-    assert explored.PARTS["schedule"]("uuid") == (
-        "**Every order.** `lab explore uuid` decided 1\u2009552 schedules in 1 [search](../explore.md#what-is-searched). "
-        "None of them breaks a promise of `uuid`. Of what it does not promise: `releases_atomically` breaks with 1 pause, "
-        "in 140 of 1\u2009552 schedules; a shortest has 10 events; `survives_a_late_freeze` breaks with 1 pause, "
-        "in 1 of 1\u2009552 schedules; a shortest has 10 events.\n"
-    )
-
-
-def test_evidence_of_a_promise(monkeypatch):
-    """Each promise that orders can break has what runs have seen, and in how many schedules it holds."""
-    monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID if stage.name == "uuid" else None)
-
-    text = explored.PARTS["evidence"]()
-
-    assert "<code>uuid</code>: 1 promise</summary>" in text
-    assert "\n| `exclusive` | " in text
-    assert " | holds in 1\u2009552 schedules |\n" in text
-    assert "releases_atomically" not in text
 
 
 def test_terminal_has_the_same_words(monkeypatch, capsys):

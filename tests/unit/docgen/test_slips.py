@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from app.lock import Claim
 from app.locks import stage
 from lab.commands.explore import check_servers
 from lab.commands.keep_decisions import commands, keep_decisions, ttl_ms
@@ -14,7 +13,6 @@ from lab.errors import BadInput
 from lab.explore import kept
 from lab.explore.kept import KeptDecision
 from lab.paths import DOCS
-from lab.story.say import sentences
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search
 
@@ -52,19 +50,6 @@ def test_decision_of_a_slip_is_current(name):
     assert not found.why
     assert found.ttl_ms == ttl_ms(SLIPS[name])
     assert (PARTS[name] in found.stories) == bool(PARTS[name])
-
-
-def test_part_with_a_schedule(monkeypatch):
-    """The part has the code, the share of the schedules, what happens in a shortest, and how it is run again."""
-    monkeypatch.setattr(kept, "current", lambda stage: decided(breaks={"survives_a_late_freeze": breaks(3, LOST.schedule)}))
-
-    text = explored.PARTS["slip"](OF_LUA, "survives_a_late_freeze")
-
-    assert "```python\nclass Lock(lua.Lock):\n" in text
-    assert "STAGE" not in text
-    claim = f"the claim `survives_a_late_freeze` (“{Claim.survives_a_late_freeze.value}”)"
-    assert f"1 pause: 3 of 12 schedules break {claim}. A shortest: *{sentences(LOST)}*" in text
-    assert f".venv/bin/lab replay docs/slips/{OF_LUA}.py:{LOST.schedule} --ttl-ms 500\n" in text
 
 
 def test_part_without_a_schedule(monkeypatch):

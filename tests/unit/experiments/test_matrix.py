@@ -95,24 +95,22 @@ def test_a_mixture_is_refused(conducted, tmp_path, changed, words):
     assert read(folder).origin == OLD
 
 
-def test_cells_of_the_same_origin_are_merged(conducted, tmp_path):
-    """A tree that is dirty because of the matrix itself has the same code, so its cells fit."""
-    conducted[1][0] = msgspec.structs.replace(NEW, commit="ccc+")
+@pytest.mark.parametrize(
+    ("changed", "scenario", "cells"),
+    [
+        ({"commit": "ccc+"}, "rush", ["rush", "slow_holder"]),  # dirty because of the matrix itself: the code is the same
+        ({"judge": "xxx"}, "slow_holder", ["slow_holder"]),  # no old cell stays: the folder takes the new judge
+    ],
+)
+def test_cells_that_do_not_mix(conducted, tmp_path, changed, scenario, cells):
+    """Cells of the same code are merged, and another judge may replace all cells."""
+    conducted[1][0] = msgspec.structs.replace(NEW, **changed)
     folder = kept(tmp_path / "m")
 
-    run(folder)
+    run(folder, scenario)
 
-    assert [(cell.stage, cell.scenario) for cell in load(folder) if cell.verdict] == [("lua", "rush"), ("lua", "slow_holder")]
-
-
-def test_cells_that_are_all_replaced_do_not_mix(conducted, tmp_path):
-    """Where no old cell stays, the folder takes the new judge."""
-    conducted[1][0] = msgspec.structs.replace(NEW, judge="xxx")
-    folder = kept(tmp_path / "m")
-
-    run(folder, "slow_holder")
-
-    assert read(folder).origin.judge == "xxx"
+    assert [cell.scenario for cell in load(folder) if cell.verdict] == cells
+    assert read(folder).origin.judge == conducted[1][0].judge
 
 
 def test_an_interrupt_does_not_mix(conducted, tmp_path, capsys):
@@ -174,15 +172,6 @@ def test_the_round_that_is_the_cell(conducted, tmp_path, verdicts, status, cell)
 
     (found,) = (one for one in load(tmp_path / "m") if one.verdict)
     assert (found.verdict, found.seen, found.tries) == cell
-
-
-def test_a_round_states_its_cost(conducted, tmp_path, capsys):
-    """Each round ends with what a cell took, and how much of it was not the load; the files keep it."""
-    run(tmp_path / "m", repeat=2)
-
-    sentence = "1 cell in 0 min 0 s, 1 at a time. A cell took 3.00 s: 2.00 s of load, and 1.00 s for the rest."
-    assert [one.sentence for one in read(tmp_path / "m").rounds] == [sentence] * 2
-    assert capsys.readouterr().out.count("of load") == 2
 
 
 def test_a_matrix_is_resumed(conducted, tmp_path):

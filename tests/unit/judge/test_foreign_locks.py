@@ -20,12 +20,6 @@ def renewed(made, sent: int, answered: int, **about):
     made.line(JOURNAL, Renewed(request="", sent_ns=sent * MS, renewed_ns=answered * MS, **fields))
 
 
-def overlapping(made, **culprit):
-    """Add a holder from 1 to 7 ms, and a request that reads at 5 ms and destroys its increment."""
-    made.increment("victim", 0, 0, at=(0, 1, 7, 8), key="lock")
-    return made.increment("culprit", 0, 1, at=(5, 6, 9, 10), **({"replica": "replica-2"} | culprit))
-
-
 @pytest.mark.parametrize(
     ("events", "expected"),
     [
@@ -119,7 +113,8 @@ def test_two_keys_of_two_parts(made):
 @pytest.mark.parametrize("changes", [{"commands": 0}, {"told_no": True}, {"release_commands": 0}])
 def test_no_accusation_rests_on_unseen_commands(made, changes):
     """Where the lab does not see the lock's client, it says of no request that it never asked, or released early."""
-    overlapping(made, **changes)
+    made.increment("victim", 0, 0, at=(0, 1, 7, 8))
+    made.increment("culprit", 0, 1, at=(5, 6, 9, 10), replica="replica-2", **changes)
 
     assert found(made.analyse(final=1, unseen=UNSEEN)) == [("exclusive", Mechanism.GRANTED_TO_TWO)]
 
@@ -161,36 +156,28 @@ def test_its_own_renewal_deleted_it(about, made):
 
 
 @pytest.mark.parametrize(
-    ("ran", "seen", "expected"),
+    ("store", "ran", "seen", "expected"),
     [
-        ({"set": 40}, {"set": 40}, None),
-        ({"set": 40}, {}, {"set": 40}),
-        ({"set": 40, "evalsha": 20, "get": 20}, {"set": 40, "evalsha": 20}, None),  # a script ran the last
-        ({"set": 40, "eval": 20, "get": 20}, {"set": 40, "evalsha": 20}, {"eval": 20}),
-        ({"set": 40, "info": 9}, {"set": 40}, None),
+        ("redis", {"set": 40}, {"set": 40}, None),
+        ("redis", {"set": 40}, {}, {"set": 40}),
+        ("redis", {"set": 40, "evalsha": 20, "get": 20}, {"set": 40, "evalsha": 20}, None),  # a script ran the last
+        ("redis", {"set": 40, "eval": 20, "get": 20}, {"set": 40, "evalsha": 20}, {"eval": 20}),
+        ("redis", {"set": 40, "info": 9}, {"set": 40}, None),
+        ("redis", {"select": 40}, {}, None),  # it chooses a database
+        ("postgresql", {"select": 40}, {}, {"select": 40}),  # it may ask for a lock
     ],
 )
-def test_what_no_replica_sent(made, ran, seen, expected):
+def test_what_no_replica_sent(made, store, ran, seen, expected):
     """The store's own count shows commands that no replica has sent; those that a script may run say nothing."""
     sent = Sent(request="", sent_ns=1, counts=seen, ran=["hash"], scripts={"hash": ["get", "del"]}, ports=[7])
     made.line(JOURNAL, sent)
-    record = record_of(commands={"lock": ran}, clients=[ClientFacts(7), ClientFacts(8, command="get")], lock_servers=1)
+    clients = [ClientFacts(7), ClientFacts(8, command="get")]
+    record = record_of(stage={"store": store}, commands={"lock": ran}, clients=clients, lock_servers=1)
 
     missing = unseen(record, History(made.folder))
 
     assert (missing and missing.commands) == expected
     assert missing is None or [client.port for client in missing.clients] == [8]
-
-
-@pytest.mark.parametrize(("store", "expected"), [("redis", None), ("postgresql", {"select": 40})])
-def test_the_same_word_in_two_stores(made, store, expected):
-    """SELECT chooses a database of Redis, and asks PostgreSQL for a lock."""
-    made.line(JOURNAL, Sent(request="", sent_ns=1, counts={}, ran=[], scripts={}, ports=[]))
-    record = record_of(stage={"store": store}, commands={"lock": {"select": 40}}, clients=[], lock_servers=1)
-
-    missing = unseen(record, History(made.folder))
-
-    assert (missing and missing.commands) == expected
 
 
 def test_the_lock_stays_free_behind_an_orphan(made):

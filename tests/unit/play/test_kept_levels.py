@@ -189,14 +189,3 @@ def test_states_that_differ_later_stay_apart():
 
     assert kept == [[0], [1], [1], [2], [3]]
     assert after == [[0, 1, 0, 0, 1, 1, 0, 0, 2, 2, 0, 0], [0, 3, 0, 0], [0, 4, 0, 0], [], []]
-
-
-def test_a_write_that_ends_its_request_is_a_write():
-    """Where a request ends with its write, the page states what it wrote. Only a counter with fences refuses a write."""
-    said = {level.name: data(level.name)["sentences"] for level in LEVELS}
-    refusing = {
-        name.partition("-")[0] for name, several in said.items() if any("refused by the counter" in one for one in several)
-    }
-
-    assert any("writes 1 over" in one for one in said["none"])
-    assert refusing == {"fencing"}

@@ -94,18 +94,6 @@ def test_void_is_the_headline(tmp_path):
     assert [one.held for one in page.tested()] == [None]
 
 
-def test_page_states_the_loss_once(tmp_path):
-    """Above the fold that a reader opens, only the bar has the number of lost increments."""
-    page, *_ = run_page.report_run(made_run(tmp_path / "20260101T000000.000Z-rush-mine-1"))
-    text = page.read_text(encoding="utf-8")
-    body = text[text.index("<main") : text.index('<details class="more">')]
-
-    rest = re.sub(r"(?s)<figure.*?</figure>|<script.*?</script>|<svg.*?</svg>", "", body)
-
-    assert rest.count("1 gone") == 1
-    assert not re.search("destroy|brought back|increments? lost", rest)
-
-
 @pytest.mark.parametrize("language", Language)
 def test_nothing_stays_in_the_other_language(tmp_path, language):
     """Each page is in its language, and leads to the other."""

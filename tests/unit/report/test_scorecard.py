@@ -40,19 +40,6 @@ def lock(*claims: TestedClaim, **about: str) -> TestedLock:
     return TestedLock(lock="libraries/pypi_redis.py", stage="s", library="redis 1.0", claims=list(claims), about=about)
 
 
-def test_broken_promise_has_its_words(folder):
-    """The first table has who promised what in which words, when that failed, how much was lost, and the command."""
-    claim = TestedClaim(claim="exclusive", words="only one", link="https://a/b", cells=[cell("rush", "exclusive", 7, BROKEN=3)])
-    kept(folder, "pypi_redis", lock(claim))
-
-    (row,) = made(BROKEN).splitlines()[2:]
-
-    assert "“only one” ([source](https://a/b))" in row
-    assert "All users increment at once: it was so" in row
-    assert "BROKEN 3 of 3, 7 lost</strong>" in row
-    assert "lab run rush --stage libraries/pypi_redis.py`" in row
-
-
 def test_what_is_kept_is_said_in_both_languages():
     """Kept results have codes and figures of each run: but for two of another form, no sentence of the lab."""
     cells = [cell for one in scorecard.entries(scorecard.FOLDER) for claim in one.tested.claims for cell in claim.cells]

@@ -6,7 +6,7 @@ from lab.cli import lab
 from lab.errors import BadInput
 from lab.language import Language
 from lab.scenario.options import form_options
-from lab.ui import lesson, questions
+from lab.ui import lesson
 from lab.ui.lesson import OPEN, notes, steps
 from tests.every import every
 
@@ -53,14 +53,6 @@ def test_options_of_runs_are_those_of_the_form():
     """Start posts the options of a step's command with Locust's form."""
     assert lesson.run_of(1, 0).form == {"requests": "2000"}
     assert {name for place in steps() for run in place.step.runs for name in run.form} <= FORM
-
-
-def test_question_is_of_the_tested_claim():
-    """Whose key a late release deletes is decided by the claim, not by the number of lost increments."""
-    run = lesson.run_of(5, 0)
-
-    assert "Whose key" in run.ask.text
-    assert questions.of(run.scenario.tests.name).choices == ("its own, or none", "the key of the next holder")
 
 
 def test_unknown_step_is_refused():
