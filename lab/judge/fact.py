@@ -80,6 +80,7 @@ class Code(StrEnum):
     STRANGE_KEY = "strange_key"
     REPORTS_OFF = "reports_off"
     UNSEEN_COMMANDS = "unseen_commands"
+    ASKED_NO_STORE = "asked_no_store"
     NO_WRITE_OF = "no_write_of"
     WRITE_OF_REFUSED = "write_of_refused"
     ON_RECORD = "on_record"

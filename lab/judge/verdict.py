@@ -67,10 +67,8 @@ def judge_again(folder: Path) -> tuple[Judgement, Findings]:
         damage += differences(folder, kept)
     except FileNotFoundError:
         damage.append(Damage(VERDICT, DamageKind.MISSING))
-    except OSError as error:
-        damage.append(Damage(VERDICT, DamageKind.UNREADABLE, detail=error.strerror or str(error)))
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        damage.append(Damage(VERDICT, DamageKind.UNREADABLE, detail=str(error)))
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        damage.append(Damage(VERDICT, DamageKind.UNREADABLE, detail=getattr(error, "strerror", "") or str(error)))
     return _judge(folder, record, damage, kept)
 
 
@@ -144,10 +142,10 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
 
 def _lost(record: RunRecord, findings: Findings) -> int:
     """Return how many increments are gone. Where journals are incomplete, the answers are counted in place of the writes."""
-    lost = findings.account.lost
+    lost = max(0, findings.account.lost)
     if not doubts(findings) or record.final is None:
-        return max(0, lost)
-    return max(0, lost, findings.outcomes[Outcome.ACKNOWLEDGED] - (record.final - record.start))
+        return lost
+    return max(lost, findings.outcomes[Outcome.ACKNOWLEDGED] - (record.final - record.start))
 
 
 def wait_ms(waits_ns: array[int]) -> dict[str, float]:
@@ -160,8 +158,7 @@ def wait_ms(waits_ns: array[int]) -> dict[str, float]:
 
 
 def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:
-    is_complete = record.ended is Ending.COMPLETE
-    if not is_complete:
+    if record.ended is not Ending.COMPLETE:
         yield Fact(Code.ENDED, name=record.ended.value, detail=record.ended_with)
     elif record.unwritten:
         yield Fact(Code.UNWRITTEN, detail=record.unwritten)
@@ -169,10 +166,7 @@ def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:
         yield Fact(Code.STILL_INSIDE)
     yield from doubts(findings)
     yield from _not_on_record(record, findings)
-    if record.reports_off:
-        yield Fact(Code.REPORTS_OFF)
-    if findings.run.unseen is not None:
-        yield Fact(Code.UNSEEN_COMMANDS, unseen=findings.run.unseen)
+    yield from _not_at_the_store(record, findings)
     if Mechanism.TTL_TOO_SHORT in findings.losses:
         yield Fact(Code.LEASE_TOO_SHORT, ms=findings.run.lease_ms)
     if Mechanism.STOPPED_FROM_OUTSIDE in findings.losses:
@@ -182,6 +176,17 @@ def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:
         yield Fact(Code.HARDLY_EVER_FREE)
     if record.clocks > 1 and record.scenario["tests"] not in WITHOUT_CLOCK:
         yield Fact(Code.SEVERAL_CLOCKS, record.clocks, name=record.scenario["tests"])
+
+
+def _not_at_the_store(record: RunRecord, findings: Findings) -> Iterator[Fact]:
+    """Yield why what the lock did is not known from its store."""
+    if record.reports_off:
+        yield Fact(Code.REPORTS_OFF)
+    if findings.run.unseen is not None:
+        yield Fact(Code.UNSEEN_COMMANDS, unseen=findings.run.unseen)
+    asked_nobody = record.has_store and record.commands.get("lock") == {} and not findings.sent
+    if asked_nobody and findings.account.writes and len(record.took_part) > 1:
+        yield Fact(Code.ASKED_NO_STORE)
 
 
 def _hardly_ever_free(record: RunRecord, findings: Findings) -> bool:

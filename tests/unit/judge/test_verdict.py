@@ -118,6 +118,7 @@ def test_other_violation_is_reported():
         ({"final": None}, {"account": Account(10, 0, 0, 0, Fact(Code.NOT_READ))}, Code.NOT_READ),
         ({"in_flight_left": True}, {}, None),
         ({"reports_off": True}, {}, Code.REPORTS_OFF),
+        ({"commands": {"lock": {}}, "took_part": ["replica-1", "replica-2"]}, {}, Code.ASKED_NO_STORE),
         ({"requests": 11}, {}, None),
     ],
 )
@@ -127,6 +128,24 @@ def test_doubt_voids_the_run(record, doubt, code):
 
     assert judgement.verdict == "VOID"
     assert code is None or judgement.why[0].code is code
+
+
+@every(
+    "stage, record, found",
+    [
+        ({"store": None}, {"commands": {"lock": {}}, "took_part": ["replica-1", "replica-2"]}, {}),
+        ({}, {"commands": {"lock": {}}, "took_part": ["replica-1"]}, {}),
+        ({}, {"commands": {"lock": {}}, "took_part": ["replica-1", "replica-2"]}, {"sent": 1}),
+        ({}, {"commands": {"lock": {"set": 1}}, "took_part": ["replica-1", "replica-2"]}, {}),
+        ({}, {"took_part": ["replica-1", "replica-2"]}, {}),
+    ],
+)
+def test_lock_that_need_not_ask_a_store(stage, record, found):
+    """One replica needs no store, nor does a stage that has none. Where commands were sent or not counted, it was asked."""
+    made = record_of_ten(["exclusive"], **record)
+    made.stage |= stage
+
+    assert weigh(made, findings_of_ten(**found)).verdict == "KEPT"
 
 
 @pytest.mark.parametrize(
