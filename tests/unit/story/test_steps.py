@@ -58,8 +58,16 @@ def test_a_write_brings_increments_back(made):
 
     found = steps(picture_of(made, final=9, ttl_ms=300, tests="survives_a_freeze"))
 
-    last = found.steps[-1][0].what
-    assert [kind[0] for kind in kinds(found)[-2:]] == [Kind.DESTROYED, Kind.RESTORED]
+    assert kinds(found) == [
+        [Kind.GRANTED, Kind.READ],
+        [Kind.FAULT],
+        [Kind.LEASE_ENDED],
+        [Kind.GRANTED, Kind.READ, Kind.WROTE],
+        [Kind.DESTROYED],
+        [Kind.RESTORED],
+    ]
+    fault, last = found.steps[1][0].what, found.steps[-1][0].what
+    assert (fault.actor, fault.effect, fault.for_ms) == ("A", "process_stops", 900)
     assert (last.actor, last.value, last.over, last.number) == ("b", 9, 1, 7)
 
 
