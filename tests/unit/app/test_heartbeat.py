@@ -14,6 +14,7 @@ import pytest
 from app import heartbeat
 from app.heartbeat import Heartbeat
 from app.journal import AnyEvent, Journal, Stalled
+from tests.command import wait_for
 
 REPLICA = """
 import sys
@@ -38,13 +39,6 @@ def replica(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen([sys.executable, "-c", REPLICA, tmp_path / "journal"], stdin=subprocess.PIPE) as process:
         yield process
         process.kill()
-
-
-def wait_for(what) -> None:
-    until_s = time.monotonic() + 20
-    while not what():
-        assert time.monotonic() < until_s
-        time.sleep(0.01)
 
 
 def test_stopped_process_journals_the_gap(tmp_path, replica):

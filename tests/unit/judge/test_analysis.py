@@ -631,14 +631,6 @@ def test_dead_holder_that_had_not_read(made, died_ms, mechanism):
     assert found(made.analyse(final=1)) == ([("exclusive", mechanism)] if mechanism else [])
 
 
-def test_lock_with_a_client_of_its_own(made):
-    """Where the lab sees no request ask, none is accused of not having asked."""
-    made.increment("a", 0, 0, at=(0, 1, 700, 701), commands=0, release_commands=0)
-    made.increment("b", 0, 1, at=(310, 311, 800, 801), commands=0, release_commands=0, replica="replica-2")
-
-    assert found(made.analyse(final=1, ttl_ms=300)) == [("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)]
-
-
 def test_went_in_after_an_error(made):
     """A request that the store never answered was never granted anything, unless the lease of the other had ended."""
     made.increment("a", 0, 0, at=(0, 1, 701, 702))
