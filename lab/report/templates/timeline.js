@@ -53,7 +53,7 @@ function draw() {
   time.setAttribute("transform", `translate(${-view[0] * scale} 0) scale(${scale} 1)`);
   write(near.filter(withWords).flatMap((tile) => tile.texts), near.length <= MOST_TILES, grants <= LABELLED);
   ticks();
-  const unit = (moment(view[1]) - moment(view[0])) / 200, [since, until] = view.map((x) => seconds(moment(x), unit));
+  const unit = (moment(view[1]) - moment(view[0])) / 200, [since, until] = view.map((x) => seconds(Math.min(moment(x), facts.end), unit));
   seen.textContent = facts.in_view.replace("{since}", since).replace("{until}", until).replace("{all}", (facts.end / 1e6).toFixed(2));
   const bins = overview.viewBox.baseVal.width / facts.end, [left, right] = view.map((x) => Math.max(0, moment(x)) * bins), pane = overview.querySelector(".window");
   pane.setAttribute("x", left);
