@@ -20,7 +20,7 @@ import redis.asyncio
 
 from app.lock import Grant, NotAcquired, NotOwner
 from app.process_loop import ProcessLoop
-from app.shapes import Block, Decorator, Unknown, called, finished, in_methods, is_async, methods, parameters_of
+from app.shapes import MANY, Block, Decorator, Unknown, called, finished, in_methods, is_async, methods, parameters_of
 from app.suggestion import suggestion
 
 CLIENT, CLIENTS, KEY, TTL, WAIT, RETRY, HOST, PORT, URL = (
@@ -68,11 +68,18 @@ def meant(function: Callable[..., Any], means: Mapping[str, str], given: frozens
         what = MEANING.get(known[one.name])
         if known[one.name] in EITHER:
             what = WAIT if TTL in given or any(MEANING.get(name) is TTL for name in known.values()) else TTL
+        if what in TIMES and not _can_be_a_time(one.default):
+            continue
         if what is not None and what not in found.values() and what not in given:
             found[one.name] = what
-        elif one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+        elif one.default is one.empty and one.kind not in MANY:
             raise Unknown(f"the parameter {one.name!r} has no default. {suggestion(one.name, list(MEANING))}")
     return found
+
+
+def _can_be_a_time(default: object) -> bool:
+    """Return whether a parameter with such a default may be a time: a flag is none, nor is an object that says how to retry."""
+    return default in (inspect.Parameter.empty, None) or type(default) in (int, float, str, timedelta)
 
 
 class AdaptedLock:
@@ -130,7 +137,7 @@ class AdaptedLock:
             return work(self._grant(lock))
         finally:
             with self._lost():
-                if finished(release(*self._token(release))) is False:
+                if finished(called(release, self._needed(release))) is False:
                     raise NotOwner(self.key, "this request")
 
     def _run_decorated(self, lock: Decorator, work: Callable[[Grant], Any]) -> Any:
@@ -184,7 +191,7 @@ class AdaptedLock:
                 return await asyncio.to_thread(work, self._grant(lock))
             finally:
                 with self._lost():
-                    if finished(await _awaited(release(*self._token(release)))) is False:
+                    if finished(await _awaited(called(release, self._needed(release)))) is False:
                         raise NotOwner(self.key, "this request")
 
     def _made(self) -> tuple[Any, Callable[..., Any], Callable[..., Any]]:
@@ -231,11 +238,14 @@ class AdaptedLock:
         if WAIT in self.taken_for.values() or time.monotonic() >= until_s:
             raise NotAcquired(self.key, self.wait_ms)
 
-    def _token(self, release: Callable[..., Any]) -> tuple[Any, ...]:
+    def _needed(self, release: Callable[..., Any]) -> dict[str, Any]:
         """Return what a release needs: nothing, the client, the key, or what the acquire has answered, such as a token."""
-        parameters = inspect.signature(release).parameters.values()
-        needed = [one for one in parameters if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
-        return tuple(self._known.get(MEANING.get(one.name, ""), self.answer) for one in needed)
+        needed = [
+            one.name
+            for one in inspect.signature(release).parameters.values()
+            if one.default is one.empty and one.kind not in MANY
+        ]
+        return {name: self._known.get(MEANING.get(name, ""), self.answer) for name in needed}
 
     @property
     def _known(self) -> dict[str, Any]:

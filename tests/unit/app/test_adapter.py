@@ -119,6 +119,13 @@ class Renames(All):
         super().__init__(lock_name, **kwargs)
 
 
+class Flags(Named):
+    """Takes flags, and an object, that have the names of times."""
+
+    def __init__(self, name: str, timeout: float = 9, wait: bool = True, retry: object = EOFError) -> None:
+        super().__init__(name, timeout, 0.03 if (wait, retry) == (True, EOFError) else 0)
+
+
 class OfC(Free, dict):
     given = ("key", 3, 0.03)
 
@@ -126,9 +133,9 @@ class OfC(Free, dict):
         super().__init__(lock_name)
 
 
-@pytest.mark.parametrize("kind", [Timed, Named, All, Renames, OfC])
+@pytest.mark.parametrize("kind", [Timed, Named, All, Renames, Flags, OfC])
 def test_arguments_of_a_class_that_it_extends(kind):
-    """A class that takes ``**kwargs`` gets what the class takes that it extends; arguments by place alone come first."""
+    """A class with ``**kwargs`` gets what the class takes that it extends; what can be no time keeps its default."""
     made = []
 
     run(type("Lock", (kind,), {"acquire": lambda lock: made.append(lock.given)}))
@@ -188,18 +195,32 @@ def test_time_as_a_timedelta():
     assert found == [timedelta(seconds=3), timedelta(seconds=1.5)]
 
 
-def test_release_by_name():
+class Manager:
+    freed: list[tuple[str, str]]
+
+    def acquire(self, name: str) -> str:
+        return f"token of {name}"
+
+    def release(self, name: str, token: str) -> None:
+        self.freed.append((name, token))
+
+
+class ByPlace(Manager):
+    def release(self, name: str, token: str, /, *others: object) -> None:
+        self.freed.append((name, token))
+
+
+class ByNameAlone(Manager):
+    def release(self, *, token: str, name: str, **others: object) -> None:
+        self.freed.append((name, token))
+
+
+@pytest.mark.parametrize("kind", [Manager, ByPlace, ByNameAlone])
+def test_release_by_name(kind):
     """A manager that is given the name at each call gets the key, and its token where it asks for that."""
-    freed = []
+    freed: list[tuple[str, str]] = []
 
-    class Manager:
-        def acquire(self, name: str) -> str:
-            return f"token of {name}"
-
-        def release(self, name: str, token: str) -> None:
-            freed.append((name, token))
-
-    run(Manager)
+    run(type("Lock", (kind,), {"freed": freed}))
 
     assert freed == [("key", "token of key")]
 
