@@ -59,6 +59,31 @@ def test_changed_code_is_to_be_decided(monkeypatch):
     ]
 
 
+def test_chapter_in_which_nothing_breaks(monkeypatch):
+    """Where no schedule is drawn, the chapter states how many were decided, and what breaks that was not promised."""
+    monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID)
+    monkeypatch.setattr(explored, "shown", dict)
+
+    assert explored.PARTS["schedule"]("uuid") == (
+        "**Every order.** `lab explore uuid` decided 1\u2009552 schedules in 1 [search](../explore.md#what-is-searched). "
+        "None of them breaks a promise of `uuid`. Of what it does not promise: `releases_atomically` breaks with 1 pause, "
+        "in 140 of 1\u2009552 schedules; a shortest has 10 events; `survives_a_late_freeze` breaks with 1 pause, "
+        "in 1 of 1\u2009552 schedules; a shortest has 10 events.\n"
+    )
+
+
+def test_evidence_of_a_promise(monkeypatch):
+    """Each promise that orders can break has what runs have seen, and in how many schedules it holds."""
+    monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID if stage.name == "uuid" else None)
+
+    text = explored.PARTS["evidence"]()
+
+    assert "<code>uuid</code>: 1 promise</summary>" in text
+    assert "\n| `exclusive` | " in text
+    assert " | holds in 1\u2009552 schedules |\n" in text
+    assert "releases_atomically" not in text
+
+
 def test_terminal_has_the_same_words(monkeypatch, capsys):
     """`lab stages NAME` states of each claim what the documents state, the promises first."""
     monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID)

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from app.locks import stages
-from lab.errors import MissingProgram, NothingShown
+from lab.errors import BadInput, MissingProgram, NothingShown
 from lab.experiments import benchmark, growth, lock_benchmark_report
 from lab.experiments.benchmark import Measured, RatioLimit, pairwise
 from lab.experiments.benchmarks import asking, locks, waits
@@ -90,6 +90,12 @@ def test_missing_program(limit, status, monkeypatch, tmp_path, capsys):
     assert "\ngood " in out
     (kept,) = (tmp_path / "reports").glob("bench-*.json")
     assert [one["name"] for one in json.loads(kept.read_text(encoding="utf-8"))["points"]] == ["good"]
+
+
+def test_unknown_benchmark_is_refused():
+    """An unknown benchmark is refused with the nearest name."""
+    with pytest.raises(BadInput, match="Did you mean 'explorer'"):
+        benchmark.measure(["explorr"], 1)
 
 
 def one(stage: str, store: str, clients: int = 1, per_s: float = 1000) -> LockMeasurement:
