@@ -198,11 +198,11 @@ def scaled(scenario: Scenario, stage: Stage, given: Collection[str]) -> Scenario
         return scenario
     keeps = f"always has a TTL of {fitting_ms} ms" if stage.has_fixed_ttl else f"keeps TTLs in steps of {step_ms} ms"
     if "ttl_ms" in given and stage.has_fixed_ttl:
-        raise BadInput(f"this run: {stage.name} {keeps}; leave out ttl_ms={ttl_ms}")
+        raise BadInput(f"{stage.name} {keeps}; leave out ttl_ms={ttl_ms}")
     if "ttl_ms" in given:
         lower_ms = fitting_ms - step_ms
         choices = f"{lower_ms} or {fitting_ms}" if lower_ms else str(fitting_ms)
-        raise BadInput(f"this run: {stage.name} {keeps}; give ttl_ms={choices} instead of {ttl_ms}")
+        raise BadInput(f"{stage.name} {keeps}; give ttl_ms={choices} instead of {ttl_ms}")
     factor = fitting_ms / ttl_ms
     grow = [option.name for option in OPTIONS.values() if option.scales_with_ttl and option.name not in given]
     times: dict[str, Any] = {name: round(getattr(scenario, name) * factor) for name in grow}
@@ -227,7 +227,7 @@ def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scen
     asked = {name: value for name, value in given.items() if value is not None}
     for name, value in asked.items():
         if refusal := OPTIONS[name].refusal(value):
-            raise BadInput(f"this run: {refusal}")
+            raise BadInput(refusal)
     scenario = dataclasses.replace(_fit_stock(scenario, asked), **asked)
     known = asked.keys() - {"seed"} | ({"rate"} if scenario.rate is not None else set())  # a seed does no harm
     _refuse(of_load(scenario, known))
@@ -239,7 +239,7 @@ def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scen
 def _refuse(reasons: Iterator[str]) -> None:
     """Raise BadInput for the first reason, if there is one."""
     for reason in reasons:
-        raise BadInput(f"this run: {reason}")
+        raise BadInput(reason)
 
 
 def _fit_stock(scenario: Scenario, asked: Mapping[str, Any]) -> Scenario:
