@@ -55,7 +55,10 @@ def add_options(parser):
         help="number of requests, over all processes (0 in the lab's page: the scenario's own number)",
     )
     parser.add_argument(
-        "--rate", type=float, default=0.0, help="arrivals per second, independent of the answers (0: closed loop)"
+        "--rate",
+        type=float,
+        default=0.0,
+        help="Requests that arrive per second, even if answers are slow. 0: each user waits for its answer.",
     )
     parser.add_argument(
         "--connections",
