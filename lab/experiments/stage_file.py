@@ -101,6 +101,8 @@ def of_a_class(lock: str, store: str, claims: str | None, folder: Path) -> tuple
     place = Path.cwd()
     if module.endswith(".py"):
         place, module = _place_of(Path(module), lock)
+    if not all(part.isidentifier() for part in module.split(".")):
+        raise BadInput(f"{lock}: {module!r} is not the name of a module. Give the path of its file: FILE.py:NAME")
     if module.partition(".")[0] in OURS:
         raise BadInput(
             f"{lock}: the lab has a package {module.partition('.')[0]!r} of its own. Give the path of a file with a STAGE"

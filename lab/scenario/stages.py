@@ -25,6 +25,8 @@ def find_stage(name: str) -> Stage:
             "`lab stages` lists the stages."
         )
     if not name.endswith(".py"):
+        if Path(name).is_file():
+            raise BadInput(f'{name} is not a file of Python. A lock in another language: lab test --worker "COMMAND"')
         choose_from("stage", name, locks.names())
     try:
         with contextlib.redirect_stdout(sys.stderr):  # the output of a command may be JSON

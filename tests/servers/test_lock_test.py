@@ -183,6 +183,7 @@ class NoKey(NoMethods):
 def here(tmp_path):
     """A folder with a module of somebody's locks."""
     (tmp_path / "locks_of_mine.py").write_text(LOCKS, encoding="utf-8")
+    (tmp_path / "my_worker.mjs").touch()
     return tmp_path
 
 
@@ -239,6 +240,8 @@ def test_lock_as_many_write_it(name, written, here):
     sampled(
         [
             (["locks_of_mine:Tokn"], 2, "there is no class or function 'Tokn'. Did you mean 'Token'?"),
+            (["../locks_of_mine:Token"], 2, "'../locks_of_mine' is not the name of a module. Give the path of its file"),
+            (["my_worker.mjs"], 2, "my_worker.mjs is not a file of Python. A lock in another language: lab test --worker"),
             (["locks_of_mine:Odd"], 2, "the parameter 'zork' has no default"),
             (["locks_of_mine:NoMethods"], 2, "has neither acquire and release"),
             (["locks_of_mine:NoKey"], 2, "It set no key"),
