@@ -271,5 +271,5 @@ def _check(grant: Grant) -> None:
     }
     for name, value in wrong.items():
         raise TypeError(f"the {name} of the Grant is {value!r}, which is no {'number' if name == 'fence' else 'text'}")
-    if not -FENCES <= grant.fence < FENCES:
-        raise TypeError(f"the fence of the Grant is {grant.fence:#x}, which has more than 64 bits")
+    if not 0 <= grant.fence < FENCES:
+        raise TypeError(f"the fence of the Grant is {grant.fence:#x}, which is negative or has more than 63 bits")

@@ -21,7 +21,7 @@ import msgspec
 Number = Annotated[int, msgspec.Meta(ge=-(10**18), le=10**18)]
 # A fence is only compared: it can be the time in nanoseconds, or a snowflake.
 FENCES = 2**63
-Fence = Annotated[int, msgspec.Meta(ge=-FENCES, le=FENCES - 1)]
+Fence = Annotated[int, msgspec.Meta(ge=0, le=FENCES - 1)]
 
 
 class JournalEvent(msgspec.Struct, tag_field="what", kw_only=True, omit_defaults=True, gc=False):

@@ -173,7 +173,9 @@ def test_bucket_sells_its_share(stage, stock):
     assert stock_of_a_grant(stages()[stage], Settings(stock=2000)) == stock
 
 
-@pytest.mark.parametrize("grant", [{"key": b"lock"}, {"fence": "7"}, {"fence": True}, {"fence": 2**63}, {"owner": None}])
+@pytest.mark.parametrize(
+    "grant", [{"key": b"lock"}, {"fence": "7"}, {"fence": True}, {"fence": 2**63}, {"fence": -1}, {"owner": None}]
+)
 def test_grant_that_no_journal_can_have(increment, grant):
     """A grant that could not be read again fails the request, and leaves no line that would look like damage."""
     with pytest.raises(TypeError, match=f"the {next(iter(grant))} of the Grant is"):
@@ -182,7 +184,7 @@ def test_grant_that_no_journal_can_have(increment, grant):
     assert not [event for event in increment.events() if isinstance(event, Got)]
 
 
-def test_fence_of_64_bits(increment):
+def test_fence_of_63_bits(increment):
     """The largest fence that fits is journaled."""
     increment(SimpleNamespace(run=lambda work: work(Grant("lock", fence=2**63 - 1))))
 
