@@ -184,9 +184,10 @@ def reason(judgement: Judgement, language: Language = ENGLISH) -> str:
 def also_seen(judgement: Judgement, language: Language = ENGLISH, named: Collection[Mechanism] = ()) -> str:
     """Return violations of other claims than the one under test as a sentence; empty where there are none.
 
-    named: mechanisms that the reader knows already.
+    named: mechanisms that the reader knows already, besides those of the claim under test.
     """
-    others = [one for one in judgement.violations if one.claim != judgement.claim and one.mechanism not in named]
+    known = {*named, *(one.mechanism for one in judgement.violations if one.claim == judgement.claim)}
+    others = [one for one in judgement.violations if one.claim != judgement.claim and one.mechanism not in known]
     if not others or judgement.verdict in (Verdict.BROKEN, Verdict.VOID):
         return ""
     said = (_as("also", one, language) for one in others)
