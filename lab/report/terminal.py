@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from app.lock import Stage
 from lab.judge.findings import Findings
-from lab.judge.judgement import Judgement
+from lab.judge.judgement import Judgement, Verdict
 from lab.language import Language, of_environment, quoted
 from lab.paths import COMMAND, shown
 from lab.report.run_words import RunWords, mender
@@ -70,8 +70,9 @@ def summarise(console: Console, judgement: Judgement, findings: Findings) -> Non
     language = of_environment(os.environ)
     run = RunWords(judgement, len(findings.waits_ns) if findings.has_lock else 0, language)
     style = STYLES[judgement.verdict]
-    in_a_word = say.text("in_a_word", judgement.verdict, language)
-    console.print(f"\n[{style}]{escape(headline(judgement, language))}[/]  {escape(in_a_word)}")
+    # the title of a run that proves nothing says just that
+    in_a_word = "" if judgement.verdict is Verdict.VOID else f"  {say.text('in_a_word', judgement.verdict, language)}"
+    console.print(f"\n[{style}]{escape(headline(judgement, language))}[/]{escape(in_a_word)}")
     console.print(f"[bold]{escape(run.title)}[/]\n")
     for part in run.parts():
         if part.number > 0:
