@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.locks import stage, stages
+from app.locks import followers, names, stage, stages
 from lab.scenario.stage_diff import changes, code, difference
 from tests.every import every
 
@@ -103,3 +103,9 @@ def test_stage_with_anothers_lock():
     """A stage that takes its whole lock from another stage changes no code."""
     assert difference(STAGES["etcd"], STAGES["etcd_fenced"]) == []
     assert changes(STAGES["etcd"], STAGES["etcd_fenced"]).settings == (("resource", "read_then_write", "fenced"),)
+
+
+@pytest.mark.parametrize("name", names())
+def test_followers_of_a_stage(name):
+    """What is read in the files of the stages is what they state when they are imported."""
+    assert followers(name) == [one.name for one in STAGES.values() if one.follows == name]
