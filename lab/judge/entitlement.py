@@ -82,10 +82,10 @@ def held(grant: Grant) -> list[tuple[str, int, int]]:
 
     A grant has its key, and the outer key where it nests two locks.
     """
-    died_ns = grant.died_ns or FOREVER_NS
-    keys = [(grant.key, grant.got_ns, min(grant.releasing_ns or FOREVER_NS, died_ns))] if grant.key else []
+    open_until_ns = grant.open_until_ns or FOREVER_NS
+    keys = [(grant.key, grant.got_ns, min(grant.releasing_ns or FOREVER_NS, open_until_ns))] if grant.key else []
     if grant.outer_key:
-        released_ns = min(grant.outer_releasing_ns or grant.releasing_ns or FOREVER_NS, died_ns)
+        released_ns = min(grant.outer_releasing_ns or grant.releasing_ns or FOREVER_NS, open_until_ns)
         keys.append((grant.outer_key, grant.outer_got_ns, released_ns))
     return keys
 
@@ -152,8 +152,8 @@ def lease_end(from_ns: int, lease_ns: int) -> int:
 
 def _entitled_until_ns(grant: Grant, lease_ns: int) -> int:
     """Return when the tenure of a grant's own key ends."""
-    released_ns, died_ns = grant.releasing_ns or FOREVER_NS, grant.died_ns or FOREVER_NS
-    return min(released_ns, died_ns, lease_end(grant.lease_from_ns, lease_ns))
+    released_ns, open_until_ns = grant.releasing_ns or FOREVER_NS, grant.open_until_ns or FOREVER_NS
+    return min(released_ns, open_until_ns, lease_end(grant.lease_from_ns, lease_ns))
 
 
 def shared_key(one: Grant, other: Grant, lease_ns: int) -> str:

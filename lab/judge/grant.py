@@ -114,8 +114,8 @@ class Grant(GrantRecord, eq=False):
     left_lease_from_ns: int = 0
     # whether it entered a lock that a failed request had left behind (lab/judge/reentries.py)
     reentered: bool = False
-    # when its process died; 0 if it did not
-    died_ns: int = 0
+    # until when it surely lasted, if its release is not on record; 0: to the end of the run
+    open_until_ns: int = 0
     # how it had lost its lock before its release was over, by key; None if it had lost none (lab/judge/thefts.py)
     lost: dict[str, LostLock] | None = None
     # whether a renewal of its own replica deleted the key: one with a TTL that was over at once

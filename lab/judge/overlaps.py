@@ -207,9 +207,9 @@ class Overlaps:
             self._explain(*self.pending.popleft()[1:])
 
     def close(self) -> None:
-        """Explain the rest: all journals have been read. Holders without a release hold until their process died."""
+        """Explain the rest: all journals have been read."""
         for grant in self.open_grants.values():
-            grant.died_ns = self._death_of(grant)
+            grant.open_until_ns = self._open_until(grant)
             self._look(grant)
         while self.pending:
             self._explain(*self.pending.popleft()[1:])
@@ -217,16 +217,17 @@ class Overlaps:
         if self.strange_key and self.findings.run.stretched:
             self.findings.strange_key, self.findings.known_keys = self.strange_key, self.keys.known
 
-    def _death_of(self, grant: Grant) -> int:
-        """Return when a grant without a release ended with its process; 0 if the process lives.
+    def _open_until(self, grant: Grant) -> int:
+        """Return until when a grant without a release surely lasted; 0: to the end of the run.
 
-        A holder that was about to write may have written, and sent its release: then its last line counts as the end.
+        The line of a release is written when its answer is there. Until then the process can have died, by a fault or when the
+        run was cut short, or the run can have ended. So a holder that wrote, or was about to, may have sent its release since.
         """
         killed = (fault.record for fault in self.findings.faults if fault.record.effect is Effect.PROCESS_DIES)
         deaths = [record.at_ns for record in killed if record.replica == grant.replica and record.at_ns >= grant.got_ns]
         followed = any(started_ns > grant.got_ns for started_ns in self.findings.started_ns.get(grant.replica, ()))
-        if not deaths and not followed:
-            return 0
+        if not deaths and not followed and self.findings.run.is_complete:
+            return grant.wrote_ns
         return max(grant.got_ns, grant.read_ns, grant.wrote_ns) if grant.read_ns or not deaths else min(deaths)
 
     def _look(self, grant: Grant) -> None:
