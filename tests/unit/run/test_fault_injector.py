@@ -262,7 +262,7 @@ def test_interrupted_run_recovers(folder):
 
     with suppress(KeyboardInterrupt), fault_injector.injecting([one], folder, system, folder.parent / "faults.jsonl"):
         reach(folder, "freeze")
-        time.sleep(0.05)
+        wait_for((folder / f"freeze-1{failpoints.ANSWER}").exists)
         raise KeyboardInterrupt
 
     assert system.calls == [("resume_replica", RECORD)]
