@@ -122,11 +122,10 @@ class Cluster:
     def parts(self) -> dict[str, int] | None:
         """Return the parts of the counter, read from where it is kept; None if that server does not answer."""
         client = lock_store(self.stage.store, self.settings, Journal(None))
-        errors = (Client.Error, client.Error) if client else (Client.Error,)
-        try:
+        errors = client.Error if client else ()  # of some stores they are several
+        with contextlib.suppress(Client.Error, *errors if isinstance(errors, tuple) else (errors,)):
             return resources.resource(self.stage, self.settings, client).parts()
-        except errors:
-            return None
+        return None
 
     def commands(self) -> dict[str, dict[str, int]]:
         """Return how often each command ran, by store (``lock``, ``counter``), without the lab's own."""

@@ -133,8 +133,14 @@ def test_kill_of_lab_and_supervisor(started):
 @pytest.mark.parametrize(
     ("name", "started"),
     sampled(
-        [("lock-redis", "lua"), ("nginx", "lua"), ("replica-2", "lua"), ("mariadb", "mysql_for_update")],
-        ["lock-redis", "replica-2"],
+        [
+            ("lock-redis", "lua"),
+            ("nginx", "lua"),
+            ("replica-2", "lua"),
+            ("counter-redis", "etcd"),
+            ("mariadb", "mysql_for_update"),
+        ],
+        ["counter-redis", "replica-2"],
     ),
     indirect=["started"],
 )
