@@ -8,7 +8,7 @@ more than the keys, their time to live and the clock are refused by name.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from lab.explore.code.operation import GAVE_UP, LOST, CommandSent, FanOut, Listen, Until
@@ -21,6 +21,7 @@ from lab.explore.store.commands import (
     UNWATCH,
     WATCH,
     as_transaction,
+    called_in,
     can_wait,
     gives_up_after_ms,
     sha1,
@@ -67,6 +68,7 @@ NOT_FOLLOWED = {
     "it has no model": (b"MONITOR", b"DEBUG", b"SHUTDOWN", b"REPLICAOF", b"WAITAOF"),
 }
 REFUSED = {name: why for why, names in NOT_FOLLOWED.items() for name in names}
+REFUSED_IN_SCRIPTS = REFUSED | dict.fromkeys(KNOWN, "it has no model within a script")
 
 
 class Wire:
@@ -135,6 +137,7 @@ class Wire:
             case b"PING" if self.is_listening:
                 return encoded((b"pong", b""))
             case b"FUNCTION" if part == b"LOAD":
+                self._check(called_in(words[-1]), REFUSED_IN_SCRIPTS)
                 return self.scripts.load_functions(words[-1])
         answer = KNOWN[name].get(part) if name in KNOWN else AT_ONCE.get(name, b"")
         if answer is None:
@@ -142,7 +145,8 @@ class Wire:
         return answer if isinstance(answer, bytes) else answer(self, words)
 
     def load(self, script: bytes) -> bytes:
-        """Load a script, and return its name as a reply."""
+        """Load a script, and return its name as a reply. Raises NotExplored."""
+        self._check(called_in(script), REFUSED_IN_SCRIPTS)
         self.scripts.register(script.decode())
         return encoded(sha1(script).encode())
 
@@ -151,13 +155,18 @@ class Wire:
         name = words[0].upper()
         if name == b"EVALSHA" and not self.scripts.knows(words[1]):
             return NO_SCRIPT
-        if name in REFUSED:
-            raise current().refuse(f"it sends {name.decode()}: {REFUSED[name]}")
+        self._check((name,), REFUSED)
         if name == b"EVAL":
-            self.scripts.register(words[1].decode())
+            self.load(words[1])
         if name in SUBSCRIBING:
             self.is_listening = True
         return (name, *words[1:])
+
+    def _check(self, names: Iterable[bytes], refused: Mapping[bytes, str]) -> None:
+        """Raise NotExplored for the first command that has no model, whether a client sends it or a script calls it."""
+        for name in names:
+            if name in refused:
+                raise current().refuse(f"it sends {name.decode()}: {refused[name]}")
 
     # for the client's end
 

@@ -77,6 +77,7 @@ def can_wait(words: Words) -> bool:
 CLOCKED = {b"TIME", b"EXPIREAT", b"PEXPIREAT", b"EXPIRETIME", b"PEXPIRETIME"}
 OF_MOMENTS = {b"PXAT", b"EXAT"}
 IN_SCRIPT = re.compile(r"\btime\b|expireat|exat|pxat|expiretime|xadd", re.IGNORECASE)
+CALL = re.compile(rb"""\(\s*(['"])(\w+)\1""")  # a script calls a command by its name; so the first text of a call may be one
 
 SHIM = """\
 local redis = (function() \
@@ -104,6 +105,11 @@ ONE = "return redis.call(unpack(ARGV))"
 def is_clocked(script: str) -> bool:
     """Return whether a script may ask for the time, or name a moment."""
     return IN_SCRIPT.search(script) is not None
+
+
+def called_in(script: bytes) -> Iterator[bytes]:
+    """Yield the names of the commands that a script may call. Other texts are among them."""
+    return (found[2].upper() for found in CALL.finditer(script))
 
 
 def with_shim(script: str) -> str:

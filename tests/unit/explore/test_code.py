@@ -1,6 +1,7 @@
 """A stage's code as Python compiles it, which docs/explore.md says, and as a tree: each step is learned once."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from inspect import isclass, isfunction
 from pathlib import Path
 from types import CodeType
@@ -12,6 +13,7 @@ from lab.explore.code.operation import GAVE_UP, LOST, CommandSent, Nap
 from lab.explore.code.program import Program, Task
 from lab.explore.code.stand_ins import ReplicaMutex
 from lab.explore.code.tree import Tree
+from lab.explore.model import NotExplored
 from lab.explore.store.others import why_not
 from lab.explore.store.real_redis import Scripts
 from lab.scenario.stages import find_stage
@@ -192,3 +194,24 @@ def test_a_mutex_outlives_its_replica():
             assert not pool.submit(mutex.acquire, timeout=0.01).result()
         assert pool.submit(mutex.acquire, timeout=10).result()
     assert mutex.locked()
+
+
+SCRIPTS = {
+    "OBJECT": """eval("return redis.call('object', 'idletime', KEYS[1])", 1, self.key)""",
+    "SPOP": """script_load("local ask = redis.call return ask( 'SPOP', KEYS[1])")""",
+    "SELECT": """function_load("#!lua name=mine\\nredis.register_function('f', function() redis.call('select', 1) end)")""",
+    "": """eval("return redis.call('hget', KEYS[1], 'object')", 1, self.key)""",
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_what_a_script_calls(name, tmp_path):
+    """A script that calls what has no model is refused by that name, as a client that sends it; a field of the name is not."""
+    path = tmp_path / "scripted.py"
+    path.write_text(SOURCE.format(then=f"self.store.plain().{SCRIPTS[name]}"), encoding="utf-8")
+    with closing(Tree(Program(find_stage(str(path)), Task(3000), Scripts()), 0)) as tree:
+        if name:
+            with pytest.raises(NotExplored, match=f"it sends {name}"):
+                tree.step(0, 0, OK, 0)
+        else:
+            assert isinstance(tree.nodes[tree.step(0, 0, OK, 0)].pending[0], CommandSent)
