@@ -115,10 +115,14 @@ def lease_begins(grant: Grant, run: RunFacts, keys: KeyHistory) -> int:
 
 
 def _only_found(grant: Grant, since_ns: int, keys: KeyHistory) -> bool:
-    """Return whether the last command of a grant, a script or a look, changed nothing, by what the store reported."""
+    """Return whether the last command of a grant, a script or a look, changed nothing, by what the store reported.
+
+    A new TTL is a change: a lease counts from it.
+    """
     if not keys.is_known(grant.key) or keys.was_mute(since_ns, grant.got_ns):
         return False
-    return not keys.happened(CHANGED, grant.lease_from_ns, grant.got_ns + REPORTED_WITHIN_NS, grant.key)
+    until_ns = grant.got_ns + REPORTED_WITHIN_NS
+    return not any(keys.happened(event, grant.lease_from_ns, until_ns, grant.key) for event in (CHANGED, "expire"))
 
 
 def gave_less(event: Renewed, held: Iterable[Grant], lease_ns: int, keys: KeyHistory) -> bool:

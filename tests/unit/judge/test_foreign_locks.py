@@ -89,6 +89,21 @@ def test_a_lease_counts_from_what_granted_it(made, got, about, has_votes, expect
     assert [claim for claim, _ in found(made.analyse(final=1, ttl_ms=300, work_ms=370, has_votes=has_votes))] == [expected]
 
 
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [("expire", "held_to_the_end"), ("set", "held_to_the_end"), (None, "exclusive")],  # None: it found what was there before
+)
+def test_a_last_command_that_sets_the_ttl(made, event, expected):
+    """A lease counts from a last command that sets the TTL, as after SETNX, also where the answer to it came late."""
+    made.key_event("set", 1)
+    if event:
+        made.key_event(event, 3)
+    made.increment("a", 0, 0, at=(70, 71, 400, 401), asked=0, commands=2, sent_ns=2, agreed=None)
+    made.increment("b", 0, 1, at=(309, 310, 410, 411), sent_ns=308, agreed=True, replica="replica-2")
+
+    assert [claim for claim, _ in found(made.analyse(final=1, ttl_ms=300, work_ms=370, reports_keys=True))] == [expected]
+
+
 def test_two_keys_of_one_resource(made):
     """Two that lock different keys, and write to one part of a resource that loses nothing, were inside at once all the same."""
     made.increment("a", 0, 0, at=(0, 1, 20, 21), key="stripe 1")
