@@ -63,6 +63,8 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     got_there_ns: int = 0
     asked_since_here: int = 0
     asked_since_there: int = 0
+    # grants of other requests that were in force when the fault was over, as far as they are on record
+    held_at_its_end: int = 0
     # requests of the same replica that entered the lock which the request at the failpoint had left; each restarts its TTL
     reentered: int = 0
 
@@ -128,10 +130,22 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
         elif self.before_got_ns < got_ns <= self.record.began_ns:
             self.before_got_ns, self.before_request = got_ns, request
 
-    def released(self, request: str, releasing_ns: int, released_ns: int) -> None:
+    def released(self, grant: Grant) -> None:
         """Take note of a release."""
-        if request == self.record.request:
-            self.went_on_ns, self.leaving_ns = released_ns, releasing_ns
+        if grant.request == self.record.request:
+            self.went_on_ns, self.leaving_ns = grant.released_ns, grant.releasing_ns
+        else:
+            self.held_at_its_end += grant.got_ns < self.record.recovered_ns < grant.releasing_ns
+
+    @property
+    def met_another(self) -> bool:
+        """Return whether what the fault had delayed met a lock of another request, or one that its holder had renewed.
+
+        A release does harm only to one who holds the lock when it comes.
+        """
+        granted_meanwhile = 0 < self.next_got_ns < self.record.recovered_ns
+        is_in_danger = self.held_at_its_end > 0 or self.record.phase != RELEASE
+        return self.renewals > 0 or (granted_meanwhile and is_in_danger)
 
     def close(self) -> None:
         """All is noted. A fault in a release is noted after its command: who got the lock in between shows that it was free."""
@@ -253,7 +267,7 @@ class Faults:
     def released(self, grant: Grant) -> None:
         self.sent_one_by_one |= self.run.has_votes and grant.release_commands >= MAJORITY
         for outcome in self.outcomes:
-            outcome.released(grant.request, grant.releasing_ns, grant.released_ns)
+            outcome.released(grant)
             if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
                 sent_ns = grant.sent_ns if self.run.has_votes else 0  # in a queue, the last command only reads
                 outcome.granted(grant.request, grant.asked_ns, grant.got_ns, sent_ns, self._shows_free(outcome, grant))
@@ -276,7 +290,6 @@ class Faults:
         for outcome in self.outcomes:
             outcome.close()
             past_ttl = outcome.record.recovered_ns - outcome.record.began_ns > self.run.ttl_ns
-            granted_meanwhile = 0 < outcome.next_got_ns < outcome.record.recovered_ns
             measures["faults_past_ttl"] += past_ttl
             anew = 0 < outcome.got_ns < outcome.record.recovered_ns  # also where the resource refused its write
             measures["granted_anew"] += anew and outcome.record.effect in AT_THE_STORE
@@ -285,4 +298,4 @@ class Faults:
             measures["sessions_ended"] += outcome.record.sessions_ended
             measures["late_writes"] += outcome.record.late_writes
             measures["outlived_freezes"] += past_ttl and outcome.went_on_ns - outcome.record.at_ns > self.run.ttl_ns
-            measures["late_releases"] += past_ttl and (granted_meanwhile or outcome.renewals > 0)
+            measures["late_releases"] += past_ttl and outcome.met_another

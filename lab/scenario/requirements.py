@@ -161,7 +161,8 @@ MEASURES = {
     "handovers": "grants that went to a request that was already waiting when the holder began to release, and that wrote",
     "handovers_between_replicas": "handovers where holder and next holder were in different replicas",
     "late_writes": "writes that reached the counter late, because the network delayed them",
-    "late_releases": "faults that lasted longer than the TTL, during which another request got the lock, or the lock was renewed",
+    "late_releases": "faults longer than the TTL, during which another request got the lock, or the lock was renewed; "
+    "a late release met a holder",
     "least_of_even_share_percent": "increments acknowledged by the least busy replica, in percent of an even share",
     "least_share_percent": "increments acknowledged by the least busy replica, in percent of all",
     "met_a_left_lock": "requests that asked, in the same replica, for a lock that a failed request had left behind",

@@ -85,6 +85,18 @@ def test_answer_after_the_ttl(made, sent_ms, has_votes, expected):
     assert found(made.analyse(final=6, ttl_ms=500, start=5, has_votes=has_votes)) == expected
 
 
+@pytest.mark.parametrize(
+    ("failpoint", "left_ms", "expected"),
+    [("release.before_last", 800, 1), ("release.before_last", 700, 0), ("acquire.after_first", 700, 1)],
+)
+def test_late_release_meets_a_holder(made, failpoint, left_ms, expected):
+    """A late release is a danger if another holds the lock when it comes, and not only before."""
+    made.increment("late", 0, 0, at=(0, 1, 9, 10), released=752).fault("expire", "late", 10, 750, failpoint)
+    made.increment("other", 1, 1, at=(600, 601, left_ms - 1, left_ms), replica="replica-2")
+
+    assert made.analyse(final=2, ttl_ms=500).measures["late_releases"] == expected
+
+
 @pytest.mark.parametrize(("asked_ms", "got_ms", "behind"), [(50, 200, 1), (5, 200, 0), (150, 200, 0), (50, 90, 0)])
 def test_behind_a_waiter_that_left(made, asked_ms, got_ms, behind):
     """A grant was behind a leaver if the leaver had asked before, and gave up meanwhile."""
