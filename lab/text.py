@@ -17,11 +17,6 @@ def counted(number: int, noun: str, nouns: str = "") -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {nouns or noun + 's'}"
 
 
-def seconds(ms: int) -> str:
-    """Return a time in seconds, with a space at which no line breaks."""
-    return f"{ms / 1000:g}\u00a0s"
-
-
 def thousands(number: float) -> str:
     """Return a whole number with a thin space between thousands."""
     return f"{number:,.0f}".replace(",", "\u2009")
