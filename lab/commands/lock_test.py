@@ -75,7 +75,6 @@ class LockTest(NamedTuple):
     lanes: int = 0
     # the names of the claims, where the lock has no STAGE
     claims: str | None = None
-    store: str = "redis"
     # scenarios to run; all that test a claim of the lock where none are named
     scenarios: Sequence[str] = ()
     budget_s: float = 10.0
@@ -148,10 +147,10 @@ def _stage(asked: LockTest, folder: Path) -> tuple[Stage, list[str]]:
     if (asked.lock is None) == (asked.worker is None):
         raise BadInput('give a lock, as in `lab test ./my_lock.py`, or --worker "node my_worker.mjs", and not both')
     if asked.worker is not None:
-        return of_a_worker(asked.worker, asked.store, asked.claims, asked.lanes, folder)
+        return of_a_worker(asked.worker, asked.claims, asked.lanes, folder)
     lock = asked.lock or ""
     if ":" in lock and not lock.endswith(".py"):
-        return of_a_class(lock, asked.store, asked.claims, folder)
+        return of_a_class(lock, asked.claims, folder)
     if asked.claims:
         raise BadInput(f"--claims: {lock} has its claims in its STAGE; change them there")
     return find_stage(lock), []

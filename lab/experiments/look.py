@@ -105,22 +105,17 @@ class _Request(threading.Thread):
 
 
 @contextlib.contextmanager
-def idle_server(store: str) -> Iterator[Settings | None]:
-    """Start a server to look at a lock, and end it. A lock that keeps its client finds it again. None for other stores."""
-    if store != "redis":
-        yield None
-        return
+def idle_server() -> Iterator[Settings]:
+    """Start a Redis server to look at a lock, and end it. A lock that keeps its client finds it again."""
     with servers(1) as (server,):
         yield Settings.read(environ={}, redis_url=f"{server.host}:{server.port}")
 
 
-def watched(stage: Stage, settings: Settings | None, ttl_ms: int = TTL_MS) -> Watched:
+def watched(stage: Stage, settings: Settings, ttl_ms: int = TTL_MS) -> Watched:
     """Watch one acquire, with such a TTL. A lock that sets one key of another name has that key, whatever it is given.
 
     Raises BadInput where the lock cannot be had on an idle server, or sets no key there; NotReady for a worker that fails.
     """
-    if settings is None:
-        return Watched()
     store = _emptied(settings)
     held: dict[str, _Key] = {}
     others: list[str] = []
@@ -148,13 +143,11 @@ def watched(stage: Stage, settings: Settings | None, ttl_ms: int = TTL_MS) -> Wa
     return Watched(form, key_ttl_ms, one.answer, taken_for, failure, not failure and bool(freed))
 
 
-def waits_in_ms(stage: Stage, settings: Settings | None, ttl_ms: int) -> bool:
+def waits_in_ms(stage: Stage, settings: Settings, ttl_ms: int) -> bool:
     """Look how an acquire is refused while another request holds the lock. Return whether its wait was in milliseconds.
 
     A lock whose refusal may be taken for a grant must not be judged by it. Raises BadInput.
     """
-    if settings is None:
-        return False
     _emptied(settings)
     held, over, hold_s = threading.Event(), threading.Event(), 0.8 * min(ttl_ms, TTL_MS) / 1000
 
@@ -223,10 +216,8 @@ class _SeenLanes(Lanes):
         return lane, store
 
 
-def keeps_its_client(stage: Stage, settings: Settings | None) -> bool:
+def keeps_its_client(stage: Stage, settings: Settings) -> bool:
     """Return whether a lock that takes an address asks at that of an earlier request: then no lane says whose a command is."""
-    if settings is None:
-        return False
     _emptied(settings)
     lanes = _SeenLanes(stage, settings, lock_store(stage.store, settings, Journal(None)), Journal(None))
 

@@ -22,7 +22,6 @@ from app.adapter import EITHER, HOST, PORT, TIMES, TTL, URL, WAIT, meant
 from app.lock import Claim, Stage
 from app.settings import Settings
 from app.shapes import Unknown, is_async
-from app.stage_check import WITH_WORKERS
 from lab.errors import BadInput, choose_from
 from lab.experiments.look import TTL_MS, KeyGone, Watched, idle_server, keeps_its_client, waits_in_ms, watched
 from lab.interrupts import Interrupted
@@ -54,7 +53,7 @@ from {module} import {name}
 
 STAGE = Stage(
     lock=adapted({name}, key={key}{how}),
-    store={store},
+    store="redis",
     ttl_ms={ttl_ms},{fixed}{lane}
     library={library},
     claims=claims("""
@@ -74,7 +73,7 @@ STAGE = Stage(
     worker_lanes={lanes},
     worker_folder={folder},
     key={key},
-    store={store},
+    store="redis",
     ttl_ms={ttl_ms},{fixed}
     claims=claims("""
 {claims}
@@ -92,7 +91,7 @@ def claims_of(names: str | None) -> str:
     return "\n".join(f"        {name}" for name in found)
 
 
-def of_a_class(lock: str, store: str, claims: str | None, folder: Path) -> tuple[Stage, list[str]]:
+def of_a_class(lock: str, claims: str | None, folder: Path) -> tuple[Stage, list[str]]:
     """Write the stage of ``package.module:Class``, and return it with notes on how it is made. Raises BadInput.
 
     lock: the module is looked for from the current folder, and among installed packages; or the path of its file.
@@ -112,11 +111,11 @@ def of_a_class(lock: str, store: str, claims: str | None, folder: Path) -> tuple
         about = meant(made, {})
     except Unknown as error:
         raise BadInput(f"{lock} cannot be made: {error} {OWN_FUNCTION}") from None
-    values: dict[str, Any] = {"lock": lock, "module": module, "name": name, "folder": str(place), "store": store}
+    values: dict[str, Any] = {"lock": lock, "module": module, "name": name, "folder": str(place)}
     values |= {"claims": claims_of(claims), "library": _library(module)}
-    has_own_client = store in WITH_WORKERS and bool({HOST, PORT, URL} & set(about.values()))
+    has_own_client = bool({HOST, PORT, URL} & set(about.values()))
     values["lane"] = "\n    by_lane=True," if has_own_client else ""
-    with idle_server(store) as idle:
+    with idle_server() as idle:
         fitting = _Fitting(lock, values, folder / f"{_plain(name)}.py", idle)
         fitting.may_need_a_loop = not isinstance(made, type) or is_async(made)
         try:
@@ -140,7 +139,7 @@ def of_a_class(lock: str, store: str, claims: str | None, folder: Path) -> tuple
 class _Fitting:
     """The stage of a class, written as often as a look at it shows what its parameters and its answers mean."""
 
-    def __init__(self, lock: str, values: dict[str, Any], path: Path, idle: Settings | None) -> None:
+    def __init__(self, lock: str, values: dict[str, Any], path: Path, idle: Settings) -> None:
         self.lock, self.values, self.path, self.idle = lock, values, path, idle
         self.means: dict[str, str] = {}
         self.says_yes = self.wants_text = self.one_loop = False
@@ -209,7 +208,7 @@ class _Fitting:
         return stage, seen
 
 
-def _ttl_of(stage: Stage, seen: Watched, idle: Settings | None) -> dict[str, Any]:
+def _ttl_of(stage: Stage, seen: Watched, idle: Settings) -> dict[str, Any]:
     """Return what a file says of the TTL: it is always the same, whatever the lock is given; or it has whole seconds only.
 
     Raises BadInput where the lock takes no fraction of a second.
@@ -223,7 +222,7 @@ def _ttl_of(stage: Stage, seen: Watched, idle: Settings | None) -> dict[str, Any
     return values if half_ms == HALF_MS else values | {"fixed": STEP}
 
 
-def of_a_worker(command: str, store: str, claims: str | None, lanes: int, folder: Path) -> tuple[Stage, list[str]]:
+def of_a_worker(command: str, claims: str | None, lanes: int, folder: Path) -> tuple[Stage, list[str]]:
     """Write the stage of a worker, and return it with notes. The worker is started in the current folder."""
     try:
         words = shlex.split(command)
@@ -235,10 +234,10 @@ def of_a_worker(command: str, store: str, claims: str | None, lanes: int, folder
         raise BadInput(f"--worker: the program {words[0]!r} is neither a file nor installed")
     worker = [str(Path(word).resolve()) if Path(word).is_file() else word for word in words]
     name = _plain(next((Path(word).stem for word in reversed(words) if Path(word).is_file()), Path(words[0]).stem))
-    values: dict[str, Any] = {"command": command.replace("\\", "/"), "worker": worker, "lanes": lanes, "store": store}
+    values: dict[str, Any] = {"command": command.replace("\\", "/"), "worker": worker, "lanes": lanes}
     values |= {"claims": claims_of(claims), "folder": str(Path.cwd())}
     path = folder / f"{name}.py"
-    with idle_server(store) as idle:
+    with idle_server() as idle:
         stage, seen = _written(OF_A_WORKER, values, path, idle)
         if seen.failure:
             raise BadInput(f"{command}: its release failed on an idle server: {seen.failure}")
@@ -326,11 +325,11 @@ def _plain(name: str) -> str:
     return f"my_{plain}" if plain in stages() or plain in sys.stdlib_module_names else plain
 
 
-def _written(form: str, values: dict[str, Any], path: Path, idle: Settings | None) -> tuple[Stage, Watched]:
+def _written(form: str, values: dict[str, Any], path: Path, idle: Settings) -> tuple[Stage, Watched]:
     """Write a stage, look which key it locks, and write it again where that is another one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     values = {"ttl_ms": TTL_MS, "fixed": ""} | values
-    quoted = {name: json.dumps(values[name]) for name in ("folder", "store", "library", "worker") if name in values}
+    quoted = {name: json.dumps(values[name]) for name in ("folder", "library", "worker") if name in values}
     path.write_text(form.format(**values | quoted, key='"{key}"'), encoding="utf-8")
     stage = _found(values, path)
     seen = watched(stage, idle)

@@ -196,7 +196,7 @@ def look(tmp_path, monkeypatch):
     (tmp_path / "looked_at.py").write_text(LOCKS, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    yield lambda name: of_a_class(f"looked_at:{name}", "redis", None, tmp_path / "out")
+    yield lambda name: of_a_class(f"looked_at:{name}", None, tmp_path / "out")
     sys.modules.pop("looked_at", None)
 
 
@@ -215,10 +215,10 @@ def test_class_of_a_file(lock, refused, look, tmp_path):
     for name in ("queue.py", "looked-at.py"):
         (tmp_path / name).write_text(LOCKS, encoding="utf-8")
     if not refused:
-        assert of_a_class(str(tmp_path / lock), "redis", None, tmp_path / "out")[0].lock.wants_text
+        assert of_a_class(str(tmp_path / lock), None, tmp_path / "out")[0].lock.wants_text
         return
     with pytest.raises(BadInput, match=refused):
-        of_a_class(lock, "redis", None, tmp_path / "out")
+        of_a_class(lock, None, tmp_path / "out")
 
 
 @pytest.mark.parametrize("name", ["ZeroIsYes", "NoneOrTimeLeft", "FenceOrMinusOne", "TokenOrTimeLeft", "InWords", "AnEnum"])
@@ -267,10 +267,10 @@ def test_file_of_a_package(look, tmp_path):
     (folder / "mine.py").write_text("from ..locks import Plain", encoding="utf-8")
     (folder / "ends.py").write_text("raise SystemExit(0)", encoding="utf-8")
 
-    stage, _ = of_a_class(f"{folder}/mine.py:Plain", "redis", None, tmp_path / "out")
+    stage, _ = of_a_class(f"{folder}/mine.py:Plain", None, tmp_path / "out")
     assert stage.lock.make.__module__ == "of_a_package.locks"
     with pytest.raises(BadInput, match="ends cannot be imported: SystemExit"):
-        of_a_class(f"{folder}/ends.py:Plain", "redis", None, tmp_path / "out")
+        of_a_class(f"{folder}/ends.py:Plain", None, tmp_path / "out")
 
 
 def test_sockets_of_the_process(look, tmp_path, monkeypatch):
@@ -279,7 +279,7 @@ def test_sockets_of_the_process(look, tmp_path, monkeypatch):
     monkeypatch.setattr("socket.socket", socket.socket)  # given back at the end
 
     with pytest.raises(BadInput, match="replaces the sockets"):
-        of_a_class(f"{tmp_path}/replaces.py:Lock", "redis", None, tmp_path / "out")
+        of_a_class(f"{tmp_path}/replaces.py:Lock", None, tmp_path / "out")
 
 
 def test_lock_that_keeps_an_event_loop(look):
