@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -31,15 +30,12 @@ TOUCHED_AFTER_US = 2_000  # an ``expire`` sooner than this belongs to the grant 
 def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool = True, limit: int = LIMIT) -> Timeline:
     """Return the timeline of a judged run folder. With a damaged history it is empty."""
     picture = Timeline(
-        run=judgement.run,
         stage=judgement.stage,
-        scenario=judgement.scenario,
         ttl=findings.run.ttl_ms * 1000,
         asked_store=has_store,
         writes=judgement.writes,
         lost=judgement.lost,
         duplicated=judgement.duplicated,
-        destroyed=sum(losses.destroyed for losses in findings.losses.values()),
     )
     if (story := claim_story(findings)) is not None:
         picture.claim = story.happened
@@ -52,8 +48,7 @@ def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool
     _Reader(picture, findings, focus, limit).read(History(folder, findings.left_out), folder / "losses.jsonl")
     if not picture.is_locked:
         picture.claim = ()  # it is the story of a lock
-    _stack(picture.held, lambda grant: grant.replica, lambda grant: (grant.got, grant.until))
-    _stack(picture.lives, lambda life: 0, lambda life: (life.born, life.gone if life.gone != NEVER else picture.end))
+    _stack(picture.held)
     picture.opens = opening(picture)
     return picture
 
@@ -117,12 +112,11 @@ class _Reader:
 
     def renewal(self, replica: str, event: Renewed) -> Renewal:
         """Return a command outside any request as the picture has it."""
-        return Renewal(self.places[replica], self.key(event.key), self.us(event.renewed_ns), event.answer, event.prolonged)
+        return Renewal(self.places[replica], self.key(event.key), self.us(event.renewed_ns), event.prolonged)
 
     def gave_up(self, replica: str, event: GaveUp) -> Waited:
-        """Return a request that got no lock as the picture has it. A key in the reason is shortened."""
-        why = event.why.rpartition(":")[2] if event.why.startswith("lab:") else event.why
-        return Waited(event.request, self.places[replica], self.us(event.asked_ns), self.us(event.gave_up_ns), why)
+        """Return a request that got no lock as the picture has it."""
+        return Waited(event.request, self.places[replica], self.us(event.asked_ns), self.us(event.gave_up_ns))
 
     def drawn_grant(self, grant: GrantRecord) -> DrawnGrant:
         """Return a grant as the picture has it."""
@@ -269,12 +263,10 @@ def _waiting(picture: Timeline) -> list[tuple[int, int]]:
     return list(zip(moments, accumulate(turns[at] for at in moments), strict=True))
 
 
-def _stack(items: Sequence[Any], lane: Callable[[Any], int], span: Callable[[Any], tuple[int, int]]) -> None:
-    """Give each item the lowest slot of its lane that is free when it begins."""
+def _stack(grants: Sequence[DrawnGrant]) -> None:
+    """Give each grant the lowest slot of its replica that is free when it begins."""
     ends: dict[int, list[int]] = {}
-    for item in items:
-        since, until = span(item)
-        slots = ends.setdefault(lane(item), [])
-        slot = next((slot for slot, end in enumerate(slots) if end <= since), len(slots))
-        slots[slot : slot + 1] = [until]
-        item.slot = slot
+    for grant in grants:
+        slots = ends.setdefault(grant.replica, [])
+        grant.slot = next((slot for slot, end in enumerate(slots) if end <= grant.got), len(slots))
+        slots[grant.slot : grant.slot + 1] = [grant.until]

@@ -120,8 +120,6 @@ class Life(msgspec.Struct, array_like=True):
     holder: int = NEVER
     # the place of the grant whose release ended it; NEVER where the evidence does not name it
     by: int = NEVER
-    # its row
-    slot: int = 0
     # when it was renewed
     touched: list[int] = []
 
@@ -198,8 +196,6 @@ class Waited(msgspec.Struct, array_like=True):
     replica: int
     asked: int
     gave_up: int
-    # the reason, in the stage's words
-    why: str
 
 
 class Renewal(msgspec.Struct, array_like=True):
@@ -210,8 +206,6 @@ class Renewal(msgspec.Struct, array_like=True):
     # the place of the key
     key: int
     at: int
-    # the store's answer
-    answer: str
     # whether it can have prolonged a lease
     succeeded: bool
 
@@ -219,9 +213,7 @@ class Renewal(msgspec.Struct, array_like=True):
 class Timeline(msgspec.Struct, kw_only=True):
     """A run as a picture needs it: the content of ``timeline.json``."""
 
-    run: str
     stage: str
-    scenario: str
     # the lock's time to live; 0 without one
     ttl: int = 0
     # whether the stage locks outside the process
@@ -250,8 +242,6 @@ class Timeline(msgspec.Struct, kw_only=True):
     writes: int = 0
     lost: int = 0
     duplicated: int = 0
-    # increments that all losses of the run destroyed, also those that were restored
-    destroyed: int = 0
     held: list[DrawnGrant] = []
     lives: list[Life] = []
     losses: list[DrawnLoss] = []

@@ -245,7 +245,7 @@ def test_cut_timeline_keeps_the_story():
 
     grants = [held("before", 0, 0), held("victim", 100, 1), held("culprit", 105, 2), held("after", 300, 3)]
     leases = [Life(0, grant.got, gone=grant.until, how="del", holder=place, by=place) for place, grant in enumerate(grants)]
-    picture = Timeline(run="r", stage="s", scenario="c", opens=(90, 130), focus=1, grants=4, lost=2, held=grants, lives=leases,
+    picture = Timeline(stage="s", opens=(90, 130), focus=1, grants=4, lost=2, held=grants, lives=leases,
                        losses=[DrawnLoss(3, 0, 1, 0), DrawnLoss(2, 1, 1, 0)])  # fmt: skip
 
     figures.cut(picture)
@@ -262,7 +262,7 @@ def test_opens_on_the_worst_known_write():
     grants = [
         DrawnGrant(name, 0, 0, got, got, wrote_at=got + 5, until=got + 10) for name, got in (("a", 0), ("b", 50), ("c", 90))
     ]
-    picture = Timeline(run="r", stage="s", scenario="c", end=200, focus=0, held=grants,
+    picture = Timeline(stage="s", end=200, focus=0, held=grants,
                        losses=[DrawnLoss(1, 0, 1, 0), DrawnLoss(2, 0, 7, 0), DrawnLoss(2, NEVER, 9, 0)])  # fmt: skip
 
     figures.open_on_the_worst(picture)

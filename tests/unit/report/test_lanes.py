@@ -86,7 +86,7 @@ def test_chinese_drawing(folder):
 def test_a_label_lies_on_no_sign_if_possible():
     """A label takes a place that no sign has, also where the sign is drawn after it; where all have one, it stands there."""
     axis = Axis(0, 1000)
-    pen = Pen(axis, Rows(Timeline(run="", stage="", scenario="", replicas=["replica-1"]), axis))
+    pen = Pen(axis, Rows(Timeline(stage="", replicas=["replica-1"]), axis))
     pen.label("name", 500, [1, 2], [("left", 4)])
     pen.label("other", 100, [1], [("left", 4)])
     pen.signs([510], 0.8, "cross", "renewal")

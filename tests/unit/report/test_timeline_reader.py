@@ -68,7 +68,7 @@ def test_renewals_and_given_up_requests(made):
 
     picture = picture_of(made, final=1)
 
-    assert [(renewal.at, renewal.answer) for renewal in picture.renewals] == [(1000, "1")]
+    assert [(renewal.at, renewal.succeeded) for renewal in picture.renewals] == [(1000, True)]
     assert [(waited.asked, waited.gave_up) for waited in picture.waited] == [(1000, 8000)]
 
 
