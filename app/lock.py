@@ -173,7 +173,7 @@ class Lock(Protocol):
     def __init__(self, store: Any, key: str, ttl_ms: int, wait_ms: int, retry_ms: int) -> None:
         """Take what the lock needs, and send nothing yet.
 
-        ``store`` is the client of the stage's store: ``app/store.py`` lists the calls of each. ``key`` is what to lock,
+        ``store`` is the client of the stage's store: ``app/stores`` has the calls of each. ``key`` is what to lock,
         ``ttl_ms`` its time to live, ``wait_ms`` how long to wait for it, ``retry_ms`` how long to sleep between two tries.
         """
 

@@ -3,7 +3,7 @@
 A store's file has two names. ``connect(settings, journal)`` returns a client whose connections reach the failpoints. It has its
 library's error type as ``Error``: a lock can then catch it without importing the library. ``CLIENT_OPTIONS`` are the options that
 decide what a failure looks like; they are recorded with the run. Connections are made at the first use: after the fork, and only
-for the stores that are needed. ``app/store.py`` lists what a lock may call. A file can have ``count_all(settings, journal)``. It
+for the stores that are needed. A file can have ``count_all(settings, journal)``. It
 lets a replica count also what a library sends by a client of its own.
 
 The other files are not stores: those named after a connection or a client, and ``redis_asyncio``, count commands and reach the
