@@ -96,13 +96,8 @@ def joining(page: str) -> str:
 
 
 def qr_code(address: str) -> str:
-    """Return the QR code of an address as SVG, dark on light in each colour scheme.
+    """Return the QR code of an address as SVG, dark on light in each colour scheme."""
+    import segno
 
-    Empty where the library is not installed: the page has the address in letters as well.
-    """
-    try:
-        import segno
-    except ImportError:
-        return ""
     code: str = segno.make_qr(address, error="m").svg_inline(scale=4, border=4, light="#fff", dark="#000", omitsize=True)
     return code
