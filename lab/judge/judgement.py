@@ -227,11 +227,6 @@ class Judgement(msgspec.Struct, kw_only=True):
         """Return the speed of the run: increments a second that were acknowledged and are in the counter."""
         return round(self.kept / self.duration_s, 1) if self.duration_s else 0.0
 
-    @property
-    def danger_reached(self) -> bool:
-        """Return whether everything happened that must happen for the run to be worth anything."""
-        return all(measure.reached for measure in self.danger.values())
-
     @staticmethod
     def decode(text: bytes | str) -> Judgement:
         """Return the judgement in a ``verdict.json``. Raises msgspec's errors."""
