@@ -3,9 +3,9 @@
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from lab.docgen.drift import SVG
 from lab.report.chart import NAMES, Mark
 
+SVG = "{http://www.w3.org/2000/svg}"
 BY_NAME = {name: mark for mark, name in NAMES.items()}
 
 

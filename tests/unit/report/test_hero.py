@@ -5,7 +5,6 @@ import re
 import msgspec
 import pytest
 
-from lab.docgen.drift import SVG
 from lab.language import Language
 from lab.report import hero, reference
 from lab.report.chart import DARK, HARMS, LIGHT, NAMES, PAPERS, SIGNS, Mark
@@ -13,7 +12,7 @@ from lab.report.hero import FAULTS, LAST, RUNGS
 from lab.report.run_data import repeat_of
 from lab.scenario import reader
 from lab.story import say
-from tests.marks import looks_of, smallest, svg, used
+from tests.marks import SVG, looks_of, smallest, svg, used
 
 SMALLEST_PX = 12  # at which the letters of the README are legible
 

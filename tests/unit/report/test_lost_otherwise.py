@@ -8,7 +8,6 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from lab.docgen.drift import SVG
 from lab.evidence.loss import Mechanism
 from lab.evidence.run_folder import save
 from lab.experiments.matrix_round import count
@@ -22,7 +21,7 @@ from lab.report.matrix_layout import marks
 from lab.report.terminal import summarise
 from lab.story import say
 from tests.builders import findings_of_ten, record_of_ten
-from tests.marks import looks_of, svg, used
+from tests.marks import SVG, looks_of, svg, used
 from tests.pages import cells_of, rows_of
 
 LATE = Mechanism.TTL_OVER_IN_WORK

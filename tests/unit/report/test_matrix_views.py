@@ -6,7 +6,6 @@ import pytest
 
 from app.locks import stages
 from lab.docgen import matrix_views
-from lab.docgen.drift import SVG
 from lab.docgen.matrix_views import in_percent
 from lab.language import Language
 from lab.paths import REFERENCE
@@ -20,7 +19,7 @@ from lab.scenario import reader
 from lab.story.say import text
 from lab.ui.ladder_panel import rungs
 from tests.every import every
-from tests.marks import looks_of, smallest, svg, used
+from tests.marks import SVG, looks_of, smallest, svg, used
 from tests.pages import assert_self_contained, cells_of
 
 SMALLEST_PX = 10
