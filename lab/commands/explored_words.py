@@ -29,10 +29,11 @@ from lab.text import WIDTH, counted, thousands
 
 Styled = tuple[str, str]
 ORDER = BREAKS, OPEN, HOLDS, NOT_ASKED
-OF_THE_BUDGET = Undecided.TIME, Undecided.MEMORY
+OF_THE_BUDGET = Undecided.TIME, Undecided.INTERRUPTED, Undecided.MEMORY
 COLUMN = 9  # where a claim begins
 WHY = {
     Undecided.TIME: "the time was over",
+    Undecided.INTERRUPTED: "it was interrupted",
     Undecided.MEMORY: "the memory was over",
     Undecided.NOBODY_SERVED: "a request that is alone, without a fault, is not served",
     Undecided.FAILS: "a request fails although nothing was injected",

@@ -36,6 +36,7 @@ class Undecided(StrEnum):
     """Why a search has decided nothing."""
 
     TIME = "time"  # there was none left
+    INTERRUPTED = "interrupted"  # by the user, before the time was over
     MEMORY = "memory"
     NOBODY_SERVED = "nobody_served"  # a request alone, without a fault, does not do its work once
     FAILS = "fails"  # a request ends with an error, although nothing was injected

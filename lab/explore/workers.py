@@ -75,6 +75,8 @@ def decide(
         pool.run()
     except BaseException:
         pool.is_interrupted = True
+        for answer in decision.answers:
+            answer.undecided = Undecided.INTERRUPTED if answer.undecided is Undecided.TIME else answer.undecided
         raise
     finally:
         pool.close()
@@ -187,7 +189,7 @@ class _Pool:
         """End all processes. Searches in progress get no answer, but what they have found is kept."""
         for worker in self.workers:
             if self.is_interrupted and worker.number >= 0 and worker.broken:
-                self.decision.answers[worker.number] = self._unfinished(worker, Undecided.TIME, "interrupted")
+                self.decision.answers[worker.number] = self._unfinished(worker, Undecided.INTERRUPTED, "")
             worker.end()
 
 

@@ -14,7 +14,9 @@ import pytest
 
 from app.locks import stage
 from lab.commands.explore import WITHIN_S
+from lab.commands.explored_words import WHY
 from lab.errors import ExitStatus
+from lab.explore.decision import Undecided
 from lab.explore.server import PREFIX, sweep
 from tests.command import Started, gone, lab, wait_for, warm
 
@@ -219,4 +221,6 @@ def test_interrupted(tmp_path):
     assert done.status == ExitStatus.INTERRUPTED
     assert verdict_of(done)
     assert "Decided: " in done.out
+    assert WHY[Undecided.INTERRUPTED] in done.out
+    assert WHY[Undecided.TIME] not in done.out
     assert "Traceback" not in done.err
