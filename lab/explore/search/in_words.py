@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from linecache import getline
@@ -78,12 +79,13 @@ def in_words(program: Program, command: CommandSent, token: Namer = name_of) -> 
 
 
 def script_names(program: Program) -> dict[str, str]:
-    """Return the names of the scripts of the stage and of its resource, by their hash."""
+    """Return the names of the scripts of the stage and of its resource, by their hash; another text may stand before a script."""
     found: dict[str, str] = {}
-    for module in program.modules():
-        for name, value in vars(module).items():
-            if isinstance(value, str) and "redis.call" in value:
-                found[sha1(value)] = name
+    for module in (*program.modules(), sys.modules[program.resource.__module__]):
+        texts = {name: value for name, value in vars(module).items() if isinstance(value, str)}
+        for name, value in texts.items():
+            if "redis.call" in value:
+                found |= {sha1(before + value): name for before in ("", *texts.values())}
     return found
 
 

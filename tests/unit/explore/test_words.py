@@ -3,8 +3,9 @@
 from types import SimpleNamespace
 from uuid import UUID
 
-from lab.explore.search.in_words import readable
-from lab.explore.store.commands import needs_clock
+from app.resources import fenced
+from lab.explore.search.in_words import readable, script_names
+from lab.explore.store.commands import needs_clock, sha1
 from tests.every import every
 
 CLOCKED = frozenset({b"a hash"})
@@ -60,3 +61,13 @@ def test_names_of_tokens(word, said):
     drawing = SimpleNamespace(known_tokens=lambda: [(TOKEN, 0, 1), (OTHER, 1, 2)])
 
     assert readable(SimpleNamespace(drawing=drawing), word.encode()) == said
+
+
+def test_script_of_a_resource_has_its_name():
+    """A script has the name of its text in the module of the stage or of its resource, also behind another text."""
+    module = SimpleNamespace(ACQUIRE="redis.call('set')", NOTE="no script")
+    program = SimpleNamespace(modules=lambda: [module], resource=fenced.Counter)
+    names = script_names(program)
+
+    assert names[sha1(module.ACQUIRE)] == "ACQUIRE"
+    assert [names[sha1(fenced.OLDER + text)] for text in (fenced.SEE, fenced.WRITE)] == ["SEE", "WRITE"]
