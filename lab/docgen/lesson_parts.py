@@ -33,7 +33,7 @@ def _plan(*, language: Language = ENGLISH) -> str:
     """Return the table of all steps."""
     rows = []
     for place in steps():
-        does = ", ".join(_short(action) for action in place.step.actions)
+        does = say.words(language)["mark"]["names_comma"].join(_short(action) for action in place.step.actions)
         rows.append([f"{place.begins}–{place.ends}", f"{place.number}. {_title(place, language)}", does])
     return table([text("lesson_page", name, language) for name in ("minutes", "step", "commands")], rows)
 
@@ -52,7 +52,7 @@ def _step(number: str, *, language: Language = ENGLISH) -> str:
     title, actions = _title(place, language), place.step.actions
     lines = [said("heading", number=place.number, title=title, begins=place.begins, ends=place.ends), ""]
     if links := [_link(action) for action in actions if action.kind == OPEN]:
-        lines += [f"{said('open')} {', '.join(links)}", ""]
+        lines += [f"{said('open')} {say.words(language)['mark']['names_comma'].join(links)}", ""]
     if commands := [f".venv/bin/lab {action.command}" for action in actions if action.kind != OPEN]:
         lines += ["```sh", *commands, "```", ""]
     for run in place.step.runs:

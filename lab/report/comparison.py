@@ -22,7 +22,7 @@ from lab.scenario.options import Label
 from lab.story import say
 from lab.story.say import ENGLISH
 from lab.story.verdict import headline
-from lab.text import table
+from lab.text import table, thousands
 
 README = {Language.ENGLISH: "README.md", Language.CHINESE: "README.zh.md"}
 NOT_STATED = "none"  # the stage for which the documents do not state how many replicas
@@ -62,6 +62,7 @@ def report_many(folders: Sequence[Path], into: Path, home: Path | None = None) -
         lambda language: {
             "say": partial(say.text, "many", language=language),
             "words": say.words(language)["runs_page"],
+            "part": say.words(language)["mark"]["part"],
             "results": labelled[language],
             "pictures": inline(drawn[language]),
             "documented": documented,
@@ -119,7 +120,7 @@ def markdown(results: Sequence[Result]) -> str:
 
 def _cells(result: Result) -> list[str]:
     judgement = result.judgement
-    waits = " / ".join(f"{judgement.wait_ms[name]:.0f}" for name in ("p50", "p99", "max")) if result.series.wait_ms else NONE
+    waits = " / ".join(thousands(judgement.wait_ms[name]) for name in ("p50", "p99", "max")) if result.series.wait_ms else NONE
     numbers = (
         judgement.acknowledged,
         judgement.final or 0,
@@ -131,8 +132,8 @@ def _cells(result: Result) -> list[str]:
     about = [f"`{judgement.stage}`", str(result.record.scenario["replicas"]), str(result.lock_servers)]
     return [
         *about,
-        *map(str, numbers),
-        f"{judgement.kept_per_s:.0f}",
+        *map(thousands, numbers),
+        thousands(judgement.kept_per_s),
         waits,
         f"{judgement.commands_per_increment:.1f}",
         headline(judgement),

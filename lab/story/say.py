@@ -111,7 +111,7 @@ def _places_of_run(one: Happening, language: Language, decimals: int) -> dict[st
         "value": one.value,
         "n": thousands(one.number),
         "of": thousands(one.of),
-        "at": f"+{one.at_ms / 1000:.{decimals}f} s",
+        "at": text("piece", "moment", language, s=f"{one.at_ms / 1000:.{decimals}f}"),
         "for_ms": milliseconds(one.for_ms),
         "for_s": f"{one.for_ms / 1000:.1f}",
         "from_s": f"{one.at_ms / 1000:.2f}",

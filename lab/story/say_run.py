@@ -37,7 +37,7 @@ def caption(picture: Timeline, language: Language = ENGLISH, without_steps: bool
 def _of_a_loss(picture: Timeline, language: Language) -> Iterator[str]:
     """Yield the steps of a loss with the names of its requests and the moments; then why, and what the run lost."""
     found, names = of_focus(picture)
-    for step, at in zip(found, clocks(found), strict=True):
+    for step, at in zip(found, clocks(found, language), strict=True):
         named = tuple(event._replace(what=_named(event.what, names)) for event in step)
         yield say.text("steps", "timed", language, what=_of_a_step(named, language), at=at)
     yield _joined(from_run.outcome(picture), "caption", "steps", language)
@@ -114,11 +114,11 @@ def at_mark(event: Event, language: Language = ENGLISH) -> str:
     return say.clause(event.what, language, "mark" if say.has(event.what, "mark") else "long")
 
 
-def clocks(steps: Sequence[Step]) -> list[str]:
+def clocks(steps: Sequence[Step], language: Language = ENGLISH) -> list[str]:
     """Return the moment of each step, with as many decimals as they need to differ."""
     moments_ms = [step[0].what.at_ms for step in steps]
     decimals = decimals_of(moments_ms, fewest=3)
-    return [f"{at_ms / 1000:.{decimals}f} s" for at_ms in moments_ms]
+    return [say.text("piece", "clock", language, s=f"{at_ms / 1000:.{decimals}f}") for at_ms in moments_ms]
 
 
 def heading(found: StepsOfLoss, language: Language = ENGLISH) -> str:
@@ -157,5 +157,5 @@ def page_of_steps(found: StepsOfLoss, language: Language = ENGLISH) -> dict[str,
         "a": named(found.a, language),
         "b": named(found.b, language),
         "cause": say.mechanism(found.harm.cause, language) if found.harm.cause is not None else "",
-        "said": [{"clock": clock, "sentence": one} for clock, one in zip(clocks(found.steps), happened, strict=True)],
+        "said": [{"clock": clock, "sentence": one} for clock, one in zip(clocks(found.steps, language), happened, strict=True)],
     }

@@ -72,7 +72,9 @@ class _Drawing:
         yield from self.lifelines()
         yield from self.bars()
         rows = iter(self.rows)
-        for number, (step, clock) in enumerate(zip(self.found.steps, say_run.clocks(self.found.steps), strict=True)):
+        for number, (step, clock) in enumerate(
+            zip(self.found.steps, say_run.clocks(self.found.steps, self.language), strict=True)
+        ):
             part = count(1)
             for drawn in (*self.sentence(number, step, clock), *(mark for _ in step for mark in self.event(*next(rows)))):
                 yield f'<g id="step-{number + 1}-{next(part)}">{drawn}</g>'

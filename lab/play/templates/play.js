@@ -13,7 +13,7 @@ let trail = [], given = [], answered = "", shown = false, hinted = 0, prefix = "
 
 const make = (name, about = {}, ...inside) => { const one = Object.assign(document.createElement(name), about); one.append(...inside); return one; };
 const counted = (n) => n === 1 ? say("{n} event", { n }) : say("{n} events", { n });
-const thousands = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+const thousands = (number) => number < 10000 ? String(number) : String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 const at = () => trail.length ? trail[trail.length - 1].to : 0;
 const row = (state) => D.states[state];
 const pane = (state, client) => { const [phase, mode, threads, answer, truth] = D.panes[row(state)[client]];
@@ -71,6 +71,8 @@ function whyNotRun(state, client, thread = 0) {
   return say("{who} waits in the server.", { who });
 }
 function whyNot(state, event) {
+  const later = movesOf(state).find((move) => move.event[0] === "t");
+  if (event === "t" && later) return say("The next moment is {n} ms.", { n: later.event.slice(1) }); // and not the moment of a given move
   if (event === "t") return movesOf(state).some((move) => /^[A-Da-d](?![A-D])/.test(move.event))
     ? say("Time passes only when no client that runs can do anything.") : movesOf(state).length ? say("Nothing is waiting for a moment. Resume a client first.") : say("Nothing is left that could happen.");
   const kind = event.length > 1 ? event[0] : "", letter = event[event.length - 1], client = LETTERS.indexOf(letter.toUpperCase()), one = pane(state, client);
@@ -253,7 +255,7 @@ function showRedis(state) {
   const written = row(state)[WRITTEN], value = main ? [...main[1].matchAll(/\d+(?=,|$)/g)].reduce((sum, [part]) => sum + Number(part), 0) : 0;
   $("counter").textContent = String(value);
   const made = written === 1 ? say("1 increment written") : say("{n} increments written", { n: written });
-  $("written").textContent = [made, written > value ? say(", {n} lost", { n: written - value }) : "", ...others.map(([name, text]) => `; ${name} = ${text}`)].join("");
+  $("written").textContent = [made, written > value ? say(", {n} lost", { n: written - value }) : "", ...others.map(([name, text]) => `${isChinese() ? "；" : "; "}${name} = ${text}`)].join("");
   $("written").classList.toggle("bad", written > value);
 }
 function showHappened(possible) {
@@ -300,7 +302,7 @@ function showLanes() {
   for (const [name, line] of [["A", 2], ["Redis", 3], ["B", 4]]) put(make("span", { className: "name" }, name), 1, line);
   trail.forEach((move, i) => {
     const who = LETTERS.find((letter) => move.event.toUpperCase().replace(/^[PRKLDXF](?=[A-D])/, "").startsWith(letter) && move.event[0] !== "t") || "none";
-    const chip = make("button", { type: "button", className: `chip of-${who}${/^[prkldxfw]/.test(move.event) ? " fault" : ""}${move.breaks.length ? " broke" : ""}` }, say(move.chip), make("span", { className: "back" }, move.answer ? `→ ${words(say(move.answer))}` : move.event[0] === "t" ? `${move.event.slice(1)} ms` : ""));
+    const chip = make("button", { type: "button", className: `chip of-${who}${/^[prkldxfw]/.test(move.event) ? " fault" : ""}${move.breaks.length ? " broke" : ""}` }, say(move.chip), make("span", { className: "back" }, move.answer ? `→ ${words(say(move.answer))}` : move.event[0] === "t" ? say("{n} ms", { n: move.event.slice(1) }) : ""));
     chip.title = sentences([say("Event {n}: {what}", { n: i + 1, what: sentence(move) }), say("Go back to it.")]); // its name is what is written in it
     chip.addEventListener("click", () => { back(i + 1); $("lanes").focus(); });
     put(make("span", { className: "no", ariaHidden: "true" }, String(i + 1)), i + 2, 1);

@@ -32,15 +32,17 @@ def _of_life(picture: Timeline, life: Life, language: Language) -> Iterator[str]
         yield _tip("key_of", language, key=key, request=picture.held[life.holder].request)
     else:
         yield _tip("key", language, key=key)
-    yield _tip("set", language, at=_when(life.born))
+    yield _tip("set", language, at=_when(life.born, language))
     if life.due != NEVER:
-        yield _tip("lease_ended", language, at=_when(lease_end(life, picture)))
+        yield _tip("lease_ended", language, at=_when(lease_end(life, picture), language))
     if life.gone == NEVER:
         yield _tip("never", language)
     elif life.by != NEVER:
-        yield _tip("gone_by", language, how=_ended(life, language), request=picture.held[life.by].request, at=_when(life.gone))
+        yield _tip(
+            "gone_by", language, how=_ended(life, language), request=picture.held[life.by].request, at=_when(life.gone, language)
+        )
     else:
-        yield _tip("gone", language, how=_ended(life, language), at=_when(life.gone))
+        yield _tip("gone", language, how=_ended(life, language), at=_when(life.gone, language))
     if life.touched:
         yield _tip("renewed", language, len(life.touched))
 
@@ -48,14 +50,14 @@ def _of_life(picture: Timeline, life: Life, language: Language) -> Iterator[str]
 def fault(picture: Timeline, fault: DrawnFault, language: Language) -> str:
     """Return what a fault did, and who got in next."""
     lines = [_tip("fault", language, kind=say.fault(fault.kind, language), failpoint=fault.failpoint)]
-    at, until = _when(fault.at), _when(fault.recovered)
+    at, until = _when(fault.at, language), _when(fault.recovered, language)
     lines.append(_tip("reached" if fault.request else "began", language, request=fault.request, at=at, until=until))
     if fault.back != NEVER:
-        lines.append(_tip("back", language, at=_when(fault.back)))
+        lines.append(_tip("back", language, at=_when(fault.back, language)))
     if fault.next_got == NEVER:
         return _says([*lines, _tip("next_none", language)])
     name = "next_grant" if picture.is_locked else "next_work"
-    return _says([*lines, _tip(name, language, request=fault.next_request, at=_when(fault.next_got))])
+    return _says([*lines, _tip(name, language, request=fault.next_request, at=_when(fault.next_got, language))])
 
 
 def _tip(name: str, language: Language, n: int = 1, **places: object) -> str:
@@ -70,11 +72,11 @@ def _of_grant(picture: Timeline, place: int, is_locked: bool, destroyed: int, la
     held = picture.held[place]
     yield _tip("grant", language, request=held.request, place=picture.replicas[held.replica])
     if is_locked:
-        yield _tip("waited", language, ms=_ms(max(0, held.got - held.asked)), at=_when(held.got))
-        yield _tip("held", language, ms=_ms(held.until - held.got))
+        yield _tip("waited", language, ms=_ms(max(0, held.got - held.asked), language), at=_when(held.got, language))
+        yield _tip("held", language, ms=_ms(held.until - held.got, language))
     else:
-        yield _tip("entered", language, at=_when(held.got))
-        yield _tip("worked", language, ms=_ms(held.until - held.got))
+        yield _tip("entered", language, at=_when(held.got, language))
+        yield _tip("worked", language, ms=_ms(held.until - held.got, language))
     if held.lease != NEVER:
         yield _tip("lease", language, until=_lease(picture, held, language))
     if held.read is not None:
@@ -93,7 +95,7 @@ def _of_grant(picture: Timeline, place: int, is_locked: bool, destroyed: int, la
 
 def _lease(picture: Timeline, held: DrawnGrant, language: Language) -> str:
     life = picture.lives[held.lease]
-    at = _when(lease_end(life, picture))
+    at = _when(lease_end(life, picture), language)
     if life.how == "del" and life.by not in (NEVER, life.holder):
         return _tip("deleted_by", language, at=at, request=picture.held[life.by].request)
     return _tip("ended", language, at=at, how=_ended(life, language))
@@ -105,13 +107,13 @@ def _ended(life: Life, language: Language) -> str:
 
 def _between(since: int, until: int, language: Language) -> str:
     if since == NEVER:
-        return _tip("by", language, until=_when(until))
-    return _tip("between", language, since=_when(since), until=_when(until))
+        return _tip("by", language, until=_when(until, language))
+    return _tip("between", language, since=_when(since, language), until=_when(until, language))
 
 
-def _when(at: int) -> str:
-    return f"+{at / 1e6:.{5 if at < 100_000 else 4}f} s"
+def _when(at: int, language: Language) -> str:
+    return say.text("piece", "moment", language, s=f"{at / 1e6:.{5 if at < 100_000 else 4}f}")
 
 
-def _ms(us: int) -> str:
-    return f"{us / 1000:.{0 if us >= 100_000 else 1 if us >= 1000 else 3}f} ms"
+def _ms(us: int, language: Language) -> str:
+    return say.text("piece", "duration", language, ms=f"{us / 1000:.{0 if us >= 100_000 else 1 if us >= 1000 else 3}f}")
