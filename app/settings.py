@@ -160,7 +160,7 @@ def _one_of(text: str, choices: tuple[str, ...]) -> str:
 def _milliseconds(text: str, at_least: int) -> int:
     if not DIGITS.fullmatch(text) or not at_least <= int(text) <= LONGEST_MS:
         raise ValueError(
-            f"{_shown(text)} is not a whole number of milliseconds, at least {at_least}, at most {LONGEST_MS:,} (a day)"
+            f"{_shown(text)} is not a whole number of milliseconds, at least {at_least}, at most 86\u2009400\u2009000 (a day)"
         )
     return int(text)
 

@@ -178,7 +178,7 @@ def _ttl(record: Stage) -> Iterator[str]:
 
 def _whole(key: str, value: Any) -> Iterator[str]:
     if type(value) is not int or not 1 <= value <= LONGEST_MS:
-        yield f"{key} must be a whole number of milliseconds, at least 1, at most {LONGEST_MS:,}, not {_shown(value)}"
+        yield f"{key} must be a whole number of milliseconds, at least 1, at most 86\u2009400\u2009000, not {_shown(value)}"
 
 
 CHECKS: dict[str, Callable[[Stage], Iterator[str]]] = {

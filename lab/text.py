@@ -18,8 +18,9 @@ def counted(number: int, noun: str, nouns: str = "") -> str:
 
 
 def thousands(number: float) -> str:
-    """Return a whole number with a thin space between thousands."""
-    return f"{number:,.0f}".replace(",", "\u2009")
+    """Return a whole number; from five digits on, with a thin space between thousands."""
+    digits = f"{number:,.0f}"
+    return digits.replace(",", "" if len(digits) == len("9,999") else "\u2009")
 
 
 def in_few_words(text: str, width: int) -> str:

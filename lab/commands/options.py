@@ -16,6 +16,7 @@ import click
 from lab.errors import BadInput
 from lab.paths import REPORTS, new_folder
 from lab.scenario.options import OPTIONS, Option
+from lab.text import thousands
 
 shown = partial(click.option, show_default=True)
 
@@ -43,7 +44,11 @@ class _Limited(click.ParamType[Any]):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:
-            limits = [f"at {word} {limit:,}" for word, limit in (("least", self.min), ("most", self.max)) if limit is not None]
+            limits = [
+                f"at {word} {thousands(limit) if limit >= 1 else limit}"
+                for word, limit in (("least", self.min), ("most", self.max))
+                if limit is not None
+            ]
             raise BadInput(f"{typed_as(param, ctx)} must be {', '.join((self.what, *limits))}, not {value}") from None
 
 

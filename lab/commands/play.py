@@ -26,6 +26,7 @@ from lab.play.levels import LEVELS, Level
 from lab.play.own_levels import own_levels
 from lab.play.page import MOST_BYTES, write
 from lab.story import say
+from lab.text import thousands
 
 
 def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
@@ -50,7 +51,7 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
         except (Differs, MachineStalled) as error:
             raise Unexplored(f"no page is written: {error}.") from None
     for name, why in without.items():
-        _left_out(why, stage=name, bytes=f"{MOST_BYTES:,}")
+        _left_out(why, stage=name, bytes=thousands(MOST_BYTES))
     sys.stdout.write(f"{shown(index.absolute())}\n")
     if open_it and has_browser():
         webbrowser.open(index.absolute().as_uri())

@@ -156,7 +156,7 @@ def _whole(stage: Stage) -> str:
 
 
 def with_rounds(cell: Cell, in_words: str = "") -> str:
-    """Return a cell in words, with how many of its runs had this verdict: ``kept, 5 of 5``, ``kept, 4 of 5 (38 to 96 %)``."""
+    """Return a cell in words, with how many of its runs had this verdict: ``kept, 5 of 5``, ``kept, 4 of 5 (38 to 96%)``."""
     said = [in_words or matrix.in_short(cell)]
     if cell.tries > 1:
         said.append(f"{cell.seen} of {cell.tries}" + (f" ({in_percent(cell.seen, cell.tries)})" if cell.flaky else ""))
@@ -164,9 +164,9 @@ def with_rounds(cell: Cell, in_words: str = "") -> str:
 
 
 def in_percent(seen: int, rounds: int) -> str:
-    """Return the interval in words: ``57 to 100 %``."""
+    """Return the interval in words: ``57 to 100%``."""
     low, high = wilson(seen, rounds)
-    return f"{100 * low:.0f} to {100 * high:.0f} %"
+    return f"{100 * low:.0f} to {100 * high:.0f}%"
 
 
 PARTS: dict[str, Callable[..., str]] = {"verdicts": _changed, "all_verdicts": _all}

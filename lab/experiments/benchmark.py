@@ -188,7 +188,7 @@ def _columns(*cells: str) -> str:
     return f"{name:<24} {measured:>9}  {interval:>16}  {promise:<14}  {held}"
 
 
-HEADING = _columns("name", "measured", "95 % interval", "promise", "held")
+HEADING = _columns("name", "measured", "95% interval", "promise", "held")
 
 
 def entry(result: Measured) -> str:
@@ -230,7 +230,7 @@ def _table(*first_words: str) -> str:
     rows = [in_words(one) for name, one in kept().items() if name.split()[0] in first_words]
     if not rows:
         raise BadInput(f"the reference has no measurement of {' or '.join(first_words)}")
-    return table(["what", "measured", "95 % interval", "target", "met"], rows)
+    return table(["what", "measured", "95% interval", "target", "met"], rows)
 
 
 def _ratio(*name: str) -> str:

@@ -9,7 +9,7 @@ from lab.errors import choose_from
 from lab.experiments import measurement
 from lab.experiments.growth import FILE, MIB, PARTS, Growth, GrowthPoint
 from lab.paths import REFERENCE
-from lab.text import table, table_rows
+from lab.text import table, table_rows, thousands
 
 KEPT = REFERENCE / "growth"
 
@@ -51,12 +51,8 @@ def _processor(varied: str) -> str:
 
 def _table(varied: str, heads: Iterable[str], cells: Callable[[GrowthPoint], Iterable[str]]) -> str:
     """Return a table with a line for each point of a series: its value, and these cells."""
-    names = {one.value: f"`{one.stage}`" if varied == "store" else _spaced(one.value) for one in points(varied)}
+    names = {one.value: f"`{one.stage}`" if varied == "store" else thousands(one.value) for one in points(varied)}
     return table((varied, *heads), [(names[one.value], *cells(one)) for one in points(varied)])
-
-
-def _spaced(number: float) -> str:
-    return f"{number:,.0f}".replace(",", " ")
 
 
 def saturation(part: str, stage: str = "incr") -> float:
@@ -70,7 +66,7 @@ def saturation(part: str, stage: str = "incr") -> float:
 def _rounded(per_s: float) -> str:
     """Return a number with two significant digits."""
     digits = len(str(int(per_s))) - 2
-    return _spaced(round(per_s, -digits))
+    return thousands(round(per_s, -digits))
 
 
 def _plan(per_s: str) -> str:
@@ -115,7 +111,7 @@ def slope(name: str) -> float:
 
 def _each(name: str, times: str = "1") -> str:
     """Return the slope for ``times`` more, as in ``growth_each user_kib``."""
-    return _spaced(slope(name) * float(times))
+    return thousands(slope(name) * float(times))
 
 
 def _conditions() -> str:

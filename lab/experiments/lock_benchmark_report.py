@@ -30,7 +30,7 @@ class ClaimedSpeed(msgspec.Struct, frozen=True):
     latency: str
 
     def __str__(self) -> str:
-        return f"{self.per_s:,}".replace(",", " ") + f" a second, {self.latency}"
+        return f"{thousands(self.per_s)} a second, {self.latency}"
 
 
 KEPT = REFERENCE / "locks"
@@ -101,7 +101,7 @@ def markdown(about: LockBenchmark) -> str:
         key = "one" if one.one_key else "its own"
         figures = (one.per_s, one.p50_ms, one.p99_ms, one.longest_wait_ms, one.overtaken, one.commands)
         name = f"`{one.stage}`" if one.stage in stages() else f"*{one.stage}*"
-        texts = (f"{figure:.0f}" if figure >= 100 else f"{figure:.3g}" for figure in figures)
+        texts = (thousands(figure) if figure >= 100 else f"{figure:.3g}" for figure in figures)
         rows.append([name, f"`{one.store}`", str(one.servers), str(one.clients), key, f"{one.work_ms}", *texts, claimed])
     return f"{conditions(about)}\n\n{table(COLUMNS, rows)}"
 

@@ -160,7 +160,7 @@ def _shares(axes: Axes, runs: Sequence[TimedRun], colours: Sequence[str], paper:
     axes.set_xticks(places, list(QUANTILES))
     axes.set_ylim(bottom=0)
     axes.set_xlabel("share of the requests")
-    axes.set_title("All rounds: p95 is what 95 % do not exceed", fontsize=11, fontweight="normal", pad=8)
+    axes.set_title("All rounds: p95 is what 95% do not exceed", fontsize=11, fontweight="normal", pad=8)
     place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "ncols": 2, "columnspacing": 1.2}
     axes.legend(**place, fontsize=10, handletextpad=0.4, labelcolor=paper.text)
 

@@ -53,7 +53,7 @@ FIGURES = {
 def shown(figure: str, value: float) -> str:
     """Return a recorded figure with few digits: a share in per cent."""
     if figure in SHARES:
-        return f"{value:.1%}".replace("%", " %")
+        return f"{value:.1%}"
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
@@ -247,5 +247,5 @@ def crosses(axes: Axes, curve: Curve, figure: str) -> None:
 
 
 def per_cent(share: float) -> str:
-    """Return ``7 %`` or ``0.4 %``: a second digit only for small shares."""
-    return f"{share:.1%}".replace("%", " %") if 0 < share < 0.0095 else f"{share:.0%}".replace("%", " %")
+    """Return ``7%`` or ``0.4%``: a second digit only for small shares."""
+    return f"{share:.1%}" if 0 < share < 0.0095 else f"{share:.0%}"

@@ -16,6 +16,7 @@ from lab.report.matrix import Cell
 from lab.report.run_data import Result
 from lab.scenario import reader
 from lab.scenario.scenario import Scenario
+from lab.text import thousands
 
 CEILING = "incr"  # the stage with which all others are compared
 COUNTS = ("requests", "acknowledged", "failed", "unknown", "writes", "final", "lost", "duplicated")
@@ -121,12 +122,13 @@ def figure(result: Result, name: str) -> str:
     judgement = result.judgement
     choose_from("figure", name, (*COUNTS, *WAITS, "per_second", "commands", "verdict"))
     if name in WAITS:
-        return f"{judgement.wait_ms[name]:.0f}"
+        return thousands(judgement.wait_ms[name])
     if name == "per_second":
-        return f"{result.kept_per_s:.0f}"
+        return thousands(result.kept_per_s)
     if name == "commands":
         return f"{judgement.commands_per_increment:.1f}"
-    return str(getattr(judgement, name))
+    value = getattr(judgement, name)
+    return thousands(value) if isinstance(value, int) else str(value)
 
 
 def share_of_ceiling(stage: str) -> float:

@@ -1,10 +1,10 @@
-"""The interval in which a mean, or a rate, lies with 95 % confidence, given a few repeats.
+"""The interval in which a mean, or a rate, lies with 95% confidence, given a few repeats.
 
 Spread over repeats: Student's t (Student, "The Probable Error of a Mean", Biometrika 6, 1908).
 Ratios are averaged by their logarithms, so their mean is the geometric mean. A rate has Wilson's score
 interval (E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", Journal
 of the American Statistical Association 22, 1927). It has ends of its own where all repeats agree: five
-of five may still be a rate of 57 %. For shares that are the same in every repeat, it is that of all
+of five may still be a rate of 57%. For shares that are the same in every repeat, it is that of all
 increments together. It assumes that increments are independent of each other, so it is the narrowest
 interval that can be justified.
 """
@@ -43,7 +43,7 @@ def _probability(angle: float, freedom: int) -> float:
 
 
 class Spread(NamedTuple):
-    """A mean, and the interval in which it lies with 95 % confidence; of equal samples, the interval has no width."""
+    """A mean, and the interval in which it lies with 95% confidence; of equal samples, the interval has no width."""
 
     value: float
     low: float

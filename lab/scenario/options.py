@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
+from lab.text import thousands
+
 LONGEST_MS = 86_400_000  # a day: a longer time is a slip of the keyboard
 MOST = 1_000_000_000  # of any other number
 SHOWN = 60  # characters of a refused value
@@ -80,7 +82,7 @@ class Option:
     def limits(self) -> str:
         """The limits in words: ``at least 1``."""
         lower = f"at least {self.least}" if self.kind is int else f"above {self.least}"
-        return lower if self.most == math.inf else f"{lower}, at most {self.most:,}"
+        return lower if self.most == math.inf else f"{lower}, at most {thousands(self.most)}"
 
     def refusal(self, value: Any, name: str = "", typed: str = "") -> str | None:
         """Return why the option cannot have this value; None if it can.
@@ -90,7 +92,7 @@ class Option:
         fits = type(value) is int if self.kind is int else type(value) in (int, float)
         if fits and self.least <= value <= self.most and (self.kind is int or value > self.least):
             here = self.most_here()
-            words = f"at most {here:,} on this machine, for its memory and its cores"
+            words = f"at most {thousands(here)} on this machine, for its memory and its cores"
             return None if value <= here else f"{name or self.name} must be {words}, not {typed or shown(value)}"
         number = "a whole number" if self.kind is int else "a number"
         return f"{name or self.name} must be {number}, {self.limits}, not {typed or shown(value)}"

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from lab.errors import BadInput
 from lab.scenario.options import LONGEST_MS, MOST, shown
+from lab.text import thousands
 
 MOST_SERVERS = 9  # of an ensemble: more only vote more slowly
 
@@ -25,8 +26,8 @@ Switch = Annotated[bool, Meta(description="true or false")]
 Number = Annotated[int, _whole(0, MOST)]
 Factor = Annotated[int, _whole(1, MOST)]
 Servers = Annotated[int, _whole(1, MOST_SERVERS)]
-Time = Annotated[int, _whole(0, LONGEST_MS, f"{LONGEST_MS:,} (a day)")]
-Duration = Annotated[int, _whole(1, LONGEST_MS, f"{LONGEST_MS:,} (a day)")]
+Time = Annotated[int, _whole(0, LONGEST_MS, f"{thousands(LONGEST_MS)} (a day)")]
+Duration = Annotated[int, _whole(1, LONGEST_MS, f"{thousands(LONGEST_MS)} (a day)")]
 Texts = Annotated[tuple[str, ...], Meta(description="a list of texts in quotes")]
 Nodes = Annotated[tuple[Factor, ...], Meta(description="a list of whole numbers, each at least 1")]
 SomeNodes = Annotated[

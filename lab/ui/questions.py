@@ -24,7 +24,7 @@ TIMES: dict[float, str] = {500: "half a second"}
 
 def share(part: float) -> str:
     """Return a part of something, in words."""
-    return SHARES.get(part, f"{100 * part:.0f} %")
+    return SHARES.get(part, f"{100 * part:.0f}%")
 
 
 def within(bound: Bound) -> str:

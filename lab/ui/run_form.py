@@ -20,6 +20,7 @@ from lab.pipeline import as_many_as_are_up
 from lab.scenario import reader as scenarios
 from lab.scenario.options import OPTIONS, flags, form_options
 from lab.scenario.scenario import Scenario, override
+from lab.text import thousands
 
 LOCUSTFILE = LOCUSTFILES / "rush.py"
 USERS = 0  # the number of users in the form at first: the scenario's own
@@ -59,7 +60,9 @@ def read(form: Mapping[str, str], processes: int = 1) -> RunRequest:
         given["users"] = _number("users", int, form.get("user_count", "")) or None
     for name, value in given.items():
         if value is not None and value > (most := OPTIONS[name].most_from_page):
-            raise BadInput(f"{name} must be at most {most:,} in the form, not {value:.15g}; the command `lab run` accepts more")
+            raise BadInput(
+                f"{name} must be at most {thousands(most)} in the form, not {value:.15g}; the command `lab run` accepts more"
+            )
     fitted = override(scenario, stage, given | {"processes": processes})
     notes = [] if at_a_rate else _ramp_up(form, fitted.users)
     if at_a_rate and _number("users", int, form.get("user_count", "")):

@@ -120,7 +120,7 @@ def test_two_runs_on_both_pages(browser, lab):
     assert (number(live, "gap"), number(live, "acknowledged")) == (300 - number(live, "counter"), 300)
     assert number(live, "gap") > 0
     assert "bad" in live.locator("#gap").get_attribute("class")
-    assert live.locator(".twice").inner_text() == f"Locust: 0 % failures\nThe counter: {number(live, 'gap')} missing"
+    assert live.locator(".twice").inner_text() == f"Locust: 0% failures\nThe counter: {number(live, 'gap')} missing"
     assert live.locator("#names").inner_text().endswith("<b>Ann</b>: 1 of 1")
     browser.look(live, "live-after-none")
 

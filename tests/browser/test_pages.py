@@ -297,7 +297,7 @@ def test_site_of_a_thousand_runs_is_quick(browser, reports, tmp_path):
             (folder / path.name).write_bytes(path.read_bytes().replace(one.name.encode(), folder.name.encode()))
     few, many = browser.open(reports / "index.html"), browser.open(site.write(tmp_path))
 
-    assert many.locator("#shown").inner_text() == "1\u202f000 runs"
+    assert many.locator("#shown").inner_text() == "1000 runs"
     assert many.locator("#table tbody tr").count() < 200  # the others when they are asked for
     many.get_by_role("button", name="more of").click()
     assert many.locator("#table tbody tr").count() == 1000

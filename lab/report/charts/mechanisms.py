@@ -82,4 +82,4 @@ def _finding(results: Sequence[Result], language: Language) -> str:
     places = {"stage": worst.label, "lost": thousands(lost), "cause": say.mechanism(mechanism, language)}
     if number == lost:
         return text("chart", "lost_most", language, 1, **places)
-    return text("chart", "lost_most_part", language, 1, share=f"{100 * number / lost:.0f}\u2009%", **places)
+    return text("chart", "lost_most_part", language, 1, share=f"{100 * number / lost:.0f}%", **places)

@@ -46,7 +46,7 @@ def ratio(result: Result, base: Result) -> Spread | None:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f}\u2009%" if share >= 0.01 else f"{100 * share:.1g}\u2009%"
+    return f"{100 * share:.0f}%" if share >= 0.01 else f"{100 * share:.1g}%"
 
 
 def _finding(results: Sequence[Result], base: Result, language: Language) -> str:

@@ -42,7 +42,7 @@ def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) ->
         label=text("chart", "vanished", language),
     )
     for row, one in enumerate(shares):
-        stays = text("chart", "stay", language, share=f"{one:.0f}\u2009%")
+        stays = text("chart", "stay", language, share=f"{one:.0f}%")
         axes.annotate(stays, (100, row), xytext=(6, 0), textcoords="offset points", va="center", fontsize=10)
     axes.set_xlim(0, 116)
     axes.set_xticks(range(0, 101, 20))
@@ -63,5 +63,5 @@ def _finding(results: Sequence[Result], language: Language) -> str:
     if not found:
         return text("chart", "nobody_lost", language, len(results))
     worst = min(found, key=share)
-    kept = f"{share(worst):.0f}\u2009%"
+    kept = f"{share(worst):.0f}%"
     return text("chart", "some_lost", language, len(found), all=len(results), worst=worst.label, share=kept)

@@ -27,7 +27,7 @@ const node = (name, attributes, ...inside) => {
   one.append(...inside);
   return one;
 };
-const thousands = (number) => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
+const thousands = (number) => { const digits = Math.round(number).toString(); return digits.length < 5 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, "\u202f"); };
 const amount = (number) => number === null ? "–" : number >= 100 || number === 0 ? thousands(number) : Number(number.toPrecision(3)).toString();
 const ink = (colour, dashes = "", width = 2) => `stroke: ${colour}; fill: none; stroke-width: ${width}; stroke-dasharray: ${dashes || "none"}`;
 
@@ -45,7 +45,7 @@ function axes(svg, { most_x, most_y, least_x = 0, log = false, share = false, wo
     svg.append(node("path", { d: `M${x(at)} ${top}V${low}`, style: ink("#e6e6e6", "", 1) }), node("text", { x: x(at), y: low + 19, "text-anchor": "middle", style: "fill: #444444" }, amount(at)));
   }
   for (const value of ticks(most_y, 6)) {
-    svg.append(node("path", { d: `M${LEFT} ${y(value)}H${right}`, style: ink("#e6e6e6", "", 1) }), node("text", { x: LEFT - 7, y: y(value) + 5, "text-anchor": "end", style: "fill: #444444" }, share ? `${Math.round(value * 100)}\u202f%` : amount(value)));
+    svg.append(node("path", { d: `M${LEFT} ${y(value)}H${right}`, style: ink("#e6e6e6", "", 1) }), node("text", { x: LEFT - 7, y: y(value) + 5, "text-anchor": "end", style: "fill: #444444" }, share ? `${Math.round(value * 100)}%` : amount(value)));
   }
   svg.append(node("path", { d: `M${LEFT} ${top}V${low}H${right}`, style: ink("#888888", "", 1) }));
   svg.append(node("text", { x: (LEFT + right) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, words_x));

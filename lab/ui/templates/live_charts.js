@@ -17,7 +17,7 @@ class Paper { // a canvas in its own pixels, with the page's colours
   }
 }
 
-const thin = (number, digits = 0) => number === null || number === undefined ? "?" : number.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009");
+const thin = (number, digits = 0) => number === null || number === undefined ? "?" : number < 9999.5 ? number.toFixed(digits) : number.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d))/g, "\u2009");
 
 function round(most) { // the next round number
   const power = 10 ** Math.floor(Math.log10(Math.max(most, 1)));

@@ -98,7 +98,7 @@ def refusal(folder, text: str) -> str:
         ("lock=Mine, ttl_ms=-1", ["ttl_ms must be", "not -1"]),
         ("lock=Mine, ttl_ms=3e3", ["ttl_ms must be", "not 3000.0"]),
         ("lock=Mine, ttl_ms=True", ["ttl_ms must be", "not True"]),
-        ("lock=Mine, ttl_ms=10**20", ["ttl_ms must be", "at most 86,400,000"]),
+        ("lock=Mine, ttl_ms=10**20", ["ttl_ms must be", "at most 86\u2009400\u2009000"]),
         ("lock=Mine, ttl_step_ms=0", ["ttl_step_ms must be", "not 0"]),
         ("lock=Mine, ttl_ms=1500, ttl_step_ms=1000", ["ttl_ms = 1500 is not a multiple of ttl_step_ms = 1000"]),
     ],

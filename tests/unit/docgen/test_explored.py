@@ -65,10 +65,10 @@ def test_chapter_in_which_nothing_breaks(monkeypatch):
     monkeypatch.setattr(explored, "shown", dict)
 
     assert explored.PARTS["schedule"]("uuid") == (
-        "**Every order.** `lab explore uuid` decided 1\u2009552 schedules in 1 [search](../explore.md#what-is-searched). "
+        "**Every order.** `lab explore uuid` decided 1552 schedules in 1 [search](../explore.md#what-is-searched). "
         "None of them breaks a promise of `uuid`. Of what it does not promise: `releases_atomically` breaks with 1 pause, "
-        "in 140 of 1\u2009552 schedules; a shortest has 10 events; `survives_a_late_freeze` breaks with 1 pause, "
-        "in 1 of 1\u2009552 schedules; a shortest has 10 events.\n"
+        "in 140 of 1552 schedules; a shortest has 10 events; `survives_a_late_freeze` breaks with 1 pause, "
+        "in 1 of 1552 schedules; a shortest has 10 events.\n"
     )
 
 
@@ -80,7 +80,7 @@ def test_evidence_of_a_promise(monkeypatch):
 
     assert "<code>uuid</code>: 1 promise</summary>" in text
     assert "\n| `exclusive` | " in text
-    assert " | holds in 1\u2009552 schedules |\n" in text
+    assert " | holds in 1552 schedules |\n" in text
     assert "releases_atomically" not in text
 
 
@@ -92,7 +92,7 @@ def test_terminal_has_the_same_words(monkeypatch, capsys):
 
     last = " ".join(capsys.readouterr().out.partition("All orders")[2].split())
     assert last.startswith(
-        ".venv/bin/lab explore uuid exclusive holds in 1 552 schedules releases_atomically (not promised) breaks with 1"
+        ".venv/bin/lab explore uuid exclusive holds in 1552 schedules releases_atomically (not promised) breaks with 1"
     )
 
 

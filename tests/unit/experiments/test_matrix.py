@@ -155,7 +155,7 @@ def test_a_cell_counts_its_rounds(conducted, tmp_path):
 
     assert status == ExitStatus.NOTHING_SHOWN
     said = [with_rounds(cell) for folder in ("m", "n") for cell in load(tmp_path / folder) if cell.verdict]
-    assert said == ["kept, 4 of 5 (38 to 96 %)", "kept, 3 of 3"]
+    assert said == ["kept, 4 of 5 (38 to 96%)", "kept, 3 of 3"]
 
 
 @pytest.mark.parametrize(

@@ -97,9 +97,9 @@ def test_overlap_of_intervals(one, other, together):
         (
             "ttl",
             [lost(0.5, 0), lost(0.9, 0), lost(1.5, 15), lost(2.25, 20)],
-            "lua loses nothing up to 0.9 × TTL, and 67 % of the increments at 2.25 × TTL",
+            "lua loses nothing up to 0.9 × TTL, and 67% of the increments at 2.25 × TTL",
         ),
-        ("ttl", [lost(0.5, 3)], "lua loses 10 % of the increments at 0.5 × TTL"),
+        ("ttl", [lost(0.5, 3)], "lua loses 10% of the increments at 0.5 × TTL"),
         ("ttl", [lost(0.5, 0, "watchdog"), lost(2, 0, "watchdog")], "watchdog loses nothing up to 2 × TTL"),
         ("ttl", [lost(0.5, 0), lost(2, 3, "watchdog", "BROKEN")], "lua loses nothing up to 0.5 × TTL"),
         ("ttl", [lost(0.5, 0), lost(2, 3, verdict="BROKEN")], "lua loses nothing up to 0.5 × TTL where it was sound"),
@@ -107,9 +107,9 @@ def test_overlap_of_intervals(one, other, together):
         (
             "pauses",
             [stopped(0.5, False), stopped(0.9, False), stopped(1.1, True), stopped(1.1, False), stopped(2, True)],
-            "lua: no lock is lost up to a pause of 0.9 × TTL, and it is lost in 50 % of the runs at 1.1 × TTL",
+            "lua: no lock is lost up to a pause of 0.9 × TTL, and it is lost in 50% of the runs at 1.1 × TTL",
         ),
-        ("pauses", [stopped(0.5, True, "watchdog")], "watchdog: it is lost in 100 % of the runs at 0.5 × TTL"),
+        ("pauses", [stopped(0.5, True, "watchdog")], "watchdog: it is lost in 100% of the runs at 0.5 × TTL"),
         ("pauses", [stopped(2, False), stopped(2, False, "watchdog")], "lua, watchdog: no lock is lost up to a pause of 2 × TTL"),
         (
             "takeover",
@@ -120,7 +120,7 @@ def test_overlap_of_intervals(one, other, together):
             "retry",
             [asked(1, 100, 90), asked(1, 101, 90), asked(20, 200, 9), asked(20, 202, 9)],
             (
-                "lua: asking every 1 ms gives 50 % lower throughput "
+                "lua: asking every 1 ms gives 50% lower throughput "
                 "than every 20 ms, and costs 90 commands per increment instead of 9"
             ),
         ),

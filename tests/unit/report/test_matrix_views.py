@@ -238,7 +238,7 @@ CELLS = [
 def test_interval_is_wilsons(seen, rounds, interval):
     """The interval is the one that scipy 1.17 computes: ``binomtest(seen, rounds).proportion_ci(0.95, method="wilson")``."""
     assert wilson(seen, rounds) == pytest.approx(interval)
-    assert in_percent(5, 5) == "57 to 100 %"
+    assert in_percent(5, 5) == "57 to 100%"
 
 
 def test_page_has_origin_and_rounds(tmp_path):

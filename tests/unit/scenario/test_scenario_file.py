@@ -14,6 +14,7 @@ from lab.scenario.faults import faults
 from lab.scenario.options import LONGEST_MS, OPTIONS
 from lab.scenario.scenario import Scenario
 from lab.servers.programs import nginx
+from lab.text import thousands
 from tests.every import every
 
 BASE = {"title": "x", "tests": "exclusive"}
@@ -53,22 +54,22 @@ TABLES = [
     ({"requests": 0}, ["requests", "at least 1", "not 0"]),
     ({"requests": 2.0}, ["requests", "a whole number", "not 2.0"]),
     ({"requests": True}, ["requests", "a whole number", "not True"]),
-    ({"requests": HUGE}, ["requests", "at most 100,000,000", "not 100000000000000000000"]),
+    ({"requests": HUGE}, ["requests", "at most 100\u2009000\u2009000", "not 100000000000000000000"]),
     ({"users": -1}, ["users", "at least 1", "not -1"]),
     ({"replicas": [3]}, ["replicas", "a whole number", "not [3]"]),
     ({"replicas": 100_000}, ["replicas", "at most", "on this machine", "not 100000"]),
     ({"processes": 0}, ["processes", "at least 1", "not 0"]),
     ({"processes": 65}, ["processes", "at most 64", "not 65"]),
     ({"rate": NOT_A_NUMBER}, ["rate", "a number, above 0", "not nan"]),
-    ({"rate": ENDLESS}, ["rate", "at most 1,000,000", "not inf"]),
+    ({"rate": ENDLESS}, ["rate", "at most 1\u2009000\u2009000", "not inf"]),
     ({"rate": -ENDLESS}, ["rate", "above 0", "not -inf"]),
     ({"rate": 0}, ["rate", "above 0", "not 0"]),
     ({"ttl_ms": 0}, ["ttl_ms", "at least 1", "not 0"]),
-    ({"ttl_ms": HUGE}, ["ttl_ms", f"at most {LONGEST_MS:,}", "not 100000000000000000000"]),
+    ({"ttl_ms": HUGE}, ["ttl_ms", f"at most {thousands(LONGEST_MS)}", "not 100000000000000000000"]),
     ({"wait_ms": -1}, ["wait_ms", "at least 0", "not -1"]),
     ({"retry_ms": 0}, ["retry_ms", "at least 1", "not 0"]),
     ({"work_ms": -5}, ["work_ms", "at least 0", "not -5"]),
-    ({"work_ms": HUGE}, ["work_ms", f"at most {LONGEST_MS:,}"]),
+    ({"work_ms": HUGE}, ["work_ms", f"at most {thousands(LONGEST_MS)}"]),
     ({"seed": -1, "rate": 1.0}, ["seed", "at least 0", "not -1"]),
     ({"lease_ms": 0}, ["lease_ms", "at least 1", "not 0"]),
     ({"store_nodes": 0}, ["store_nodes", "at least 1", "not 0"]),

@@ -51,8 +51,8 @@ def test_form_differences_are_noted():
 @pytest.mark.parametrize(
     ("field", "typed", "words"),
     [
-        ("rate", "1e8", "at most 1,000,000, not 100000000"),
-        ("requests", "2000000", "at most 1,000,000 in the form, not 2000000"),
+        ("rate", "1e8", "at most 1\u2009000\u2009000, not 100000000"),
+        ("requests", "2000000", "at most 1\u2009000\u2009000 in the form, not 2000000"),
         ("ttl_ms", "5", "at least 30"),
     ],
 )
