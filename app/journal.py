@@ -170,6 +170,8 @@ class Released(JournalEvent, tag="released"):
     answer: str = ""
     # the name of the last of them
     command: str = ""
+    # when the last of them was sent; 0 where none was sent
+    sent_ns: Number = 0
     # of nested locks, when the release of the outer lock began; 0 where there is none
     outer_releasing_ns: Number = 0
     moment = "released_ns"

@@ -16,6 +16,8 @@ from lab.evidence.loss import GrantFacts
 
 # commands whose answer is the number of keys or rows that they deleted; what a script answers means nothing by itself
 DELETIONS = ("DEL", "UNLINK", "DELETE")
+# and those that answer the number of entries that they took out of a key
+REMOVALS = (*DELETIONS, "HDEL", "SREM", "ZREM", "LREM", "XDEL")
 FACTS = attrgetter(*GrantFacts.__struct_fields__)
 Name = tuple[str, str, int]  # the replica, the request, and its turn
 
@@ -101,6 +103,8 @@ class Grant(GrantRecord, eq=False):
     value: int | None = None
     sold_out: bool = False
     release_commands: int = 0
+    # when the last command of the release was sent; 0 where that is not known
+    release_sent_ns: int = 0
     command: str = ""
     # from when the lease counts, by the holder's clock (lab/judge/entitlement.py)
     lease_from_ns: int = 0
@@ -178,6 +182,7 @@ class Grant(GrantRecord, eq=False):
         self.released_ns = event.released_ns
         self.result = event.result
         self.release_commands = event.commands
+        self.release_sent_ns = event.sent_ns
         self.answer = event.answer
         self.command = event.command
         self.outer_releasing_ns = event.outer_releasing_ns
@@ -212,7 +217,7 @@ class Grant(GrantRecord, eq=False):
     @property
     def found_nothing(self) -> bool:
         """Return whether its release found no lock of its own, by the stage's word or by an answer that can mean nothing else."""
-        return self.result == "not_owner" or (self.command in DELETIONS and self.answer == "0")
+        return self.result == "not_owner" or (self.command in REMOVALS and self.answer == "0")
 
     def facts(self) -> GrantFacts:
         """Return what is written about it to ``losses.jsonl``."""

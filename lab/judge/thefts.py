@@ -14,7 +14,7 @@ from app.journal import Renewed
 from lab.judge.conflict import Conflict
 from lab.judge.entitlement import can_take_away, lease_end, tenures
 from lab.judge.faults import FaultOutcome
-from lab.judge.grant import DELETIONS, Grant, LostLock
+from lab.judge.grant import DELETIONS, REMOVALS, Grant, LostLock
 from lab.judge.key_history import BORN, CHANGED, FOREVER_NS, KeyHistory
 
 NO = ("0", "None", "False", "-1")  # answers of a command that deleted nothing
@@ -129,11 +129,13 @@ class Thefts:
 def released_during(grant: Grant, key: str) -> tuple[int, int]:
     """Return when the release of a key began and when it was over. Of two nested locks the inner one is released first.
 
-    Either release may delete a key that is locked twice.
+    Either release may delete a key that is locked twice. A release of one command begins when that is sent: a fault may have
+    delayed it until then.
     """
     outer_ns = grant.outer_releasing_ns
     if not outer_ns or grant.outer_key == grant.key:
-        return grant.releasing_ns, grant.released_ns
+        is_one_command = grant.release_commands == 1 and not outer_ns
+        return max(grant.releasing_ns, grant.release_sent_ns * is_one_command), grant.released_ns
     return (outer_ns, grant.released_ns) if key == grant.outer_key else (grant.releasing_ns, outer_ns)
 
 
@@ -183,14 +185,14 @@ def acquired_anew(grant: Grant, keys: KeyHistory) -> bool:
 def can_have_deleted(grant: Grant, key: str, keys: KeyHistory, since_ns: int = 0) -> bool:
     """Return whether the release of a grant can have freed a key, since a time: what the store reported before is another life's.
 
-    A lock is freed by a deletion, by a TTL that is over at once, by another value, name or field. The answer to a plain deletion
-    decides. What a script answers means nothing by itself: then the store must have reported what became of this very key. A
-    store that reports nothing leaves the answer.
+    A lock is freed by a deletion, by a TTL that is over at once, by another value, name or field. The answer to a plain
+    removal decides. What a script answers means nothing by itself: then the store must have reported what became of this very
+    key. A store that reports nothing leaves the answer.
     """
     # the answer on record is the last one: of two nested locks that of the outer one
     is_inner = grant.outer_key not in ("", key)
     answer = "" if is_inner else grant.answer
-    if grant.release_commands == 0 or (answer and grant.command in DELETIONS and answer in NO):
+    if grant.release_commands == 0 or (answer and grant.command in REMOVALS and answer in NO):
         return False
     releasing_ns, released_ns = released_during(grant, key)
     since_ns = max(releasing_ns, since_ns)

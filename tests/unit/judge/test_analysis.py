@@ -156,6 +156,8 @@ def test_mechanism_follows_the_evidence(made, has_store, changes, events, expect
         ("0", "EVALSHA", [("del", 71)], ("releases_only_its_own", Mechanism.DELETED_BY_ANOTHER)),
         ("1", "DEL", [("del", 71, "a note")], ("exclusive", Mechanism.GRANTED_TO_TWO)),
         ("0", "DEL", [], ("exclusive", Mechanism.GRANTED_TO_TWO)),
+        ("0", "ZREM", [("zrem", 71), ("del", 71)], ("exclusive", Mechanism.DELETED_BY_STRANGER)),
+        ("1", "ZREM", [("zrem", 71), ("del", 71)], ("releases_only_its_own", Mechanism.DELETED_BY_ANOTHER)),
         ("1", "EVALSHA", [("expired", 71)], ("exclusive", Mechanism.EXPIRED_BEFORE_TTL)),
         ("1", "EVALSHA", [("expired", 71, "a note")], ("exclusive", Mechanism.GRANTED_TO_TWO)),
     ],
@@ -172,6 +174,20 @@ def test_deleted_or_expired(made, answer, command, events, expected):
 
     assert [one for one in violations if one[0] != "held_to_the_end"] == [expected]
     assert ("held_to_the_end", Mechanism.TTL_OVER_IN_WORK) in violations
+
+
+@pytest.mark.parametrize(("release_sent", "thief"), [(70, True), (90, False)])
+def test_release_that_was_delayed(made, release_sent, thief):
+    """A release of one command takes nothing before that is sent: what was deleted while a fault delayed it is another's deed."""
+    for event, at_ms in (("set", 0), ("del", 58), ("set", 59), ("del", 71), ("set", 72)):
+        made.key_event(event, at_ms)
+    made.increment("late", 0, 0, at=(0, 1, 60, 69), released=92, release_sent=release_sent, answer="0", command="EVALSHA")
+    made.increment("elder", 1, 1, at=(61, 62, 100, 101), replica="replica-2")
+    made.increment("younger", 1, 2, at=(73, 74, 120, 121), replica="replica-3")
+
+    claims = {claim for claim, _ in found(made.analyse(final=2, ttl_ms=50))}
+
+    assert ("releases_only_its_own" in claims) == thief
 
 
 def test_robbed_before_its_return(made):
