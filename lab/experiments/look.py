@@ -29,6 +29,8 @@ STEPS_MS = (60_000, 10_000, 5000, 1000, 500, 100, 50, 10, 1)  # people choose a 
 WATCHED = "lab-watched"
 GONE = -2  # what PTTL answers of a key that is not there
 WITHIN_S = 15.0  # for one acquire and one release on an idle server
+# a lease in milliseconds never ends earlier than its TTL by more than the first, and on an idle server seldom later by the second
+EARLY_MS, LATE_MS = 20, 300
 FREED_S, LOOK_AGAIN_S = 1.0, 0.01  # so long a thread of the lock may take to free it; a TTL is longer
 
 
@@ -188,6 +190,30 @@ def waits_in_ms(stage: Stage, settings: Settings, ttl_ms: int) -> bool:
         )
     waits = WAIT in getattr(second.lock, "taken_for", {}).values()
     return waits and not second.got_s and second.ended_s - second.asked_s < BRIEF_MS / 2000
+
+
+def ends_in_ms(stage: Stage, settings: Settings | None, ttl_ms: int) -> bool:
+    """Return whether a lease that is not its key's TTL ends when it should. One that counts whole seconds ends before or later.
+
+    A holder that does not release shows it. A lock that is not free after three TTLs shows nothing.
+    """
+    if settings is None:
+        return True
+    _emptied(settings)
+    held, over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        held.set()
+        over.wait(WITHIN_S)
+
+    first = _Request(stage, settings, (ttl_ms, WAIT_MS), hold)
+    first.start()
+    held.wait(WITHIN_S)
+    second = _asked(stage, settings, (ttl_ms, 3 * ttl_ms), 3 * ttl_ms / 1000)
+    over.set()
+    first.join(WITHIN_S)
+    least_ms, most_ms = ((second.got_s - since_s) * 1000 for since_s in (first.got_s, first.asked_s))
+    return not second.got_s or (least_ms < ttl_ms + LATE_MS and most_ms > ttl_ms - EARLY_MS)
 
 
 def _asked(stage: Stage, settings: Settings, times_ms: tuple[int, int], at_most_s: float) -> _Request:

@@ -167,6 +167,27 @@ FIRST = []
 GATES = {}
 
 
+class EndsAtAMoment(Plain):
+    """The lease is a moment in the value of the key, by the server's clock."""
+
+    unit = 1
+
+    def acquire(self):
+        take = """
+            local now, ttl, unit = redis.call('time'), tonumber(ARGV[2]), tonumber(ARGV[3])
+            local now_ms = math.floor((now[1] * 1000 + now[2] / 1000) / unit) * unit
+            if now_ms <= tonumber(redis.call('hget', KEYS[1], 'end') or -1) then return 0 end
+            redis.call('hset', KEYS[1], 'end', now_ms + math.ceil(ttl / unit) * unit, 'owner', ARGV[1]) return 1"""
+        return bool(self.client.eval(take, 1, self.key, self.token, self.ttl * 1000, self.unit))
+
+    def release(self):
+        self.client.delete(self.key)
+
+
+class EndsAtASecond(EndsAtAMoment):
+    unit = 1000
+
+
 class GateOfTheLoop(Plain):
     """Requests of a process pass an asyncio.Lock first, which belongs to one event loop."""
 
@@ -256,6 +277,14 @@ def test_what_a_look_finds(name, found, look):
 
     assert {what: getattr(stage.lock, what) for what in found} == found
     assert (stage.ttl_ms, stage.has_fixed_ttl) == (3000, name == "OfItsOwn")
+
+
+@pytest.mark.parametrize(("name", "step_ms"), [("EndsAtAMoment", 1), ("EndsAtASecond", 1000), ("Plain", 1)])
+def test_lease_beside_the_keys_ttl(name, step_ms, look):
+    """A lease that is not its key's TTL shows whether it counts whole seconds: runs with half a second say nothing of those."""
+    stage, _ = look(name)
+
+    assert stage.ttl_step_ms == step_ms
 
 
 def test_file_of_a_package(look, tmp_path):
