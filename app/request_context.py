@@ -230,9 +230,11 @@ class RequestContext:
 
     def leased_ns(self, key: str) -> int:
         """Return when the last command was sent from which the lease of this key can count; 0 if it was the last of all, or is
-        not known. A command about other keys, and one that the store refused, begins no lease of this key.
+        not known. A command about other keys, and one that the store refused, begins no lease of this key. So where the last
+        one was refused, one that was sent with it, in a pipeline, is not the last one.
         """
-        return self._unless_last(self.leased_from_ns.get(named(self.leased_from_ns, key), 0))
+        sent_ns = self.leased_from_ns.get(named(self.leased_from_ns, key), 0)
+        return sent_ns if self.last_agreed is False else self._unless_last(sent_ns)
 
     def unanswered(self, command: str, error: BaseException) -> None:
         """Note that no answer came to a command. The store may have carried it out."""

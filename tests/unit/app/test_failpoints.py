@@ -236,6 +236,19 @@ def test_the_command_that_begins_a_lease():
     assert one.leased_ns("fences") == 0  # it was the last one
 
 
+def test_a_refusal_in_a_pipeline():
+    """A lease counts from its command also where a later one of the same pipeline is refused, and not where that agrees."""
+    one = RequestContext()
+    one.begin("r1")
+    one.sending("SETNX", 2)
+    SENT_NS.set(one.sent_ns)
+    one.answered("SET", "OK", Meaning.AGREED, keys=("lock",))
+
+    assert one.leased_ns("lock") == 0  # it is the last one
+    one.answered("SETNX", 0, Meaning.REFUSED, keys=("stats",))
+    assert one.leased_ns("lock") == one.sent_ns
+
+
 def test_failed_renewal(tmp_path, monkeypatch):
     """A renewal fails once, before it is sent, with the error of the store's own library; the next one is sent."""
     prepare(tmp_path, "fail_renewal-1", failpoint="renew.before", action="fail", skip=1)
