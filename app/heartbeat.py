@@ -77,11 +77,6 @@ class Heartbeat:
             self.journal.record(Stalled(request="", stopped=stopped, **times))  # type: ignore[arg-type] # checked when read back
         self._beat_ns, self._ran_ns, self._queued_ns = now_ns, ran_ns, queued_ns
 
-    def close(self) -> None:
-        """Close the kernel's file."""
-        if self._queue is not None:
-            os.close(self._queue)
-
     def _queued(self) -> int | None:
         """Return how long this thread has waited for a processor so far, in nanoseconds; None if the kernel does not know."""
         return None if self._queue is None else int(os.pread(self._queue, 64, 0).split()[1])

@@ -10,7 +10,6 @@ held: the command goes at once.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import socket
@@ -52,12 +51,6 @@ class Steps(threading.local):
             type(self).address = None
             return False
         return True
-
-    def close(self) -> None:
-        """Close the connection of this thread."""
-        if self.file is not None:
-            with contextlib.suppress(OSError):
-                self.file.close()
 
 
 def begin(address: str, replica: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 from lab.scenario import reader
 from lab.servers import process
 from lab.servers.programs.redis import RedisServer
-from lab.servers.stores import stores
+from lab.servers.stores import store_servers
 from lab.servers.supervisor import Supervisor
 from tests.command import AGAIN
 from tests.trial import MADE_AGAIN
@@ -91,9 +91,9 @@ def store_url(tmp_path_factory) -> Iterator[Callable[[str], str]]:
 
     def url(name: str) -> str:
         if name not in found:
-            programs = stores()[name].programs(reader.load("rush"))
+            programs = store_servers(name).programs(reader.load("rush"))
             starting = [process.start(one, supervisor, tmp_path_factory.mktemp(name)) for one in programs]
-            found[name] = stores()[name].url([one.wait() for one in starting])
+            found[name] = store_servers(name).url([one.wait() for one in starting])
         return found[name]
 
     try:

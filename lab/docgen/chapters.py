@@ -30,7 +30,6 @@ CHINESE = HOME / "docs" / "zh" / "ladder"
 CLAIMS = "../stages.md#the-claims"  # from a chapter
 UP = "../../"  # from a chapter to the project's top
 PAGES = f"{UP}reports/reference/play"
-PLACES = ("problem", "diff", "verdicts", "still", "neighbours")  # what every chapter holds, in this order
 
 SKELETON = """\
 # `{name}`: what it is, in a few words

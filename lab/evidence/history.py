@@ -126,10 +126,6 @@ class History:
         decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
         return in_order({replica: self._read(journal_of(replica), decoder) for replica in self.replicas})
 
-    def events(self) -> Iterator[tuple[str, AnyEvent]]:
-        """Read all replicas' events as (replica, event), in the order of time."""
-        return ((replica, event) for _, replica, event in self.stamped())
-
     def by_replica(self) -> Iterator[tuple[str, AnyEvent]]:
         """Read the same events replica by replica, in the order in which they were written: no two stamps are compared."""
         decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)

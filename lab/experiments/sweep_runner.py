@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from app.lock import Stage
-from lab.errors import BadInput, CannotWrite, ExitStatus, NotReady, choose_from, worst
+from lab.errors import CannotWrite, ExitStatus, NotReady, choose_from, worst
 from lab.experiments import sweeps
 from lab.experiments.measurement import made_now, new_place, record
 from lab.experiments.sweep import RESULT, START_S, Point, Sweep, SweepResult, numbers, point_of, shown
@@ -66,8 +66,6 @@ def run_sweep(
     """
     sweep = sweeps.load(choose_from("sweep", name, sweeps.names()))
     stages = [find_stage(stage) for stage in dict.fromkeys(stage_names or sweep.stages)]
-    if repeats is not None and repeats < 1:
-        raise BadInput(f"--repeats must be at least 1, not {repeats}")
     asked = {key: value for key, value in given.items() if value is not None}
     wanted = sweep.values if values is None else numbers(values)
     plan = planned(sweep, stages, wanted, repeats or sweep.repeats, asked)

@@ -86,10 +86,6 @@ class KeyHistory:
         """Return whether the key was deleted or renamed in that time; that its TTL ran out does not count."""
         return any(self.happened(event, since_ns, until_ns, key) for event in ("del", POPPED, "rename_from"))
 
-    def prolonged(self, since_ns: int, until_ns: int, key: str) -> bool:
-        """Return whether the key was given a new TTL in that time, and was there before."""
-        return self.happened("expire", since_ns, until_ns, key) and not self.happened(BORN, since_ns, until_ns, key)
-
     @property
     def known(self) -> list[str]:
         """Return the keys of which the store reported anything."""

@@ -221,8 +221,3 @@ LEVELS = (
         lesson="The first command got the lock, and its reply was lost. The second finds the key, and waits for itself.",
     ),
 )
-
-
-def level(name: str) -> Level:
-    """Return the level of a name."""
-    return next(one for one in LEVELS if one.name == name)

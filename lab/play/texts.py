@@ -21,7 +21,6 @@ from lab.story import say
 
 PARTS = ("scheduler", "play", "claim")  # the parts of the catalogue with texts of a page, goals, claims
 TEMPLATES = Path(__file__).with_name("templates")
-SCRIPTS = ("play_language.js", "play.js", "play_index.js")
 SAYS = re.compile(r'\bsay\("((?:[^"\\]|\\.)*)"')  # a text that a script writes
 MARKS = {  # in a text of a template
     re.compile(r"`([^`]+)`"): r"<code>\1</code>",

@@ -31,11 +31,6 @@ class DelayedWrite:
             self._sender = sender
             return True
 
-    @property
-    def is_taken(self) -> bool:
-        """Return whether the bytes have been sent, and are on their way."""
-        return self._sender is not None
-
     def pass_on(self, to: socket.socket, data: bytes) -> None:
         """Wait until the bytes are due, and send them. Raises OSError."""
         self._due.wait()

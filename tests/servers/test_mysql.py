@@ -213,7 +213,7 @@ def increment(mysql_url, tmp_path):
 
 
 def events(tmp_path, request, kind):
-    return [event for _, event in History(tmp_path).events() if event.request == request and isinstance(event, kind)]
+    return [event for _, _, event in History(tmp_path).stamped() if event.request == request and isinstance(event, kind)]
 
 
 def test_only_lock_statements_are_counted(increment, key, tmp_path):

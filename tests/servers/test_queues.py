@@ -15,7 +15,7 @@ from app.locks import stages
 from app.request_context import RequestContext, request_context
 from app.settings import Endpoint, Settings
 from app.stores import lock_store
-from lab.servers.stores import stores
+from lab.servers.stores import store_servers
 from lab.servers.supervisor import Supervisor
 from tests.command import wait_for
 
@@ -176,14 +176,14 @@ def test_ended_session_fails_the_release(name, store_url, tmp_path, journal):
         from lab.scenario import reader
         from lab.servers import process
 
-        starting = [process.start(one, supervisor, tmp_path) for one in stores()[name].programs(reader.load("rush"))]
+        starting = [process.start(one, supervisor, tmp_path) for one in store_servers(name).programs(reader.load("rush"))]
         running = [one.wait() for one in starting]
-        store = lock_store(name, Settings.read({}, **{f"{name}_url": stores()[name].url(running)}), journal)
+        store = lock_store(name, Settings.read({}, **{f"{name}_url": store_servers(name).url(running)}), journal)
         holder = Holder(lock(name, store, "lab:test"))
         assert holder.inside.wait(5)
 
-        stores()[name].end_session(running, None)
-        other = lock_store(name, Settings.read({}, **{f"{name}_url": stores()[name].url(running)}), journal)
+        store_servers(name).end_session(running, None)
+        other = lock_store(name, Settings.read({}, **{f"{name}_url": store_servers(name).url(running)}), journal)
         fence = lock(name, other, "lab:test").run(lambda grant: grant.fence)
         holder.leave()
 

@@ -11,7 +11,7 @@ from lab.scenario import reader
 from lab.scenario.requirements import CLOCKED
 from lab.servers import process
 from lab.servers.shifted_clock import jump_clock, speed_up_clock
-from lab.servers.stores import stores
+from lab.servers.stores import store_servers
 from lab.servers.supervisor import Supervisor
 
 
@@ -20,7 +20,7 @@ def test_clock_jumps_and_comes_back(name, tmp_path):
     """The server's own clock shows each change, and the way back; its monotonic clock keeps it alive meanwhile."""
     supervisor = Supervisor()
     try:
-        planned = stores()[name].programs(dataclasses.replace(reader.load("clock_jump"), store_nodes=1))[:1]
+        planned = store_servers(name).programs(dataclasses.replace(reader.load("clock_jump"), store_nodes=1))[:1]
         (running,) = [process.start(one, supervisor, tmp_path).wait() for one in planned]
 
         def ahead_ms() -> float:

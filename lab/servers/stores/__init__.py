@@ -18,11 +18,6 @@ def store_servers(name: str) -> StoreServers:
     return cast(StoreServers, plugins.file(__name__, name))
 
 
-def stores() -> dict[str, StoreServers]:
-    """Return the stores, by file name."""
-    return {name: cast(StoreServers, file) for name, file in plugins.files(__name__).items()}
-
-
 def place(stage: Stage, scenario: Scenario) -> Place:
     """Return which faults the stage's store allows."""
     if stage.store is None:

@@ -66,7 +66,6 @@ def test_steady_heartbeat_is_silent(tmp_path, monkeypatch):
     for late_ms in (50, 199, 50, 201, 50):
         now_ns += late_ms * 1_000_000
         beats.beat()
-    beats.close()
 
     found = [(stall.until_ns - stall.since_ns, stall.queued_ns) for stall in stalls(tmp_path / "journal")]
     assert found == [(201_000_000, None)]
@@ -84,7 +83,6 @@ def test_wait_for_a_processor(tmp_path, monkeypatch):
         now_ns += 90_000_000
         queue.write_text(f"7 {queued_ms}000000 1\n")
         beats.beat()
-    beats.close()
 
     assert [(stall.queued_ns, stall.stopped) for stall in stalls(tmp_path / "journal")] == [
         (11_000_000, None),
@@ -110,7 +108,6 @@ def test_worker_waits_for_a_processor(tmp_path, monkeypatch):
         else:
             worker.write_text(f"9 {worker_ms}000000 1\n")
         beats.beat()
-    beats.close()
 
     assert [stall.queued_ns for stall in stalls(tmp_path / "journal")] == [40_000_000, 40_000_000]
 

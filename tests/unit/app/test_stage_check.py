@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from app import settings
+from app import plugins, settings
 from app.lock import Claim, WrongClaims
 from app.locks import NotAStage, stage, stages
 from app.stage_check import LONGEST_MS, stores, wrong
 from lab.scenario import options
-from lab.servers.stores import stores as shelf
 from tests.every import every
 
 HEAD = '''"""Mine."""
@@ -163,7 +162,7 @@ def test_record_of_any_kind_is_checked(tmp_path):
 def test_stages_of_the_lab_are_right():
     """No stage of the lab is refused, and every store of the lab is known."""
     assert [name for name, one in stages().items() if wrong(one)] == []
-    assert stores() == sorted(shelf())
+    assert stores() == sorted(plugins.names("lab.servers.stores"))
 
 
 def test_one_limit_of_times():

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
+from app import plugins
 from app.locks import stages
 from lab.containers.agent import PORT, REPLICA_PORT
 from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, place, refuse
@@ -22,7 +23,6 @@ from lab.scenario import reader
 from lab.scenario.fault import Need, Target
 from lab.scenario.faults import faults
 from lab.servers.programs.redis import Sentinel
-from lab.servers.stores import stores
 from tests.every import every
 
 COMPOSE = yaml.safe_load((HOME / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
@@ -63,7 +63,7 @@ def test_servers_are_services(store):
         assert COMPOSE[name]["networks"] == [LOCKS]
 
 
-@every("store", lambda: sorted(stores().keys() - PORTS))
+@every("store", lambda: sorted({*plugins.names("lab.servers.stores")} - {*PORTS}))
 def test_stores_without_a_service(store):
     """A store that is no service is refused by name."""
     with pytest.raises(BadInput, match=f"no service has its store, {store}"):

@@ -1,5 +1,6 @@
 """A schedule on real replicas: the threads that wait, the events, and commands and replies that are compared."""
 
+import contextlib
 import subprocess
 import threading
 from types import SimpleNamespace
@@ -36,7 +37,8 @@ def in_thread(*words):
         mine = Steps()
         orders.append(mine.wait(COMMAND, words=words))
         mine.report(REPLY, reply="OK")
-        mine.close()
+        with contextlib.suppress(OSError, AttributeError):  # the controller has ended, or there was none
+            mine.file.close()
 
     thread = threading.Thread(target=run)
     thread.start()

@@ -53,7 +53,7 @@ def test_torn_lines(tmp_path):
     whole = journal.read_bytes()
 
     journal.write_bytes(whole + b'{"what":"got","requ')
-    assert len(list(History(tmp_path).events())) == 4
+    assert len(list(History(tmp_path).stamped())) == 4
 
     journal.write_bytes(whole[:20] + b"\n" + whole)
     findings = made.analyse(final=1)

@@ -18,10 +18,11 @@ from lab.paths import REFERENCE
 from lab.play import own_levels
 from lab.play.levels import LEVELS, LevelKind
 from lab.play.page import TITLE, index_page
-from lab.play.texts import SCRIPTS, TEMPLATES, Said, both, chinese, faults, label, said, said_by, table
+from lab.play.texts import TEMPLATES, Said, both, chinese, faults, label, said, said_by, table
 from tests.every import every
 
 PAGES = sorted((REFERENCE / "play").glob("*.html"))
+SCRIPTS = ("play_language.js", "play.js", "play_index.js")
 WRITTEN = re.compile(r'\b(?:both|label)\("([^"]+)"')  # a text that a template writes
 OF_TEMPLATES = [
     text for name in ("play.html", "play_index.html") for text in WRITTEN.findall((TEMPLATES / name).read_text("utf-8"))

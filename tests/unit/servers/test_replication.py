@@ -14,7 +14,7 @@ from lab.scenario.requirements import ENSEMBLES
 from lab.servers import replication_link
 from lab.servers.fault_target import FaultTarget
 from lab.servers.replication_link import ReplicationLink
-from lab.servers.stores import redis_nodes, refuse, stores
+from lab.servers.stores import redis_nodes, refuse, store_servers
 from tests.builders import record_of
 
 
@@ -125,7 +125,7 @@ class Member:
 @pytest.mark.parametrize("name", ENSEMBLES)
 def test_ensemble_has_three_servers(name):
     """Where a scenario states nothing else, an ensemble has three servers."""
-    assert len(stores()[name].programs(reader.load("rush"))) == 3
+    assert len(store_servers(name).programs(reader.load("rush"))) == 3
 
 
 @pytest.mark.parametrize("act", [FaultTarget.restart_lock_store, lambda target: target.recover_nodes([1, 2, 3])])

@@ -75,7 +75,7 @@ def ask(one: socket.socket, data: bytes) -> bytes:
 
 def wait_until_taken(delayed: DelayedWrite) -> None:
     until_s = time.monotonic() + WITHIN_S
-    while not delayed.is_taken:
+    while delayed._sender is None:
         assert time.monotonic() < until_s
         time.sleep(0.002)
 
