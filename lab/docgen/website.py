@@ -33,7 +33,6 @@ WATCHED = ("none-rush", "setnx-holder_crash", "ttl-slow_holder", "watchdog-froze
 RUNS = "watch"  # their folder
 FEET = {"en": "The lock lab, commit", "zh-CN": "分布式锁实验室，提交"}
 SWITCH = 'id="language"'  # a page that has it changes its language itself
-PICTURES = (".svg", ".png")
 LINK = re.compile(r'(?P<before>\b(?:href|src|srcset)="|"(?=\.\./))(?P<to>[^"#?\\$:]+)(?P<part>[?#][^"\\]*)?"')
 OWN_WAYS = re.compile(r'(?<=<nav class="ways")[^\n]*')
 LEADS = re.compile(r'<a href="([^"?]+)[^>]*>[^<]*</a>')
@@ -52,7 +51,7 @@ def write(folder: Path) -> Path:
     for path in queue:  # it grows on the way
         target = folder / address(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix in PICTURES:
+        if path.suffix == ".svg":
             shutil.copyfile(path, target)
             continue
         text, linked = followed(_made(path), path, folder)
@@ -71,7 +70,7 @@ def address(path: Path) -> Path:
         return place.with_name("index.html")
     if path.suffix == ".md":
         return place.with_suffix(".html")
-    return place if path.suffix in (".html", *PICTURES) else place.with_name(f"{place.name}.html")
+    return place if path.suffix in (".html", ".svg") else place.with_name(f"{place.name}.html")
 
 
 def framed(text: str, place: Path, source: Path | None = None) -> str:

@@ -65,9 +65,9 @@ class LockBenchmark(Measurement[LockMeasurement], kw_only=True):
 
 
 def write(found: Sequence[LockMeasurement], for_s: float, into: Path) -> list[Path]:
-    """Write ``locks.json``, ``locks.md``, ``locks.svg`` and ``locks.png``. Return the paths."""
+    """Write ``locks.json``, ``locks.md`` and ``locks.svg``. Return the paths."""
     all_of_them = made_now(LockBenchmark, for_s=for_s, points=list(found))
-    return [*measurement.save(all_of_them, into / "locks.json", markdown(all_of_them)), *draw(found, into)]
+    return [*measurement.save(all_of_them, into / "locks.json", markdown(all_of_them)), draw(found, into)]
 
 
 def load(folder: Path = KEPT) -> LockBenchmark:
@@ -106,7 +106,7 @@ def markdown(about: LockBenchmark) -> str:
     return f"{conditions(about)}\n\n{table(COLUMNS, rows)}"
 
 
-def draw(found: Sequence[LockMeasurement], into: Path) -> list[Path]:
+def draw(found: Sequence[LockMeasurement], into: Path) -> Path:
     """Draw cycles a second, alone and with many clients on one key, the fastest first, with the claimed speeds.
 
     A dot is the median of the rounds, and the line through it reaches from the slowest round to the fastest.
@@ -138,7 +138,7 @@ def draw(found: Sequence[LockMeasurement], into: Path) -> list[Path]:
         title(axes, _finding(alone), about, title_width(names))
         return figure
 
-    return [write_chart(drawn, into / f"locks.{kind}") for kind in ("svg", "png")]
+    return write_chart(drawn, into / "locks.svg")
 
 
 def _finding(alone: dict[str, LockMeasurement]) -> str:

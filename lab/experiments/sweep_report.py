@@ -88,10 +88,9 @@ def conditions(result: SweepResult, language: Language = ENGLISH) -> str:
 
 
 def write_again(folder: Path) -> list[Path]:
-    """Draw a kept sweep into its folder, and its picture as a PNG as well. Return the paths, the page first. Raises BadInput."""
+    """Draw a kept sweep into its folder. Return the paths, the page first. Raises BadInput."""
     result = load_result(folder)
-    sweep = sweeps.load(result.sweep)
-    return [*write(sweep, result, folder), draw(sweep, result, curves_of(result), folder / f"{result.sweep}.png")]
+    return write(sweeps.load(result.sweep), result, folder)
 
 
 def markdown(sweep: Sweep, result: SweepResult, curves: Sequence[Curve]) -> str:

@@ -69,9 +69,9 @@ def save(chart: Chart, results: Sequence[Result], path: Path, language: Language
 
 
 def write(draw: Callable[[], Figure], path: Path, settings: Mapping[str, Any] | None = None) -> Path:
-    """Draw a figure in the lab's style into a file, of the kind that its name says. Return its path.
+    """Draw a figure in the lab's style into an SVG file. Return its path.
 
-    It is written completely or not at all, and through no link. An SVG states the figure's label as its title, and no date.
+    It is written completely or not at all, and through no link. It states the figure's label as its title, and no date.
     settings: of matplotlib, beyond those of the style.
     """
     from matplotlib import style
@@ -80,8 +80,8 @@ def write(draw: Callable[[], Figure], path: Path, settings: Mapping[str, Any] | 
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser draws the letters of an SVG, in fonts of its own
         figure = draw()
         about = {"Date": None} | ({"Title": figure.get_label()} if figure.get_label() else {})
-        content, kind = BytesIO(), path.suffix.removeprefix(".")
-        figure.savefig(content, format=kind, metadata=about if kind == "svg" else None)
+        content = BytesIO()
+        figure.savefig(content, format="svg", metadata=about)
     replace(path, content.getvalue())
     return path
 

@@ -207,7 +207,7 @@ def test_sweep_is_written_from_its_file(name, tmp_path):
 
     page, _, table, *pictures = write_again(tmp_path)
 
-    assert [path.name for path in pictures] == [f"{name}.svg", f"{name}.zh.svg", f"{name}.png"]
+    assert [path.name for path in pictures] == [f"{name}.svg", f"{name}.zh.svg"]
     assert_self_contained(page)
     assert finding(made(name, *points)) in table.read_text(encoding="utf-8")
 
