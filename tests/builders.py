@@ -230,14 +230,14 @@ def stolen(made: Made) -> Made:
     return made.increment("r2", 1, 2, at=(510, 511, 700, 701), replica="replica-3", answer="0")
 
 
-def made_run(folder: Path, stage: str = "mine", claims: tuple[str, ...] = ()) -> Path:
+def made_run(folder: Path, stage: str = "mine") -> Path:
     """Write a finished run of three requests, of which one was lost."""
     made = Made(folder)
     made.increment("a", 0, 0, at=(0, 1, 6, 7), answered=1)
     made.increment("b", 0, 1, at=(1, 2, 8, 9), replica="replica-2", answered=1)
     made.increment("c", 1, 1, at=(20, 21, 22, 23), replica="replica-3", answered=2)
     rush = {"name": "rush", "title": "A small rush", "requests": 3, "danger": {"handovers": 0}, "notes": ["made by hand"]}
-    mine = {"name": stage, "title": "A <title>.", "claims": list(claims)}
+    mine = {"name": stage, "title": "A <title>.", "claims": []}
     commands = {"lock": {"set": 9}, "counter": {}}
     save(folder / "run.json", record_of(rush, mine, final=2, run=folder.name, commands=commands, files=inventory(folder)))
     save(folder / "verdict.json", judge(folder)[0])

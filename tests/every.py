@@ -12,7 +12,6 @@ import pytest
 from lab.paths import HOME
 
 MOST_LETTERS = 100  # of a row's name in the failure
-FIXTURES = {"tmp_path", "monkeypatch", "capsys"}  # each row has its own; others are shared by all rows
 
 
 def every(names: str | tuple[str, ...], rows: Iterable[object] | Callable[[], Iterable[object]]) -> Callable[..., Any]:
@@ -47,7 +46,7 @@ def every(names: str | tuple[str, ...], rows: Iterable[object] | Callable[[], It
 
 
 def _fresh(fixtures: dict[str, Any], place: int, patch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return the fixtures for one row: a folder and patches of its own, and no output of the row before."""
+    """Return the fixtures for one row: a folder and patches of its own, and no output of the row before; others are shared."""
     fresh = dict(fixtures)
     if "tmp_path" in fresh:
         fresh["tmp_path"] = fresh["tmp_path"] / str(place)

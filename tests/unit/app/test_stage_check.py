@@ -154,7 +154,7 @@ def test_stages_that_follow_each_other(tmp_path, monkeypatch):
         stages()
 
 
-def test_record_of_any_kind_is_checked(tmp_path):
+def test_record_of_any_kind_is_checked():
     """The first mistake of a record is found, whatever else is wrong with it."""
     assert wrong(object()) == ("", "STAGE must be Stage(…), not an object of the class object")
 

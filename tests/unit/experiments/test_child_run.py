@@ -119,7 +119,7 @@ for one in threads: one.join()
 
 
 @pytest.mark.whole
-def test_first_verdicts_read_by_threads_at_once(tmp_path):
+def test_first_verdicts_read_by_threads_at_once():
     """Threads that are the first to read a verdict, all at once, do not end the interpreter."""
     verdict = next((HOME / "reports" / "reference" / "runs").glob("*/verdict.json"))
 

@@ -50,12 +50,12 @@ def replace(name: str, what: str, **values: Any) -> Change:
     return edit(name, other)
 
 
-def spoil(name: str, number: int = 2) -> Change:
+def spoil(name: str) -> Change:
     """Return a change: one line is not JSON any more."""
 
     def apply(folder: Path) -> None:
         lines = (folder / name).read_bytes().splitlines(keepends=True)
-        lines[number] = b"\x00\xff" + lines[number][2:]
+        lines[2] = b"\x00\xff" + lines[2][2:]
         (folder / name).write_bytes(b"".join(lines))
 
     return apply

@@ -106,13 +106,13 @@ def test_behind_a_waiter_that_left(made, asked_ms, got_ms, behind):
     assert made.analyse(final=1).measures["behind_a_leaver"] == behind
 
 
-def patient(made, waits: list[tuple[int, int]], replica: str = "replica-1"):
+def patient(made, waits: list[tuple[int, int]]):
     """A holder that is held up until 1500 ms, a waiter that gives up before that, and later ones: when they asked and got it."""
     made.increment("holder", 0, 0, at=(10, 11, 1501, 1502), replica="replica-2").fault("slow", "holder", 12, 1500)
     left(made, "leaver", 20, 820)
     for number, (asked, got) in enumerate(waits, 1):
         at = (got, got + 1, got + 2, got + 3)
-        made.increment(f"waiter-{number}", number, number, at=at, asked=asked, replica=replica)
+        made.increment(f"waiter-{number}", number, number, at=at, asked=asked, replica="replica-1")
     return made
 
 

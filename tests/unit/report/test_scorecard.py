@@ -91,7 +91,7 @@ def test_refusal_of_the_explorer_has_its_reason(folder):
     assert "Not its defaults: the pool has 5 threads." in made("library_claims")
 
 
-def test_document_and_page_drift(folder, tmp_path, monkeypatch):
+def test_document_and_page_drift(folder, tmp_path):
     """The page is kept with the results. When a result changes, both differ from what is made now."""
     document = tmp_path / "libraries.md"
     kept(folder, "pypi_redis", lock(TestedClaim(claim="exclusive", cells=[cell("rush", "exclusive", 0, KEPT=3)])))

@@ -69,7 +69,7 @@ def test_a_pipe_is_refused(here):
         reader.load("pipe.toml")
 
 
-def test_a_scenario_that_cures_itself(monkeypatch):
+def test_a_scenario_that_cures_itself():
     """A scenario cannot show the cure of itself."""
     with pytest.raises(BadInput, match="cures = 'rush' is the scenario itself"):
         reader.parse("rush", {"title": "x", "tests": "exclusive", "cures": "rush"}, "made.toml")

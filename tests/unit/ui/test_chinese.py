@@ -80,7 +80,7 @@ def test_page_has_both_languages():
     assert all("`" not in english for english in live_page.chinese() if english.startswith("A lock inside"))
 
 
-def test_language_without_a_choice(monkeypatch):
+def test_language_without_a_choice():
     """The page opens in the language of the command's environment, until the visitor chooses another."""
     assert '"language":"zh"' in live_page.text(("none", "rush"), Invitation(), 8089, {}, live_page.Language.CHINESE)
     assert '"language":"en"' in live_page.text(("none", "rush"), Invitation(), 8089, {})
