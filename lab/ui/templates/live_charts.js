@@ -114,12 +114,12 @@ function liveness(paper, points, faults, requests, whole = points, pace = undefi
 const STAYS = [["counter", 0.3], ["counted", 0.85], ["failed", 1], ["lost", 1]]; // colours of a stay by its state (lab/ui/replay.py)
 
 function lanes(paper, { replicas, stays, pace }, nowS) { // of a replay: each stay with the lock, until now
-  const to = paper.begin(), { wide, tall } = paper, left = 4.5 * paper.letters, right = wide - 12, high = (tall - 4) / Math.max(1, replicas.length);
+  const to = paper.begin(), { wide, tall } = paper, left = 6 * paper.letters, right = wide - 12, high = (tall - 4) / Math.max(1, replicas.length);
   const x = (s) => left + (right - left) * shareOf(pace, s);
   to.textAlign = "right"; to.textBaseline = "middle";
   replicas.forEach((name, row) => {
     to.fillStyle = paper.ink("hover"); to.fillRect(left, 2 + row * high, right - left, high - 4);
-    to.fillStyle = paper.ink("text"); to.fillText(name.replace("replica-", "#"), left - 8, row * high + high / 2);
+    to.fillStyle = paper.ink("text"); to.fillText(name, left - 8, row * high + high / 2);
   });
   for (const [name, from, until, state] of stays) {
     if (from > nowS) continue;
