@@ -45,7 +45,7 @@ def _in_a_line(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     if context is None:
         return error.format_message()
-    listed_by = f"lab {context.command.name} --help"
+    listed_by = f"lab {context.command.name} --help" if context.parent else "lab --help"
     match error:
         case click.NoSuchOption(option_name=name):
             options = [word for one in context.command.params for word in (*one.opts, *one.secondary_opts) if word[:2] == "--"]
