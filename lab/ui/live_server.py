@@ -75,7 +75,7 @@ class LiveServer(Site):
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def ways(self) -> dict[str, str]:
-        return {"The lab's page": "/"} | super().ways()
+        return {"lab": "/"} | super().ways()
 
     def close(self) -> None:
         """Stop serving."""

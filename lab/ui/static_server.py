@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -21,12 +22,16 @@ from urllib.parse import unquote, urlsplit
 
 from lab.errors import BadInput, ExitStatus
 from lab.interrupts import interruptible
+from lab.language import Language
 from lab.paths import REPORTS
 from lab.report import site
+from lab.report.html import page
+from lab.story import say
 
 HERE = "127.0.0.1"
 NAMES = (HERE, "localhost")
 MAIN = re.compile(rb"<main[^>]*>")
+IS_CHINESE = re.compile(rb'<html lang="zh')
 
 
 def serve(port: int, reports: Path = REPORTS) -> int:
@@ -69,12 +74,12 @@ class Site(ThreadingHTTPServer):
         return f"http://{HERE}:{self.server_port}"
 
     def ways(self) -> dict[str, str]:
-        """Return the addresses of the main pages that there are, by what links to them."""
-        ways = {"All runs": f"/{site.INDEX}", "The matrix": f"/{site.INDEX}#matrix"} if self.file("/") else {}
+        """Return the addresses of the main pages that there are, by their names in the table ``site_way`` of the words."""
+        ways = {"runs": f"/{site.INDEX}", "matrix": f"/{site.INDEX}#matrix"} if self.file("/") else {}
         kept = f"/{site.REFERENCE}/matrix/"
-        ways |= {"The matrix": f"{kept}{site.INDEX}"} if self.file(kept) else {}
+        ways |= {"matrix": f"{kept}{site.INDEX}"} if self.file(kept) else {}
         play = next((folder for folder in site.PLAY if self.file(f"/{folder}/")), "")
-        return ways | ({"Be the scheduler": f"/{play}/{site.INDEX}"} if play else {})
+        return ways | ({"play": f"/{play}/{site.INDEX}"} if play else {})
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore a browser that disconnects in the middle; report any other error."""
@@ -111,7 +116,7 @@ class SiteHandler(SimpleHTTPRequestHandler):
             return self._refuse(HTTPStatus.MISDIRECTED_REQUEST, f"the Host must be {' or '.join(self.server.names)}")
         found = self.server.file(self.path)
         if found is None:
-            return self._refuse(HTTPStatus.NOT_FOUND, "there is no such page among the runs")
+            return self._no_page()
         address = urlsplit(self.path).path
         if found.name == site.INDEX and not address.endswith(("/", site.INDEX)):
             return self._to(address + "/")  # without the slash, relative links would be wrong
@@ -133,6 +138,16 @@ class SiteHandler(SimpleHTTPRequestHandler):
         self.end_headers()
         return file
 
+    def _no_page(self) -> BinaryIO:
+        says = {language: say.text("site_way", "no_page", language) for language in Language}
+        content = with_ways(page("no_page.html", says=says).encode(), self.server.ways())
+        self.send_response(HTTPStatus.NOT_FOUND)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.end_headers()
+        return BytesIO(content)
+
     def _to(self, address: str) -> None:
         self.send_response(HTTPStatus.MOVED_PERMANENTLY)
         self.send_header("Location", "/" + address.lstrip("/"))
@@ -147,7 +162,8 @@ class SiteHandler(SimpleHTTPRequestHandler):
 
 
 def with_ways(content: bytes, ways: Mapping[str, str]) -> bytes:
-    """Return a page with links to the main pages at its top. The page itself is a file that knows no address."""
-    links = "".join(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' for text, address in ways.items())
-    nav = f'\n<nav class="ways" aria-label="The lab">{links}</nav>' if links else ""
+    """Return a page with links to the main pages at its top, in its language. The page itself is a file that knows no address."""
+    said = partial(say.text, "site_way", language=Language.CHINESE if IS_CHINESE.search(content) else Language.ENGLISH)
+    links = "".join(f'<a href="{html.escape(address)}">{html.escape(said(name))}</a>' for name, address in ways.items())
+    nav = f'\n<nav class="ways" aria-label="{said("ways")}">{links}</nav>' if links else ""
     return MAIN.sub(lambda found: found[0] + nav.encode(), content, count=1)

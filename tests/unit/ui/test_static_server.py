@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from lab.language import Language
+from lab.story import say
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from lab.ui.static_server import Site
@@ -104,6 +106,7 @@ def test_nothing_else_is_served(ask, path):
     status, text = ask(path)
 
     assert status == 404
+    assert "<main" in text
     assert SECRET not in text
     assert "a-run" not in text
 
@@ -142,6 +145,7 @@ def test_it_serves_until_it_is_told_to_end(tmp_path, word):
 def test_served_pages_lead_to_each_other(reports):
     """A page that is served has links to the main pages that there are; the file itself is as it was."""
     run, play = reports / "runs" / "a-run" / "report.html", reports / "play" / "index.html"
+    run.with_name("report.zh.html").write_text('<html lang="zh-CN"><body><main>a run</main>', encoding="utf-8")
     run.write_text("<body><main class='wide'>a run</main>", encoding="utf-8")
     play.parent.mkdir()
     play.write_text("levels", encoding="utf-8")
@@ -153,10 +157,17 @@ def test_served_pages_lead_to_each_other(reports):
         connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
         connection.request("GET", "/runs/a-run/report.html")
         text = connection.getresponse().read().decode()
+        connection.request("GET", "/runs/a-run/report.zh.html")
+        chinese = connection.getresponse().read().decode()
         connection.close()
         server.state.close()
 
+    assert [say.text("site_way", "runs", one) in page for one, page in zip(Language, (text, chinese), strict=True)] == [
+        True,
+        True,
+    ]
+    assert say.text("site_way", "runs") not in chinese
     links = re.findall(r'<a href="([^"]+)">', text.partition("<main class='wide'>")[2].partition("a run")[0])
     assert links == ["/", "/index.html", "/reference/matrix/index.html", "/play/index.html"]
-    assert without["The matrix"] == "/index.html#matrix"
+    assert without["matrix"] == "/index.html#matrix"
     assert run.read_text(encoding="utf-8") == "<body><main class='wide'>a run</main>"
