@@ -116,8 +116,9 @@ def measure(names: Sequence[str], pairs: int) -> int:
     if found.unmeasured:
         not_measured = f"Not measured: {', '.join(found.unmeasured)}. The reasons are above."
         console.print(escape(hanging("", not_measured, 0)), soft_wrap=True)
-    save(found, path)
-    where_to_look(console, path)
+    if found.points:
+        save(found, path)
+        where_to_look(console, path)
     broken = [ExitStatus.BROKEN for result in found.points if not result.held]
     return worst([*broken, *(reason.exit_status for reason in unmeasured)])
 

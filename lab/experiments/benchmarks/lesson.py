@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from lab.judge.verdict import judge_again
 from lab.paths import REPORTS
 from lab.report import timeline_reader
 from lab.report.statistics import wilson
+from lab.report.terminal import terminal
 from lab.story.from_run import caption
 from lab.story.steps import steps
 from lab.ui import lesson
@@ -56,11 +57,25 @@ def measure(pairs: int) -> Iterator[Measured]:
         loads.append(os.getloadavg()[0])
         return _ending(words)
 
-    cells = runs()
-    with warm_runs(), ThreadPoolExecutor(JOBS) as pool:
-        found = list(pool.map(ending, [*cells.values()] * pairs))
-    for place, (step, command) in enumerate(cells):
-        yield _measured(step, command, found[place :: len(cells)], loads)
+    cells, found = runs(), list[RunEnd]()
+    todo = [*cells.values()] * pairs
+    try:
+        with warm_runs(), ThreadPoolExecutor(JOBS) as pool, terminal().status("") as status:
+            for end in pool.map(ending, todo):
+                found.append(end)
+                status.update(f"{len(found)} of {len(todo)} runs")
+    except KeyboardInterrupt:
+        del found[len(found) // len(cells) * len(cells) :]  # a round that is not whole
+        yield from _all_measured(cells, found, loads)
+        raise
+    yield from _all_measured(cells, found, loads)
+
+
+def _all_measured(cells: Iterable[tuple[int, str]], found: list[RunEnd], loads: list[float]) -> Iterator[Measured]:
+    """Yield the figure of each run of the lesson. found: how its runs ended, a round after the other."""
+    names = [*cells] if found else []
+    for place, (step, command) in enumerate(names):
+        yield _measured(step, command, found[place :: len(names)], loads)
 
 
 def _measured(step: int, command: str, found: list[RunEnd], loads: list[float]) -> Measured:

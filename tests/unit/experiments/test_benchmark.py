@@ -68,7 +68,10 @@ def test_eighty_columns():
 
 @pytest.mark.parametrize(("limit", "status"), [(1.0, 4), (0.5, 1)])
 def test_missing_program(limit, status, monkeypatch, tmp_path, capsys):
-    """A bench whose program is missing is named with its reason; the others are measured. A broken promise counts more."""
+    """A bench whose program is missing is named with its reason; the others are measured. A broken promise counts more.
+
+    Where nothing was measured, no file is kept.
+    """
 
     class Good:
         def measure(self, pairs: int) -> Iterator[Measured]:
@@ -90,6 +93,12 @@ def test_missing_program(limit, status, monkeypatch, tmp_path, capsys):
     assert "\ngood " in out
     (kept,) = (tmp_path / "reports").glob("bench-*.json")
     assert [one["name"] for one in json.loads(kept.read_text(encoding="utf-8"))["points"]] == ["good"]
+    text = kept.read_bytes()
+
+    assert benchmark.measure(["needs-wrk"], 3) == 4
+    assert [one.read_bytes() for one in (tmp_path / "reports").glob("bench-*.json")] == [
+        text
+    ]  # nothing was measured, nothing kept
 
 
 def test_unknown_benchmark_is_refused():
@@ -194,6 +203,22 @@ def test_runs_that_end_otherwise(first_runs):
     assert "1 of them: KEPT · in_turn" in first.remark
     assert "1 of them: VOID · it was ended" in first.remark
     assert all(one.held for one in others)
+
+
+def test_interrupt_keeps_whole_rounds(first_runs, monkeypatch):
+    """An interrupt keeps the rounds in which each run of the lesson was made, and nothing where there is none."""
+    for made, rounds in ((2 * len(bench.runs()) + 3, 2), (3, 0)):
+        ends = iter(range(made))
+        monkeypatch.setattr(bench, "ending_of", lambda folder, ends=ends: USUAL if next(ends, None) is not None else interrupt())
+        found = []
+        with pytest.raises(KeyboardInterrupt):
+            found.extend(one for one in bench.measure(4) if found.append(one))
+
+        assert [len(one.samples) for one in found] == [rounds] * len(bench.runs()) * bool(rounds)
+
+
+def interrupt():
+    raise KeyboardInterrupt
 
 
 def test_plan_keeps_the_limit():
