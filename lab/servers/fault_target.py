@@ -179,12 +179,12 @@ class FaultTarget:
             link.hold()
 
     def split(self, record: FaultRecord) -> None:
-        ports = {one.laddr.port for one in psutil.Process(record.pid).net_connections("tcp")}
+        connections = psutil.Process(record.pid).net_connections("tcp")
         for way in self.partitions[record.replica]:
             if isinstance(way, TcpProxy):
                 way.keep_only()
-        for link in self.links:
-            link.proxy.keep_only(ports)
+        for link in self.links:  # a connection to another server can have the port of another replica's connection to this one
+            link.proxy.keep_only({one.laddr.port for one in connections if one.raddr and one.raddr.port == link.proxy.port})
 
     def kill_lock_leader(self) -> None:
         """Kill the server that leads the lock's store, for good. Raises OSError when no server leads."""
