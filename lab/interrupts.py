@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import multiprocessing
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -93,6 +94,23 @@ def signals_held() -> Iterator[Callable[[], None]]:
         yield release
     finally:
         _held.clear()
+
+
+@contextlib.contextmanager
+def staying() -> Iterator[None]:
+    """While somebody's code runs in this process, let ``os._exit`` raise SystemExit. Processes that the code forks end by it."""
+    ends, here = os._exit, os.getpid()
+
+    def stay(status: int) -> None:
+        if os.getpid() != here:
+            ends(status)
+        raise SystemExit(status)
+
+    os._exit = stay  # type: ignore[assignment] # it returns no more than the other
+    try:
+        yield
+    finally:
+        os._exit = ends
 
 
 def ignore_signals() -> None:

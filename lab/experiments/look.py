@@ -22,6 +22,7 @@ from app.wire.lane import WireLane
 from app.wire.own_client import Lanes
 from lab.errors import BadInput, MissingProgram, NotReady
 from lab.explore.server import servers
+from lab.interrupts import staying
 
 TTL_MS, WAIT_MS, RETRY_MS = 3000, 10_000, 30
 BRIEF_MS = 1000  # the wait of an acquire that is to be refused
@@ -109,7 +110,7 @@ class _Request(threading.Thread):
 @contextlib.contextmanager
 def idle_server() -> Iterator[Settings]:
     """Start a Redis server to look at a lock, and end it. A lock that keeps its client finds it again."""
-    with servers(1) as (server,):
+    with servers(1) as (server,), staying():
         yield Settings.read(environ={}, redis_url=f"{server.host}:{server.port}")
 
 

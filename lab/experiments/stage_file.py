@@ -24,7 +24,7 @@ from app.settings import Settings
 from app.shapes import Unknown, is_async
 from lab.errors import BadInput, choose_from
 from lab.experiments.look import TTL_MS, KeyGone, Watched, ends_in_ms, idle_server, keeps_its_client, waits_in_ms, watched
-from lab.interrupts import Interrupted
+from lab.interrupts import Interrupted, staying
 from lab.scenario.stages import find_stage
 
 # what a lock with a time to live is usually asked to keep: what is tested where nobody says what the lock promises
@@ -142,8 +142,7 @@ class _Fitting:
     def __init__(self, lock: str, values: dict[str, Any], path: Path, idle: Settings) -> None:
         self.lock, self.values, self.path, self.idle = lock, values, path, idle
         self.means: dict[str, str] = {}
-        self.says_yes = self.wants_text = self.one_loop = False
-        self.may_need_a_loop = False
+        self.says_yes = self.wants_text = self.one_loop = self.may_need_a_loop = False
 
     def look(self) -> tuple[Stage, Watched]:
         """Write it, and look at it. Raises BadInput."""
@@ -293,7 +292,8 @@ def _imported(lock: str, module: str, name: str, place: Path) -> Any:
         sys.path.append(str(place))
     sockets = socket.socket
     try:
-        found = importlib.import_module(module)
+        with staying():
+            found = importlib.import_module(module)
     except Interrupted:  # by the user, and not by the module
         raise
     except BaseException as error:  # noqa: BLE001 - whatever somebody's module raises, also an end of the process

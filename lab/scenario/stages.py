@@ -12,7 +12,7 @@ from app.environment import NotInstalled
 from app.lock import Claim, Stage, claims
 from app.locks import NotAStage
 from lab.errors import BadInput, MissingPackage, choose_from
-from lab.interrupts import Interrupted
+from lab.interrupts import Interrupted, staying
 
 SHELF = Path(locks.__file__).parent
 
@@ -29,7 +29,7 @@ def find_stage(name: str) -> Stage:
             raise BadInput(f'{name} is not a file of Python. A lock in another language: lab test --worker "COMMAND"')
         choose_from("stage", name, locks.names())
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # the output of a command may be JSON
+        with contextlib.redirect_stdout(sys.stderr), staying():  # the output of a command may be JSON
             return locks.stage(name)
     except Interrupted:  # by the user, and not by the file
         raise

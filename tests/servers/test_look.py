@@ -14,6 +14,7 @@ LOCKS = '''
 import asyncio
 import enum
 import functools
+import os
 import uuid
 from contextlib import contextmanager
 
@@ -188,6 +189,11 @@ class EndsAtASecond(EndsAtAMoment):
     unit = 1000
 
 
+class EndsTheProcess(Plain):
+    def acquire(self):
+        os._exit(0)
+
+
 class GateOfTheLoop(Plain):
     """Requests of a process pass an asyncio.Lock first, which belongs to one event loop."""
 
@@ -279,6 +285,12 @@ def test_what_a_look_finds(name, found, look):
     assert (stage.ttl_ms, stage.has_fixed_ttl) == (3000, name == "OfItsOwn")
 
 
+def test_lock_that_ends_its_process(look):
+    """A lock that ends its process ends no test of the lab, which would seem to have passed."""
+    with pytest.raises(BadInput, match="SystemExit"):
+        look("EndsTheProcess")
+
+
 @pytest.mark.parametrize(("name", "step_ms"), [("EndsAtAMoment", 1), ("EndsAtASecond", 1000), ("Plain", 1)])
 def test_lease_beside_the_keys_ttl(name, step_ms, look):
     """A lease that is not its key's TTL shows whether it counts whole seconds: runs with half a second say nothing of those."""
@@ -294,7 +306,7 @@ def test_file_of_a_package(look, tmp_path):
         (place / "__init__.py").touch()
     (folder.parent / "locks.py").write_text(LOCKS, encoding="utf-8")
     (folder / "mine.py").write_text("from ..locks import Plain", encoding="utf-8")
-    (folder / "ends.py").write_text("raise SystemExit(0)", encoding="utf-8")
+    (folder / "ends.py").write_text("import os\nos._exit(0)", encoding="utf-8")
 
     stage, _ = of_a_class(f"{folder}/mine.py:Plain", None, tmp_path / "out")
     assert stage.lock.make.__module__ == "of_a_package.locks"
