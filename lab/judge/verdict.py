@@ -184,7 +184,8 @@ def _not_at_the_store(record: RunRecord, findings: Findings) -> Iterator[Fact]:
         yield Fact(Code.REPORTS_OFF)
     if findings.run.unseen is not None:
         yield Fact(Code.UNSEEN_COMMANDS, unseen=findings.run.unseen)
-    asked_nobody = record.has_store and record.commands.get("lock") == {} and not findings.sent
+    is_local = findings.locked and Claim.exclusive.name in record.stage["claims"]  # and the stage has no store
+    asked_nobody = not findings.sent and (record.commands.get("lock") == {} if record.has_store else is_local)
     if asked_nobody and findings.account.writes and len(record.took_part) > 1:
         yield Fact(Code.ASKED_NO_STORE)
 

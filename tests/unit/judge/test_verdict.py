@@ -133,7 +133,7 @@ def test_doubt_voids_the_run(record, doubt, code):
 @every(
     "stage, record, found",
     [
-        ({"store": None}, {"commands": {"lock": {}}, "took_part": ["replica-1", "replica-2"]}, {}),
+        ({"store": None}, {"took_part": ["replica-1", "replica-2"]}, {"locked": False}),
         ({}, {"commands": {"lock": {}}, "took_part": ["replica-1"]}, {}),
         ({}, {"commands": {"lock": {}}, "took_part": ["replica-1", "replica-2"]}, {"sent": 1}),
         ({}, {"commands": {"lock": {"set": 1}}, "took_part": ["replica-1", "replica-2"]}, {}),
@@ -141,11 +141,22 @@ def test_doubt_voids_the_run(record, doubt, code):
     ],
 )
 def test_lock_that_need_not_ask_a_store(stage, record, found):
-    """One replica needs no store, nor does a stage that has none. Where commands were sent or not counted, it was asked."""
+    """One replica needs no store, nor does a stage that locks nothing. Where commands were sent or not counted, it was asked."""
     made = record_of_ten(["exclusive"], **record)
     made.stage |= stage
 
     assert weigh(made, findings_of_ten(**found)).verdict == "KEPT"
+
+
+@pytest.mark.parametrize("claims", [["exclusive"], []])
+def test_stage_without_a_store(claims):
+    """A stage without a store that locks more than its own process has something on this machine: that is no pass."""
+    made = record_of_ten(claims, took_part=["replica-1", "replica-2"])
+    made.stage |= {"store": None}
+
+    judgement = weigh(made, findings_of_ten(locked=True))
+
+    assert [one.code for one in judgement.why] == [Code.ASKED_NO_STORE] * bool(claims)
 
 
 @pytest.mark.parametrize(
