@@ -20,6 +20,7 @@ from lab.errors import BadInput, ExitStatus, choose_from, worst
 from lab.evidence.run_folder import save
 from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix_round import conduct
+from lab.experiments.measurement import new_place
 from lab.explore import kept
 from lab.explore.kept import of_claims
 from lab.interrupts import interruptible
@@ -111,12 +112,11 @@ def measured_now() -> Origin:
 def write(
     cells: Sequence[Cell],
     into: Path | None = None,
-    reports: Path = REPORTS,
     origin: Origin = NOBODY_KNOWS,
     rounds: Sequence[Round] = (),
 ) -> list[Path]:
     """Write ``matrix.json``, ``index.html``, whose cells link to their runs, and the picture of the core."""
-    folder = into or reports / f"matrix-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    folder = into or new_place("matrix")
     folder.mkdir(parents=True, exist_ok=True)
     save(folder / "matrix.json", Matrix(origin=origin, cells=list(cells), rounds=list(rounds)))
     return [*draw(cells, folder, origin, decided(cells)), folder / "matrix.json"]

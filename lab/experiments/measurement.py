@@ -6,6 +6,7 @@ and its table and its picture. So an interrupt of any of them keeps what was mea
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -70,8 +71,8 @@ def made_now(kind: type[Kind], **about: Any) -> Kind:
 
 
 def new_place(stem: str) -> Path:
-    """Return where a measurement goes for which nobody named a place: ``reports/STEM-TIME``."""
-    return REPORTS / f"{stem}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    """Return where a measurement goes for which nobody named a place: ``reports/STEM-TIME``. Two at once have two places."""
+    return REPORTS / f"{stem}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}"
 
 
 def record(

@@ -1,5 +1,6 @@
 """The file that every measurement of many runs has, and how it grows."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -20,6 +21,11 @@ def test_what_is_saved_is_read(tmp_path):
     assert [path.name for path in paths] == ["bench.json", "bench.md"]
     assert measurement.load(paths[0], BenchFile) == found
     assert not found.points[0].held
+
+
+def test_two_at_once_have_two_places():
+    """Two measurements that begin in the same second do not share a folder: its name ends with that of the process."""
+    assert measurement.new_place("test").name.endswith(f"Z-{os.getpid()}")
 
 
 @pytest.mark.parametrize(
