@@ -1,9 +1,12 @@
 """A lock of the user's own runs under every scenario that tests a claim of it."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.lock import Claim
 from lab import prerequisites
+from lab.commands.lock_test import also_run
 from lab.experiments import own_lock
 from lab.experiments.look import roundest_ms
 from lab.experiments.own_lock import MISSING, UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan, print_left_out
@@ -178,3 +181,13 @@ def test_void_run_is_made_once_more(mine, conducted, tmp_path, given, lines, rou
 
     assert len(made) == lines
     assert tasks[0].outcomes("")[0].tally == rounds
+
+
+def test_waits_end_where_no_order_is_searched(mine):
+    """A lock whose orders nothing decides also runs where waits end: one that is tired of waiting may go in."""
+    assert not also_run(find_stage(mine))
+    others = replace(find_stage(mine), worker=["node", "worker.mjs"])
+
+    tasks = {task.scenario.name: task.kind for task in plan([others], (), also_run(others))}
+
+    assert any(not kind and scenarios.load(name).danger.get("turned_away") for name, kind in tasks.items())
