@@ -26,7 +26,7 @@ from app.locks import stage as load_stage
 from app.request_context import RequestContext, request_context
 from app.resources.read_then_write import Counter
 from app.settings import Endpoint, Settings
-from app.stores import count_all, lock_store, redis_asyncio, redis_connection
+from app.stores import count_all, lock_store, redis_asyncio, redis_connection, redis_nodes
 from app.stores.redis import counter_redis
 from app.wire.own_client import Lanes
 from tests.command import run
@@ -116,6 +116,8 @@ def lab(redis_port, store_url, tmp_path, monkeypatch):
     monkeypatch.setattr(AsyncConnection, "on_connect_check_health", AsyncConnection.on_connect_check_health)
     monkeypatch.setattr(redis_connection, "SERVERS", {("127.0.0.1", redis_port): (journal := Journal(tmp_path / "journal"))})
     redis_asyncio.count_all()
+    for wait in ("socket_timeout", "socket_connect_timeout"):  # a node of a busy machine answers after fifty milliseconds, too
+        monkeypatch.setitem(redis_nodes.UNHEARD, wait, 5)
     made = Lab(tmp_path, lambda name: here if name == "redis" else store_url(name), monkeypatch, journal)
     yield made
     made.close()
