@@ -20,8 +20,8 @@ SENT_AT_ONCE_NS = 20_000_000  # votes that are asked for at the time of the faul
 LEFT_TO_A_THREAD = frozenset({Effect.REPLY_LOST, Effect.REQUEST_FAILS})  # the lock can still belong to the thread
 SETTLED_NS = 200_000_000  # a request that asked at the time of the fault may still get its answer
 OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these faults reach one command, and so one server
-# these faults give the lock to others while its holder is inside
-GIVES_AWAY = frozenset({Effect.CLOCKS_JUMP, Effect.SERVERS_RESTART})
+# these faults end, or prolong, the lease of a holder that is inside
+OF_A_LEASE = frozenset({Effect.CLOCKS_JUMP, Effect.CLOCKS_BACK, Effect.SERVERS_RESTART})
 MAJORITY = 3  # of five servers
 
 
@@ -258,11 +258,11 @@ class Faults:
         return self.sent_one_by_one and record.effect in OF_ONE_COMMAND
 
     def _is_late(self, record: FaultRecord) -> bool:
-        """Return whether a fault that gives the holder's lock to others was done only after half of the holder's lease.
+        """Return whether a fault that acts on the holder's lease was done only after half of it.
 
-        The lease may have ended before another request got the lock. Then the fault took nothing away.
+        The lease may have ended before. Then the fault took nothing away, and prolonged nothing.
         """
-        return record.effect in GIVES_AWAY and 2 * (record.done_ns - record.at_ns) > self.run.ttl_ns > 0
+        return record.effect in OF_A_LEASE and 2 * (record.done_ns - record.at_ns) > self.run.ttl_ns > 0
 
     def released(self, grant: Grant) -> None:
         self.sent_one_by_one |= self.run.has_votes and grant.release_commands >= MAJORITY
