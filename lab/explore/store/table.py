@@ -143,8 +143,14 @@ class Table(StoreTable):
         return LiveTable(self, database)
 
 
+NOWHERE = -1  # no state
+
+
 class LiveTable(Table):
-    """A server that is asked for every command, and remembers nothing but where it stands."""
+    """A server that is asked for every command, and remembers nothing but where it stands.
+
+    On a machine that stops, it is brought back to where it stood, and asked again.
+    """
 
     def __init__(self, table: Table, database: int) -> None:
         super().__init__(table.real)
@@ -171,18 +177,19 @@ class LiveTable(Table):
         self, state: int, command: Words, first: list[Any], then: list[Any], now_ms: int = 0, version: int = 2
     ) -> tuple[Reply, tuple[Message, ...]]:
         """Execute a command. first: what is sent before, where the server stands at the state; then: in any case."""
-        before_s, self._ran_s = self._ran_s, time.monotonic()
-        shortest_ms = self.expires_in_ms(state)
-        if shortest_ms is not None and self._ran_s - before_s > shortest_ms / 2000:
-            raise MachineStalled("the machine stopped")
-        self.real.select(self.database)
-        # another state: a restart, after which the server is empty
-        begins = first if state == self.state else loading(self.contents[state])
-        reply, contents, published = self.real.execute(command, [*begins, *then], now_ms, version)
-        if self.real.took_ms >= MOST_MS:
-            raise MachineStalled("a command took too long")
-        self.state = self.contents.number(contents)
-        return reply, published
+        for _ in range(MOST_TRIES):
+            before_s, self._ran_s = self._ran_s, time.monotonic()
+            shortest_ms = self.expires_in_ms(state)
+            is_late = shortest_ms is not None and self._ran_s - before_s > shortest_ms / 2000
+            self.real.select(self.database)
+            # another state: after a restart the server is empty, and on a machine that stopped a key may have expired
+            begins = first if state == self.state and not is_late else loading(self.contents[state])
+            reply, contents, published = self.real.execute(command, [*begins, *then], now_ms, version)
+            if self.real.took_ms < MOST_MS:
+                self.state = self.contents.number(contents)
+                return reply, published
+            self.state = NOWHERE
+        raise MachineStalled(f"a command took longer than {MOST_MS} ms, each of {MOST_TRIES} times")
 
 
 def shorten(key: Key, passed_ms: int) -> tuple[Any, ...]:
