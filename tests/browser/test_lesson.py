@@ -80,7 +80,7 @@ def test_all_pages_follow_the_step(lesson):
     teacher.get_by_role("button", name="Free choice").click()
     projector.locator("#situation").wait_for(state="hidden")
     teacher.get_by_role("button", name="The lesson").click()
-    phone.locator("#asks").filter(has_text="2000 个回答都是“成功”。").wait_for()
+    phone.locator("#asks").filter(has_text="2000 个请求都返回了“成功”。").wait_for()
 
 
 @pytest.mark.parametrize("language", sampled(["en", "zh"], ["zh"]))
