@@ -151,16 +151,8 @@ def waits_in_ms(stage: Stage, settings: Settings, ttl_ms: int) -> bool:
 
     A lock whose refusal may be taken for a grant must not be judged by it. Raises BadInput.
     """
-    _emptied(settings)
-    held, over, hold_s = threading.Event(), threading.Event(), 0.8 * min(ttl_ms, TTL_MS) / 1000
-
-    def hold() -> None:
-        held.set()
-        over.wait(hold_s)
-
-    first = _Request(stage, settings, (ttl_ms, WAIT_MS), hold)
-    first.start()
-    held.wait(WITHIN_S)
+    hold_s = 0.8 * min(ttl_ms, TTL_MS) / 1000
+    first, over = _holding(stage, settings, ttl_ms, hold_s)
     second = _asked(stage, settings, (ttl_ms, BRIEF_MS), hold_s)
     again = second
     if second.got_s and second.answer != first.answer:
@@ -193,28 +185,32 @@ def waits_in_ms(stage: Stage, settings: Settings, ttl_ms: int) -> bool:
     return waits and not second.got_s and second.ended_s - second.asked_s < BRIEF_MS / 2000
 
 
-def ends_in_ms(stage: Stage, settings: Settings | None, ttl_ms: int) -> bool:
+def ends_in_ms(stage: Stage, settings: Settings, ttl_ms: int) -> bool:
     """Return whether a lease that is not its key's TTL ends when it should. One that counts whole seconds ends before or later.
 
     A holder that does not release shows it. A lock that is not free after three TTLs shows nothing.
     """
-    if settings is None:
-        return True
-    _emptied(settings)
-    held, over = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        held.set()
-        over.wait(WITHIN_S)
-
-    first = _Request(stage, settings, (ttl_ms, WAIT_MS), hold)
-    first.start()
-    held.wait(WITHIN_S)
+    first, over = _holding(stage, settings, ttl_ms, WITHIN_S)
     second = _asked(stage, settings, (ttl_ms, 3 * ttl_ms), 3 * ttl_ms / 1000)
     over.set()
     first.join(WITHIN_S)
     least_ms, most_ms = ((second.got_s - since_s) * 1000 for since_s in (first.got_s, first.asked_s))
     return not second.got_s or (least_ms < ttl_ms + LATE_MS and most_ms > ttl_ms - EARLY_MS)
+
+
+def _holding(stage: Stage, settings: Settings, ttl_ms: int, at_most_s: float) -> tuple[_Request, threading.Event]:
+    """Empty the server, and let a request hold the lock. Return it, and the event that ends its work."""
+    _emptied(settings)
+    held, over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        held.set()
+        over.wait(at_most_s)
+
+    first = _Request(stage, settings, (ttl_ms, WAIT_MS), hold)
+    first.start()
+    held.wait(WITHIN_S)
+    return first, over
 
 
 def _asked(stage: Stage, settings: Settings, times_ms: tuple[int, int], at_most_s: float) -> _Request:
