@@ -19,6 +19,7 @@ from lab.explore.decision import BREAKS, HOLDS, NOT_ASKED, OPEN, Decision, Searc
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.event import short
 from lab.explore.search.search import Broken
+from lab.explore.store.others import is_other
 from lab.paths import COMMAND
 from lab.scenario import reader
 from lab.scenario.scenario import Scenario
@@ -214,7 +215,8 @@ def _decided(decision: Decision) -> str:
     ends = f"; {thousands(cut)} of them end at the horizon, with somebody still waiting" if cut and decision.servers == 1 else ""
     searches = counted(len(decision.answers) + decision.moot, "search", "searches")
     moot = f"; {counted(decision.moot, 'search', 'searches')} had nothing to ask" if decision.moot else ""
-    return f"Decided: {len(done)} of {searches}{schedules}{ends}{moot}. Redis {decision.redis}."
+    server = "The counter is in Redis" if is_other(decision.stage.store) else "Redis"
+    return f"Decided: {len(done)} of {searches}{schedules}{ends}{moot}. {server} {decision.redis}."
 
 
 def _not_looked_at(decision: Decision) -> str:
