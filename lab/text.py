@@ -56,7 +56,7 @@ def letters_of(text: str) -> int:
 def wrapped(text: str, letters: int) -> list[str]:
     """Return the lines of a text. In Chinese, a line may end after each sign, and not within a number or a name."""
     if letters_of(text) == len(text):
-        return textwrap.wrap(text, letters)
+        return textwrap.wrap(text, letters, break_on_hyphens=False)
     lines, line = [], ""
     for piece in PIECE.findall(text):
         if letters_of(line + piece) > letters and piece not in CLOSING:

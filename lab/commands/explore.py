@@ -7,6 +7,7 @@ import dataclasses
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from app.lock import Claim, Stage
-from lab.commands import explored_words as words
+from lab.commands.explored_words import ExploredWords, instead
 from lab.commands.on_cluster import Confirmed, confirmed_on_cluster
 from lab.commands.shortest import Shortest, found_shortest
 from lab.errors import BadInput, ExitStatus, LabError, choose_from
@@ -32,12 +33,13 @@ from lab.explore.store.others import INSTEAD, is_other, why_not
 from lab.explore.store.real_redis import RealRedis
 from lab.explore.workers import MOST_WORKERS, decide
 from lab.interrupts import Interrupted
+from lab.language import of_environment
 from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
+from lab.story import say
 from lab.story.from_schedule import staged
 from lab.story.happening import Story
 from lab.story.terminal import rows
-from lab.text import counted
 
 
 def certify(decision: Decision, real: RealRedis, path: Path, console: Console) -> ExitStatus:
@@ -114,7 +116,7 @@ def claim_of(name: str | None, stage: Stage) -> Claim | None:
         return None
     choose_from("claim", name, [claim.name for claim in Claim])
     if Claim[name] not in decidable(servers_of(stage)):
-        raise BadInput(f"no search looks at the claim {name}: {words.instead(Claim[name], stage)}")
+        raise BadInput(f"no search looks at the claim {name}: {instead(Claim[name], stage)}")
     return Claim[name]
 
 
@@ -157,7 +159,8 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
             console.print(*lines, sep="\n", end="\n" if wanted.then else "", soft_wrap=True)
             seen = confirmed_on_cluster(promised, explorer, console) if promised and wanted.confirm and not interrupted else None
             certified = certify(decision, real, wanted.certificate, console) if wanted.certificate else ExitStatus.GOOD
-            for line in () if wanted.as_json else words.next_commands(decision, promised):
+            words = ExploredWords(decision, of_environment(os.environ))
+            for line in () if wanted.as_json else words.next_commands(promised):
                 console.print(line, soft_wrap=True)
     if interrupted:
         return ExitStatus.INTERRUPTED
@@ -174,18 +177,18 @@ def status_of(decision: Decision, seen: Confirmed | None = None) -> int:
 @contextlib.contextmanager
 def _progress(console: Console, stage: Stage, number: int, limit_s: float) -> Iterator[Callable[..., None]]:
     """Print at once what is done, and on a terminal how far it is."""
-    begins = f"{stage.name}: {counted(number, 'search', 'searches')}, at most {limit_s:g} s"
-    console.print(begins, style="dim", soft_wrap=True)
+    said = partial(say.text, "explored", language=of_environment(os.environ))
+    console.print(said("begins", n=number, stage=stage.name, s=f"{limit_s:g}"), style="dim", soft_wrap=True)
     if not console.is_terminal:
         yield lambda place, answer: None
         return
     done: set[int] = set()
     with Progress(SpinnerColumn(), TextColumn("{task.description}"), console=console, transient=True) as progress:
-        bar = progress.add_task(f"search 1 of {number}")
+        bar = progress.add_task(said("at", number=1, of=number))
 
         def on_answer(place: int, _: object) -> None:
             done.add(place)
-            progress.update(bar, description=f"search {min(len(done) + 1, number)} of {number}")
+            progress.update(bar, description=said("at", number=min(len(done) + 1, number), of=number))
 
         yield on_answer
 
@@ -195,17 +198,19 @@ def report(console: Console, decision: Decision, shortest: Sequence[Shortest], w
     if wanted.as_json:
         sys.stdout.write(_as_json(decision).decode())
         return
-    for line in words.searched(decision):
+    language = of_environment(os.environ)
+    words = ExploredWords(decision, language)
+    for line in words.searched():
         console.print(line, style="dim", soft_wrap=True)
     promised = [one for one in shortest if one.claim in decision.stage.claims]
     asked = [one for one in shortest if wanted.show is one.claim or wanted.only is one.claim]
     if wanted.show is not None and not asked:
-        console.print(f"\nNo schedule of these searches breaks {wanted.show.name}.")
+        console.print(f"\n{say.text('explored', 'shows_nothing', language, claim=wanted.show.name)}")
     for one in asked or promised[:1]:
         console.print(f"\n[bold]{one.claim.name}[/bold]")
         print_story(console, one.story)
-        console.print(f"  {words.again(decision.stage, one.question, one.broken, wanted.out)}", style="dim", soft_wrap=True)
-    for line, style in words.verdict(decision):
+        console.print(f"  {words.again(one.question, one.broken, wanted.out)}", style="dim", soft_wrap=True)
+    for line, style in words.verdict():
         console.print(line, style=style, soft_wrap=True)
 
 
@@ -218,6 +223,7 @@ def keep(shortest: Sequence[Shortest], folder: Path, named: str = "") -> None:
 
 def run_kept(explorer: Explorer, folder: Path | None, console: Console) -> int:
     """Run the schedules again that broke a promise before. Return 1 if one still does, and print it."""
+    said = partial(say.text, "explored", language=of_environment(os.environ))
     for path in sorted(folder.glob("*.json")) if folder is not None and folder.is_dir() else ():
         schedule = schedule_files.read(path)
         if schedule.stage not in (explorer.stage.lookup, explorer.stage.name):
@@ -226,15 +232,15 @@ def run_kept(explorer: Explorer, folder: Path | None, console: Console) -> int:
             world = explorer.world(schedule.task, schedule.clients)
             story, moves = staged(world, schedule.parsed, schedule.until_ms, schedule.claim)
         except CANNOT:
-            console.print(f"{path} cannot happen any more", style="dim", soft_wrap=True)
+            console.print(said("cannot_happen", path=path), style="dim", soft_wrap=True)
             continue
         broken = {finding.claim for move in moves for finding in move.found} & explorer.stage.claims
         if broken:
             names = ", ".join(sorted(claim.name for claim in broken))
-            console.print(f"{path} still breaks {names}:", soft_wrap=True)
+            console.print(said("still_breaks", path=path, claims=names), soft_wrap=True)
             print_story(console, story)
             return ExitStatus.BROKEN
-        console.print(f"{path} breaks no promise any more", style="dim", soft_wrap=True)
+        console.print(said("breaks_no_more", path=path), style="dim", soft_wrap=True)
     return ExitStatus.GOOD
 
 
@@ -244,5 +250,5 @@ def _as_json(decision: Decision) -> bytes:
 
 def print_story(console: Console, story: Story) -> None:
     """Print a schedule: its lanes, an event a row, and what happens in sentences."""
-    for line in rows(story, console.width):
+    for line in rows(story, console.width, of_environment(os.environ)):
         console.print(line, soft_wrap=True)

@@ -4,8 +4,8 @@ what to type next. The story of a broken promise stands before the verdict: the 
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,158 +20,197 @@ from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.event import short
 from lab.explore.search.search import Broken
 from lab.explore.store.others import is_other
+from lab.language import Language
 from lab.paths import COMMAND
 from lab.scenario import reader
 from lab.scenario.scenario import Scenario
 from lab.story import say
 from lab.story.deeds import of_finding
+from lab.story.say import ENGLISH
 from lab.story.searches import conditions, in_words
-from lab.text import WIDTH, counted, thousands
+from lab.text import WIDTH, letters_of, thousands, wrapped
 
 Styled = tuple[str, str]
 ORDER = BREAKS, OPEN, HOLDS, NOT_ASKED
 OF_THE_BUDGET = Undecided.TIME, Undecided.INTERRUPTED, Undecided.MEMORY
 COLUMN = 9  # where a claim begins
-WHY = {
-    Undecided.TIME: "the time was over",
-    Undecided.INTERRUPTED: "it was interrupted",
-    Undecided.MEMORY: "the memory was over",
-    Undecided.NOBODY_SERVED: "a request that is alone, without a fault, is not served",
-    Undecided.FAILS: "a request fails although nothing was injected",
-    Undecided.REFUSED: "the explorer does not follow this lock",
-    Undecided.DIFFERS: "a schedule that was run again behaved otherwise",
-    Undecided.STALLED: "this machine stalled",
-    Undecided.STUCK: "the code did not come back",
-    Undecided.CRASHED: "the search itself failed",
-}
 
 
-def verdict(decision: Decision) -> Iterator[Styled]:
-    """Yield the verdict, a line for each promise, and what can happen and was not promised."""
-    broken, status = decision.broken(), decision.promises()
-    yield "", ""
-    yield _headline(decision, status)
-    if broken or any(one.is_decided for one in decision.answers):
-        left_out = [claim for claim in status if status[claim] == NOT_ASKED and claim in decidable(decision.servers)]
-        for claim in sorted(status, key=lambda claim: ORDER.index(status[claim])):
-            if claim not in left_out:
-                yield _promise(decision, claim, status[claim])
-        if left_out:
-            yield f"  {counted(len(left_out), 'promise')} not looked at: leave the options out that choose a search", "dim"
-    others = {claim: one for claim, one in broken.items() if claim not in decision.claims and decision.only is None}
-    if others:
+@dataclass
+class ExploredWords:
+    """The words of a decision, in a language."""
+
+    decision: Decision
+    language: Language = ENGLISH
+
+    def verdict(self) -> Iterator[Styled]:
+        """Yield the verdict, a line for each promise, and what can happen and was not promised."""
+        decision = self.decision
+        broken, status = decision.broken(), decision.promises()
         yield "", ""
-        yield "Can happen, and is not promised:", "bold"
-        for claim, about in others.items():
-            yield _line("breaks", claim, "breaks", _breaks(*about, decision.ttl_ms)), ""
-    for line in _open(decision):
-        yield line, "yellow"
+        yield self._headline(status)
+        if broken or self._is_any_decided:
+            left_out = [claim for claim in status if status[claim] == NOT_ASKED and claim in decidable(decision.servers)]
+            for claim in sorted(status, key=lambda claim: ORDER.index(status[claim])):
+                if claim not in left_out:
+                    yield self._promise(claim, status[claim])
+            if left_out:
+                yield f"  {self._say('left_out', len(left_out))}", "dim"
+        others = [claim for claim in broken if claim not in decision.claims and decision.only is None]
+        if others:
+            yield "", ""
+            yield self._say("unpromised"), "bold"
+            for claim in others:
+                yield self._line("breaks", claim, "breaks", self._breaks(claim)), ""
+        for line in self._open():
+            yield line, "yellow"
 
+    def searched(self) -> Iterator[str]:
+        """Yield what was looked at and what was not."""
+        yield from wrapped(self._decided(), WIDTH)
+        yield from wrapped(self._not_looked_at(), WIDTH)
 
-def _promise(decision: Decision, claim: Claim, status: str) -> Styled:
-    match status:
-        case "breaks":
-            return _line("breaks", claim, "breaks", _breaks(*decision.broken()[claim], decision.ttl_ms)), "red"
-        case "holds":
-            return _line("holds", claim), "green"
-        case "not_decided":
-            return _line("open", claim, "holds", f"not decided: {_why_not(decision.missing(claim), decision.ttl_ms)}"), "yellow"
-        case _:
-            return _line("–", claim, "holds", f"not looked at: {instead(claim, decision.stage)}"), "dim"
+    def next_commands(self, promised: Sequence[Shortest]) -> Iterator[str]:
+        """Yield what to type next, after an empty line; nothing where no claim breaks."""
+        stage, found = self.decision.stage, []
+        for one in promised[:1]:
+            mends = mended_by(stage, one.claim)
+            if mends:
+                found.append(self._say("mends", stage=mends, command=f"{COMMAND} diff {stage.lookup} {mends}"))
+            found.append(self._say("play", command=f"{COMMAND} play {stage.lookup}"))
+        others = [claim for claim in self.decision.broken() if claim not in {one.claim for one in promised}]
+        if others and self.decision.only is None:
+            found.append(self._say("show", claim=others[0].name))
+        yield from ["", *found] if found else ()
 
+    def again(self, question: Question, broken: Broken, out: Path | None) -> str:
+        """Return the command that runs a schedule again. out: the folder that has its file."""
+        if out is not None:
+            return self._say("again", command=f"{COMMAND} replay {out / broken.finding.claim.name}.json")
+        command = replay(self.decision.stage.lookup, question, broken).removeprefix("lab ")
+        return self._say("again", command=f"{COMMAND} {command}") if command else self._say("again_by_file", command=COMMAND)
 
-def _headline(decision: Decision, status: dict[Claim, str]) -> Styled:
-    name = decision.stage.name
-    numbers = {what: sum(one == what for one in status.values()) for what in ORDER}
-    if numbers[BREAKS] and decision.only is not None and decision.only not in decision.stage.claims:
-        return f"{name} breaks {decision.only.name}, which it does not promise", "bold"
-    if numbers[BREAKS]:
-        return f"{name} breaks {counted(numbers[BREAKS], 'promise')}", "bold red"
-    if numbers[OPEN] or not numbers[HOLDS]:
-        if not any(one.is_decided for one in decision.answers):
+    def _say(self, name: str, n: int = 1, **places: object) -> str:
+        return say.text("explored", name, self.language, n, **places)
+
+    @property
+    def _is_any_decided(self) -> bool:
+        return any(one.is_decided for one in self.decision.answers)
+
+    def _promise(self, claim: Claim, status: str) -> Styled:
+        match status:
+            case "breaks":
+                return self._line("breaks", claim, "breaks", self._breaks(claim)), "red"
+            case "holds":
+                return self._line("holds", claim), "green"
+            case "not_decided":
+                return self._line("open", claim, about=self._say("open_because", why=self._why_not(claim))), "yellow"
+            case _:
+                way = self._say("not_looked_at", instead=instead(claim, self.decision.stage, self.language))
+                return self._line("unknown", claim, about=way), "dim"
+
+    def _headline(self, status: dict[Claim, str]) -> Styled:
+        decision, name = self.decision, self.decision.stage.name
+        numbers = {what: sum(one == what for one in status.values()) for what in ORDER}
+        if numbers[BREAKS] and decision.only is not None and decision.only not in decision.stage.claims:
+            return self._say("breaks_unpromised", stage=name, claim=decision.only.name), "bold"
+        if numbers[BREAKS]:
+            return self._say("breaks", numbers[BREAKS], stage=name), "bold red"
+        if not self._is_any_decided and (numbers[OPEN] or not numbers[HOLDS]):
             first = next((one for one in decision.answers if one.undecided not in OF_THE_BUDGET), decision.answers[0])
-            return f"Nothing is decided of {name}: {_reason(first)}", "bold yellow"
-        return f"{name}: {counted(numbers[OPEN], 'promise')} not decided", "bold yellow"
-    others = (
-        f"; {numbers[NOT_ASKED]} more {'is' if numbers[NOT_ASKED] == 1 else 'are'} not looked at" if numbers[NOT_ASKED] else ""
-    )
-    return f"{name} keeps {counted(numbers[HOLDS], 'promise')} in every order{others}", "bold green"
+            return self._say("nothing", stage=name, why=_reason(first.undecided, first.about, self.language)), "bold yellow"
+        if numbers[OPEN] or not numbers[HOLDS]:
+            return self._say("open", numbers[OPEN], stage=name), "bold yellow"
+        more = self._say("more", numbers[NOT_ASKED]) if numbers[NOT_ASKED] else ""
+        return self._say("keeps", numbers[HOLDS], stage=name, more=more), "bold green"
+
+    def _line(self, sign: str, claim: Claim, form: str = "holds", about: str = "") -> str:
+        """Return a claim in words, with its name for ``--show``, and what was seen of it."""
+        colon = say.words(self.language)["mark"]["colon"] if about else ""
+        made = f"{say.claim(claim.name, form, self.language)} ({claim.name}){colon}{about}"
+        shown = say.text("explored_sign", sign, self.language)
+        begins = f"  {shown}{' ' * (COLUMN - 2 - letters_of(shown))}"
+        return begins + f"\n{' ' * COLUMN}".join(wrapped(made, WIDTH - COLUMN))
+
+    def _breaks(self, claim: Claim) -> str:
+        answer, broken = self.decision.broken()[claim]
+        return self._say(
+            "broken_by",
+            len(broken.events),
+            conditions=conditions(answer.question, self.decision.ttl_ms, self.language),
+            cause=say.cause(of_finding(broken.finding), self.language),
+        )
+
+    def _why_not(self, claim: Claim) -> str:
+        """Return why searches do not decide a claim: which they are, or that they broke mutual exclusion before."""
+        missing = self.decision.missing(claim)
+        return self._say("no_owner") if any(one.is_decided for one in missing) else self._open_with(missing)
+
+    def _open_with(self, missing: Sequence[SearchOutcome]) -> str:
+        """Return which searches are not decided."""
+        found = list(dict.fromkeys(conditions(one.question, self.decision.ttl_ms, self.language) for one in missing))
+        return self._say("and_others", len(found) - 1, first=found[0]) if found[1:] else found[0]
+
+    def _open(self) -> Iterator[str]:
+        """Yield why searches are not decided, each reason once; but not where there was no time for what no promise needs."""
+        by_reason: dict[str, list[SearchOutcome]] = {}
+        for answer in self.decision.answers:
+            if answer.undecided is not None and (answer.question.needed or answer.undecided not in OF_THE_BUDGET):
+                by_reason.setdefault(_reason(answer.undecided, answer.about, self.language), []).append(answer)
+        for reason, answers in by_reason.items() if self._is_any_decided or len(by_reason) > 1 else ():
+            made = self._say("not_decided", searches=self._open_with(answers), why=reason)
+            yield "\n" + "\n".join(wrapped(made, WIDTH))
+
+    def _decided(self) -> str:
+        decision = self.decision
+        done = [one.found for one in decision.answers if one.is_decided and one.found is not None]
+        schedules = sum(one.schedules for one in done) if decision.servers == 1 else 0
+        cut = sum(one.cut for one in done) if decision.servers == 1 else 0
+        return self._say(
+            "decided",
+            len(decision.answers) + decision.moot,
+            done=len(done),
+            schedules=self._say("schedules", schedules, shown=thousands(schedules)) if schedules else "",
+            cut=self._say("cut", cut, shown=thousands(cut)) if cut else "",
+            moot=self._say("moot", decision.moot) if decision.moot else "",
+            redis=self._say("counter" if is_other(decision.stage.store) else "redis", version=decision.redis),
+        )
+
+    def _not_looked_at(self) -> str:
+        decision = self.decision
+        asked = {one.question.replicas for one in decision.answers}
+        parts = [self._say("more_clients", number=in_words(max(asked), self.language))]
+        left = [one for one in decision.answers if not one.is_decided and not one.question.needed]
+        if left and self._is_any_decided:
+            parts.append(self._say("no_time", len(left)))
+        parts += [self._say("three_faults")]
+        part = say.words(self.language)["mark"]["part"]
+        if any("token" not in what for what in decision.drawn.values()):
+            drawn = part.join(f"{where} {what}" for where, what in decision.drawn.items() if what != "token")
+            parts.append(self._say("other_numbers", drawn=drawn))
+        return self._say("left", what=part.join(parts))
 
 
-def _reason(answer: SearchOutcome) -> str:
-    why = WHY[answer.undecided] if answer.undecided is not None else ""
-    return f"{why}: {answer.about}" if answer.about else why
+def _reason(why: Undecided | None, about: str, language: Language) -> str:
+    made = say.text("undecided", why, language) if why is not None else ""
+    return f"{made}{say.words(language)['mark']['colon']}{about}" if about else made
 
 
 def why_open(searches: Sequence[dict[str, Any]]) -> str:
     """Return the first reason for which searches of a kept decision decided nothing; another reason goes before a budget."""
     found = [(Undecided(one["undecided"]), one["about"]) for one in searches if one.get("undecided")]
-    why, about = next((one for one in found if one[0] not in OF_THE_BUDGET), found[0])
-    return f"{WHY[why]}: {about}" if about else WHY[why]
+    return _reason(*next((one for one in found if one[0] not in OF_THE_BUDGET), found[0]), ENGLISH)
 
 
-def _line(sign: str, claim: Claim, form: str = "holds", about: str = "") -> str:
-    """Return a claim in words, with its name for ``--show``, and what was seen of it."""
-    made = f"{say.claim(claim.name, form)} ({claim.name}){f': {about}' if about else ''}"
-    return "\n".join(
-        textwrap.wrap(
-            made,
-            WIDTH,
-            initial_indent=f"  {sign:<{COLUMN - 2}}",
-            subsequent_indent=" " * COLUMN,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    )
-
-
-def _breaks(answer: SearchOutcome, broken: Broken, ttl_ms: int) -> str:
-    what = say.cause(of_finding(broken.finding))
-    return f"{counted(len(broken.events), 'event')}, {conditions(answer.question, ttl_ms)}: {what}"
-
-
-def _why_not(missing: Sequence[SearchOutcome], ttl_ms: int) -> str:
-    """Return why searches do not decide a claim: which they are, or that they broke mutual exclusion before."""
-    if any(one.is_decided for one in missing):
-        return "where two hold the lock at once, nobody can say whose lock a release frees"
-    return _open_with(missing, ttl_ms)
-
-
-def _open_with(missing: Sequence[SearchOutcome], ttl_ms: int) -> str:
-    """Return which searches are not decided."""
-    found = list(dict.fromkeys(conditions(one.question, ttl_ms) for one in missing))
-    more = f" and {counted(len(found) - 1, 'other search', 'other searches')}" if len(found) > 1 else ""
-    return found[0] + more
-
-
-def instead(claim: Claim, stage: Stage) -> str:
+def instead(claim: Claim, stage: Stage, language: Language = ENGLISH) -> str:
     """Return what decides a claim that no search looks at."""
     fits = (one.name for one in _scenarios() if one.tests is claim and one.misfit(stage) is None)
-    return next((f"lab run {name}" for name in fits), "no search and no scenario has it")
+    return next((f"lab run {name}" for name in fits), say.text("explored", "nowhere", language))
 
 
 @cache
 def _scenarios() -> list[Scenario]:
     return [reader.load(name) for name in reader.names()]
-
-
-def _open(decision: Decision) -> Iterator[str]:
-    """Yield why searches are not decided, each reason once; but not where there was no time for what no promise needs."""
-    by_reason: dict[str, list[SearchOutcome]] = {}
-    for answer in decision.answers:
-        if answer.undecided is not None and (answer.question.needed or answer.undecided not in OF_THE_BUDGET):
-            by_reason.setdefault(_reason(answer), []).append(answer)
-    nothing = not any(one.is_decided for one in decision.answers)
-    for reason, answers in by_reason.items() if not nothing or len(by_reason) > 1 else ():
-        yield "\n" + "\n".join(textwrap.wrap(f"Not decided with {_open_with(answers, decision.ttl_ms)}: {reason}.", WIDTH))
-
-
-def again(stage: Stage, question: Question, broken: Broken, out: Path | None) -> str:
-    """Return the command that runs a schedule again."""
-    if out is not None:
-        return f"again: {COMMAND} replay {out / broken.finding.claim.name}.json"
-    command = replay(stage.lookup, question, broken)
-    return f"again: {COMMAND} {command.removeprefix('lab ') or 'explore --out FOLDER keeps it as a file for lab replay'}"
 
 
 def replay(named: str, question: Question, broken: Broken) -> str:
@@ -185,52 +224,6 @@ def replay(named: str, question: Question, broken: Broken) -> str:
     options += f" --clients {question.replicas}" if question.replicas > PAIR else ""
     options += f" --ttl-ms {task.ttl_ms}" if task.ttl_ms != 3000 else ""
     return f"lab replay {named}:{short(broken.events)}{options}"
-
-
-def searched(decision: Decision) -> Iterator[str]:
-    """Yield what was looked at and what was not."""
-    yield from textwrap.wrap(_decided(decision), WIDTH)
-    yield from textwrap.wrap(_not_looked_at(decision), WIDTH)
-
-
-def next_commands(decision: Decision, promised: Sequence[Shortest]) -> Iterator[str]:
-    """Yield what to type next, after an empty line; nothing where no claim breaks."""
-    stage, found = decision.stage, []
-    for one in promised[:1]:
-        mends = mended_by(stage, one.claim)
-        if mends:
-            found.append(f"What mends it: {mends} keeps this promise in every order. {COMMAND} diff {stage.lookup} {mends}")
-        found.append(f"Play it: {COMMAND} play {stage.lookup}")
-    others = [claim for claim in decision.broken() if claim not in {one.claim for one in promised}]
-    if others and decision.only is None:
-        found.append(f"A schedule as a story: the same command with --show {others[0].name}")
-    yield from ["", *found] if found else ()
-
-
-def _decided(decision: Decision) -> str:
-    done = [one for one in decision.answers if one.is_decided and one.found is not None]
-    found = sum(one.found.schedules for one in done if one.found is not None)
-    cut = sum(one.found.cut for one in done if one.found is not None)
-    schedules = f", {thousands(found)} schedules" if decision.servers == 1 and found else ""
-    ends = f"; {thousands(cut)} of them end at the horizon, with somebody still waiting" if cut and decision.servers == 1 else ""
-    searches = counted(len(decision.answers) + decision.moot, "search", "searches")
-    moot = f"; {counted(decision.moot, 'search', 'searches')} had nothing to ask" if decision.moot else ""
-    server = "The counter is in Redis" if is_other(decision.stage.store) else "Redis"
-    return f"Decided: {len(done)} of {searches}{schedules}{ends}{moot}. {server} {decision.redis}."
-
-
-def _not_looked_at(decision: Decision) -> str:
-    asked = {one.question.replicas for one in decision.answers}
-    parts = [f"more than {in_words(max(asked))} clients (--clients)"]
-    is_any = any(one.is_decided for one in decision.answers)
-    left = [one for one in decision.answers if not one.is_decided and not one.question.needed]
-    if left and is_any:
-        parts.append(f"{counted(len(left), 'search', 'searches')} for which there was no time (--budget)")
-    parts += ["three faults (--pauses and its kin)"]
-    if any("token" not in what for what in decision.drawn.values()):
-        drawn = "; ".join(f"{where} {what}" for where, what in decision.drawn.items() if what != "token")
-        parts.append(f"other random numbers than these: {drawn}")
-    return f"Not looked at: {'; '.join(parts)}. What is assumed: docs/explore.md."
 
 
 def mended_by(stage: Stage, claim: Claim) -> str:

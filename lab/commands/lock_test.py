@@ -14,8 +14,8 @@ from rich.table import Table
 
 from app.library import ALL
 from app.lock import Claim, Stage
-from lab.commands import explored_words as words
 from lab.commands.explore import DECISION, Wanted, explore
+from lab.commands.explored_words import replay, why_open
 from lab.commands.shortest import Shortest
 from lab.errors import BadInput, ExitStatus, worst
 from lab.experiments.child_run import warm_runs
@@ -174,7 +174,7 @@ def _explored(stage: Stage, asked: LockTest, tested: TestedLock, folder: Path) -
         for one in shortest:
             if row := next((row for row in tested.claims if row.claim == one.claim.name), None):
                 row.schedule = f"orders/{row.claim}.svg"
-                row.again = words.replay(_named(stage), one.question, one.broken) or f"lab explore {_named(stage)} --out FOLDER"
+                row.again = replay(_named(stage), one.question, one.broken) or f"lab explore {_named(stage)} --out FOLDER"
                 orders.mkdir(parents=True, exist_ok=True)
                 (folder / row.schedule).write_text(draw(one.story), encoding="utf-8")
         yield from ()
@@ -186,7 +186,7 @@ def _explored(stage: Stage, asked: LockTest, tested: TestedLock, folder: Path) -
         if row.orders != BREAKS:
             row.schedule = row.again = ""
     if any(row.orders == OPEN for row in tested.claims):
-        tested.unexplored = words.why_open(decision["searches"])
+        tested.unexplored = why_open(decision["searches"])
 
 
 def _run(stage: Stage, asked: LockTest, tested: TestedLock, tasks: Sequence[OwnCell], console: Console) -> None:

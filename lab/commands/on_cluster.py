@@ -2,34 +2,63 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from enum import Enum, auto
+from functools import partial
 
 from rich.console import Console
 
 from app.lock import Stage
 from lab.commands.shortest import Shortest
-from lab.enact.enact import enact, script_of
+from lab.enact.enact import TRIES, Agreement, Enacted, enact, script_of
 from lab.enact.enactment import ScheduleScript, not_possible
 from lab.errors import ExitStatus
 from lab.explore.code.program import FOR_EVER_MS, servers_of
 from lab.explore.decision import Explorer
 from lab.explore.schedule import Schedule
+from lab.explore.search.event import CHOICE
 from lab.explore.store.others import is_other
+from lab.language import Language, of_environment
 from lab.pipeline import finish
 from lab.report.terminal import summarise, terminal, where_to_look
 from lab.servers.supervisor import supervised
+from lab.story import say
+from lab.story.deeds import of_finding
+from lab.story.say import ENGLISH
+from lab.story.verdict import because
 
 
-def not_on_cluster(stage: Stage, schedule: Schedule) -> str:
+def not_on_cluster(stage: Stage, schedule: Schedule, language: Language = ENGLISH) -> str:
     """Return why a schedule cannot be done to real replicas; empty where it can."""
+    said = partial(say.text, "not_on_cluster", language=language)
     if is_other(stage.store):
-        return f"no command of {stage.store} waits for its turn"
+        return said("store", store=stage.store)
     if servers_of(stage) > 1:
-        return "its lock asks several servers, and each command at one of them is an event"
+        return said("several_servers")
     if schedule.nested:
-        return "its requests take the lock twice, which no scenario asks of them"
-    return not_possible(schedule.parsed)
+        return said("nested")
+    if (found := not_possible(schedule.parsed)) is None:
+        return ""
+    number, event = found
+    return said("choice" if event.kind is CHOICE else "failure", number=number, event=event)
+
+
+def enacted_in_words(done: Enacted, language: Language = ENGLISH) -> str:
+    """Return how a schedule on the cluster compares with what the explorer saw."""
+    said, listed = partial(say.text, "enacted", language=language), partial(say.listed, language=language)
+    part = say.words(language)["mark"]["part"]
+    how = part.join(dict.fromkeys(say.broken(of_finding(one), language) for one in done.explored))
+    colon = say.words(language)["mark"]["colon"]
+    made = said(
+        done.agreement,
+        n=done.conducted.judgement.lost if done.agreement is Agreement.LOSS else done.conducted.findings.gave_up,
+        explored=f"{done.explored[0].claim.name}{colon}{how}" if done.explored else said("no_claim"),
+        judged=part.join(because(one, language) for one in done.judged),
+        others=listed(done.others) or said("no_claim"),
+        difference=done.difference,
+    )
+    return said("tried", n=done.tries, what=made, most=TRIES) if done.tries > 1 else made
 
 
 def replay_on_cluster(stage: Stage, schedule: Schedule, script: ScheduleScript, command: str) -> int:
@@ -41,7 +70,8 @@ def replay_on_cluster(stage: Stage, schedule: Schedule, script: ScheduleScript, 
     with supervised() as supervisor:
         done = enact(supervisor, stage, schedule, script, command)
     summarise(console, done.conducted.judgement, done.conducted.findings)
-    console.print(f"On the cluster: {done.sentence}.", style="" if done.same else "yellow")
+    what = enacted_in_words(done, language := of_environment(os.environ))
+    console.print(say.text("enacted", "on_cluster", language, what=what), style="" if done.same else "yellow")
     where_to_look(console, finish(done.conducted, draw=False))
     return ExitStatus.GOOD if done.same else ExitStatus.NOTHING_SHOWN
 
@@ -56,32 +86,33 @@ class Confirmed(Enum):
 
 def confirmed_on_cluster(promised: Sequence[Shortest], explorer: Explorer, console: Console) -> Confirmed:
     """Run the schedules on real replicas until one breaks its promise there as well, and print what was seen."""
-    seen = Confirmed.NOT_POSSIBLE
+    seen, language = Confirmed.NOT_POSSIBLE, of_environment(os.environ)
+    said = partial(say.text, "enacted", language=language)
     console.print()
     for one in promised:
-        if why := _not_possible(one, explorer):
-            console.print(f"  {one.claim.name} is not run on real replicas: {why}", style="dim", soft_wrap=True)
+        if why := _not_possible(one, explorer, language):
+            console.print(f"  {said('not_run', claim=one.claim.name, why=why)}", style="dim", soft_wrap=True)
             continue
-        agrees, sentence = _run(one, explorer)
-        verb = "agree" if agrees else "contradict the explorer"
-        console.print(f"Real replicas {verb}: {sentence}.", style="" if agrees else "yellow", soft_wrap=True)
-        if agrees:
+        done = _run(one, explorer)
+        made = said("agree" if done.same else "contradict", what=enacted_in_words(done, language))
+        console.print(made, style="" if done.same else "yellow", soft_wrap=True)
+        if done.same:
             return Confirmed.AGREED
         seen = Confirmed.CONTRADICTED
     return seen
 
 
-def _not_possible(one: Shortest, explorer: Explorer) -> str:
+def _not_possible(one: Shortest, explorer: Explorer, language: Language) -> str:
     task = one.question.task
     if task.at_once > 1 or task.in_turn > 1 or task.ends or task.wait_ms < FOR_EVER_MS:
-        return "its requests do what no scenario asks of them"
-    return not_on_cluster(explorer.stage, one.schedule)
+        return say.text("not_on_cluster", "requests", language)
+    return not_on_cluster(explorer.stage, one.schedule, language)
 
 
-def _run(one: Shortest, explorer: Explorer) -> tuple[bool, str]:
+def _run(one: Shortest, explorer: Explorer) -> Enacted:
     schedule = one.schedule
     command = f"lab replay {explorer.stage.lookup}:{schedule.events}"
     with supervised() as supervisor:
         done = enact(supervisor, explorer.stage, schedule, script_of(explorer, schedule), command)
     done.conducted.folder.discard()
-    return done.same, done.sentence
+    return done

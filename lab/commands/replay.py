@@ -9,7 +9,7 @@ from typing import Any
 
 from app.lock import Stage
 from lab.commands.explore import DECISION, check_servers, explored, print_story
-from lab.commands.on_cluster import not_on_cluster, replay_on_cluster
+from lab.commands.on_cluster import enacted_in_words, not_on_cluster, replay_on_cluster
 from lab.enact.enact import enact, script_of
 from lab.errors import BadInput, ExitStatus, in_short
 from lab.explore import schedule as schedule_files
@@ -105,8 +105,8 @@ def _one_of_all(stage: Stage, schedule: Schedule, real: RealRedis, command: str)
         done = enact(supervisor, stage, schedule, script, command)
     if done.same:
         done.conducted.folder.discard()
-        return True, done.sentence
-    return False, f"{done.sentence} ({finish(done.conducted, draw=False)})"
+        return True, enacted_in_words(done)
+    return False, f"{enacted_in_words(done)} ({finish(done.conducted, draw=False)})"
 
 
 def typed(text: str, ttl_ms: int, work_ms: int, clients: int | None, nap_ms: int = GRID_MS) -> Schedule:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from functools import partial
 from typing import NamedTuple
 
@@ -17,29 +18,60 @@ from lab.explore.schedule import Schedule
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.move import Move
 from lab.explore.search.replay import walk_live
+from lab.judge.judgement import Violation
 from lab.pipeline import Conducted, conduct
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import cluster
 from lab.servers.supervisor import Supervisor
-from lab.story import say
-from lab.story.deeds import of_finding
-from lab.story.verdict import seen
-from lab.text import counted
 
 TRIES = 3
 AFTERWARDS_MS = 4000  # longer than the claims allow a lock to stay locked beyond its TTL, and the time of the events
+
+
+class Agreement(StrEnum):
+    """How the run of a schedule compares with what the explorer saw."""
+
+    DIFFERS = "differs"  # a command or a reply was another
+    # below, each command and each reply was that of the explorer
+    NOTHING = "nothing"  # nothing was to break, and nothing broke
+    LOSS = "loss"  # the judge finds the claim broken, and increments lost
+    HARM = "harm"  # the judge finds the claim broken
+    THEFT = "theft"  # the judge saw the theft, but no increment that it destroyed
+    THEFT_AND_LOSS = "theft_and_loss"  # the judge saw the theft, and finds other claims broken by what was lost
+    IN_VAIN = "in_vain"  # requests waited in vain; no claim of the judge is about this fault
+    OTHERWISE = "otherwise"  # the judge finds something else broken
+
+
+NOT_THE_SAME = Agreement.DIFFERS, Agreement.OTHERWISE
 
 
 class Enacted(NamedTuple):
     """What came of a schedule on the cluster."""
 
     conducted: Conducted
-    # whether the cluster showed what the explorer saw
-    same: bool
-    # the same in words: where it differed, or what both saw
-    sentence: str
-    # whether each command and each reply was that of the explorer
-    followed: bool
+    agreement: Agreement
+    # what the explorer saw broken: one claim
+    explored: Sequence[Finding] = ()
+    # the event at which the cluster differed
+    difference: str = ""
+    # how often it was tried, until the cluster followed
+    tries: int = 1
+
+    @property
+    def same(self) -> bool:
+        """Whether the cluster showed what the explorer saw."""
+        return self.agreement not in NOT_THE_SAME
+
+    @property
+    def judged(self) -> list[Violation]:
+        """What the judge found of the claim that the explorer saw broken."""
+        claims = {finding.claim.name for finding in self.explored}
+        return [one for one in self.conducted.judgement.violations if one.claim in claims]
+
+    @property
+    def others(self) -> list[str]:
+        """The claims that the judge found broken."""
+        return [one.claim for one in self.conducted.judgement.violations]
 
 
 def script_of(explorer: Explorer, schedule: Schedule) -> ScheduleScript:
@@ -52,15 +84,14 @@ def script_of(explorer: Explorer, schedule: Schedule) -> ScheduleScript:
 def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: ScheduleScript, command: str) -> Enacted:
     """Bring up a cluster, go through the schedule there, and judge the run. Raises as ``lab.run.runner.run`` does.
 
-    Where the cluster differs, it is tried again: on a busy machine a key can expire too early. The sentence states how often.
+    Where the cluster differs, it is tried again: on a busy machine a key can expire too early.
     """
     done = _enact(supervisor, stage, schedule, script, command)
     for number in range(2, TRIES + 1):
-        if done.followed:
+        if done.agreement is not Agreement.DIFFERS:
             break
         done.conducted.folder.discard()
-        done = _enact(supervisor, stage, schedule, script, command)
-        done = done._replace(sentence=f"{done.sentence} (try {number} of at most {TRIES})")
+        done = _enact(supervisor, stage, schedule, script, command)._replace(tries=number)
     return done
 
 
@@ -88,7 +119,7 @@ def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Sch
     bring_up = partial(cluster, steps=controller.address)
     done = conduct(supervisor, stage, scenario, drive, command, bring_up=bring_up, drive_injects=True)
     if drive.difference:
-        return Enacted(done, False, f"it differs at {drive.difference}", False)
+        return Enacted(done, Agreement.DIFFERS, difference=drive.difference)
     return _compared(done, claim, script.moves)
 
 
@@ -102,28 +133,21 @@ def _claim(schedule: Schedule, moves: Sequence[Move]) -> Claim:
 def _compared(done: Conducted, claim: Claim, moves: Sequence[Move]) -> Enacted:
     """Compare what the judge found with what the explorer found."""
     found = list(dict.fromkeys(finding for move in moves for finding in move.found if finding.claim is claim))
-    if not found:
-        return Enacted(
-            done, not done.judgement.violations, "each command and each reply was the same, and nothing was to break", True
-        )
-    how = dict.fromkeys(say.broken(of_finding(one)) for one in found)
-    explored = f"{claim.name}: {'; '.join(how)}"
-    judged = [one for one in done.judgement.violations if one.claim == claim.name]
-    if judged:
-        lost = f", {counted(done.judgement.lost, 'increment')} lost" if done.judgement.lost else ""
-        saw = "; ".join(f"{seen(one)}: {say.mechanism(one.mechanism)}" for one in judged)
-        return Enacted(done, True, f"same {'loss' if lost else 'harm'}: {explored} (the judge: {saw}{lost})", True)
-    others = ", ".join(one.claim for one in done.judgement.violations)
-    if _has(found, Harm.THEFT) and done.findings.thefts:
-        also = f"what was lost breaks {others}" if others else "it destroyed no increment of the others"
-        return Enacted(done, True, f"same theft: {explored} ({also})", True)
-    if _has(found, Harm.STUCK, Harm.LOCKED, Harm.ASLEEP) and done.findings.gave_up and not others:
-        waited = counted(done.findings.gave_up, "request")
-        return Enacted(
-            done, True, f"same harm: {explored} ({waited} waited in vain; the judge has no claim for this fault)", True
-        )
-    sentence = f"same commands and replies, but the judge finds {others or 'no claim'} broken, and the explorer {explored}"
-    return Enacted(done, False, sentence, True)
+    enacted = Enacted(done, Agreement.OTHERWISE, found)
+    return enacted._replace(agreement=_agreement(enacted))
+
+
+def _agreement(one: Enacted) -> Agreement:
+    findings = one.conducted.findings
+    if not one.explored:
+        return Agreement.OTHERWISE if one.others else Agreement.NOTHING
+    if one.judged:
+        return Agreement.LOSS if one.conducted.judgement.lost else Agreement.HARM
+    if _has(one.explored, Harm.THEFT) and findings.thefts:
+        return Agreement.THEFT_AND_LOSS if one.others else Agreement.THEFT
+    if _has(one.explored, Harm.STUCK, Harm.LOCKED, Harm.ASLEEP) and findings.gave_up and not one.others:
+        return Agreement.IN_VAIN
+    return Agreement.OTHERWISE
 
 
 def _has(found: Sequence[Finding], *harms: Harm) -> bool:

@@ -64,14 +64,9 @@ class ScheduleScript(Walk):
         return len(self.world.trees)
 
 
-def not_possible(events: Sequence[ScheduleEvent]) -> str:
-    """Return which event cannot be done to real replicas, and why; empty if all can."""
-    for number, event in enumerate(events, 1):
-        if event.kind is CHOICE:
-            return f"event {number}, {event}: a real replica draws its own random numbers"
-        if event.kind is FAILURE:
-            return f"event {number}, {event}: the counter of a real replica answers"
-    return ""
+def not_possible(events: Sequence[ScheduleEvent]) -> tuple[int, ScheduleEvent] | None:
+    """Return the number of the first event that cannot be done to real replicas, and the event: a draw, or work that fails."""
+    return next(((number, event) for number, event in enumerate(events, 1) if event.kind in (CHOICE, FAILURE)), None)
 
 
 class Enactment:

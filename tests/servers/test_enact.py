@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from lab.commands.replay import typed
-from lab.enact.enact import enact, script_of
+from lab.enact.enact import Agreement, enact, script_of
 from lab.explore.decision import Explorer
 from lab.explore.server import redis_server
 from lab.scenario import reader as scenarios
@@ -19,18 +19,18 @@ from tests.sampled import sampled
 from tests.trial import trial
 
 SHORTEST = {
-    # stage and schedule: the TTL, the work, how the sentence begins
-    "none:ABAB": (1000, 0, "same loss: exclusive"),
-    "ttl:A3BpAt1000BrAA": (1000, 0, "same theft: releases_only_its_own"),
+    # stage and schedule: the TTL, the work, what both saw
+    "none:ABAB": (1000, 0, Agreement.LOSS, "exclusive"),
+    "ttl:A3BpAt1000BrAA": (1000, 0, Agreement.THEFT, "releases_only_its_own"),
     # long work: the theft breaks one claim, and the increment that is lost afterwards another
-    "ttl:A2Bt1000B2t1600A2": (1000, 1600, "same theft: releases_only_its_own"),
-    "uuid:A4BpAt1000BrAA": (1000, 0, "same theft: releases_atomically"),
-    "lua:A2Bt1000B2t1600A2t2000t2600B": (1000, 1600, "same loss: held_to_the_end"),
-    "watchdog:A2BpAt1500B3rAA": (1500, 0, "same loss: survives_a_late_freeze"),
-    "lua:xABt1000": (1000, 0, "same harm: survives_a_lost_reply"),
-    "lua:A2wB2AB": (1000, 0, "same loss: survives_store_restart"),
+    "ttl:A2Bt1000B2t1600A2": (1000, 1600, Agreement.THEFT_AND_LOSS, "releases_only_its_own"),
+    "uuid:A4BpAt1000BrAA": (1000, 0, Agreement.THEFT, "releases_atomically"),
+    "lua:A2Bt1000B2t1600A2t2000t2600B": (1000, 1600, Agreement.LOSS, "held_to_the_end"),
+    "watchdog:A2BpAt1500B3rAA": (1500, 0, Agreement.LOSS, "survives_a_late_freeze"),
+    "lua:xABt1000": (1000, 0, Agreement.HARM, "survives_a_lost_reply"),
+    "lua:A2wB2AB": (1000, 0, Agreement.LOSS, "survives_store_restart"),
     # a waiter that sleeps until a message comes does not try in vain meanwhile
-    "pubsub:ABbBpAt1000B2rAA2B": (1000, 0, "same loss: survives_a_freeze"),
+    "pubsub:ABbBpAt1000B2rAA2B": (1000, 0, Agreement.LOSS, "survives_a_freeze"),
 }
 
 
@@ -55,11 +55,11 @@ def enacted(text, ttl_ms, work_ms, real, stage=None):
 def test_same_on_the_cluster(text, servers, tmp_path, monkeypatch):
     """The cluster sends the same commands, is answered the same, and the judge finds the same claim broken."""
     monkeypatch.chdir(tmp_path)
-    ttl_ms, work_ms, begins = SHORTEST[text]
+    ttl_ms, work_ms, agreement, claim = SHORTEST[text]
     done = enacted(text, ttl_ms, work_ms, servers)
 
-    assert done.sentence.startswith(begins)
-    assert (done.same, done.followed) == (True, True)
+    assert (done.agreement, {one.claim.name for one in done.explored}) == (agreement, {claim})
+    assert done.same
 
 
 def test_another_lock_differs(servers, tmp_path, monkeypatch):
@@ -69,8 +69,8 @@ def test_another_lock_differs(servers, tmp_path, monkeypatch):
     (tmp_path / "other.py").write_text(textwrap.dedent(OTHER), encoding="utf-8")
     done = enacted("lua:A4", 1000, 0, servers, find_stage(str(tmp_path / "other.py")))
 
-    assert (done.same, done.followed) == (False, False)
-    assert "it differs at event 3, A: A sends DEL L, and not EVALSHA" in done.sentence
+    assert (done.same, done.agreement) == (False, Agreement.DIFFERS)
+    assert "event 3, A: A sends DEL L, and not EVALSHA" in done.difference
 
 
 OTHER = '''

@@ -12,12 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from app.lock import Claim
 from app.locks import stage
 from lab.commands.explore import WITHIN_S
-from lab.commands.explored_words import WHY
 from lab.errors import ExitStatus
 from lab.explore.decision import Undecided
 from lab.explore.server import PREFIX, sweep
+from lab.language import Language
+from lab.story import say
+from lab.text import WIDTH, letters_of
 from tests.command import Started, gone, lab, wait_for, warm
 
 LOCKS = Path(__file__).with_name("locks")
@@ -80,6 +83,21 @@ def test_a_broken_promise(tmp_path):
     assert " --show " in lines[-1]
     command = next(line.partition("lab replay ")[2] for line in done.out.splitlines() if "lab replay" in line)
     assert warm("replay", command, cwd=tmp_path).status == ExitStatus.BROKEN
+
+
+def test_in_chinese(tmp_path):
+    """Where the environment is Chinese, so are the story and the verdict. A line of the table fits into 80 columns."""
+    chinese = {"LC_ALL": "zh_CN.UTF-8"}
+    wrong = LOCKS / "broken" / "compares_in_two_steps.py"
+    done = lab("explore", wrong, "--pauses", "1", "--no-confirm", cwd=tmp_path, env=chinese)
+
+    headline = say.text("explored", "breaks", Language.CHINESE, stage=wrong.stem)
+    lines = done.out.splitlines()
+    table = lines[lines.index(headline) : lines.index(say.text("explored", "unpromised", Language.CHINESE))]
+    assert say.text("lanes", "signs", Language.CHINESE) in done.out
+    assert len(table) > 3
+    assert max(map(letters_of, table)) <= WIDTH
+    assert sum(say.claim(claim.name, "holds", Language.CHINESE) in done.out for claim in Claim) > 2
 
 
 def test_lock_that_only_raises(tmp_path):
@@ -221,6 +239,6 @@ def test_interrupted(tmp_path):
     assert done.status == ExitStatus.INTERRUPTED
     assert verdict_of(done)
     assert "Decided: " in done.out
-    assert WHY[Undecided.INTERRUPTED] in done.out
-    assert WHY[Undecided.TIME] not in done.out
+    assert say.text("undecided", Undecided.INTERRUPTED) in done.out
+    assert say.text("undecided", Undecided.TIME) not in done.out
     assert "Traceback" not in done.err

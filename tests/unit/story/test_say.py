@@ -6,8 +6,10 @@ from string import Formatter
 import pytest
 from msgspec.structs import replace
 
+from lab.enact.enact import Agreement
 from lab.evidence.fault_record import Effect
 from lab.evidence.loss import Mechanism
+from lab.explore.decision import Undecided
 from lab.explore.search.event import NONE, Budget
 from lab.explore.search.harm import Harm, Why
 from lab.explore.search.in_words import ORDINALS, name_of
@@ -63,6 +65,8 @@ def test_each_kind_has_words():
     assert {harm.value for harm in Harm} <= {kind.value for kind in Kind}
     assert set(say.words(ENGLISH)["mechanism"]) == {one.value for one in Mechanism}
     assert {name.removesuffix("_several") for name in say.words(ENGLISH)["fact"]} == {one.value for one in Code}
+    assert {*Undecided} == set(say.words(ENGLISH)["undecided"])
+    assert {*Agreement} <= set(say.words(ENGLISH)["enacted"])
     assert {*Verdict} == set(say.words(ENGLISH)["in_a_word"]) <= set(say.words(ENGLISH)["verdict"])
     assert set(say.words(ENGLISH)["why"]) == {why.value for why in Why if why}
     assert set(say.words(ENGLISH)["fault"]) == set(faults())
