@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,19 +40,23 @@ from lab.explore.decision import OPEN, Explorer
 from lab.explore.questions import SearchOptions, decidable
 from lab.explore.store.others import why_not
 from lab.interrupts import interruptible
-from lab.paths import HOME, REPORTS, shown
+from lab.language import Language, of_environment
+from lab.paths import HOME, REPORTS
 from lab.pipeline import publish_site
+from lab.report.html import named
 from lab.report.scorecard import VOTERS, VOTERS_REQUESTS
-from lab.report.terminal import STYLES, terminal
+from lab.report.terminal import STYLES, terminal, where_to_look
 from lab.report.tested_lock import (
     BREAKS,
     TestedClaim,
     TestedLock,
     badge,
+    headline,
     in_short,
     in_words,
     junit,
     ordered,
+    orders_in_words,
     speed_in_words,
     write_page,
 )
@@ -58,8 +64,8 @@ from lab.run import environment
 from lab.scenario.libraries import library_in
 from lab.scenario.requirements import VOTED
 from lab.scenario.stages import find_stage
+from lab.story import say
 from lab.story.lanes import draw
-from lab.text import counted
 
 NO_SEARCH = "no search looks at what the lock promises"
 ABOUT = ("language", "used", "lock", "options")  # of a published library, in the record
@@ -176,7 +182,8 @@ def _explored(stage: Stage, asked: LockTest, tested: TestedLock, folder: Path) -
                 row.schedule = f"orders/{row.claim}.svg"
                 row.again = replay(_named(stage), one.question, one.broken) or f"lab explore {_named(stage)} --out FOLDER"
                 orders.mkdir(parents=True, exist_ok=True)
-                (folder / row.schedule).write_text(draw(one.story), encoding="utf-8")
+                for language in Language:
+                    named(folder / row.schedule, language).write_text(draw(one.story, language), encoding="utf-8")
         yield from ()
 
     explore(stage, SearchOptions(), asked.budget_s, Wanted(about=stage.claims, out=orders, confirm=False, then=keep))
@@ -197,8 +204,9 @@ def _run(stage: Stage, asked: LockTest, tested: TestedLock, tasks: Sequence[OwnC
     print_left_out(console, [stage], left_out)
     tested.notes += [f"Not run: {task.scenario.name}: {task.reason}" for task in left_out]
     number = sum(not task.kind for task in tasks)
-    rounds = f" of {counted(asked.repeat, 'round')} each" if asked.repeat > 1 else ""
-    console.print(f"{counted(number, 'run')}{rounds}, {asked.jobs} at a time", style="dim")
+    language = of_environment(os.environ)
+    rounds = say.text("tested", "rounds", language, asked.repeat) if asked.repeat > 1 else ""
+    console.print(say.text("tested", "runs", language, number, rounds=rounds, jobs=asked.jobs), style="dim")
     with interruptible(), warm_runs():
         are_voters = stage.library and stage.store == VOTED
         for task in tasks:
@@ -225,21 +233,23 @@ def _collected(tested: TestedLock, tasks: Sequence[OwnCell]) -> None:
 
 def _written(tested: TestedLock, asked: LockTest, folder: Path, console: Console) -> None:
     """Print the result, and write what was asked for."""
+    language = of_environment(os.environ)
+    said, mark = partial(say.text, "test_page", language=language), say.words(language)["mark"]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("promise", "verdict", "every order", "runs"):
-        table.add_column(name, overflow="fold", no_wrap=name in ("promise", "verdict"))
+    for name in ("promise", "verdict", "orders", "runs"):
+        table.add_column(said(name), overflow="fold", no_wrap=name in ("promise", "verdict"))
     for one in tested.claims:
-        runs = ", ".join(f"{cell.scenario} {in_short(cell)}" for cell in one.cells)
-        verdict = f"[{STYLES.get(one.verdict, 'dim')}]{in_words(one)}[/]"
-        table.add_row(one.claim, verdict, one.orders.replace("_", " ") or "–", runs or "–")
+        runs = "\n".join(f"{cell.scenario} {in_short(cell, language)}" for cell in one.cells)
+        verdict = f"[{STYLES.get(one.verdict, 'dim')}]{in_words(one, language)}[/]"
+        table.add_row(one.claim, verdict, orders_in_words(one, language), runs or "–")
     console.print()
     console.print(table)
-    console.print(f"\n{tested.stage}: {tested.headline}", style="bold", soft_wrap=True)
+    console.print(f"\n{tested.stage}{mark['colon']}{headline(tested, language)}", style="bold", soft_wrap=True)
     if tested.speed is not None:
-        console.print(f"Speed: {speed_in_words(tested.speed)}", soft_wrap=True)
+        console.print(said("speed", what=speed_in_words(tested.speed, language)), soft_wrap=True)
     page = write_page(tested, folder, REPORTS / "runs")
     if asked.junit is not None:
         asked.junit.write_text(junit(tested), encoding="utf-8")
     if asked.badge is not None:
         asked.badge.write_text(badge(tested), encoding="utf-8")
-    console.print(f"Look at {shown(page.resolve())}", soft_wrap=True)
+    where_to_look(console, named(page, language).resolve())

@@ -25,7 +25,7 @@ from lab.interrupts import Interrupted, interruptible
 from lab.paths import COMMAND, HOME, REPORTS, need_clone, shown
 from lab.report import scorecard
 from lab.report.terminal import terminal
-from lab.report.tested_lock import TestedLock
+from lab.report.tested_lock import TestedLock, headline
 from lab.scenario.libraries import LibraryLock, fingerprint, load, names, scenarios_of
 from lab.servers import environments
 from lab.text import counted
@@ -83,7 +83,7 @@ def measure(asked: ToMeasure) -> int:
                 console.print(f"{lock.name}: left out: {why}", style="bold red", soft_wrap=True, markup=False)
                 continue
             how_far = f"{number} of {len(ready)}, {tested.took_s:.0f} s{_left(ready[number:], before)}"
-            console.print(f"{lock.name}: {tested.headline} ({how_far})", soft_wrap=True, markup=False)
+            console.print(f"{lock.name}: {headline(tested)} ({how_far})", soft_wrap=True, markup=False)
             scorecard.write_page(folder, folder)
     console.print(str(shown(scorecard.write_page(folder, folder).resolve())), style="dim", soft_wrap=True)
     if left_out:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -18,21 +19,20 @@ from lab.experiments.benchmark import pairwise
 from lab.experiments.matrix import in_order, lacking
 from lab.experiments.matrix_round import count, in_parallel, judged, judgement_of
 from lab.judge.judgement import Judgement, Verdict
+from lab.language import of_environment
 from lab.report.matrix import Cell, cell_requests
 from lab.report.tested_lock import Speed, TestedCell
 from lab.scenario import reader as scenarios
 from lab.scenario.reader import ENDING
 from lab.scenario.scenario import Scenario, override
 from lab.servers import external_stores, stores
+from lab.story import say
 
 NEXT_TO, UNDER = "lua", "rush"  # with which stage the speed is compared, and under which scenario
 # the speed of a lock that lets two in, or nobody, says nothing
 SHOWN = (Verdict.KEPT, Verdict.UNSEEN, Verdict.ADMITTED)
-UNCLAIMED, UNFIT, MISSING = (
-    "test a claim that the stage does not make",
-    "do not fit the stage",
-    "need a program that is not installed",
-)
+# why a scenario is left out: it tests a claim that the stage does not make; it does not fit; a program is not installed
+UNCLAIMED, UNFIT, MISSING = "unclaimed", "unfit", "missing"
 
 
 @dataclass
@@ -155,7 +155,8 @@ def print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[Own
             out = [task for task in tasks if task.kind == kind and task.stage is stage]
             if out:
                 names = ", ".join(task.scenario.name for task in out)
-                console.print(f"{stage.name}: left out, because they {kind}: {names}", soft_wrap=True)
+                said = say.text("left_out", kind, of_environment(os.environ), stage=stage.name, names=names)
+                console.print(said, soft_wrap=True)
             for task in out if kind is not UNCLAIMED else ():
                 console.print(f"  {task.scenario.name}: {escape(task.reason)}", style="dim", soft_wrap=True)
     for program in sorted({name for task in tasks if task.kind == MISSING for name in lacking(task.scenario, task.stage)}):

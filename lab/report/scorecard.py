@@ -33,6 +33,7 @@ from lab.report.tested_lock import (
     in_short,
     in_words,
     ordered,
+    orders_in_words,
     speed_in_words,
 )
 from lab.scenario import reader
@@ -189,7 +190,7 @@ def _about(one: Entry, start: Path, folder: Path) -> Iterator[str]:
             f"`{each.claim}`",
             _promised(each) if each.words else "promised" if each.promised else "no promise",
             _said(each),
-            each.orders.replace("_", " ") or "–",
+            orders_in_words(each),
             "; ".join(f"`{cell.scenario}`: {in_short(cell)}" for cell in each.cells) or "–",
         ]
         for each in claims

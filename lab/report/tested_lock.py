@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,11 +17,11 @@ import msgspec
 from app.lock import Claim
 from lab.errors import ExitStatus
 from lab.language import Language
-from lab.report.html import page
+from lab.report.html import in_both, named, page
 from lab.report.matrix import Cell, Origin
 from lab.report.statistics import mean_of_ratios
-from lab.story.say import ENGLISH
-from lab.story.verdict import because
+from lab.story.say import ENGLISH, text, words
+from lab.story.verdict import because, promise
 from lab.text import counted, thousands
 
 HOLDS, BREAKS = "holds", "breaks"  # of a decision
@@ -64,7 +65,7 @@ class TestedClaim(msgspec.Struct, kw_only=True):
     link: str = ""
     # what every order of events decided: holds, breaks, not_decided, not_looked_at; empty where no order was looked at
     orders: str = ""
-    # the picture of a shortest schedule that breaks it, a file next to the page; empty without one
+    # the picture of a shortest schedule that breaks it, a file next to the page, with one for each language; empty without one
     schedule: str = ""
     # the command that shows the schedule again
     again: str = ""
@@ -177,15 +178,6 @@ class TestedLock(msgspec.Struct, kw_only=True):
         return [one.claim for one in self.promised if one.verdict in verdicts]
 
     @property
-    def headline(self) -> str:
-        """Return the result in a line."""
-        broken, kept, open_ = self.names(BROKEN), self.names(KEPT), self.names(UNDECIDED, NOT_SHOWN)
-        if broken:
-            return f"{counted(len(broken), 'promise')} of {len(self.promised)} broken: {', '.join(broken)}"
-        rest = f"; nothing was shown of {', '.join(open_)}" if open_ else ""
-        return f"{len(kept)} of {counted(len(self.promised), 'promise')} kept{rest}"
-
-    @property
     def status(self) -> ExitStatus:
         """Return 1 if a promise is broken, 3 if nothing was shown of one, else 0."""
         if self.names(BROKEN):
@@ -193,53 +185,79 @@ class TestedLock(msgspec.Struct, kw_only=True):
         return ExitStatus.NOTHING_SHOWN if self.names(UNDECIDED, NOT_SHOWN, FAILS) or not self.promised else ExitStatus.GOOD
 
 
-def speed_in_words(found: Speed) -> str:
+def headline(tested: TestedLock, language: Language = ENGLISH) -> str:
+    """Return the result in a line."""
+    said, listed = partial(text, "tested", language=language), words(language)["mark"]["names_comma"].join
+    broken, kept, open_ = tested.names(BROKEN), tested.names(KEPT), tested.names(UNDECIDED, NOT_SHOWN)
+    number = len(tested.promised)
+    if broken:
+        return said("broken", n=len(broken), of=number, claims=listed(broken))
+    rest = said("rest", claims=listed(open_)) if open_ else ""
+    return said("kept", n=number, kept=len(kept), rest=rest)
+
+
+def speed_in_words(found: Speed, language: Language = ENGLISH) -> str:
     """Return what the lock costs next to the other one, as sentences."""
     mean, next_to = (sum(one) / len(one) for one in (found.per_s, found.next_to_per_s))
-    return (
-        f"{found.ratio:.2f} of the speed of {found.next_to}: {thousands(mean)} increments a second next to {thousands(next_to)}, "
-        f"means of {len(found.per_s)} runs of each, made in turn. {found.commands:g} commands an increment next to "
-        f"{found.next_to_commands:g}. Longest wait {thousands(found.longest_wait_ms)} ms next to "
-        f"{thousands(found.next_to_longest_wait_ms)} ms."
+    return text(
+        "tested",
+        "speed",
+        language,
+        len(found.per_s),
+        ratio=f"{found.ratio:.2f}",
+        stage=found.next_to,
+        per_s=thousands(mean),
+        other_per_s=thousands(next_to),
+        commands=f"{found.commands:g}",
+        other_commands=f"{found.next_to_commands:g}",
+        wait_ms=thousands(found.longest_wait_ms),
+        other_wait_ms=thousands(found.next_to_longest_wait_ms),
     )
 
 
-def in_short(cell: TestedCell) -> str:
+def in_short(cell: TestedCell, language: Language = ENGLISH) -> str:
     """Return the verdicts of a cell, and how many runs had each, the worst first: ``BROKEN 2 of 3, KEPT 1 of 3``."""
-    return listed(cell.tally)
+    return listed(cell.tally, language)
 
 
-def listed(tally: dict[str, int]) -> str:
+def listed(tally: dict[str, int], language: Language = ENGLISH) -> str:
     """Return how many runs had each verdict; without figures where there was one run."""
-    total = sum(tally.values())
-    if total <= 1:
-        return "".join(tally)
     order = (BROKEN, FAILS, KEPT, HELD, "VOID")
-    return ", ".join(f"{verdict} {tally[verdict]} of {total}" for verdict in order if tally.get(verdict))
+    found = [_of(verdict, tally, verdict, language) for verdict in order if tally.get(verdict)]
+    comma: str = words(language)["mark"]["names_comma"]
+    return comma.join(found)
 
 
-def in_words(one: TestedClaim) -> str:
+def orders_in_words(one: TestedClaim, language: Language = ENGLISH) -> str:
+    """Return what every order of events decided of a claim."""
+    return text("tested_orders", one.orders, language) if one.orders else "–"
+
+
+def in_words(one: TestedClaim, language: Language = ENGLISH) -> str:
     """Return the verdict of a claim with the runs on which it rests: ``KEPT 6 of 6``, ``held 3 of 3, though not promised``."""
+    said = partial(text, "tested", language=language)
+    worst, tally = one.breaking, one.tally
     match one.verdict:
         case "BROKEN":
-            worst = one.breaking
             is_whole = worst is not None and worst.tally[BROKEN] == worst.tries
-            return _of(BROKEN, worst.tally) if worst is not None and is_whole else f"{BROKEN} in some order"
+            made = _of(BROKEN, worst.tally, BROKEN, language) if worst and is_whole else said("in_some_order", verdict=BROKEN)
         case "NOT DECIDED":
-            return f"{UNDECIDED}: {listed(one.breaking.tally) if one.breaking else ''}"
+            made = said("not_decided", verdicts=listed(worst.tally, language) if worst else "")
         case "KEPT":
-            return _of(KEPT, one.tally) if one.tally[KEPT] else f"{KEPT} in every order"
+            made = _of(KEPT, tally, KEPT, language) if tally[KEPT] else said("in_every_order", verdict=KEPT)
         case "ADMITTED":
-            return f"{_of('fails', one.tally, FAILS)}, not promised"
+            made = said("not_promised", what=_of(said("fails"), tally, FAILS, language))
         case "UNSEEN":
-            return f"{_of('held', one.tally, HELD)}, though not promised"
-        case other:
-            return other
+            made = said("though_not_promised", what=_of(said("held"), tally, HELD, language))
+        case _:
+            made = said("not_shown")
+    return made
 
 
-def _of(word: str, tally: dict[str, int], verdict: str = "") -> str:
+def _of(word: str, tally: dict[str, int], verdict: str, language: Language) -> str:
+    """Return a word with the number of runs that had a verdict; without figures where there was one run."""
     total = sum(tally.values())
-    return f"{word} {tally[verdict or word]} of {total}" if total > 1 else word
+    return text("tested", "number", language, tally[verdict], what=word, of=total) if total > 1 else word
 
 
 def ordered(claims: Sequence[TestedClaim]) -> list[TestedClaim]:
@@ -253,15 +271,29 @@ LETTER_PX, PADDING_PX = 6.6, 12
 
 
 def write_page(tested: TestedLock, folder: Path, runs: Path) -> Path:
-    """Write ``test.json`` and ``test.html``. runs: the folder of run folders, which the page links to. Return the page."""
+    """Write ``test.json``, and the page in each language. Return the path of the English one.
+
+    runs: the folder of run folders, which the page links to. The pictures of schedules are in the folder already.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "test.json").write_bytes(msgspec.json.format(msgspec.json.encode(tested), indent=1) + b"\n")
-    pictures = {one.claim: _inlined(folder / one.schedule) for one in tested.claims if one.schedule}
-    where = {cell.run: _link(runs / cell.run, folder) for one in tested.claims for cell in one.cells if cell.run}
-    path = folder / "test.html"
-    words = {"in_words": in_words, "in_short": in_short, "speed_in_words": speed_in_words}
-    path.write_text(page("test.html", tested=tested, pictures=pictures, where=where, **words), encoding="utf-8")
-    return path
+    return in_both("test.html", folder / "test.html", lambda language: _values(tested, folder, runs, language))[0]
+
+
+def _values(tested: TestedLock, folder: Path, runs: Path, language: Language) -> dict[str, Any]:
+    """Return what the page shows in a language."""
+    cells = [cell for one in tested.claims for cell in one.cells if cell.run]
+    return {
+        "tested": tested,
+        "pictures": {one.claim: _inlined(named(folder / one.schedule, language)) for one in tested.claims if one.schedule},
+        "where": {cell.run: _link(runs / cell.run, folder, language) for cell in cells},
+        "say": partial(text, "test_page", language=language),
+        "end": words(language)["mark"]["end"],
+        "colon": words(language)["mark"]["colon"],
+        "headline": headline(tested, language),
+        "sentence": lambda one: promise(one.claim, language),
+        **{said.__name__: partial(said, language=language) for said in (in_words, in_short, orders_in_words, speed_in_words)},
+    }
 
 
 def _inlined(path: Path) -> str:
@@ -269,8 +301,8 @@ def _inlined(path: Path) -> str:
     return text[text.index("<svg") :]
 
 
-def _link(run: Path, folder: Path) -> str:
-    return os.path.relpath((run / "report.html").resolve(), folder.resolve())
+def _link(run: Path, folder: Path, language: Language) -> str:
+    return os.path.relpath(named(run / "report.html", language).resolve(), folder.resolve())
 
 
 class Case(NamedTuple):
@@ -291,8 +323,8 @@ def junit(tested: TestedLock) -> str:
     cases = []
     for one in tested.claims:
         if one.orders:
-            words = f"{one.sentence} {one.again}".strip()
-            cases.append(Case(f"{one.claim}: every order of events", one.orders == BREAKS, one.orders == HOLDS, words))
+            said = f"{one.sentence} {one.again}".strip()
+            cases.append(Case(f"{one.claim}: every order of events", one.orders == BREAKS, one.orders == HOLDS, said))
         for cell in one.cells:
             is_broken, name = cell.tally.get(BROKEN, 0) == cell.tries, f"{one.claim}: run of {cell.scenario}"
             is_shown = cell.verdict in (KEPT, "ADMITTED") or (cell.verdict == "UNSEEN" and not one.promised)
@@ -304,9 +336,9 @@ def badge(tested: TestedLock) -> str:
     """Return the result as a badge, a still SVG."""
     kept, broken = tested.names(KEPT), tested.names(BROKEN)
     verdict = BROKEN if broken else KEPT if tested.status is ExitStatus.GOOD else OPEN
-    words = {
+    said = {
         BROKEN: f"{counted(len(broken), 'promise')} broken",
         KEPT: f"{counted(len(kept), 'promise')} kept",
         OPEN: f"{len(kept)} of {counted(len(tested.promised), 'promise')} shown",
     }[verdict]
-    return page("badge.svg.j2", name="lock lab", words=words, colour=COLOURS[verdict], letter=LETTER_PX, padding=PADDING_PX)
+    return page("badge.svg.j2", name="lock lab", words=said, colour=COLOURS[verdict], letter=LETTER_PX, padding=PADDING_PX)

@@ -14,6 +14,8 @@ from lab.paths import REFERENCE
 from lab.report import run_data, site
 from lab.report.chart import LINES
 from lab.report.comparison import runs_in
+from lab.report.html import named
+from lab.report.tested_lock import TestedCell, TestedClaim, TestedLock, write_page
 from tests.command import run, wait_for
 from tests.sampled import sampled
 
@@ -101,6 +103,30 @@ def test_run_page_begins_with_its_claim(browser, lost):
 def test_comparison_page_is_accessible(browser, name):
     """Everybody can read a page of many runs."""
     in_both(browser, REFERENCE / name / "index.html", name or "comparison")
+
+
+def test_page_of_a_tested_lock(browser, tmp_path):
+    """Everybody can read what a lock was tested for, and the picture of a schedule ends where its words end."""
+    for language in Language:
+        shutil.copy(named(REFERENCE / "explore" / "uuid.svg", language), tmp_path)
+    cell = TestedCell(stage="x", scenario="release_race", claim="exclusive", verdict="BROKEN", run="one")
+    again = {"orders": "breaks", "schedule": "uuid.svg", "again": "lab replay uuid:A4BpAt3000BrAA"}
+    claims = [TestedClaim(claim="exclusive", cells=[cell], **again), TestedClaim(claim="fair", orders="not_looked_at")]
+    tested = TestedLock(lock="./x.py", stage="x", claims=claims, notes=["its TTL: whole seconds"], command="lab test ./x.py")
+    page = write_page(tested, tmp_path, tmp_path / "runs")
+
+    in_both(browser, page, "tested")
+    for path in (page, named(page, Language.CHINESE)):
+        ends = browser.open(path).evaluate(ENDS)
+        assert len(ends) > 10
+        assert max(ends) <= 1
+
+
+# where each text of a picture ends, as a share of the picture's width
+ENDS = """[...document.querySelectorAll("figure svg text")].map((one) => {
+  const { x, width } = one.getBBox();
+  return (x + width) / one.ownerSVGElement.viewBox.baseVal.width;
+})"""
 
 
 def test_matrix_cell_opens(browser):

@@ -14,6 +14,7 @@ from lab.paths import HOME
 from lab.report.terminal import terminal
 from lab.scenario import reader as scenarios
 from lab.scenario.stages import find_stage
+from lab.story import say
 
 LUA = (HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8")
 
@@ -121,9 +122,9 @@ def test_what_is_left_out_is_printed(mine, capsys, monkeypatch):
     print_left_out(terminal(), [stage], plan([stage], ["rush", "nested", "frozen_holder"], also=["nested"]))
 
     out = capsys.readouterr().out
-    assert f"my_lock: left out, because they {UNCLAIMED}: frozen_holder" in out
-    assert f"my_lock: left out, because they {UNFIT}: nested" in out
-    assert f"my_lock: left out, because they {MISSING}: rush" in out
+    assert say.text("left_out", UNCLAIMED, stage="my_lock", names="frozen_holder") in out
+    assert say.text("left_out", UNFIT, stage="my_lock", names="nested") in out
+    assert say.text("left_out", MISSING, stage="my_lock", names="rush") in out
     assert "redis-server is not installed" in out
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from lab.errors import ExitStatus
-from lab.report.tested_lock import Speed, TestedCell, TestedClaim, TestedLock, in_words, ordered
+from lab.report.tested_lock import Speed, TestedCell, TestedClaim, TestedLock, headline, in_words, ordered
 
 
 def cell(scenario: str = "rush", **rounds: int) -> TestedCell:
@@ -57,8 +57,8 @@ def test_only_promises_count_for_the_lock():
 
     sound = TestedLock(lock="x", stage="x", claims=[kept, admitted])
     open_ = TestedLock(lock="x", stage="x", claims=[kept, some])
-    assert (sound.headline, sound.status) == ("1 of 1 promise kept", ExitStatus.GOOD)
-    assert (open_.headline, open_.status) == ("1 of 2 promises kept; nothing was shown of counts_once", ExitStatus.NOTHING_SHOWN)
+    assert (headline(sound), sound.status) == ("1 of 1 promise kept", ExitStatus.GOOD)
+    assert (headline(open_), open_.status) == ("1 of 2 promises kept; nothing was shown of counts_once", ExitStatus.NOTHING_SHOWN)
     assert ordered([admitted, some, kept])[-1] is admitted
 
 
