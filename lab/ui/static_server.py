@@ -22,6 +22,7 @@ from urllib.parse import unquote, urlsplit
 
 from lab.errors import BadInput, ExitStatus
 from lab.interrupts import interruptible
+from lab.language import NAMES as TAGS
 from lab.language import Language
 from lab.paths import REPORTS
 from lab.report import site
@@ -30,8 +31,7 @@ from lab.story import say
 
 HERE = "127.0.0.1"
 NAMES = (HERE, "localhost")
-MAIN = re.compile(rb"<main[^>]*>")
-IS_CHINESE = re.compile(rb'<html lang="zh')
+BODY = re.compile(rb"<body[^>]*>")
 
 
 def serve(port: int, reports: Path = REPORTS) -> int:
@@ -162,8 +162,15 @@ class SiteHandler(SimpleHTTPRequestHandler):
 
 
 def with_ways(content: bytes, ways: Mapping[str, str]) -> bytes:
-    """Return a page with links to the main pages at its top, in its language. The page itself is a file that knows no address."""
-    said = partial(say.text, "site_way", language=Language.CHINESE if IS_CHINESE.search(content) else Language.ENGLISH)
+    """Return a page with links to the main pages at its top. The page itself is a file that knows no address.
+
+    They are there in both languages, as a level is one page for both: lab.css shows those of the page's language.
+    """
+    navs = "".join(_nav(ways, language) for language in Language) if ways else ""
+    return BODY.sub(lambda found: found[0] + navs.encode(), content, count=1)
+
+
+def _nav(ways: Mapping[str, str], language: Language) -> str:
+    said = partial(say.text, "site_way", language=language)
     links = "".join(f'<a href="{html.escape(address)}">{html.escape(said(name))}</a>' for name, address in ways.items())
-    nav = f'\n<nav class="ways" aria-label="{said("ways")}">{links}</nav>' if links else ""
-    return MAIN.sub(lambda found: found[0] + nav.encode(), content, count=1)
+    return f'\n<nav class="site ways" lang="{TAGS[language].tag}" aria-label="{said("ways")}">{links}</nav>'

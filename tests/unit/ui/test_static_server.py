@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.language import Language
+from lab.language import NAMES, Language
 from lab.story import say
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
@@ -162,12 +162,13 @@ def test_served_pages_lead_to_each_other(reports):
         connection.close()
         server.state.close()
 
-    assert [say.text("site_way", "runs", one) in page for one, page in zip(Language, (text, chinese), strict=True)] == [
-        True,
-        True,
-    ]
-    assert say.text("site_way", "runs") not in chinese
-    links = re.findall(r'<a href="([^"]+)">', text.partition("<main class='wide'>")[2].partition("a run")[0])
-    assert links == ["/", "/index.html", "/reference/matrix/index.html", "/play/index.html"]
+    for page in (text, chinese):
+        navs = re.findall(r'<nav class="site ways" lang="([^"]+)" aria-label="([^"]+)">(.*)</nav>', page.partition("<main")[0])
+        assert [tag for tag, _, _ in navs] == [names.tag for names in NAMES.values()]
+        for language, (_, label, inside) in zip(Language, navs, strict=True):
+            assert label == say.text("site_way", "ways", language)
+            assert say.text("site_way", "runs", language) in inside
+            links = re.findall(r'<a href="([^"]+)">', inside)
+            assert links == ["/", "/index.html", "/reference/matrix/index.html", "/play/index.html"]
     assert without["matrix"] == "/index.html#matrix"
     assert run.read_text(encoding="utf-8") == "<body><main class='wide'>a run</main>"
