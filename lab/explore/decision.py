@@ -208,7 +208,7 @@ class Explorer:
         if task.ttl_ms not in self._probes:
             self._probes[task.ttl_ms] = Probe(program, self.lock, self.counter)
         probe = self._probes[task.ttl_ms]
-        known = probe.free(self.lock.empty, 0)
+        known = probe.known()
         world = World(program, trees_of(program, replicas), self.lock, self.counter)
         world.about = world.about._replace(oracle=probe, known=known)
         if isinstance(self.lock, Nodes) and self._treats_alike:

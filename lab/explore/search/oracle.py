@@ -1,20 +1,23 @@
 """Would a fresh client get the lock now? The stage's own code and the real Redis decide it, for each state of the store.
 
-A fresh client is a replica that no search has: it runs alone from that state, nobody else does anything, and no time passes. What
-it is granted before it must wait is free. So whose the lock is follows from what the lock does, and not from the names of keys.
+A fresh client is a replica that no search has: it runs alone from that state, nobody else does anything, and at the store no
+time passes. What it is granted before it must wait is free. Some locks sleep before they ask, or before they look again at what
+they have set: then the client begins so much earlier. So whose the lock is follows from what the lock does, and not from the
+names of keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-from lab.explore.code.operation import Granted
+from lab.explore.code.operation import Granted, Listen, Nap, Until
 from lab.explore.code.program import Program, Task
 from lab.explore.code.tree import Tree
 from lab.explore.model import GRID_MS, Memo
 from lab.explore.search import ghosts
-from lab.explore.search.event import CHOICE, NONE
+from lab.explore.search.event import CHOICE, CLOCK, NOBODY, NONE, ScheduleEvent
 from lab.explore.search.ghosts import Oracle
+from lab.explore.search.move import Move
 from lab.explore.search.moves import happenings
 from lab.explore.search.state import RUNS, State
 from lab.explore.search.world import World
@@ -34,6 +37,7 @@ class Probe(Oracle):
         self.program.drawing.tokens = program.drawing.tokens
         self.lock = lock
         self.counter = counter
+        self.sleeps_ms = 0  # for how long a client that is alone sleeps before it is granted an empty store's lock
         self._found = Memo[tuple[int, int], frozenset[str]](self._granted)
         self._later = Memo[tuple[int, int, str], int | None](self._free_at_ms)
         self._worlds = Memo[tuple[int], World](self._world)
@@ -42,6 +46,14 @@ class Probe(Oracle):
         """End all fresh clients."""
         for world in self._worlds.values():
             world.close()
+
+    def known(self) -> frozenset[str]:
+        """Return what a client is granted where the store is empty, and learn for how long it sleeps before."""
+        while not (found := self._granted(self.lock.empty, 0)) and self.sleeps_ms < self.program.task.ttl_ms:
+            self.sleeps_ms += GRID_MS
+        if not found:
+            self.sleeps_ms = 0
+        return found
 
     def free(self, lock: int, now_ms: int) -> frozenset[str]:
         return self._found[lock, now_ms]
@@ -80,15 +92,16 @@ class Probe(Oracle):
         return World(self.program, [Tree(self.program, FRESH, now_ms)], self.lock, self.counter)
 
     def _granted(self, lock: int, now_ms: int) -> frozenset[str]:
-        world = self._worlds[now_ms,]
+        begins_ms = max(0, now_ms - self.sleeps_ms)
+        world = self._worlds[begins_ms,]
         found: set[str] = set()
         # a stage without a store is in its work at once
         found.update(mark.key for _, mark in world.trees[0].nodes[0].marks if isinstance(mark, Granted) and mark.key)
-        todo = [State((0,), (RUNS,), lock, 0, now_ms, NONE, ghosts.beginning(1))]
+        todo = [State((0,), (RUNS,), lock, 0, begins_ms, NONE, ghosts.beginning(1))]
         steps = 0
         while todo and steps < MOST_STEPS:
             state = todo.pop()
-            possible = happenings(world, state, now_ms)
+            possible = happenings(world, state, state.now_ms) or _woken(world, state, begins_ms + self.sleeps_ms)
             draws = bool(possible) and possible[0].event.kind is CHOICE
             for did in possible if draws else possible[:1]:
                 steps += 1
@@ -97,3 +110,14 @@ class Probe(Oracle):
                 if not granted:
                     todo.append(did.state)
         return frozenset(found)
+
+
+def _woken(world: World, state: State, until_ms: int) -> list[Move]:
+    """Return that a client wakes up, if it does so until then. At the store, no time has passed."""
+    sleeps = (one.at_ms for *_, one in world.threads(state) if isinstance(one, Until | Nap | Listen) and one.at_ms is not None)
+    at_ms = min((one for one in sleeps if one > state.now_ms), default=FAR_MS)
+    if at_ms > until_ms:
+        return []
+    did = Move(world, state, ScheduleEvent(CLOCK, NOBODY)).set(now_ms=at_ms)
+    did.settle(state)
+    return [did]

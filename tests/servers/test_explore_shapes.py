@@ -1,0 +1,124 @@
+"""Locks that sleep before they are granted, use functions, count who listens, name threads: each is decided as what it is."""
+
+from __future__ import annotations
+
+import gc
+import textwrap
+from time import monotonic
+from typing import Any, NamedTuple
+
+import pytest
+
+from lab.explore.decision import Undecided
+from lab.explore.questions import Question
+from lab.explore.search.event import Budget
+from tests.sampled import sampled
+from tests.servers.explored import WITHIN_S, exploring, question
+
+PROMISED = "exclusive releases_only_its_own freed_after_crash freed_after_failure serves_most_requests loses_no_wakeup"
+LOCK = '''\
+"""A lock by SET NX PX and a script that compares, with a change."""
+import contextlib, gc, threading, time, uuid
+import redis
+from app.adapter import adapted
+from app.lock import Grant, NotAcquired, Stage, claims
+COMPARE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
+class Lock:
+    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+        self.store, self.key, self.ttl_ms, self.retry_ms = store, key, ttl_ms, retry_ms
+        self.token = uuid.uuid4().hex
+    def run(self, work):
+        self.acquire()
+        try:
+            return work(Grant(self.key))
+        finally:
+            self.release()
+    def acquire(self):
+        while not self.tried():
+            time.sleep(self.retry_ms / 1000)
+    def tried(self):
+        return self.store.set(self.key, self.token, nx=True, px=self.ttl_ms)
+    def release(self):
+        return self.store.eval(COMPARE, 1, self.key, self.token)
+{change}
+STAGE = Stage(lock=Lock, store="redis", claims=claims("{promised}"), ttl_ms=3000)
+'''
+
+
+class Case(NamedTuple):
+    """A lock, a question about it, and what is decided."""
+
+    change: str
+    asked: Question
+    broken: str = ""
+    undecided: Undecided | None = None
+
+
+PAUSE, CRASH, FAILURE = (question(Budget(**{name: 1})) for name in ("pauses", "crashes", "failures"))
+LONG = question(work_ms=5000, nap_ms=700)
+ALONE = question(replicas=1)
+FUNCTIONS = '''
+LIBRARY = """#!lua name={name}s
+redis.register_function('{name}', function(keys, args) return redis.call('set', keys[1], args[1], 'NX'{ttl}) and 1 or 0 end)"""
+class Lock(Lock):
+    def tried(self):
+        try:
+            return self.store.fcall("{name}", 1, self.key, self.token)
+        except redis.ResponseError:
+            self.store.function_load(LIBRARY, replace=True)
+            return self.store.fcall("{name}", 1, self.key, self.token)
+'''
+SLEEPS = """
+class Lock(Lock):
+    def tried(self):
+        {before}
+        got = self.store.set(self.key, self.token, nx=True{ttl})
+        {after}
+        return got
+"""
+LISTENS = """
+class Lock(Lock):
+    def acquire(self):
+        with self.store.pubsub() as channel:
+            channel.subscribe(self.key)
+            super().acquire()
+    def release(self):
+        super().release()
+        if {published}:
+            raise RuntimeError("somebody listens")
+"""
+TOKEN = """
+class Lock(Lock):
+    def tried(self):
+        self.token = str({number})
+        return super().tried()
+"""
+WAIT, NOTHING, TTL = "time.sleep(0.3)", "pass", ", px=self.ttl_ms"
+CASES = {
+    # whether a lock is free is known of one that sleeps before it is granted
+    "sleeps before it asks, no TTL": Case(SLEEPS.format(before=WAIT, after=NOTHING, ttl=""), CRASH, "freed_after_crash"),
+    "sleeps when it has asked, no TTL": Case(SLEEPS.format(before=NOTHING, after=WAIT, ttl=""), CRASH, "freed_after_crash"),
+    "sleeps before it asks": Case(SLEEPS.format(before=WAIT, after=NOTHING, ttl=TTL), CRASH),
+    "sleeps when it has asked": Case(SLEEPS.format(before=NOTHING, after=WAIT, ttl=TTL), CRASH),
+    "sleeps, and frees nothing": Case(
+        SLEEPS.format(before=WAIT, after=NOTHING, ttl=TTL) + "    def release(self): pass",
+        FAILURE,
+        "freed_after_failure releases_only_its_own",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of loops that end in the middle
+@pytest.mark.parametrize("name", sampled(CASES, [*CASES][::3]))
+def test_what_is_decided(name, real, tmp_path):
+    """What a lock breaks is named, and nothing else; what has no model is refused."""
+    change, asked, broken, undecided = CASES[name]
+    own = tmp_path / "shaped.py"
+    own.write_text(LOCK.format(change=textwrap.dedent(change), promised=PROMISED), encoding="utf-8")
+    with exploring(real, own) as explorer:
+        answer: Any = explorer.answer(asked, monotonic() + WITHIN_S)
+    gc.collect()
+
+    assert (answer.undecided, answer.about if undecided is None else "") == (undecided, "")
+    found = {claim.name for claim in answer.found.broken} & set(PROMISED.split()) if answer.found else set()
+    assert found == set(broken.split())
