@@ -105,6 +105,19 @@ CASES = {
         FAILURE,
         "freed_after_failure releases_only_its_own",
     ),
+    # PUBLISH answers how many of the clients listen, and a closed subscription does not
+    "counts who listens": Case(LISTENS.format(published="self.store.publish(self.key, 1)"), ALONE),
+    "counts them in a transaction": Case(
+        LISTENS.format(published="self.store.pipeline().get(self.key).publish(self.key, 1).execute()[1]"), ALONE
+    ),
+    "counts them in a script": Case(
+        LISTENS.format(published="""self.store.eval("return redis.call('publish', KEYS[1], 1)", 1, self.key)"""),
+        ALONE,
+        undecided=Undecided.REFUSED,
+    ),
+    "asks who listens": Case(
+        LISTENS.format(published="self.store.pubsub_numsub(self.key)[0][1]"), ALONE, undecided=Undecided.REFUSED
+    ),
 }
 
 

@@ -111,6 +111,7 @@ class Replica:
         self.inside: set[int] = set()  # the requests that are in their work
         self.asking_again: set[int] = set()  # those of them that acquire their lock again
         self.connections = 0  # how many were made
+        self.closed: set[int] = set()  # those of them that were subscribed, and that the code has closed
         self.drawn: dict[tuple[str, int], int] = {}  # by line of the stage, how many fresh numbers
         self.has_new_token = False
         self.refusal: NotExplored | None = None  # what it has no model of, where the code has caught the exception

@@ -51,6 +51,8 @@ class Node(NamedTuple):
     writing: frozenset[int]
     # how often a request has gone to sleep between two tries; counted only where that ends it
     refused: int = 0
+    # the connections that were subscribed, and that the code has closed
+    closed: frozenset[int] = frozenset()
 
 
 class Tree:
@@ -138,6 +140,7 @@ def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None, prog
         frozenset(replica.asking_again),
         writing,
         (before.refused if before else 0) + napped,
+        frozenset(replica.closed),
     )
 
 

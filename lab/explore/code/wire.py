@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from lab.explore.code.operation import GAVE_UP, LOST, CommandSent, FanOut, Listen, Until
-from lab.explore.code.replica import Thread, current
+from lab.explore.code.replica import Thread, current, running
 from lab.explore.model import on_grid
 from lab.explore.store.commands import (
+    ASKS_WHO_LISTENS,
     EXEC,
     MULTI,
     SUBSCRIBING,
@@ -59,7 +60,7 @@ KNOWN: dict[bytes, dict[bytes, Answer]] = {
 }
 NOT_FOLLOWED = {
     "the server draws at random": (b"SPOP", b"SRANDMEMBER", b"RANDOMKEY", b"HRANDFIELD", b"ZRANDMEMBER"),
-    "the server answers from more than its keys": (b"OBJECT",),
+    "the server answers from more than its keys": (b"OBJECT", b"PUBSUB"),
     "channels of a cluster have no model": (b"SSUBSCRIBE",),
     "groups keep the server's own clock in a stream": (b"XREADGROUP", b"XAUTOCLAIM", b"XCLAIM"),
     "the explorer's server has its own settings": (b"CONFIG",),
@@ -137,7 +138,7 @@ class Wire:
             case b"PING" if self.is_listening:
                 return encoded((b"pong", b""))
             case b"FUNCTION" if part == b"LOAD":
-                self._check(called_in(words[-1]), REFUSED_IN_SCRIPTS)
+                self._check_script(words[-1])
                 return self.scripts.load_functions(words[-1])
         answer = KNOWN[name].get(part) if name in KNOWN else AT_ONCE.get(name, b"")
         if answer is None:
@@ -146,7 +147,7 @@ class Wire:
 
     def load(self, script: bytes) -> bytes:
         """Load a script, and return its name as a reply. Raises NotExplored."""
-        self._check(called_in(script), REFUSED_IN_SCRIPTS)
+        self._check_script(script)
         self.scripts.register(script.decode())
         return encoded(sha1(script).encode())
 
@@ -161,6 +162,11 @@ class Wire:
         if name in SUBSCRIBING:
             self.is_listening = True
         return (name, *words[1:])
+
+    def _check_script(self, text: bytes) -> None:
+        self._check(called_in(text), REFUSED_IN_SCRIPTS)
+        if ASKS_WHO_LISTENS.search(text):
+            raise current().refuse("its script uses what PUBLISH answers: who listens has no model within a script")
 
     def _check(self, names: Iterable[bytes], refused: Mapping[bytes, str]) -> None:
         """Raise NotExplored for the first command that has no model, whether a client sends it or a script calls it."""
@@ -287,6 +293,8 @@ class Wire:
     def close(self) -> None:
         """End the connection."""
         self.is_broken = True
+        if self.is_listening and running() is not None:
+            current().closed.add(self.number)
         self.unread.clear()
         self.out.clear()
         if self._thread is not None:

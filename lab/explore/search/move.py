@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from copy import copy
 from fnmatch import translate
 from functools import cache
@@ -14,12 +14,12 @@ from lab.explore.search.event import EventKind, ScheduleEvent
 from lab.explore.search.harm import Finding
 from lab.explore.search.state import DEAD, PAUSED, RUNS, Change, Inbox, Served, State, put, without
 from lab.explore.search.world import World
-from lab.explore.store.commands import WAITING, can_wait
+from lab.explore.store.commands import WAITING, can_wait, commands_of, is_transaction
 from lab.explore.store.real_redis import Message
-from lab.explore.store.resp import Reply, Words
+from lab.explore.store.resp import Reply, Words, encoded
 from lab.explore.store.table import Transition
 
-MESSAGE, P_MESSAGE = b"message", b"pmessage"
+MESSAGE, P_MESSAGE, PUBLISH = b"message", b"pmessage", b"PUBLISH"
 MOST_WAKES = 1000
 
 
@@ -66,8 +66,13 @@ class Move:
         """Let a thread go on with what it waited for."""
         tree = self.world.trees[client]
         number = tree.step(self.state.nodes[client], thread, result, self.state.now_ms)
-        self.marks += [(client, request, mark) for request, mark in tree.nodes[number].marks]
-        return self.set(nodes=put(self.state.nodes, client, number))
+        node, state = tree.nodes[number], self.state
+        self.marks += [(client, request, mark) for request, mark in node.marks]
+        for connection in node.closed if state.subscribed else ():
+            subscribed = without(state.subscribed, client, connection)
+            state = state._replace(subscribed=subscribed, inboxes=without(state.inboxes, client, connection))
+        self.state = state._replace(nodes=put(state.nodes, client, number))
+        return self
 
     def answer(self, reply: Any) -> Self:
         """Let the thread of the event go on with the reply to its command."""
@@ -98,8 +103,7 @@ class Move:
         answer = self.world.lock.answer(state.lock, words, state.now_ms, command.version, command.node)
         if answer.state != state.lock:
             self.set(lock=answer.state)
-        self._publish(answer.published)
-        return answer.reply
+        return self._publish(words, answer)
 
     def changed(self, before: State, client: int, thread: int, sent_ms: int) -> Self:
         """Note that a command was executed at the lock's store. before: it had begun in this state."""
@@ -110,16 +114,32 @@ class Move:
         self.changes.append(Change(*about, sent_ms if renewed_ms is None else renewed_ms, renews))
         return self
 
-    def _publish(self, messages: Iterable[Message]) -> None:
-        """Let each subscribed connection whose replica lives get the messages."""
-        for channel, text in messages:
-            for client, connection, its, is_pattern in self.state.subscribed:
-                if self.state.modes[client] == DEAD:
-                    continue
-                if not is_pattern and its == channel:
-                    self.deliver(client, connection, (MESSAGE, channel, text))
-                elif is_pattern and _matcher(its)(channel.decode(errors="replace")):
-                    self.deliver(client, connection, (P_MESSAGE, its, channel, text))
+    def _publish(self, words: Words, answer: Transition) -> Reply:
+        """Let each subscribed connection get the messages of a command. Return its reply: PUBLISH answers how many got one."""
+        heard = iter([self._hear(message) for message in answer.published])
+        value: Any = answer.reply.value
+        if words[0] == PUBLISH:
+            value = next(heard, value)
+        elif answer.published and is_transaction(words):
+            pairs = zip(commands_of(words), value, strict=True)
+            value = tuple([next(heard, its) if one[0] == PUBLISH else its for one, its in pairs])
+        return answer.reply if value == answer.reply.value else Reply(encoded(value), value)
+
+    def _hear(self, message: Message) -> int:
+        """Let each subscribed connection whose replica lives get a message. Return how many got it."""
+        channel, text = message
+        heard = 0
+        for client, connection, its, is_pattern in self.state.subscribed:
+            if self.state.modes[client] == DEAD:
+                continue
+            if not is_pattern and its == channel:
+                self.deliver(client, connection, (MESSAGE, channel, text))
+            elif is_pattern and _matcher(its)(channel.decode(errors="replace")):
+                self.deliver(client, connection, (P_MESSAGE, its, channel, text))
+            else:
+                continue
+            heard += 1
+        return heard
 
     def deliver(self, client: int, connection: int, message: tuple[Any, ...]) -> None:
         """Let a message come on a connection."""

@@ -77,6 +77,10 @@ def can_wait(words: Words) -> bool:
 CLOCKED = {b"TIME", b"EXPIREAT", b"PEXPIREAT", b"EXPIRETIME", b"PEXPIRETIME"}
 OF_MOMENTS = {b"PXAT", b"EXAT"}
 IN_SCRIPT = re.compile(r"\btime\b|expireat|exat|pxat|expiretime|xadd", re.IGNORECASE)
+# a script that does something with the number of those who have got its message
+ASKS_WHO_LISTENS = re.compile(
+    rb"""([=(,<>~]|\b(return|if|not|and|or|until|while)\b)\s*redis\.p?call\s*\(\s*['"]publish['"]""", re.IGNORECASE
+)
 CALL = re.compile(rb"""\(\s*(['"])(\w+)\1""")  # a script calls a command by its name; so the first text of a call may be one
 
 SHIM = """\
