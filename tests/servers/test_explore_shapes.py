@@ -105,6 +105,9 @@ CASES = {
         FAILURE,
         "freed_after_failure releases_only_its_own",
     ),
+    # functions are known from the first command on, whichever replica has loaded them
+    "a function": Case(FUNCTIONS.format(name="take", ttl=", 'PX', 3000"), PAUSE),
+    "a function, no TTL": Case(FUNCTIONS.format(name="keep", ttl=""), CRASH, "freed_after_crash"),
     # PUBLISH answers how many of the clients listen, and a closed subscription does not
     "counts who listens": Case(LISTENS.format(published="self.store.publish(self.key, 1)"), ALONE),
     "counts them in a transaction": Case(

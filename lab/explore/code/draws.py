@@ -62,7 +62,7 @@ def below(number: int) -> int:
     row.places.add(place)
     if row.range > WIDE:  # the thread has drawn so often in a row that it makes a token
         drawing.tokens |= row.places
-        here.has_new_token = True
+        here.must_begin_again = True
         raise NewToken
     values = tuple(dict.fromkeys((0, number // 2, number - 1)))[:VALUES] if number > VALUES else tuple(range(number))
     drawing.said.setdefault(place, f"{', '.join(map(str, values))} of {number}")

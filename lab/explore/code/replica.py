@@ -61,7 +61,7 @@ class NeverWaits(BaseException):
 
 
 class NewToken(BaseException):
-    """A line makes a token of many narrow draws. It was not known, so the search begins again."""
+    """A line makes a token of many narrow draws, or functions were loaded. It was not known, so the search begins again."""
 
 
 class RowOfDraws:
@@ -113,7 +113,7 @@ class Replica:
         self.connections = 0  # how many were made
         self.closed: set[int] = set()  # those of them that were subscribed, and that the code has closed
         self.drawn: dict[tuple[str, int], int] = {}  # by line of the stage, how many fresh numbers
-        self.has_new_token = False
+        self.must_begin_again = False
         self.refusal: NotExplored | None = None  # what it has no model of, where the code has caught the exception
         self.is_closing = False
         self._naps: dict[tuple[int, int], int] = {}  # thread and moment → how many naps began then
@@ -255,7 +255,7 @@ class Replica:
                 self._switch(able, None)
             else:
                 raise NeverWaits("its threads wake each other without end")
-            if self.has_new_token:
+            if self.must_begin_again:
                 raise NewToken
             if self.refusal is not None:
                 raise self.refusal

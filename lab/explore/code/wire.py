@@ -39,6 +39,7 @@ AT_ONCE = {
     b"RESET": b"+RESET\r\n",
 }
 NO_SCRIPT = b"-NOSCRIPT No matching script. Please use EVAL.\r\n"
+NO_FUNCTION, FUNCTIONS = b"-ERR Function not found\r\n", (b"FCALL", b"FCALL_RO")
 HELLO = (b"server", b"redis", b"version", b"7.0.0", b"proto", 3, b"id", 1, b"mode", b"standalone", b"role", b"master")
 # what the server says of itself: the rest of it are statistics, clocks and ports
 VERSION = encoded(b"# Server\r\nredis_version:7.0.0\r\nredis_mode:standalone\r\n# Replication\r\nrole:master\r\n")
@@ -110,8 +111,8 @@ class Wire:
         name = words[0].upper()
         if self._queued is not None and name not in (EXEC, b"DISCARD", WATCH):
             known = self._known(words)
-            if known is NO_SCRIPT:
-                raise current().refuse("it sends EVALSHA of a script in a transaction, before it has loaded it")
+            if isinstance(known, bytes):
+                raise current().refuse(f"it sends {name.decode()} in a transaction, before it has loaded what that runs")
             self._queued.append(known)
             return QUEUED
         if name == MULTI:
@@ -139,6 +140,7 @@ class Wire:
                 return encoded((b"pong", b""))
             case b"FUNCTION" if part == b"LOAD":
                 self._check_script(words[-1])
+                current().must_begin_again |= not self.scripts.knows_function(words[-1])  # it was answered that there is none
                 return self.scripts.load_functions(words[-1])
         answer = KNOWN[name].get(part) if name in KNOWN else AT_ONCE.get(name, b"")
         if answer is None:
@@ -152,10 +154,12 @@ class Wire:
         return encoded(sha1(script).encode())
 
     def _known(self, words: Words) -> Any:
-        """Return a command that has a model; of a script that is not loaded, the answer. Raises NotExplored."""
+        """Return a command that has a model; of a script or function that is not loaded, the answer. Raises NotExplored."""
         name = words[0].upper()
         if name == b"EVALSHA" and not self.scripts.knows(words[1]):
             return NO_SCRIPT
+        if name in FUNCTIONS and not self.scripts.knows_function(words[1]):
+            return NO_FUNCTION
         self._check((name,), REFUSED)
         if name == b"EVAL":
             self.load(words[1])

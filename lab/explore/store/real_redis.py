@@ -71,6 +71,10 @@ class Scripts:
         """Load a library of functions, and return what the server answers."""
         return b"+OK\r\n"
 
+    def knows_function(self, text: bytes) -> bool:
+        """Return whether a function is loaded that has this in its library, such as its name."""
+        return True
+
 
 class RealRedis(Scripts):
     """A real server, asked for one execution after the other."""
@@ -125,6 +129,9 @@ class RealRedis(Scripts):
             self._functions[code] = self._clients[2].send([("FUNCTION", "LOAD", "REPLACE", code)])[0].raw
             self._scripts_publish |= b"publish" in code.lower()
         return self._functions[code]
+
+    def knows_function(self, text: bytes) -> bool:
+        return any(text in code for code in self._functions)
 
     def select(self, database: int) -> None:
         """Use another database from now on."""
