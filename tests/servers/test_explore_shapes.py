@@ -121,6 +121,32 @@ CASES = {
     "asks who listens": Case(
         LISTENS.format(published="self.store.pubsub_numsub(self.key)[0][1]"), ALONE, undecided=Undecided.REFUSED
     ),
+    # what one replica leaves to its event loop is never done by another
+    "a block of asyncio, tried once": Case(
+        """
+@contextlib.asynccontextmanager
+async def block(client, key, ttl_ms):
+    token = uuid.uuid4().hex
+    got = await client.set(key, token, nx=True, px=ttl_ms)
+    try:
+        yield got
+    finally:
+        if got:
+            await client.eval(COMPARE, 1, key, token)
+Lock = adapted(block, says_yes=True)
+""",
+        question(replicas=3),
+    ),
+    "is not the place where others' garbage ends": Case(
+        """
+class Lock(Lock):
+    def acquire(self):
+        if gc.isenabled():
+            raise RuntimeError("the code that others have left would run here")
+        super().acquire()
+""",
+        question(),
+    ),
 }
 
 

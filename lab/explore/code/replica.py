@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import gc
 import sys
 from asyncio.events import _get_running_loop, _set_running_loop
 from collections.abc import Callable, Iterator
@@ -86,6 +87,7 @@ class Thread:
         self.ready: Callable[[], bool] | None = None  # what another thread of this replica can make true
         self.thread: Any = None  # the object of ``threading``
         self.loop: Any = None  # the event loop that runs in it
+        self.hooks: Any = (None, None)  # which that loop has for asynchronous generators: the interpreter keeps them for all
         self.sent: list[Any] = []  # the connections on which it asked one of several servers, and has no answer yet
         self.recent: list[tuple[Any, Any]] = []  # its commands and their replies since it last slept
         self.row = RowOfDraws()
@@ -262,7 +264,9 @@ class Replica:
 
     @contextlib.contextmanager
     def _entered(self) -> Iterator[None]:
-        """Be the replica that runs, for a block."""
+        """Be the replica that runs, for a block. No garbage of others is collected in it: their ends would count as its own."""
+        collects = gc.isenabled()
+        gc.disable()
         _running.append(self)
         _owner[0] = _here()
         self.modules.enter()
@@ -271,6 +275,8 @@ class Replica:
         finally:
             self.modules.leave()
             _running.pop()
+            if collects:
+                gc.enable()
 
     def _switch(self, thread: Thread, result: Any) -> None:
         """Let a thread go on with what it waited for, until it waits again."""
@@ -282,14 +288,16 @@ class Replica:
             return
         if thread.loop is not None:
             _set_running_loop(thread.loop)
+            sys.set_asyncgen_hooks(*thread.hooks)
         if thread.started:
             operation = thread.at.switch(result)
         else:
             thread.started, thread.greenlet.parent = True, self._hub
             operation = thread.greenlet.switch()
         if thread.loop is not None or _get_running_loop() is not None:
-            thread.loop = _get_running_loop()
+            thread.loop, thread.hooks = _get_running_loop(), sys.get_asyncgen_hooks()
             _set_running_loop(None)
+            sys.set_asyncgen_hooks(None, None)
         thread.pending = None if thread.greenlet.dead else operation
 
     def close(self) -> None:

@@ -102,7 +102,8 @@ def alike(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, seen: 
     clients = len(world.trees)
     names = [*range(1, clients), 0]
     try:
-        other = walk(like(world, world.lock, world.counter), renamed(events, names), horizon_ms)
+        with contextlib.closing(like(world, world.lock, world.counter)) as made:
+            other = walk(made, renamed(events, names), horizon_ms)
     except NotPossible as error:
         raise Unlike(f"the code does not treat all clients alike: {error}") from error
     for mine, its in zip(seen, other, strict=True):
@@ -113,7 +114,8 @@ def alike(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, seen: 
 def confirm(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list[Move]:
     """Run a schedule of a search again without its tables, and return its moves. Raises Differs, which names what differs."""
     try:
-        seen = walk(like(world, world.lock, world.counter), events, horizon_ms)
+        with contextlib.closing(like(world, world.lock, world.counter)) as made:
+            seen = walk(made, events, horizon_ms)
     except NotPossible as error:  # of a folded search: this client cannot do what another one could
         raise Unlike(f"the code does not treat all clients alike: {error}") from error
     try:
