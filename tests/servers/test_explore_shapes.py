@@ -121,6 +121,16 @@ CASES = {
     "asks who listens": Case(
         LISTENS.format(published="self.store.pubsub_numsub(self.key)[0][1]"), ALONE, undecided=Undecided.REFUSED
     ),
+    # what processes share, and what they do not
+    "the address of a thread is its token": Case(
+        TOKEN.format(number="threading.get_ident()"),
+        LONG,
+        "releases_only_its_own",
+    ),
+    "the number of a thread is its token": Case(
+        TOKEN.format(number="threading.get_native_id()"),
+        LONG,
+    ),
     # what one replica leaves to its event loop is never done by another
     "a block of asyncio, tried once": Case(
         """

@@ -33,7 +33,7 @@ from lab.explore.model import EPOCH_MS
 OWN = "lab.explore."  # its modules see the interpreter as it is
 NODE = b"\x02lab\x00\x01"  # of a uuid1: all processes are on one machine
 STOPWATCH_MS = 1 << 20  # of perf_counter at the beginning: some stopwatches take zero for "not started"
-THREADS_FROM = 1 << 40  # how the threads of replicas are numbered for ``threading.get_ident``
+THREADS_FROM = 1 << 40  # how the threads of a replica are numbered for ``threading.get_ident``
 
 _real = {name: getattr(time, name) for name in ("sleep", "monotonic", "time", "gmtime", "localtime", "ctime", "strftime")}
 
@@ -161,8 +161,13 @@ def _say_nothing_of_ends() -> None:
 
 
 def _ident() -> int:
-    here = current()
-    return THREADS_FROM + here.number * 1000 + int(here.thread.number)
+    """``threading.get_ident``: it is an address, and as after a fork those of all processes are the same."""
+    return THREADS_FROM + int(current().thread.number)
+
+
+def _native_id() -> int:
+    """``threading.get_native_id``: no two threads of a machine have the same."""
+    return _ident() + current().number * 1000
 
 
 def _current_thread() -> Any:
@@ -176,7 +181,8 @@ def _current_thread() -> Any:
 
 
 def _started(thread: Any, number: int) -> None:
-    thread._ident = thread._native_id = THREADS_FROM + current().number * 1000 + number  # noqa: SLF001 - as threading does
+    thread._ident = THREADS_FROM + number  # noqa: SLF001 - as threading does
+    thread._native_id = thread._ident + current().number * 1000  # noqa: SLF001 - as above
     thread._started._flag = True  # noqa: SLF001 - its lock is that of no replica where the object was made outside
 
 
@@ -212,7 +218,7 @@ _join_real, _is_alive_real = threading.Thread.join, threading.Thread.is_alive
 
 def _start_new_thread(function: Callable[..., Any], args: Any, kwargs: Any = None) -> int:
     made = current().start(lambda: function(*args, **(kwargs or {})))
-    return THREADS_FROM + current().number * 1000 + made.number
+    return THREADS_FROM + made.number
 
 
 def _no_process(*_: Any, **__: Any) -> Any:
@@ -256,7 +262,7 @@ def install() -> None:
     _replace(uuid, "uuid1", lambda *_, **__: uuid.UUID(bytes=current().fresh(10) + NODE, version=1))
     _replace(_thread, "start_new_thread", _start_new_thread)
     _replace(_thread, "get_ident", _ident)
-    _replace(_thread, "get_native_id", _ident)
+    _replace(_thread, "get_native_id", _native_id)
     _replace(_thread, "allocate_lock", ReplicaMutex)
     _taken.pop(id(threading.RLock), None)
     _replace(threading, "RLock", threading._PyRLock)  # type: ignore[attr-defined] # noqa: SLF001 - made of the primitives above
