@@ -131,6 +131,29 @@ CASES = {
         TOKEN.format(number="threading.get_native_id()"),
         LONG,
     ),
+    "a look at the server's clock": Case(
+        """
+NOW = "local now = redis.call('time') now = now[1] * 1000 + math.floor(now[2] / 1000)"
+LOOK = NOW + " return (tonumber(redis.call('hget', KEYS[1], 'end')) or 0) <= now and 1 or 0"
+TAKE = NOW + " redis.call('hset', KEYS[1], 'end', now + ARGV[1], 'owner', ARGV[2])"
+FREE = "if redis.call('hget', KEYS[1], 'owner') == ARGV[1] then redis.call('del', KEYS[1]) end"
+class Lock(Lock):
+    def tried(self):
+        with self.store.pipeline() as pipe:
+            try:
+                pipe.watch(self.key)
+                if not pipe.eval_ro(LOOK, 1, self.key):
+                    return False
+                pipe.multi()
+                pipe.eval(TAKE, 1, self.key, self.ttl_ms, self.token).execute()
+                return True
+            except redis.WatchError:
+                return False
+    def release(self):
+        self.store.eval(FREE, 1, self.key, self.token)
+""",
+        question(),
+    ),
     # what one replica leaves to its event loop is never done by another
     "a block of asyncio, tried once": Case(
         """

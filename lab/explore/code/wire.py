@@ -18,7 +18,9 @@ from lab.explore.store.commands import (
     ASKS_WHO_LISTENS,
     EXEC,
     MULTI,
+    SHA,
     SUBSCRIBING,
+    TEXT,
     UNWATCH,
     WATCH,
     as_transaction,
@@ -156,12 +158,12 @@ class Wire:
     def _known(self, words: Words) -> Any:
         """Return a command that has a model; of a script or function that is not loaded, the answer. Raises NotExplored."""
         name = words[0].upper()
-        if name == b"EVALSHA" and not self.scripts.knows(words[1]):
+        if name in SHA and not self.scripts.knows(words[1]):
             return NO_SCRIPT
         if name in FUNCTIONS and not self.scripts.knows_function(words[1]):
             return NO_FUNCTION
         self._check((name,), REFUSED)
-        if name == b"EVAL":
+        if name in TEXT:
             self.load(words[1])
         if name in SUBSCRIBING:
             self.is_listening = True

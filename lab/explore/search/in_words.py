@@ -71,8 +71,8 @@ def in_words(program: Program, command: CommandSent, token: Namer = name_of) -> 
         parts = [in_words(program, command._replace(words=words), token) for words in commands_of(command.words)]
         return "; ".join(["MULTI", *parts, "EXEC"])
     words = [readable(program, word, token) for word in command.words]
-    if command.words[0] in (SHA, TEXT):
-        sha = sha1(command.words[1]) if command.words[0] == TEXT else command.words[1].decode(errors="replace")
+    if command.words[0] in SHA + TEXT:
+        sha = sha1(command.words[1]) if command.words[0] in TEXT else command.words[1].decode(errors="replace")
         name = script_names(program).get(sha, "a script")
         return f"{name}({', '.join(words[3:])})"
     return " ".join(words)

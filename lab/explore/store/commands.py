@@ -20,7 +20,7 @@ TRANSACTION, MULTI, EXEC = b"TRANSACTION", b"MULTI", b"EXEC"
 WATCH, UNWATCH = b"WATCH", b"UNWATCH"
 # whether it adds a subscription; the confirmation is a message, and no reply
 SUBSCRIBING = {b"SUBSCRIBE": True, b"PSUBSCRIBE": True, b"UNSUBSCRIBE": False, b"PUNSUBSCRIBE": False}
-SHA, TEXT = b"EVALSHA", b"EVAL"  # run a script, by its hash and by its text
+SHA, TEXT = (b"EVALSHA", b"EVALSHA_RO"), (b"EVAL", b"EVAL_RO")  # run a script, by its hash and by its text
 
 
 def sha1(script: str | bytes) -> str:
@@ -125,7 +125,7 @@ def with_shim(script: str) -> str:
 def needs_clock(words: Words, clocked: frozenset[bytes] | set[bytes]) -> bool:
     """Return whether a command depends on the clock. clocked: the hashes of the scripts that do."""
     name = words[0]
-    if name in (SHA, TEXT):
+    if name in SHA + TEXT:
         return bool(clocked) and words[1] in clocked
     if name == TRANSACTION:
         return any(needs_clock(one, clocked) for one in commands_of(words))

@@ -153,9 +153,9 @@ class RealRedis(Scripts):
             return [(MULTI,), *inner, (EXEC,)]
         if not self.needs_clock(command):
             return [command]
-        if command[0] == commands.SHA:
+        if command[0] in commands.SHA:
             script, others = self.scripts[command[1].decode()], command[2:]
-        elif command[0] == commands.TEXT:
+        elif command[0] in commands.TEXT:
             script, others = command[1].decode(), command[2:]
         else:
             script, others = commands.ONE, (b"0", *command)
@@ -163,7 +163,7 @@ class RealRedis(Scripts):
         if (sha := sha1(loaded)) not in self._on_clocks:
             self._on_clocks.add(sha)
             self.send(("SCRIPT", "LOAD", loaded))
-        return [(commands.SHA, sha, *others, now_ms)]
+        return [("EVALSHA", sha, *others, now_ms)]
 
     def execute(
         self, command: Words, first: Sequence[Sequence[Any]], now_ms: int = 0, version: int = 2
