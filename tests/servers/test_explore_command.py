@@ -242,3 +242,35 @@ def test_interrupted(tmp_path):
     assert say.text("undecided", Undecided.INTERRUPTED) in done.out
     assert say.text("undecided", Undecided.TIME) not in done.out
     assert "Traceback" not in done.err
+
+
+LEAVES = textwrap.dedent(
+    """\
+    'Frees where an object ends, and once more where the process does.'
+    import atexit
+    import weakref
+    from app.locks import lua
+    class Handle:
+        def __init__(self, release):
+            self.release = release
+        def __del__(self):
+            self.release()
+    class Lock(lua.Lock):
+        def acquire(self):
+            super().acquire()
+            self.handle = Handle(super().release)
+            atexit.register(self.store.delete, self.key)
+            weakref.finalize(self.handle, self.store.delete, self.key + ":note")
+        def release(self):
+            self.handle = None
+    STAGE = lua.STAGE.__class__(lock=Lock, store="redis", claims=lua.STAGE.claims, ttl_ms=3000)
+    """
+)
+
+
+def test_ends_of_replicas(tmp_path):
+    """What a lock does where an object or its process ends may raise errors: the explorer shows none of them."""
+    (tmp_path / "leaves.py").write_text(LEAVES, encoding="utf-8")
+    done = lab("explore", tmp_path / "leaves.py", "--lost-replies", "1", "--no-confirm", cwd=tmp_path)
+
+    assert "Traceback" not in done.err + done.out

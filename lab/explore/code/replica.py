@@ -38,7 +38,9 @@ def running() -> Replica | None:
 
 
 def current() -> Replica:
-    """Return the replica whose code runs now."""
+    """Return the replica whose code runs now. What the code of one still does that has ended, goes nowhere."""
+    if not _running:
+        raise GreenletExit
     return _running[-1]
 
 

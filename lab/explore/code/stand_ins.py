@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _thread
 import _threading_local
+import atexit
 import contextlib
 import datetime as dt
 import logging
@@ -20,6 +21,7 @@ import threading
 import time
 import uuid
 import warnings
+import weakref
 from collections.abc import Callable
 from types import CoroutineType, ModuleType
 from typing import Any
@@ -148,7 +150,7 @@ def _say_nothing_of_ends() -> None:
 
     def unraisable(found: Any) -> None:
         is_given_up = isinstance(found.object, CoroutineType)  # it awaits something at its end, and there is no loop any more
-        if not is_given_up and not (found.exc_type and issubclass(found.exc_type, GreenletExit)):
+        if running() is None and not is_given_up and not (found.exc_type and issubclass(found.exc_type, GreenletExit)):
             hook(found)
 
     sys.unraisablehook = unraisable
@@ -221,6 +223,16 @@ def _start_new_thread(function: Callable[..., Any], args: Any, kwargs: Any = Non
     return THREADS_FROM + made.number
 
 
+def _finalize(made: Any, *args: Any, **options: Any) -> None:
+    """``weakref.finalize``: the end of this process is not that of a replica."""
+    _finalize_real(made, *args, **options)
+    if running() is not None:
+        made.atexit = False
+
+
+_finalize_real = weakref.finalize.__init__
+
+
 def _no_process(*_: Any, **__: Any) -> Any:
     raise current().refuse("it starts a process, and the explorer follows threads and tasks only")
 
@@ -273,6 +285,8 @@ def install() -> None:
     queue_of_c, queue_of_python = queue.SimpleQueue, queue._PySimpleQueue  # type: ignore[attr-defined] # noqa: SLF001
     _replace(queue, "SimpleQueue", queue_of_python)
     _taken[id(queue_of_c)] = (queue_of_c, queue.SimpleQueue)
+    _replace(atexit, "register", lambda function, *_, **__: function)
+    weakref.finalize.__init__ = _finalize  # type: ignore[method-assign, assignment]
     draws.install(_replace)
     _say_nothing_of_ends()
     _replace(subprocess, "_fork_exec", _no_process)
