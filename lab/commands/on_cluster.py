@@ -94,6 +94,10 @@ def confirmed_on_cluster(promised: Sequence[Shortest], explorer: Explorer, conso
             console.print(f"  {said('not_run', claim=one.claim.name, why=why)}", style="dim", soft_wrap=True)
             continue
         done = _run(one, explorer)
+        if done.agreement is Agreement.NOT_HELD:
+            why = enacted_in_words(done, language)
+            console.print(f"  {said('not_run', claim=one.claim.name, why=why)}", style="dim", soft_wrap=True)
+            continue
         made = said("agree" if done.same else "contradict", what=enacted_in_words(done, language))
         console.print(made, style="" if done.same else "yellow", soft_wrap=True)
         if done.same:

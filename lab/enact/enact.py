@@ -32,6 +32,7 @@ class Agreement(StrEnum):
     """How the run of a schedule compares with what the explorer saw."""
 
     DIFFERS = "differs"  # a command or a reply was another
+    NOT_HELD = "not_held"  # the lab could not hold a command, as of a client of asyncio, or several that are sent at once
     # below, each command and each reply was that of the explorer
     NOTHING = "nothing"  # nothing was to break, and nothing broke
     LOSS = "loss"  # the judge finds the claim broken, and increments lost
@@ -39,10 +40,12 @@ class Agreement(StrEnum):
     THEFT = "theft"  # the judge saw the theft, but no increment that it destroyed
     THEFT_AND_LOSS = "theft_and_loss"  # the judge saw the theft, and finds other claims broken by what was lost
     IN_VAIN = "in_vain"  # requests waited in vain; no claim of the judge is about this fault
+    UNJUDGED = "unjudged"  # no request waited, and no claim of the judge is about a lock that stays locked then
     OTHERWISE = "otherwise"  # the judge finds something else broken
 
 
-NOT_THE_SAME = Agreement.DIFFERS, Agreement.OTHERWISE
+NOT_THE_SAME = Agreement.DIFFERS, Agreement.NOT_HELD, Agreement.OTHERWISE
+LOCKED = Harm.STUCK, Harm.LOCKED, Harm.ASLEEP, Harm.NOT_FREED
 
 
 class Enacted(NamedTuple):
@@ -119,7 +122,7 @@ def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Sch
     bring_up = partial(cluster, steps=controller.address)
     done = conduct(supervisor, stage, scenario, drive, command, bring_up=bring_up, drive_injects=True)
     if drive.difference:
-        return Enacted(done, Agreement.DIFFERS, difference=drive.difference)
+        return Enacted(done, Agreement.DIFFERS if drive.is_held else Agreement.NOT_HELD, difference=drive.difference)
     return _compared(done, claim, script.moves)
 
 
@@ -145,8 +148,8 @@ def _agreement(one: Enacted) -> Agreement:
         return Agreement.LOSS if one.conducted.judgement.lost else Agreement.HARM
     if _has(one.explored, Harm.THEFT) and findings.thefts:
         return Agreement.THEFT_AND_LOSS if one.others else Agreement.THEFT
-    if _has(one.explored, Harm.STUCK, Harm.LOCKED, Harm.ASLEEP) and findings.gave_up and not one.others:
-        return Agreement.IN_VAIN
+    if _has(one.explored, *LOCKED) and not one.others:
+        return Agreement.IN_VAIN if findings.gave_up else Agreement.UNJUDGED
     return Agreement.OTHERWISE
 
 

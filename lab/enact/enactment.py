@@ -35,7 +35,7 @@ from lab.explore.search.event import (
 from lab.explore.search.move import Move
 from lab.explore.search.replay import Walk
 from lab.explore.search.state import RUNS, State
-from lab.explore.store.commands import SUBSCRIBING
+from lab.explore.store.commands import SUBSCRIBING, is_transaction
 from lab.explore.store.resp import Reply
 from lab.servers.cluster import Cluster
 from lab.servers.programs.gunicorn import health
@@ -50,6 +50,10 @@ MOST_IN_VAIN = 8  # commands of one try
 
 class ClusterDiffers(Exception):  # noqa: N818 - states what was found
     """The cluster did something else than the explorer. The message names the event."""
+
+
+class NotHeld(ClusterDiffers):
+    """A replica did not come to a command at which the lab can hold it. That contradicts nothing, and confirms nothing."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ class Enactment:
     def __init__(self, script: ScheduleScript, controller: Controller, injected: Injected, timeout_s: float) -> None:
         self.script, self.controller, self.injected, self.timeout_s = script, controller, injected, timeout_s
         self.difference = ""  # the event at which the cluster differed; empty if it did not
+        self.is_held = True  # whether the lab could hold each command until then
         self.paused: dict[int, int] = {}  # client → the place of its pause
         self.threads: dict[tuple[int, int], HeldThread] = {}  # client and thread → where it is
         self.clients: list[Client] = []
@@ -93,9 +98,9 @@ class Enactment:
                 try:
                     self._enact(place, move)
                 except ClusterDiffers as difference:
-                    raise ClusterDiffers(f"event {place + 1}, {move.event}: {difference}") from None
+                    raise type(difference)(f"event {place + 1}, {move.event}: {difference}") from None
         except ClusterDiffers as difference:
-            self.difference = str(difference)
+            self.difference, self.is_held = str(difference), not isinstance(difference, NotHeld)
         finally:
             self._let_go()
             self.injected.write(folder)
@@ -112,7 +117,7 @@ class Enactment:
             try:
                 self._settle_client(self.script.start, number, WITHIN_S)
             except ClusterDiffers as difference:
-                raise ClusterDiffers(f"before the first event: {difference}") from None
+                raise type(difference)(f"before the first event: {difference}") from None
         self.began_s = time.monotonic()
 
     def _load(self, server: Server) -> None:
@@ -174,12 +179,14 @@ class Enactment:
         return [thread for thread in mine if thread.words[0].encode() in SUBSCRIBING]
 
     def _held(self, client: int, number: int, at: str, command: CommandSent | None, within_s: float) -> HeldThread:
-        """Wait until a thread of a replica is held, at this command if one is given. Raises ClusterDiffers."""
+        """Wait until a thread of a replica is held, at this command if one is given. Raises ClusterDiffers, and NotHeld."""
+        if command is not None and (command.behind or command.follows or is_transaction(command.words)):
+            raise NotHeld(f"{letter_of(client, number > 0)} sends several commands at once")
         self.controller.wait_until(lambda: self._come(client, number, at, command) is not None, within_s)
         thread = self._find(client, number, at, command)
         wanted = _words(command.words) if command else at
         if thread is None:
-            raise ClusterDiffers(f"{letter_of(client, number > 0)} did not reach {wanted}")
+            raise NotHeld(f"{letter_of(client, number > 0)} did not reach {wanted}")
         if command is not None and not self.names.same_command(command.words, thread.words):
             raise ClusterDiffers(
                 f"{letter_of(client, number > 0)} sends {' '.join(map(self.names.plain, thread.words))}, and not {wanted}"
@@ -201,7 +208,8 @@ class Enactment:
             if thread.pid != self.pids[client] or thread.at != at or thread in self.threads.values():
                 continue
             fits = command is None or self.names.same_command(command.words, thread.words)
-            if thread.request == letter_of(client) if number == 0 else not thread.request and fits:
+            mine = letter_of(client)  # another thread may work for the request
+            if thread.request == mine if number == 0 else thread.request in ("", mine) and fits:
                 self.threads[client, number] = thread
                 return thread
         return None

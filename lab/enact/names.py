@@ -9,9 +9,9 @@ from typing import Any
 from lab.explore.model import KEY, NUMBER
 from lab.explore.store.resp import Failure
 
-A_NUMBER = re.compile(r"-?\d+")
+A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 MADE = re.compile(  # a word that a replica made, and no stage wrote: an owner, a token
-    r"\d{4}"
+    r"\d{4}|Thread-\d"
     r"|(?<![\da-f])(?=[a-f-]*\d)[\da-f-]{8,}"  # hexadecimal
     r"|(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])[\w+/=-]{12,}"  # base 64
 )
@@ -59,7 +59,7 @@ class Names:
             return True
         if A_NUMBER.fullmatch(expected) and A_NUMBER.fullmatch(real):
             is_process = A_PROCESS.fullmatch(expected) is not None
-            return _near(int(expected), int(real)) or (is_process and self._known(expected, real))
+            return _near(float(expected), float(real)) or (is_process and self._known(expected, real))
         return self._known(expected, real)
 
     def _known(self, expected: str, real: str) -> bool:
@@ -68,7 +68,7 @@ class Names:
         return self.made.get(expected) == real
 
 
-def _near(one: int, other: int) -> bool:
+def _near(one: float, other: float) -> bool:
     if min(one, other) > EPOCH:
         return True
     return one * other > 0 and min(abs(one), abs(other)) > LEAST_MS and abs(one - other) <= MARGIN_MS

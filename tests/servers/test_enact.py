@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import textwrap
 from contextlib import closing
 
@@ -90,6 +91,63 @@ OTHER = '''
 
     STAGE = Stage(lock=Lock, store="redis", claims=claims("exclusive"), ttl_ms=1000)
 '''
+
+
+ODD = """
+    'A lock, and what the lab does not hold, or the judge does not look at.'
+    import time
+    from concurrent.futures import ThreadPoolExecutor
+    from app.adapter import adapted
+    from app.lock import Grant, Stage, claims
+    POOL = ThreadPoolExecutor(4)
+    class Lock:
+        def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+            self.store, self.key = store, key
+        def run(self, work):
+            self.acquire()
+            return work(Grant(self.key))
+        def acquire(self):
+            self.store.set(self.key, "locked", px=1000)
+    class OfAsyncio:
+        def __init__(self, client, key, ttl_ms):
+            self.client, self.key, self.ttl_ms = client, key, ttl_ms
+        async def acquire(self):
+            return await self.client.set(self.key, "locked", px=self.ttl_ms)
+        async def release(self):
+            await self.client.delete(self.key)
+    class Pipelined(Lock):
+        def acquire(self):
+            self.store.pipeline().get(self.key).set(self.key, "locked", px=1000).execute()
+    class Kept(Lock):
+        def acquire(self):
+            while not self.store.set(self.key, "locked", nx=True, px=1000):
+                time.sleep(0.03)
+    class InAPool(Lock):
+        def run(self, work):
+            self.acquire()
+            return POOL.submit(work, Grant(self.key)).result()
+    STAGE = Stage(lock={lock}, store="redis", claims=claims("exclusive releases_only_its_own"), ttl_ms=1000)
+"""
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of loops that end in the middle
+@pytest.mark.parametrize(
+    ("lock", "events", "agreement"),
+    [
+        ("adapted(OfAsyncio)", "A'1B'1", Agreement.NOT_HELD),
+        ("Pipelined", "AB", Agreement.NOT_HELD),
+        ("InAPool", "AaBbab", Agreement.LOSS),
+        ("Kept", "A3Bt1000", Agreement.UNJUDGED),
+    ],
+)
+def test_what_contradicts_nothing(lock, events, agreement, servers, tmp_path, monkeypatch):
+    """What the lab cannot hold, such as a client of asyncio, contradicts nothing; nor does what the judge does not look at."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "odd.py").write_text(textwrap.dedent(ODD.format(lock=lock)), encoding="utf-8")
+    done = enacted(f"{tmp_path}/odd.py:{events}", 1000, 0, servers)
+    gc.collect()
+
+    assert done.agreement is agreement, done.difference
 
 
 def test_random_numbers(tmp_path):
