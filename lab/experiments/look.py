@@ -27,7 +27,7 @@ from lab.interrupts import staying
 TTL_MS, WAIT_MS, RETRY_MS = 3000, 10_000, 30
 BRIEF_MS = 1000  # the wait of an acquire that is to be refused
 STEPS_MS = (60_000, 10_000, 5000, 1000, 500, 100, 50, 10, 1)  # people choose a TTL on such a step
-WATCHED = "lab-watched"
+WATCHED = "lab-watched-{}"  # with the TTL: a lock may keep an object for each key, with the TTL that it was made with
 GONE = -2  # what PTTL answers of a key that is not there
 WITHIN_S = 15.0  # for one acquire and one release on an idle server
 # a lease in milliseconds never ends earlier than its TTL by more than the first, and on an idle server seldom later by the second
@@ -89,11 +89,12 @@ class _Request(threading.Thread):
     def _made(self) -> Any:
         ttl_ms, wait_ms = self.times_ms
         store = lock_store(self.stage.store, self.settings, Journal(None))
+        about = WATCHED.format(ttl_ms), ttl_ms, wait_ms, RETRY_MS
         if not self.stage.worker:
-            return self.stage.lock(store, WATCHED, ttl_ms, wait_ms, RETRY_MS)
+            return self.stage.lock(store, *about)
         from app.wire.lock import Workers
 
-        return Workers(self.stage, store, Journal(None)).lock(WATCHED, ttl_ms, wait_ms, RETRY_MS)
+        return Workers(self.stage, store, Journal(None)).lock(*about)
 
     @property
     def answer(self) -> Any:
@@ -134,12 +135,13 @@ def watched(stage: Stage, settings: Settings, ttl_ms: int = TTL_MS) -> Watched:
         raise _no_grant(stage, one)
     passed_ms = ceil((one.worked_s - one.asked_s) * 1000)  # more than that of a TTL has not passed
     taken_for = getattr(one.lock, "taken_for", {})
-    keys = [key for key in held if WATCHED in key] or (list(held) if len(held) == 1 else [])
+    name = WATCHED.format(ttl_ms)
+    keys = [key for key in held if name in key] or (list(held) if len(held) == 1 else [])
     if not keys:
         raise _no_key(stage, held, others, taken_for)
     freed = _freed(store, {key: held[key] for key in keys})
     key = min(freed or keys, key=lambda key: (held[key].left_ms < 0, len(key)))
-    form = key.replace("{", "{{").replace("}", "}}").replace(WATCHED, "{key}")
+    form = key.replace("{", "{{").replace("}", "}}").replace(name, "{key}")
     left_ms = held[key].left_ms
     key_ttl_ms = chosen_ms(left_ms, left_ms + passed_ms, ttl_ms) if left_ms > 0 else 0
     failure = one.why if one.failure or one.is_alive() else ""
@@ -246,7 +248,7 @@ def keeps_its_client(stage: Stage, settings: Settings) -> bool:
 
     def ask() -> None:
         with contextlib.suppress(Exception):  # another look has said how it fails
-            lanes.lock(WATCHED, TTL_MS, WAIT_MS, RETRY_MS).run(lambda _: None)
+            lanes.lock(WATCHED.format(TTL_MS), TTL_MS, WAIT_MS, RETRY_MS).run(lambda _: None)
 
     for _ in range(2):
         one = threading.Thread(target=ask, daemon=True)

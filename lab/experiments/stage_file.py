@@ -222,7 +222,8 @@ def _ttl_of(stage: Stage, seen: Watched, idle: Settings) -> dict[str, Any]:
     half_ms = watched(stage, idle, HALF_MS).ttl_ms
     if abs(half_ms - seen.ttl_ms) < HALF_MS // 10:
         return {"ttl_ms": seen.ttl_ms, "fixed": f"\n    {FIXED}=True,"}
-    return values if half_ms == HALF_MS else values | {"fixed": STEP}
+    is_in_proportion = half_ms * TTL_MS == seen.ttl_ms * HALF_MS  # also where the key lives for longer than the lease
+    return values if is_in_proportion or half_ms % WHOLE_MS else values | {"fixed": STEP}
 
 
 def of_a_worker(command: str, claims: str | None, lanes: int, folder: Path) -> tuple[Stage, list[str]]:

@@ -164,8 +164,13 @@ def kept_for_all(client, key, ttl):
     return FIRST[-1]
 
 
+def kept_by_name(client, key, ttl):
+    return BY_NAME.setdefault(key, Plain(client, key, ttl))
+
+
 FIRST = []
 GATES = {}
+BY_NAME = {}
 
 
 class EndsAtAMoment(Plain):
@@ -187,6 +192,11 @@ class EndsAtAMoment(Plain):
 
 class EndsAtASecond(EndsAtAMoment):
     unit = 1000
+
+
+class EndsBeforeItsKey(EndsAtAMoment):
+    def acquire(self):
+        return super().acquire() and bool(self.client.pexpire(self.key, int(self.ttl * 2000)))
 
 
 class EndsTheProcess(Plain):
@@ -273,6 +283,7 @@ def test_answer_means_yes(name, look):
         ("TimeoutInMs", {"means": {}}),
         ("of_three_seconds", {"form": "{key}"}),
         ("kept_for_all", {"form": "{key}"}),
+        ("kept_by_name", {"form": "{key}"}),
         ("NoGate", {"says_yes": True, "loop": None}),
         ("OfItsOwn", {"form": "cron"}),
     ],
@@ -291,7 +302,9 @@ def test_lock_that_ends_its_process(look):
         look("EndsTheProcess")
 
 
-@pytest.mark.parametrize(("name", "step_ms"), [("EndsAtAMoment", 1), ("EndsAtASecond", 1000), ("Plain", 1)])
+@pytest.mark.parametrize(
+    ("name", "step_ms"), [("EndsAtAMoment", 1), ("EndsAtASecond", 1000), ("EndsBeforeItsKey", 1), ("Plain", 1)]
+)
 def test_lease_beside_the_keys_ttl(name, step_ms, look):
     """A lease that is not its key's TTL shows whether it counts whole seconds: runs with half a second say nothing of those."""
     stage, _ = look(name)
