@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
-EPOCH_MS = 1_700_000_000_000  # the time of day at which the clock of a search begins
+EPOCH_MS = 1_700_000_000_300  # the time of day at which a search begins: no whole second, on which a lease could end in time
 GRID_MS = 100  # a moment is a multiple of this: fewer moments, fewer states
 KEY, NUMBER = "L", "n"  # the lock's key and the counter's: short, for pictures
 K = TypeVar("K", bound=tuple[Any, ...])

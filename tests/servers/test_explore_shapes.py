@@ -93,6 +93,18 @@ class Lock(Lock):
         self.token = str({number})
         return super().tried()
 """
+SECONDS = """
+TAKE = '''
+if tonumber(redis.call('hget', KEYS[1], 'end') or 0) > tonumber(ARGV[1]) then return 0 end
+redis.call('hset', KEYS[1], 'end', ARGV[2] + ARGV[3], 'owner', ARGV[4])
+return 1'''
+FREE = "if redis.call('hget', KEYS[1], 'owner') == ARGV[1] then redis.call('del', KEYS[1]) end"
+class Lock(Lock):
+    def tried(self):
+        return self.store.eval(TAKE, 1, self.key, time.time(), {begins}, self.ttl_ms // 1000, self.token)
+    def release(self):
+        self.store.eval(FREE, 1, self.key, self.token)
+"""
 WAIT, NOTHING, TTL = "time.sleep(0.3)", "pass", ", px=self.ttl_ms"
 CASES = {
     # whether a lock is free is known of one that sleeps before it is granted
@@ -154,6 +166,9 @@ class Lock(Lock):
 """,
         question(),
     ),
+    # a lease in whole seconds ends too early or too late
+    "ends at a second before its time": Case(SECONDS.format(begins="int(time.time())"), LONG, "exclusive"),
+    "ends at a second after its time": Case(SECONDS.format(begins="-int(-time.time() // 1)"), CRASH, "freed_after_crash"),
     # what one replica leaves to its event loop is never done by another
     "a block of asyncio, tried once": Case(
         """
