@@ -17,29 +17,18 @@ from tests.servers.explored import WITHIN_S, exploring, question
 
 PROMISED = "exclusive releases_only_its_own freed_after_crash freed_after_failure serves_most_requests loses_no_wakeup"
 LOCK = '''\
-"""A lock by SET NX PX and a script that compares, with a change."""
+"""The lock of app/locks/lua.py, whose try is a method of its own, with a change."""
 import contextlib, gc, threading, time, uuid
 import redis
 from app.adapter import adapted
-from app.lock import Grant, NotAcquired, Stage, claims
-COMPARE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
-class Lock:
-    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
-        self.store, self.key, self.ttl_ms, self.retry_ms = store, key, ttl_ms, retry_ms
-        self.token = uuid.uuid4().hex
-    def run(self, work):
-        self.acquire()
-        try:
-            return work(Grant(self.key))
-        finally:
-            self.release()
+from app.lock import Stage, claims
+from app.locks import lua
+class Lock(lua.Lock):
     def acquire(self):
         while not self.tried():
             time.sleep(self.retry_ms / 1000)
     def tried(self):
         return self.store.set(self.key, self.token, nx=True, px=self.ttl_ms)
-    def release(self):
-        return self.store.eval(COMPARE, 1, self.key, self.token)
 {change}
 STAGE = Stage(lock=Lock, store="redis", claims=claims("{promised}"), ttl_ms=3000)
 '''
@@ -180,7 +169,7 @@ async def block(client, key, ttl_ms):
         yield got
     finally:
         if got:
-            await client.eval(COMPARE, 1, key, token)
+            await client.eval(lua.RELEASE, 1, key, token)
 Lock = adapted(block, says_yes=True)
 """,
         question(replicas=3),
