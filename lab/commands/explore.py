@@ -1,4 +1,4 @@
-"""``lab explore``: decide every order of events, and write what holds as a certificate."""
+"""``lab explore``: decide every order of events."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ from lab.commands.explored_words import ExploredWords, instead
 from lab.commands.on_cluster import Confirmed, confirmed_on_cluster
 from lab.commands.shortest import Shortest, found_shortest
 from lab.errors import BadInput, ExitStatus, LabError, choose_from
-from lab.explore import certificate
 from lab.explore import schedule as schedule_files
-from lab.explore.certificate import NoCertificate
 from lab.explore.code.program import servers_of
 from lab.explore.decision import Decision, Explorer
 from lab.explore.kept import as_data
@@ -40,18 +38,6 @@ from lab.story import say
 from lab.story.from_schedule import staged
 from lab.story.happening import Story
 from lab.story.terminal import rows
-
-
-def certify(decision: Decision, real: RealRedis, path: Path, console: Console) -> ExitStatus:
-    """Write the certificate of a decision, and say what is in it. Return 3, and write nothing, where there can be none."""
-    console.print()
-    try:
-        console.print(*certificate.write(decision, real, path), sep="\n", soft_wrap=True)
-    except NoCertificate as why:
-        console.print(f"No certificate is written: {why}.", style="yellow", soft_wrap=True)
-        return ExitStatus.NOTHING_SHOWN
-    return ExitStatus.GOOD
-
 
 DECISION = "decision.json"
 # where no other time is given: a lock on several servers has more orders, and to replay a history takes longer than a state
@@ -80,8 +66,6 @@ class Wanted(NamedTuple):
     confirm: bool = True
     # does something with the schedules, and reports it line by line
     then: Callable[[Sequence[Shortest], Explorer], Iterable[str]] | None = None
-    # the file for what holds, as a certificate
-    certificate: Path | None = None
 
 
 def check_servers(stage: Stage, servers: int | None) -> None:
@@ -158,13 +142,12 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
             lines = wanted.then(shortest, explorer) if wanted.then else ()
             console.print(*lines, sep="\n", end="\n" if wanted.then else "", soft_wrap=True)
             seen = confirmed_on_cluster(promised, explorer, console) if promised and wanted.confirm and not interrupted else None
-            certified = certify(decision, real, wanted.certificate, console) if wanted.certificate else ExitStatus.GOOD
             words = ExploredWords(decision, of_environment(os.environ))
             for line in () if wanted.as_json else words.next_commands(promised):
                 console.print(line, soft_wrap=True)
     if interrupted:
         return ExitStatus.INTERRUPTED
-    return (status_of(decision, seen) or certified) if again is ExitStatus.GOOD else again
+    return status_of(decision, seen) if again is ExitStatus.GOOD else again
 
 
 def status_of(decision: Decision, seen: Confirmed | None = None) -> int:

@@ -73,12 +73,6 @@ def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]
     metavar="PATH",
     help="Folder for the schedules as scenarios, as far as a failpoint can express them.",
 )
-@click.option(
-    "--certificate",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="File for all states and events of what holds: lab/explore/check_certificate.py checks it without the lab.",
-)
 def explore(
     stage: str | None, only: str | None, show: str | None, keep: bool, scenarios: Path | None, no_confirm: bool, **given: Any
 ) -> int:
@@ -101,7 +95,7 @@ def explore(
 
     budget_s, servers, claims = (given.pop(name) for name in ("budget_s", "servers", "claims"))
     faults = {name: given.pop(name) for name in Budget._fields}
-    results = {name: given.pop(name) for name in ("as_json", "out", "keep_failing", "certificate")}
+    results = {name: given.pop(name) for name in ("as_json", "out", "keep_failing")}
     budget = Budget(**{name: number or 0 for name, number in faults.items()})
     asked = SearchOptions(**given, budget=budget if any(one is not None for one in faults.values()) else None)
     if keep:

@@ -4,5 +4,5 @@ In it: ``code``, a stage's unchanged code in replicas whose threads, time and ch
 Redis as a table, and etcd, ZooKeeper and MariaDB by histories that are replayed; ``search``, everything that can happen in
 both, whose the lock is (``oracle``, ``ghosts``), and what an event breaks (``rules``). ``model`` is what all rooms agree on.
 ``questions`` are the searches, ``workers`` processes that answer them, a ``decision`` what came of it; it is ``kept`` as data. A
-``schedule`` is a file that runs again; a ``certificate`` is for those who believe nothing (``check_certificate``).
+``schedule`` is a file that runs again.
 """

@@ -160,8 +160,6 @@ def test_lock_files_agree():
         assert "://" not in (HOME / name).read_text(encoding="utf-8")
 
 
-READ_ALONE = {"check_certificate.py"}  # by people who trust nothing else here: it is one file, and imports nothing of the lab
-
 # the class by which each file of a shelf is found
 OF_A_SHELF = {"app/locks": "Lock", "app/resources": "Counter", "lab/scenario/faults": "Fault"}
 SHARED = {
@@ -178,7 +176,7 @@ TEXTS = re.compile(r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'')  # of several lines: 
 def test_class_names_are_unique():
     """No two classes of app/ and lab/ have one name. A private class is known in its module alone."""
     homes: dict[str, set[str]] = {}
-    for path in [path for folder in ("app", "lab") for path in (HOME / folder).rglob("*.py") if path.name not in READ_ALONE]:
+    for path in [path for folder in ("app", "lab") for path in (HOME / folder).rglob("*.py")]:
         folder = path.parent.relative_to(HOME).as_posix()
         code = TEXTS.sub("", path.read_text(encoding="utf-8"))
         for name in re.findall(r"^ *class ([A-Za-z]\w*)", code, re.MULTILINE):
@@ -192,7 +190,7 @@ def test_module_length():
     """No module is longer than 350 lines."""
     rooms = [path for folder in ("app", "lab", "locustfiles") for path in (HOME / folder).rglob("*.py")]
 
-    assert {path.name for path in rooms if len(path.read_text(encoding="utf-8").splitlines()) > 350} <= READ_ALONE
+    assert {path.name for path in rooms if len(path.read_text(encoding="utf-8").splitlines()) > 350} == set()
 
 
 def test_the_readme_is_short():
