@@ -99,7 +99,7 @@ report: setup ## write the site, and draw a run again [RUN=one]
 	@exec $(LAB) report $${RUN:+"$$RUN"}
 
 site: setup ## the documents and pages for any static host [OUT=reports/site]
-	@$(LAB) docs --website "$${OUT:-reports/site}"
+	@.venv/bin/python -m tools.book --website "$${OUT:-reports/site}"
 
 serve: setup ## serve the site of all runs to this machine [PORT=8088]
 	@exec $(LAB) serve $(call flags,PORT)
@@ -136,7 +136,7 @@ unit: # the tests that need no server, but for those that start whole commands o
 	@.venv/bin/pytest -q -n auto -m "not whole" tests/unit
 
 documents: # the generated parts, pictures and charts
-	@$(LAB) docs --check
+	@.venv/bin/python -m tools.book --check
 
 test: setup-dev ## check, documents, and tests with servers and a browser
 	@$(MAKE) $(AT_ONCE) $(CHECKS) documents

@@ -20,7 +20,6 @@ Each folder has one concern. The order is that of imports, not of time: a folder
     enact/          A SCHEDULE of the explorer on real replicas, command by command
     ui/             runs from the browser: Locust's page, the live page
     experiments/    MANY RUNS: ladder, matrix, sweeps/, growth, benchmarks/
-    docgen/         the generated parts of README and docs/
     commands/       what each command does with one run: run, up, check, report, clean, and the listings
     cli             parses the command line, nothing else
     bootstrap       sets a bare machine up, before anything else can be imported

@@ -20,13 +20,12 @@ from lab.text import counted
 GROUPS = {  # of the commands in the help; a test asks for each command in one of them
     "Try": "run explore replay play ui class stages scenarios diff new test",
     "Compare": "ladder matrix sweep report serve libraries scorecard failures",
-    "Maintain": "check clean doctor up bench growth docs",
+    "Maintain": "check clean doctor up bench growth",
 }
 ELSEWHERE = {  # the commands of other files: each file is imported for its own commands alone
     **dict.fromkeys(("ladder", "matrix", "sweep", "bench", "growth"), "lab.commands.experiment_commands"),
     **dict.fromkeys(("explore", "replay", "play"), "lab.commands.explore_commands"),
     **dict.fromkeys(("test", "new", "libraries", "scorecard", "failures"), "lab.commands.lock_commands"),
-    "docs": "lab.docgen.command",
 }
 WORKER = ["worker"]  # the command line of a worker; it is not a command for users, so no list of commands has it
 

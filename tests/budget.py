@@ -13,7 +13,7 @@ BUDGET = {
     "lab": 1_150,
     "lab/commands": 1_300,
     "lab/containers": 1_200,
-    "lab/docgen": 1_500,
+    "tools/book": 1_500,
     "lab/enact": 700,
     "lab/evidence": 900,
     "lab/experiments": 3_600,

@@ -1,7 +1,7 @@
 """The lesson of docs/class.md as data: its steps, what each does, and what it asks.
 
-``docs/class.toml`` lists the steps. The lab's own page gives them, and ``lab docs`` writes them into the documents. The notes for
-the teacher are the prose of docs/class.md, and of the Chinese page.
+``docs/class.toml`` lists the steps. The lab's own page gives them, and ``tools.book`` writes them into the documents. The notes
+for the teacher are the prose of docs/class.md, and of the Chinese page.
 """
 
 from __future__ import annotations

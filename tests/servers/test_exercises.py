@@ -10,13 +10,13 @@ from time import monotonic
 import pytest
 
 from lab.commands.explore_commands import explore
-from lab.docgen.lesson_parts import FOLDER, exercises
 from lab.explore.decision import Decision
 from lab.explore.questions import SearchOptions
 from lab.explore.search.event import Budget
 from lab.scenario.stages import find_stage
 from tests.sampled import sampled
 from tests.servers.explored import exploring
+from tools.book.lesson_parts import FOLDER, exercises
 
 STARTS = {path.stem: parts for path, parts in exercises().items()}
 TTL_MS, WITHIN_S = 3000, 60.0

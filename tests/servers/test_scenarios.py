@@ -7,7 +7,6 @@ import json
 import pytest
 
 from app.locks import stage as find_stage
-from lab.docgen.figures import illustrations
 from lab.evidence.history import History
 from lab.evidence.loss import Mechanism
 from lab.experiments.matrix import expectations
@@ -20,6 +19,7 @@ from lab.story.verdict import why as reasons
 from tests.cells import CELLS
 from tests.command import assert_counts_agree, run, warm
 from tests.sampled import sampled
+from tools.book.figures import illustrations
 
 # Where the danger needs no more. Waiters behind a stuck lock give up one after the other, and each takes its whole time.
 STUCK = ("holder_crash", "crash_while_acquiring", "error_while_acquiring", "failed_release")

@@ -135,7 +135,7 @@ def test_doctor(site, here):
 
 def test_what_needs_a_clone(site, here):
     """A command that needs a clone states it in one line."""
-    said = execute(lab(site), "docs", cwd=here, status=(2,))
+    said = execute(lab(site), "class", cwd=here, status=(2,))
 
     assert said.startswith("error: this command needs a clone of the project")
     assert said.count("\n") == 1

@@ -10,7 +10,6 @@ import sys
 from app.lock import Claim
 from app.locks import PARTS, part, stages
 from lab.cli import lab
-from lab.docgen import chapters, generate
 from lab.judge.mechanisms import EXPLANATIONS
 from lab.judge.promises import PROMISES, ROWS
 from lab.paths import HOME
@@ -18,6 +17,7 @@ from lab.scenario import reader
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
 from tests.every import every
+from tools.book import chapters, generate
 
 STAGES = stages()
 DOCUMENTS = generate.documents()
@@ -233,7 +233,7 @@ LOADS = {  # what is run, one after the other, and what of the above has been lo
     "import lab.cli, lab.commands.run": set(),
     "from app.web import create_app": set(),
     "from lab.scenario.stages import find_stage; find_stage('lua')": set(),
-    "import lab.experiments.matrix, lab.docgen.generate": {SEAM},
+    "import lab.experiments.matrix, tools.book.generate": {SEAM},
     "create_app(run='t', replica='r', stage='lua')": {SEAM},
     "create_app(run='t', replica='r', stage='zookeeper')": {SEAM, "kazoo"},
 }

@@ -5,9 +5,9 @@ import re
 import subprocess
 from pathlib import Path
 
-from lab.docgen import generate
 from lab.paths import HOME
 from tests.every import every
+from tools.book import generate
 
 FOLDERS = sorted(path.parent for path in (HOME / "lab").glob("*/__init__.py"))
 MOST_MODULES = 11  # directly in lab/

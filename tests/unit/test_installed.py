@@ -17,8 +17,6 @@ from tests.every import every
 @every(
     "words",
     [
-        ("docs",),
-        ("docs", "--check"),
         ("class",),
         ("matrix",),
         ("matrix", "--stage", "lua"),

@@ -13,7 +13,7 @@ from tests.trial import Tried, condemned, is_evidence, until_settled
 TESTS = HOME / "tests"
 FOLDERS = {"unit", "servers", "browser", "containers"}
 FILES = sorted(TESTS.rglob("test_*.py"))
-PACKAGES = {"app", "locustfiles", *(path.name for path in (HOME / "lab").iterdir() if path.is_dir())}
+PACKAGES = {"app", "locustfiles", *(path.name for name in ("lab", "tools") for path in (HOME / name).iterdir() if path.is_dir())}
 # ``from tests.unit.test_a import b``, ``import tests.unit.test_a`` and ``from tests.unit import test_a``, also over several lines
 OF_A_TEST = re.compile(r"^ *(?:from|import) tests[\w.]*(?:\.test_| import (?:\([^)]*|[^\n]*)\btest_)", re.MULTILINE)
 

@@ -17,9 +17,9 @@ PROSE = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")  # two words in a row
 PLACE = re.compile(r"\{\w+\}")
 # by file: whose text it is, that it is no sentence of the lab about a run
 EXCEPTIONS = {
-    "lab/docgen/website.py": "HTML",
+    "tools/book/website.py": "HTML",
     "lab/report/markdown.py": "HTML",
-    "lab/docgen/translations.py": "a comment in a Markdown file",
+    "tools/book/translations.py": "a comment in a Markdown file",
     "lab/explore/store/real_mysql.py": "MariaDB's report of its locks",
     "lab/commands/new_lock.py": "Python, of which a copy is made",
     "lab/play/page.py": "HTML",

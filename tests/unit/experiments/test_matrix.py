@@ -5,12 +5,12 @@ from functools import partial
 import msgspec
 import pytest
 
-from lab.docgen.matrix_views import with_rounds
 from lab.errors import BadInput, ExitStatus
 from lab.evidence.run_folder import save
 from lab.experiments import matrix, matrix_round
 from lab.report.matrix import Cell, Matrix, Origin, load, read
 from lab.run import environment
+from tools.book.matrix_views import with_rounds
 
 OLD = Origin(judge="aaa", code="bbb", commit="ccc", versions={"redis-server": "Redis server v=7.0.15 sha=0"})
 NEW = msgspec.structs.replace(OLD, started_utc="2026-01-02T03:04:05+00:00")

@@ -5,11 +5,11 @@ import re
 import pytest
 
 from app.locks import stages
-from lab.docgen import generate
-from lab.docgen.translations import chapters
 from lab.language import Language, of_environment, phrases
 from lab.play.levels import LEVELS
 from tests.every import every
+from tools.book import generate
+from tools.book.translations import chapters
 
 ENGLISH = re.compile(r"[A-Za-z]+ [a-z]+")  # two words in a row, outside of code
 NOT_PROSE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)

@@ -5,8 +5,6 @@ import re
 import pytest
 
 from app.locks import stages
-from lab.docgen import matrix_views
-from lab.docgen.matrix_views import in_percent
 from lab.language import Language
 from lab.paths import REFERENCE
 from lab.report import matrix_page, matrix_picture, reference, site
@@ -21,6 +19,8 @@ from lab.ui.ladder_panel import rungs
 from tests.every import every
 from tests.marks import SVG, looks_of, smallest, svg, used
 from tests.pages import assert_self_contained, cells_of
+from tools.book import matrix_views
+from tools.book.matrix_views import in_percent
 
 SMALLEST_PX = 10
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from lab.docgen import drift, generate
 from lab.language import Language
 from lab.report import scorecard
 from lab.report.tested_lock import TestedCell, TestedClaim, TestedLock
 from tests.scorecards import kept
+from tools.book import drift, generate
 
 BROKEN, ADMITTED, SHORT = "libraries_broken", "libraries_admitted", "libraries"
 

@@ -8,7 +8,6 @@ from functools import cache
 import pytest
 
 from app.locks import stages
-from lab.docgen.translations import chapters
 from lab.language import Language, exactly, phrases
 from lab.paths import HOME
 from lab.scenario import reader as scenarios
@@ -20,6 +19,7 @@ from lab.ui.ladder_panel import rungs
 from lab.ui.question import Amount
 from lab.ui.run_form import scenario_names
 from tests.every import every
+from tools.book.translations import chapters
 
 PLACE = re.compile(r"\{\w+\}")
 
@@ -45,7 +45,7 @@ def offered() -> dict[str, set[str]]:
 def test_each_text_has_a_phrase(part):
     """A fixed text, a stage, a scenario, a question or a fault without Chinese needs its line in lab/language/zh.
 
-    A stage that has no place of its own on the ladder is new: its Chinese may come later, and `lab docs` reminds of it.
+    A stage that has no place of its own on the ladder is new: its Chinese may come later, and the book reminds of it.
     """
     texts = offered()[part] - {stage.story.title for name, stage in stages().items() if name not in chapters()}
 

@@ -13,7 +13,6 @@ import shutil
 from functools import cache, partial
 from pathlib import Path
 
-from lab.docgen import figures, translations
 from lab.errors import BadInput
 from lab.evidence.run_folder import replace
 from lab.language import Language
@@ -25,6 +24,7 @@ from lab.report.run_page import PAGE, draw_run
 from lab.run import environment
 from lab.story import say_run
 from lab.story.timeline import Timeline
+from tools.book import figures, translations
 
 ENGLISH, CHINESE = Language.ENGLISH, Language.CHINESE
 FIRST = {ENGLISH: HOME / "README.md", CHINESE: HOME / "README.zh.md"}

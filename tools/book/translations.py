@@ -2,7 +2,7 @@
 
 ``README.zh.md`` belongs to ``README.md``, and ``docs/zh/NAME.md`` to ``docs/NAME.md``: a new file is all that a new page needs. A
 Chinese page names in a comment the English text with which it was compared, as a hash. Generated parts do not count for the
-hash: they are the same in both, but for their language. Only ``lab docs --compared PAGE`` writes it.
+hash: they are the same in both, but for their language. Only ``python -m tools.book --compared PAGE`` writes it.
 """
 
 from __future__ import annotations
@@ -187,7 +187,9 @@ def to_do(home: Path = HOME) -> list[str]:
         if one.compared_with == NOT_YET:
             found.append(f"to do: {name} was never compared with {source}")
         elif is_stale(one):
-            found.append(f"to do: {source} has changed: compare {name} with it, then `lab docs --compared {name}`")
+            found.append(
+                f"to do: {source} has changed: compare {name} with it, then `.venv/bin/python -m tools.book --compared {name}`"
+            )
     return found
 
 

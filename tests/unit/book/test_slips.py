@@ -7,14 +7,14 @@ import pytest
 from app.locks import stage
 from lab.commands.explore import check_servers
 from lab.commands.keep_decisions import commands, keep_decisions, ttl_ms
-from lab.docgen import explored
-from lab.docgen.lesson_parts import FOLDER, exercises
 from lab.errors import BadInput
 from lab.explore import kept
 from lab.explore.kept import KeptDecision
 from lab.paths import DOCS
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search
+from tools.book import explored
+from tools.book.lesson_parts import FOLDER, exercises
 
 SLIPS = {name: stage(str(path)) for name, path in kept.slips().items()}
 PAGE = (DOCS / "slips.md").read_text(encoding="utf-8")

@@ -3,11 +3,11 @@
 import pytest
 
 from app.locks import stages
-from lab.docgen import cost_of_locking
 from lab.report import reference
 from lab.report.matrix import Cell
 from lab.report.reference import Outcome, tally
 from lab.scenario import reader
+from tools.book import cost_of_locking
 
 
 def test_compared_locks_share_their_scenarios():

@@ -7,8 +7,6 @@ from types import SimpleNamespace
 import pytest
 
 from app.locks import PARTS, stages
-from lab.docgen import chapters, figures, generate, translations
-from lab.docgen.figures import Illustration, illustrations
 from lab.errors import BadInput
 from lab.evidence.run_record import Ending
 from lab.judge.verdict import judge
@@ -20,6 +18,8 @@ from lab.scenario import reader
 from lab.story.timeline import NEVER, DrawnGrant, DrawnLoss, Life, Timeline, load
 from tests.builders import made_run
 from tests.every import every
+from tools.book import chapters, figures, generate, translations
+from tools.book.figures import Illustration, illustrations
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PLACES = ["problem", "diff", "verdicts", "still", "neighbours"]  # what every chapter holds, in this order
@@ -42,7 +42,9 @@ def test_every_stage_has_a_chapter(stage):
     documents, shows the pictures that are listed for it, and is short enough to be read in one go.
     """
     path = chapters.path(stage)
-    assert path.exists(), f"the chapter of {stage} is missing: `.venv/bin/lab docs --begin {stage}` writes one to be filled in"
+    assert path.exists(), (
+        f"the chapter of {stage} is missing: `.venv/bin/python -m tools.book --begin {stage}` writes one to be filled in"
+    )
     text = path.read_text(encoding="utf-8")
     parts = re.findall(r"<!-- generated: (\w+) (\w+)", text)
     sections = re.findall(r"^## (.*)$", text, re.MULTILINE)

@@ -1,11 +1,15 @@
-"""The command line of ``lab docs``. What draws and reads is imported when the command is called."""
+"""The command line of the book: ``python -m tools.book``."""
 
 from __future__ import annotations
 
+import sys
+
 import click
 
+from lab.commands.exit_status import status_of
 from lab.errors import ExitStatus
-from lab.paths import HOME, need_clone, new_folder, shown
+from lab.paths import HOME, new_folder, shown
+from tools.book import chapters, drift, explored, figures, generate, translations, website
 
 
 @click.command()
@@ -22,12 +26,15 @@ from lab.paths import HOME, need_clone, new_folder, shown
     help="Chinese page, such as docs/zh/class.md: record that you have compared it with its English page, and do nothing else.",
 )
 @click.option(
-    "--website", metavar="FOLDER", help="Write the documents and pages as a website of static files, and do nothing else."
+    "--website",
+    "website_folder",
+    metavar="FOLDER",
+    help="Write the documents and pages as a website of static files, and do nothing else.",
 )
 @click.option(
     "--check", is_flag=True, help="Write nothing: list each document and picture that differs from what would be written."
 )
-def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None, website: str | None, check: bool) -> ExitStatus:
+def book(rerun: tuple[str, ...], begin: str | None, compared: str | None, website_folder: str | None, check: bool) -> ExitStatus:
     """Write the generated parts and pictures of docs/ again.
 
     The data are the stages and scenarios of this checkout, and the runs in reports/reference. The command also lists
@@ -35,25 +42,18 @@ def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None, websit
     changed since `lab explore` decided them. --check also compares the charts of the
     reference ladder and of its sweeps, which `lab report FOLDER` draws again; it exits with 1 if anything differs.
     """
-    need_clone()
     if check:
         return _check()
-    from lab.docgen import chapters, explored, translations
-    from lab.docgen.figures import rerun as run_again
-    from lab.docgen.generate import write
-
-    if website:
-        from lab.docgen.website import write as write_website
-
-        click.echo(f"wrote {shown(write_website(new_folder(website, '--website')))}")
+    if website_folder:
+        click.echo(f"wrote {shown(website.write(new_folder(website_folder, '--website')))}")
         return ExitStatus.GOOD
     if compared:
         click.echo(f"recorded in {translations.record_comparison(compared)}")
         return ExitStatus.GOOD
     if begin:
         click.echo(f"wrote {chapters.begin(begin).relative_to(HOME)}")
-    run_again(rerun, click.echo)
-    for path in write():
+    figures.rerun(rerun, click.echo)
+    for path in generate.write():
         click.echo(f"wrote {path.relative_to(HOME)}")
     for line in (*explored.to_do(), *translations.to_do(), *translations.new_stages()):
         click.echo(line)
@@ -62,10 +62,12 @@ def docs(rerun: tuple[str, ...], begin: str | None, compared: str | None, websit
 
 def _check() -> ExitStatus:
     """List what has drifted, as it is found."""
-    from lab.docgen.drift import drifted
-
     status = ExitStatus.GOOD
-    for path in drifted():
+    for path in drift.drifted():
         status = ExitStatus.BROKEN
         click.echo(f"differs: {path.relative_to(HOME)}")
     return status
+
+
+if __name__ == "__main__":
+    sys.exit(status_of(book))

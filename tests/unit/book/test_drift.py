@@ -5,13 +5,13 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from lab.docgen import drift, generate
-from lab.docgen.command import docs
-from lab.docgen.drift import same_picture
 from lab.errors import ExitStatus
 from lab.experiments import sweeps
 from lab.paths import REFERENCE
 from lab.report import comparison
+from tools.book import drift, generate
+from tools.book.__main__ import book as command
+from tools.book.drift import same_picture
 
 DRAWN = REFERENCE / "sweep-takeover" / "takeover.svg"
 PAGE = "<!-- generated: measures -->{}<!-- end -->"
@@ -20,7 +20,7 @@ PAGE = "<!-- generated: measures -->{}<!-- end -->"
 @pytest.fixture
 def book(tmp_path, monkeypatch):
     """A book with one page and one picture, a ladder with one table, and no sweep; the table and the picture are as made."""
-    monkeypatch.setattr("lab.docgen.command.HOME", tmp_path)
+    monkeypatch.setattr("tools.book.__main__.HOME", tmp_path)
     monkeypatch.setattr(drift, "REFERENCE", tmp_path)
     monkeypatch.setattr(generate, "documents", lambda: [tmp_path / "page.md"])
     drawn = tmp_path / "drawn" / "one.svg"
@@ -41,13 +41,13 @@ def written(path, text):
 
 
 def test_what_has_drifted_is_listed(book):
-    """`lab docs --check` exits with 1 and names each document, picture and table that differs; it changes none."""
-    before = CliRunner().invoke(docs, ["--check"], standalone_mode=False)
+    """`python -m tools.book --check` exits with 1 and names each document, picture and table that differs; it changes none."""
+    before = CliRunner().invoke(command, ["--check"], standalone_mode=False)
     written(book / "page.md", PAGE.format("x"))
     written(book / "drawn" / "one.svg", "<svg></svg>")
     written(book / "table.md", "2 lost")
 
-    after = CliRunner().invoke(docs, ["--check"], standalone_mode=False)
+    after = CliRunner().invoke(command, ["--check"], standalone_mode=False)
 
     assert (before.return_value, before.output) == (ExitStatus.GOOD, "")
     assert after.return_value == ExitStatus.BROKEN

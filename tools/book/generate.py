@@ -1,7 +1,7 @@
 """The generated parts of the documents: tables, figures and pictures, made from the shelf and the reference runs.
 
 A part stands between ``<!-- generated: NAME ARGUMENTS -->`` and ``<!-- end -->``, in lines of its own or within a sentence.
-``lab docs`` writes all parts again, and ``lab docs --check`` lists those that have drifted.
+``python -m tools.book`` writes all parts again, and ``python -m tools.book --check`` lists those that have drifted.
 """
 
 from __future__ import annotations
@@ -15,18 +15,6 @@ from pathlib import Path
 
 from app.lock import Claim
 from app.locks import part, stages
-from lab.docgen import (
-    architecture,
-    chapters,
-    conditions,
-    cost_of_locking,
-    explored,
-    figures,
-    lesson_parts,
-    matrix_views,
-    translations,
-)
-from lab.docgen.translations import PART
 from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import (
     benchmark,
@@ -52,6 +40,18 @@ from lab.scenario.requirements import MEASURES
 from lab.story.say import text as say
 from lab.story.say import words
 from lab.text import table
+from tools.book import (
+    architecture,
+    chapters,
+    conditions,
+    cost_of_locking,
+    explored,
+    figures,
+    lesson_parts,
+    matrix_views,
+    translations,
+)
+from tools.book.translations import PART
 
 PICTURES = REFERENCE / "pictures"  # of the README and the site, each on light and on dark paper
 

@@ -5,12 +5,12 @@ import re
 import pytest
 
 from app.locks import stages
-from lab.docgen import chapters, matrix_views
 from lab.paths import DOCS
 from lab.report import reference
 from lab.report.matrix import Cell
 from lab.story.say import text as say
 from tests.every import every
+from tools.book import chapters, matrix_views
 
 NOT_TRIED = say("chapter", "not_tried") + "\n"
 

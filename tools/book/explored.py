@@ -13,7 +13,6 @@ from pathlib import Path
 from app.lock import Claim, Stage
 from app.locks import stage as stage_of
 from app.locks import stages
-from lab.docgen.figures import LIST
 from lab.errors import BadInput, choose_from
 from lab.explore import kept
 from lab.explore.code.program import FOR_EVER_MS, Task
@@ -29,6 +28,7 @@ from lab.story.happening import Story
 from lab.story.say import ENGLISH, text
 from lab.story.searches import conditions, share, summary
 from lab.text import counted, folded, table, thousands
+from tools.book.figures import LIST
 
 UP = "../../"  # from a chapter to the project's top
 AGAIN = ".venv/bin/lab explore {} --keep"

@@ -6,13 +6,13 @@ import pytest
 
 from app.locks import stages
 from lab.commands.listing import print_stages
-from lab.docgen import chapters, explored
 from lab.errors import BadInput
 from lab.explore import kept
 from lab.explore.kept import KeptDecision
 from lab.explore.store.others import why_not
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search
+from tools.book import chapters, explored
 
 LETTER_PX = 6.6  # of a legend
 ASKED = [name for name, stage in stages().items() if not why_not(stage)]
@@ -50,7 +50,7 @@ def test_chapter_of_changed_code(monkeypatch):
 
 
 def test_changed_code_is_to_be_decided(monkeypatch):
-    """`lab docs` reminds of each stage and slip whose kept decision is of other code."""
+    """`python -m tools.book` reminds of each stage and slip whose kept decision is of other code."""
     monkeypatch.setattr(kept, "current", lambda one: None if one.name in ("uuid", "steps_apart") else STORY_OF_UUID)
 
     assert explored.to_do() == [

@@ -157,14 +157,16 @@ def result(one: Illustration) -> Result:
     try:
         return load_result(one.folder)
     except (BadInput, OSError) as error:
-        raise BadInput(f"the picture {one.name} has no run yet ({error}); `lab docs --rerun {one.name}` makes one") from None
+        raise BadInput(
+            f"the picture {one.name} has no run yet ({error}); `.venv/bin/python -m tools.book --rerun {one.name}` makes one"
+        ) from None
 
 
 def timeline(one: Illustration) -> Timeline:
     """Return the kept part of the run's timeline. Raises BadInput."""
     picture = load(result(one).folder / "timeline.json")
     if picture is None:
-        raise BadInput(f"the picture {one.name} has no timeline; `lab docs --rerun {one.name}` makes one")
+        raise BadInput(f"the picture {one.name} has no timeline; `.venv/bin/python -m tools.book --rerun {one.name}` makes one")
     return picture
 
 

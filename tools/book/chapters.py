@@ -11,8 +11,6 @@ from pathlib import Path
 
 from app.lock import Claim, Stage
 from app.locks import part, stages
-from lab.docgen import figures
-from lab.docgen.figures import result, timeline
 from lab.errors import BadInput, choose_from
 from lab.language import NAMES, Language, quoted
 from lab.paths import HOME
@@ -24,6 +22,8 @@ from lab.scenario.stage_diff import changes, code, difference
 from lab.story import say, say_run
 from lab.story.say import ENGLISH, text
 from lab.text import table
+from tools.book import figures
+from tools.book.figures import result, timeline
 
 FOLDER = HOME / "docs" / "ladder"
 CHINESE = HOME / "docs" / "zh" / "ladder"
@@ -46,7 +46,7 @@ Why the idea works, and what it rests on. Figures stand in generated parts; CONT
 
 ## What happened
 
-Add the run to show to docs/pictures.toml, `lab docs --rerun {name}-SCENARIO`, and put its part here:
+Add the run to show to docs/pictures.toml, `.venv/bin/python -m tools.book --rerun {name}-SCENARIO`, and put its part here:
 generated: picture {name} SCENARIO.
 
 <!-- generated: verdicts {name} -->

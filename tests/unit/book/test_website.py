@@ -9,9 +9,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from lab.docgen import generate, website
 from lab.errors import BadInput
 from lab.run import environment
+from tools.book import generate, website
 
 pytestmark = pytest.mark.whole  # the whole site is written
 TOP_MUST = ("index.html", "README.zh.html", "runs.html", "runs.zh.html", "docs/index.html", "docs/zh/ladder/none.html")

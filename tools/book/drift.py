@@ -1,6 +1,6 @@
 """What has drifted: documents and pictures that are not what is made now from the shelf and the kept runs.
 
-``lab docs --check`` lists them. Everything is drawn into a temporary folder; nothing that is kept is changed.
+``python -m tools.book --check`` lists them. Everything is drawn into a temporary folder; nothing that is kept is changed.
 
 Pictures are compared as a reader sees them: other machines round otherwise. A picture that the library did not draw is the same
 to the byte.
@@ -14,11 +14,11 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lab.docgen import generate
 from lab.experiments import sweep_report, sweeps
 from lab.experiments.sweep import load_result
 from lab.paths import REFERENCE
 from lab.report import comparison, run_data
+from tools.book import generate
 
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 TEXT = re.compile(r">[^<]+")

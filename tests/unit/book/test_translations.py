@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from app.locks import stages
-from lab.docgen import translations
-from lab.docgen.translations import NOT_YET, README, Page
 from lab.errors import BadInput
 from tests.every import every
+from tools.book import translations
+from tools.book.translations import NOT_YET, README, Page
 
 ENGLISH = """\
 # A page
@@ -59,10 +59,10 @@ def change(path, old, new):
 def test_pages_were_compared(page):
     """Both have the same generated parts, commands, headings and figures; the English page is as when a person compared the two.
 
-    `lab docs` lists what to compare again.
+    `python -m tools.book` lists what to compare again.
     """
     assert translations.differences(page) == []
-    again = f"compare {page.chinese} with {page.english}, then run `lab docs --compared {page.chinese}`"
+    again = f"compare {page.chinese} with {page.english}, then run `.venv/bin/python -m tools.book --compared {page.chinese}`"
 
     assert page.compared_with != NOT_YET, f"never compared: {again}"
     assert not translations.is_stale(page), f"{page.english} has changed: {again}"
@@ -89,7 +89,7 @@ def test_changed_english_page_is_reported(home):
     before = (home / NAME).read_bytes()
     change(home / "docs" / "a.md", "It has", "It had")
     assert translations.to_do(home)[1:] == [
-        f"to do: docs/a.md has changed: compare {NAME} with it, then `lab docs --compared {NAME}`"
+        f"to do: docs/a.md has changed: compare {NAME} with it, then `.venv/bin/python -m tools.book --compared {NAME}`"
     ]
     assert translations.is_stale(Page(Path(NAME), home))
     assert (home / NAME).read_bytes() == before

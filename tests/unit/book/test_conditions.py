@@ -4,10 +4,10 @@ import pytest
 
 from app.lock import Claim
 from app.locks import stages
-from lab.docgen import conditions, generate
 from lab.errors import BadInput
 from lab.report import reference
 from lab.report.matrix import Cell
+from tools.book import conditions, generate
 
 
 @pytest.fixture
