@@ -3,7 +3,7 @@
 **Problem** A mutex works in one process only: requests at two replicas still overwrite each other's increments.
 **Idea** All replicas share one key in a store. A request sets the key only if it does not exist; otherwise it sleeps and
 tries again. When the work is done, the holder deletes the key.
-**Source** redis.io, SETNX, "Design pattern: Locking with SETNX".
+**Source** document 1; redis.io, SETNX, "Locking with SETNX", there with a time stamp as value and GETSET to take over old locks.
 **Still**
 - A holder that dies never deletes the key: no request gets the lock again, and a restart of the holder does not help.
 - Waiters poll: each try is a command, and a free lock stays unused until the sleep of a waiter ends.

@@ -19,7 +19,7 @@ class Lock(watchdog.Lock):
 
     def release(self):
         was_held = self.release_script([self.key], [self.owner]) is not None
-        watchdog.RENEWER.forget(self)  # after the release, as in the listing: the next holder may be there already
+        watchdog.RENEWER.forget(self)  # after the release, as in Redisson of that time: the next holder may be there already
         return was_held
 
 

@@ -14,6 +14,6 @@ FAILURE = ReportedFailure(
     version="3.52.0",
     language="Java",
     promises={},
-    not_run="neither Redisson nor the libraries of Go can be had where the lab was made. The same happens to a stage of "
+    not_run="the registry of Redisson (Maven's) is not reached where the lab was made. The same happens to a stage of "
     "the lab: `.venv/bin/lab run lost_reply --stage watchdog`.",
 )
