@@ -37,7 +37,7 @@ def keep_decisions(name: str | None, budget_s: float | None) -> int:
     chosen = [explored(name)] if name else [*(one for one in stages().values() if not why_not(one)), *slips]
     status = ExitStatus.GOOD
     for stage in chosen:
-        before = kept.read(stage.name, kept.folder_of(stage))
+        before = kept.read(kept.key_of(stage))
         longest_s = max(within_s(stage, budget_s), before.budget_s if before and budget_s is None else 0)
         with servers(MOST_WORKERS, stage.store) as running:
             found = _decided(stage, longest_s, running)
@@ -45,7 +45,8 @@ def keep_decisions(name: str | None, budget_s: float | None) -> int:
             place = f"not kept: {before.decided} were. With --budget SECONDS it is kept in any case"
             status = ExitStatus.NOTHING_SHOWN
         else:
-            place = f"kept {kept.write(found, kept.folder_of(stage)).name}"
+            kept.write(found, kept.key_of(stage))
+            place = f"kept in {kept.FILE.name}"
         text = f"{stage.name}: {found.decided} of {len(found.searches)} searches are decided; {place}"
         terminal().print(text)
     return status

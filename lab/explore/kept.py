@@ -1,8 +1,7 @@
 """A decision as data, in codes and figures: what ``lab explore --json`` prints, what the documents keep, and what that says.
 
-The decisions that the documents quote are in ``reports/reference/explore``, one file a stage, with the stories to draw. The locks
-in ``docs/slips`` have theirs in a folder below. A file has a hash of the stage's code, without docstrings. Once that code has
-changed, its decision is not quoted any more.
+The decisions that the documents quote are in ``reports/reference/explore.jsonl``, one line a stage, with the stories to draw. A
+decision has a hash of the stage's code, without docstrings. Once that code has changed, it is not quoted any more.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from app.lock import Claim, Stage
+from lab.evidence.record_lines import read_lines, write_line
 from lab.explore.code.program import Program, Task
 from lab.explore.decision import Decision, SearchOutcome
 from lab.explore.questions import Question
@@ -25,7 +25,7 @@ from lab.explore.search.search import Broken
 from lab.explore.store.real_redis import Scripts
 from lab.paths import HOME, REFERENCE
 
-FOLDER = REFERENCE / "explore"
+FILE = REFERENCE / "explore.jsonl"
 SLIPS = HOME / "docs" / "slips"
 DRIFTS = ("seconds", "states", "transitions")  # from one search to the next, or with the search's own cunning
 
@@ -83,49 +83,28 @@ def slips() -> dict[str, Path]:
     return {path.stem: path for path in sorted(SLIPS.glob("*.py"))}
 
 
-def folder_of(stage: Stage) -> Path:
-    """Return the folder of a stage's file."""
-    return FOLDER / SLIPS.name if stage.path is not None and stage.path.parent == SLIPS else FOLDER
+def key_of(stage: Stage) -> str:
+    """Return the name of a stage in the file; a lock of ``docs/slips`` has its folder before it."""
+    return f"{SLIPS.name}/{stage.name}" if stage.path is not None and stage.path.parent == SLIPS else stage.name
 
 
-def write(kept: KeptDecision, folder: Path = FOLDER) -> Path:
-    """Write the file of a stage, and return its path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{kept.stage}.json"
-    path.write_text(_in_lines(msgspec.to_builtins(kept)), encoding="utf-8")
-    return path
-
-
-def _in_lines(fields: dict[str, Any]) -> str:
-    """Return an object as JSON: a line for each field, and for each item of a field that has several, so that a diff is short."""
-    lines = []
-    for name, value in fields.items():
-        if isinstance(value, list) and value:
-            text = "[\n " + ",\n ".join(map(_compact, value)) + "\n]"
-        elif isinstance(value, dict) and value:
-            text = "{\n " + ",\n ".join(f"{_compact(key)}: {_compact(one)}" for key, one in value.items()) + "\n}"
-        else:
-            text = _compact(value)
-        lines.append(f"{_compact(name)}: {text}")
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _compact(value: object) -> str:
-    return msgspec.json.encode(value).decode()
+def write(kept: KeptDecision, key: str, path: Path = FILE) -> None:
+    """Write the decision of a stage into the file. key: its name there."""
+    write_line(path, key, msgspec.json.encode(kept))
 
 
 @cache
-def read(name: str, folder: Path = FOLDER) -> KeptDecision | None:
-    """Return what is kept of a stage; None where nothing is."""
-    path = folder / f"{name}.json"
+def read(key: str, path: Path = FILE) -> KeptDecision | None:
+    """Return what is kept of a stage; None if nothing is."""
+    record = read_lines(path).get(key)
     # numbers of schedules can have more than 64 bits: msgspec reads those as floats, and json does not
-    return msgspec.convert(json.loads(path.read_bytes()), KeptDecision) if path.exists() else None
+    return None if record is None else msgspec.convert(json.loads(record), KeptDecision)
 
 
 @cache
 def current(stage: Stage) -> KeptDecision | None:
     """Return what is kept of a stage, if it was decided on its present code."""
-    kept = read(stage.name, folder_of(stage))
+    kept = read(key_of(stage))
     return kept if kept is not None and kept.sha256 == fingerprint_of(stage) else None
 
 

@@ -20,7 +20,7 @@ from lab.explore.kept import KeptDecision, Summary, of_claims
 from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
 from lab.explore.store.others import why_not
 from lab.language import Language, quoted
-from lab.paths import HOME
+from lab.paths import HOME, REFERENCE
 from lab.report import matrix, reference
 from lab.story import lanes, say
 from lab.story.from_schedule import kept_stories
@@ -30,6 +30,7 @@ from lab.story.searches import conditions, share, summary
 from lab.text import counted, folded, table, thousands
 from tools.book.figures import LIST
 
+PICTURES = REFERENCE / "explore"
 UP = "../../"  # from a chapter to the project's top
 AGAIN = ".venv/bin/lab explore {} --keep"
 REENTERS, FAULTS_OF_A_PAIR = "reentrant", 2
@@ -56,16 +57,14 @@ def to_do() -> list[str]:
     """Return a sentence for each stage and slip whose present code was not decided: the documents quote nothing of it."""
     locks = {name: stage for name, stage in stages().items() if not why_not(stage)}
     slips = [stage_of(str(path)) for path in kept.slips().values()]
-    locks |= {
-        one.path.relative_to(HOME).as_posix(): one for one in slips if kept.read(one.name, kept.folder_of(one)) and one.path
-    }
+    locks |= {one.path.relative_to(HOME).as_posix(): one for one in slips if kept.read(kept.key_of(one)) and one.path}
     return [f"to do: `{AGAIN.format(name)}`" for name, stage in locks.items() if kept.current(stage) is None]
 
 
 def pictures() -> dict[Path, Callable[[Path], object]]:
     """Return the pictures of the chapters: the path of each, and the function that draws it into a folder."""
     drawn = [story for stage in stages().values() if (story := story_of(stage)) is not None]
-    return {kept.FOLDER / _name(story, language): partial(_draw, story, language) for story in drawn for language in Language}
+    return {PICTURES / _name(story, language): partial(_draw, story, language) for story in drawn for language in Language}
 
 
 def _name(story: Story, language: Language) -> str:
@@ -129,7 +128,7 @@ def decided(found: KeptDecision, page: str, language: Language = ENGLISH) -> tup
 
 def _image(story: Story, up: str, language: Language = ENGLISH) -> str:
     """Return a picture and its sentences. up: the way from the document to the project's top."""
-    source = up + (kept.FOLDER / _name(story, language)).relative_to(HOME).as_posix()
+    source = up + (PICTURES / _name(story, language)).relative_to(HOME).as_posix()
     return f"![{say.title(story, language)}]({source})\n\n*{say.sentences(story, language)}*\n\n"
 
 

@@ -12,6 +12,7 @@ from app.locks import stage, stages
 from lab.commands import explore, keep_decisions, listing
 from lab.commands.explore import Unexplored, explored
 from lab.errors import ExitStatus
+from lab.evidence.record_lines import read_lines
 from lab.explore import kept
 from lab.explore.kept import KeptDecision, Summary, of_claims
 from lab.explore.schedule import code_of
@@ -54,25 +55,30 @@ def test_search_that_took_too_long():
 
 
 def test_file_of_a_decision(tmp_path: Path):
-    """What is written is read again, large numbers exactly, and a search and a story have a line each."""
+    """What is written is read again, large numbers exactly, and next to what the file held before."""
+    path = tmp_path / "explore.jsonl"
     one = decision(kept_search(2**64 + 1, holds=["exclusive"]), stories={LOST.claim: LOST})
+    other = msgspec.structs.replace(one, stage="fair")
+    kept.write(one, "uuid", path)
+    kept.write(other, "slips/fair", path)
 
-    path = kept.write(one, tmp_path)
+    again = kept.read("uuid", path)
 
-    again = kept.read("uuid", tmp_path)
     assert again is not None
     assert kept_stories(again) == one.stories
     assert msgspec.structs.replace(again, stories=one.stories) == one
-    assert kept.read("lua", tmp_path) is None
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert [line[:32] for line in lines if line.startswith(' "')] == [' "survives_a_late_freeze": {"sta']
+    assert kept.read("lua", path) is None
+    assert [line[:20] for line in path.read_text(encoding="utf-8").splitlines()] == [
+        '{"name":"slips/fair"',
+        '{"name":"uuid","reco',
+    ]
 
 
 def test_decision_of_other_code_is_not_quoted(monkeypatch):
     """A decision counts only for the code that it has decided."""
     stage = stages()["uuid"]
     mine = decision(stories={LOST.claim: LOST})
-    monkeypatch.setattr(kept, "read", lambda name, folder: mine)
+    monkeypatch.setattr(kept, "read", lambda key: mine)
 
     assert kept.current.__wrapped__(stage) is None
     mine = msgspec.structs.replace(mine, sha256=kept.fingerprint_of(stage))
@@ -93,13 +99,14 @@ def test_hash_of_code_and_not_of_docstrings(old, new, is_same, tmp_path):
     assert (code_of(tmp_path / "one.py") == code_of(tmp_path / "other.py")) is is_same
 
 
-@every("path", lambda: sorted(kept.FOLDER.glob("*.json")))
-def test_kept_files(path):
-    """Each kept file belongs to a stage, and quotes nothing that would drift."""
-    one = kept.read(path.stem)
+@every("key", lambda: read_lines(kept.FILE))
+def test_kept_decisions(key):
+    """Each kept decision belongs to a stage or a slip, and quotes nothing that would drift."""
+    one = kept.read(key)
 
     assert one is not None
-    assert one.stage == path.stem in stages()
+    assert key in {*stages(), *(f"slips/{name}" for name in kept.slips())}
+    assert one.stage == key.removeprefix("slips/")
     assert not {name for search in one.searches for name in search} & set(kept.DRIFTS)
     assert one.why or one.stories or not any(search.get("breaks") for search in one.searches)
 
@@ -124,7 +131,7 @@ def test_a_decision_that_decides_less(monkeypatch, budget_s, is_kept):
     monkeypatch.setattr(keep_decisions, "_decided", decided)
     monkeypatch.setattr(keep_decisions, "servers", lambda *_: nullcontext([]))
     monkeypatch.setattr(kept, "read", lambda *_: before)
-    monkeypatch.setattr(kept, "write", lambda found, folder: written.append(found) or folder / "uuid.json")
+    monkeypatch.setattr(kept, "write", lambda found, key: written.append(found))
 
     status = keep_decisions.keep_decisions("uuid", budget_s)
 

@@ -1,0 +1,34 @@
+"""Many small records in one file of text: a line for each, sorted by name, so that a diff shows the records that have changed.
+
+A line is ``{"name": …, "record": …}``. The results that the documents quote are kept so, in ``reports/reference``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from lab.evidence.run_folder import replace
+
+
+class _Line(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    record: msgspec.Raw
+
+
+LINES = msgspec.json.Decoder(_Line)
+
+
+def read_lines(path: Path) -> dict[str, bytes]:
+    """Return the JSON of each record by its name; nothing if there is no such file. Raises msgspec.DecodeError."""
+    lines = LINES.decode_lines(path.read_bytes()) if path.exists() else []
+    return {line.name: bytes(line.record) for line in lines}
+
+
+def write_line(path: Path, name: str, record: bytes) -> None:
+    """Replace the record of a name in a file, or add it. record: JSON, on one line or several."""
+    records = read_lines(path) | {name: record}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = (_Line(name, msgspec.Raw(msgspec.json.format(records[name], indent=-1))) for name in sorted(records))
+    replace(path, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
