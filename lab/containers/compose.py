@@ -32,7 +32,7 @@ from lab.scenario import reader as scenarios
 from lab.scenario.options import OPTIONS, flags
 from lab.scenario.scenario import Scenario, override
 from lab.scenario.stages import find_stage
-from lab.servers.process import free_port
+from lab.servers import ports
 
 INSIDE = Path("/lab/reports")
 ACTS = {
@@ -209,7 +209,7 @@ def _environment(stage: Stage, control: Path) -> dict[str, str]:
         "LAB_GID": str(owner.st_gid),
         "LAB_REPORTS": str(reports),
         VARIABLE: str(INSIDE / control.name),
-        "LAB_PORT": str(free_port()),
+        "LAB_PORT": str(ports.free_port(page=True)),
         "MARIADB_ROOT_PASSWORD": os.environ.get("MARIADB_ROOT_PASSWORD") or secrets.token_hex(16),
     }
 
@@ -232,7 +232,14 @@ def _taken_down(compose: Compose, folder: Path) -> Iterator[None]:
     """Take all containers down when the block ends, or when this process is gone. Raises EngineFailed."""
     argv = [sys.executable, "-m", "lab.containers.cleanup", compose.project, str(folder)]
     process = subprocess.Popen(
-        argv, cwd=HOME, env=compose.environ, start_new_session=True, text=True, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        argv,
+        cwd=HOME,
+        env=compose.environ,
+        pass_fds=[ports.block().held],  # the port is taken until the containers are down
+        start_new_session=True,
+        text=True,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     with process as cleanup:
         try:

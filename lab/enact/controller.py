@@ -17,6 +17,7 @@ from typing import Any
 
 from app.steps import COMMAND, GO, MESSAGE, REPLY
 from lab.evidence.history import REQUESTS, Recorder, Request, outcome_of
+from lab.servers.ports import free_port
 from lab.servers.server import LOOPBACK, Server
 
 CHUNK = 1 << 16
@@ -48,7 +49,7 @@ class Controller:
         self.threads: list[HeldThread] = []
         # whether nothing is held any more
         self.is_free = False
-        self._server = socket.create_server((LOOPBACK, 0), backlog=64)
+        self._server = socket.create_server((LOOPBACK, free_port()), backlog=64)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._server, selectors.EVENT_READ)
 

@@ -14,7 +14,8 @@ import psutil
 from lab.explore.store.others import NEXT_TO, is_other
 from lab.explore.store.real_redis import RealRedis
 from lab.servers import process
-from lab.servers.process import ServerProgram, free_port
+from lab.servers.ports import free_port
+from lab.servers.process import ServerProgram
 from lab.servers.programs.etcd import EtcdServer
 from lab.servers.programs.mariadb import MariaDB
 from lab.servers.programs.redis import RedisServer

@@ -13,7 +13,8 @@ from lab.errors import ExitStatus
 from lab.paths import LOCUSTFILES
 from lab.prerequisites import search_path
 from lab.scenario.scenario import Scenario
-from lab.servers.process import free_port, last_words
+from lab.servers.ports import free_port
+from lab.servers.process import last_words
 from lab.servers.supervisor import Forkable, Supervisor
 
 RECORD = "requests.jsonl"

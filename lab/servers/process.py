@@ -6,10 +6,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import shutil
 import signal
-import socket
 import time
 from collections import deque
 from collections.abc import Iterable
@@ -21,13 +19,13 @@ import psutil
 from lab.errors import NotReady
 from lab.prerequisites import program as path_of
 from lab.prerequisites import search_path
+from lab.servers.ports import free_port
 from lab.servers.server import LOOPBACK
 from lab.servers.supervisor import Forkable, Supervisor
 
 READY_WITHIN_S = 20.0
 STOPPED_WITHIN_S = 1.0
-TRIES = 3  # a port can be taken between choosing and binding it
-PORTS = range(20_000, 32_000)  # below the range from which the kernel gives ports to outgoing connections
+TRIES = 3  # a program that is not the lab's can take a port between choosing and binding it
 
 
 class ServerProgram:
@@ -210,24 +208,6 @@ def prepare(forkable: Forkable, supervisor: Supervisor) -> None:
 def _plain() -> dict[str, str]:
     """Return the environment of all programs."""
     return {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
-
-
-_offered: deque[int] = deque(maxlen=1000)  # ports that free_port returned lately; the servers may not have bound them yet
-
-
-def free_port() -> int:
-    """Return a port of 127.0.0.1 on which no server listens, and which was not returned lately.
-
-    Servers start at the same time, so the caller has to check that its own server got the port.
-    """
-    for port in random.sample(PORTS, 200):
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(("127.0.0.1", port))
-            if port not in _offered:
-                _offered.append(port)
-                return port
-    raise NotReady(f"no free port found between {PORTS.start} and {PORTS.stop} on 127.0.0.1")
 
 
 def last_words(log: Path, lines: int = 12) -> str:

@@ -22,7 +22,7 @@ from typing import Any
 
 from lab.interrupts import Interrupted, interrupt, interruptible
 from lab.paths import HOME
-from lab.servers import supervisor_process
+from lab.servers import ports, supervisor_process
 from lab.servers.supervisor_process import LONGEST_END_S, adopt_orphans, descendants
 
 LONGEST_ANSWER_S = 45.0  # a supervisor process that answers later was stopped; a fork server may take a third of that, twice
@@ -61,11 +61,12 @@ class Supervisor:
     def __init__(self, forks: bool = FORKS) -> None:
         """Start the supervisor process. forks: whether programs in Python are forked; otherwise all are started."""
         self._forks = forks
+        held = ports.block().held  # each program inherits it
         adopt_orphans()  # when the supervisor process is killed, its descendants become the lab's
         ours, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-S", "-E", supervisor_process.__file__, str(theirs.fileno())]
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], start_new_session=True)
+            command = [sys.executable, "-S", "-E", supervisor_process.__file__, str(theirs.fileno()), str(held)]
+            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno(), held], start_new_session=True)
         self._socket = ours
         self._socket.settimeout(LONGEST_ANSWER_S)
         self._one_at_a_time = threading.Lock()  # the thread of the fault injector sends requests as well

@@ -70,7 +70,7 @@ class Forked:
 class ForkingProcess:
     """A process that has imported what a program imports, and forks the program on request."""
 
-    def __init__(self, about: dict[str, Any], env: dict[str, str], in_child: Callable[[], None]) -> None:
+    def __init__(self, about: dict[str, Any], env: dict[str, str], held: int, in_child: Callable[[], None]) -> None:
         """Start the process, and let it import the modules. Do not wait until it has. Raises OSError."""
         self.line, theirs = socket.socketpair()
         self.line.settimeout(FORKED_WITHIN_S)
@@ -82,7 +82,7 @@ class ForkingProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[theirs.fileno(), held],
                 start_new_session=True,
                 preexec_fn=in_child,  # noqa: PLW1509 - this process has one thread
             )
@@ -135,7 +135,9 @@ class ForkingProcess:
 class SupervisorProcess:
     """The supervisor process's side: what it started, and how it ends all of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, held: int) -> None:
+        """held: a file descriptor that each program inherits: while one of them lives, the ports of the run are taken."""
+        self.held = held
         self.started: dict[int, subprocess.Popen[bytes] | Forked] = {}
         self.fork_servers: dict[tuple[str, int], ForkingProcess] = {}  # by entry and interpreter
         self.turn = 0  # of the interpreters of a program
@@ -170,6 +172,7 @@ class SupervisorProcess:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
+                    pass_fds=[self.held],
                     start_new_session=True,
                     preexec_fn=self._in_child,  # noqa: PLW1509 - this process has one thread
                 )
@@ -203,7 +206,7 @@ class SupervisorProcess:
             self.fork_servers[known].load(about["modules"])
         else:
             plain = {name: text for name, text in env.items() if not name.startswith("LAB_")}
-            self.fork_servers[known] = ForkingProcess(about, plain, self._in_child)
+            self.fork_servers[known] = ForkingProcess(about, plain, self.held, self._in_child)
         return self.fork_servers[known]
 
     def _in_child(self) -> None:
@@ -281,12 +284,12 @@ def _parents() -> list[tuple[int, int]]:
     return pairs
 
 
-def serve(line: socket.socket) -> None:
-    """Serve requests until the lab's end of the socket closes; then end everything."""
+def serve(line: socket.socket, held: int) -> None:
+    """Serve requests until the lab's end of the socket closes; then end everything. held: as in SupervisorProcess."""
     adopt_orphans()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    process = SupervisorProcess()
+    process = SupervisorProcess(held)
     try:
         # two file objects: one for both directions would drop its unread input on each write
         with line.makefile("r", encoding="utf-8") as requests, line.makefile("w", encoding="utf-8") as answers:
@@ -301,4 +304,4 @@ def serve(line: socket.socket) -> None:
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))

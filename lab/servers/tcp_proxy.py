@@ -7,6 +7,8 @@ import socket
 import threading
 from collections.abc import Collection, Iterator
 
+from lab.servers.ports import free_port
+
 WITHIN_S = 2.0
 
 
@@ -73,7 +75,7 @@ class TcpProxy:
         # by the port of each client, the proxy's end of its connection
         self._clients: dict[int, socket.socket] = {}
         self._refuses = False
-        self._server = socket.create_server(("127.0.0.1", 0))
+        self._server = socket.create_server(("127.0.0.1", free_port()))
         self.port: int = self._server.getsockname()[1]
         threading.Thread(target=self._accept, name="tcp proxy", daemon=True).start()
 

@@ -7,7 +7,7 @@ import errno
 import socket
 
 from lab.errors import BadInput
-from lab.servers.process import free_port
+from lab.servers.ports import free_port
 from lab.ui.both_sides import LOOPBACK
 
 PAGE_PORT, LOCUST_PORT = 8090, 8089
@@ -32,11 +32,11 @@ def ports(host: str, page: int | None, locust: int | None) -> tuple[int, int]:
 
 def _held(host: str, port: int | None, usual: int, option: str) -> socket.socket:
     if port is not None:
-        return _listening(host, port or free_port(), option)
+        return _listening(host, port or free_port(page=True), option)
     for one in range(usual, usual + TRIED):
         with contextlib.suppress(PortTaken):
             return _listening(host, one, option)
-    return _listening(host, free_port(), option)
+    return _listening(host, free_port(page=True), option)
 
 
 class PortTaken(BadInput):

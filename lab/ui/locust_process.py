@@ -20,7 +20,8 @@ from urllib.parse import urlencode
 from lab.errors import LabError, NotReady
 from lab.paths import LOCUSTFILES
 from lab.prerequisites import search_path
-from lab.servers.process import free_port, last_words
+from lab.servers.ports import free_port
+from lab.servers.process import last_words
 from lab.servers.supervisor import Supervisor
 from lab.ui.addresses import from_here
 from lab.ui.both_sides import CONTROL, KEY, LIVE

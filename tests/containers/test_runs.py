@@ -19,7 +19,7 @@ import pytest
 from lab.containers.compose import Compose, docker
 from lab.paths import HOME
 from lab.scenario.options import flags
-from lab.servers.process import free_port
+from lab.servers.ports import free_port
 from tests.command import LAB, Done, lab, wait_for
 from tests.sampled import sampled
 

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from lab.paths import HOME
-from lab.servers.process import free_port
+from lab.servers.ports import free_port
 from tests.command import wait_for
 
 

@@ -188,7 +188,7 @@ def test_dead_server_ends_only_the_run(ui):
 def test_page_at_rest(ui):
     """The form is preselected with what the command line asked for. The page listens on loopback alone."""
     options, family = ui.options(), {process.pid for process in ui.family()}
-    listening = [one for one in psutil.net_connections("inet") if one.pid in family and not one.raddr]
+    listening = [one for one in psutil.net_connections("inet") if one.pid in family and one.status == psutil.CONN_LISTEN]
 
     said = {name: options[name]["default_value"].partition(":")[0] for name in ("stage", "scenario")}
     assert said == {"stage": "ttl", "scenario": "slow_holder"}

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
-from lab.servers.process import ServerProgram, free_port
+from lab.servers.ports import free_port
+from lab.servers.process import ServerProgram
 from lab.servers.programs.etcd import EtcdServer, ask, metrics, status
 from lab.servers.server import Reachable, Server
 

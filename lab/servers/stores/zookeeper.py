@@ -9,7 +9,8 @@ from kazoo.client import KazooClient
 
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.scenario import Scenario
-from lab.servers.process import ServerProgram, free_port
+from lab.servers.ports import free_port
+from lab.servers.process import ServerProgram
 from lab.servers.programs.zookeeper import ShiftedZooKeeper, ZooKeeperServer, four_letter
 from lab.servers.server import Reachable, Server
 

@@ -84,7 +84,7 @@ def test_program_is_a_process_of_its_own(place, supervisor, tmp_path):
     assert (found["pid"], found["session"], found["parent"]) == (pid, pid, supervisor.pid)
     assert (found["argv"][-1], found["cwd"], found["env"]) == ("stay", str(tmp_path), ENV)
     assert found["imported_in"] not in (pid, supervisor.pid)
-    assert (found["threads"], found["files"]) == (1, 4)  # the fourth is the listing itself
+    assert (found["threads"], found["files"]) == (1, 5)  # the fourth holds the ports of the run, the fifth is the listing itself
     assert psutil.Process(pid).cmdline()[:2] == [sys.executable, "-c"]
     assert supervisor.exit_of(pid) is None
     assert supervisor.signal(pid, signal.SIGKILL)
