@@ -26,7 +26,6 @@ from lab.scenario.stages import find_stage
 
 TTL_MS = 3000
 WITHIN_S = 300.0
-LOCKS = Path(__file__).with_name("locks")
 
 Facts = dict[str, Any]
 

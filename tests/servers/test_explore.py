@@ -22,10 +22,11 @@ from lab.explore.search.replay import Differs, NotPossible, confirm, walk, walk_
 from lab.explore.search.search import MOST_STATES, random_schedules, search
 from lab.explore.store.resp import Reply
 from lab.explore.store.table import Table
+from tests.corpus import CORPUS
 from tests.sampled import sampled
-from tests.servers.explored import LOCKS, TTL_MS, WITHIN_S, exploring, question, searched
+from tests.servers.explored import TTL_MS, WITHIN_S, exploring, question, searched
 
-BROKEN = LOCKS / "broken"
+BROKEN = CORPUS / "broken"
 UNTIL_MS = question().horizon_ms
 LONG = question(work_ms=5000, nap_ms=700)
 SINGLE_FAULTS = [question(), LONG, *(question(Budget(**{name: 1})) for name in Budget._fields)]
@@ -316,7 +317,7 @@ BY_WATCH = {
 @pytest.mark.parametrize("how", sampled(BY_WATCH, ["forgets it"]))
 def test_a_lock_by_watch(how, real, tmp_path):
     """A lock by WATCH, MULTI and EXEC is as good as a script; one that does not watch its key while it looks is no lock."""
-    text = (LOCKS / "sound" / "transactions.py").read_text(encoding="utf-8")
+    text = (CORPUS / "sound" / "transactions.py").read_text(encoding="utf-8")
     assert WATCHES in text
     watched, is_sound = BY_WATCH[how]
     (tmp_path / "watches.py").write_text(text.replace(WATCHES, watched), encoding="utf-8")
@@ -403,7 +404,7 @@ def test_claim_of_a_schedule(schedule, real, tmp_path, monkeypatch):
     assert found == ([CHARGED[schedule]] if CHARGED[schedule] else [])
 
 
-WRONG_LOCKS = LOCKS / "trial" / "wrong"
+WRONG_LOCKS = CORPUS / "trial" / "wrong"
 
 
 @pytest.mark.parametrize(("name", "why"), [("only_raises", Undecided.FAILS)])

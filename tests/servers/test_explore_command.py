@@ -22,9 +22,9 @@ from lab.language import Language
 from lab.story import say
 from lab.text import WIDTH, letters_of
 from tests.command import Started, gone, lab, wait_for, warm
+from tests.corpus import CORPUS
 
-LOCKS = Path(__file__).with_name("locks")
-ONLY_RAISES = LOCKS / "trial" / "wrong" / "only_raises.py"
+ONLY_RAISES = CORPUS / "trial" / "wrong" / "only_raises.py"
 MOST_LINES = 56  # claims are said in words, and most of them need two lines of 80 letters
 SMALL = ("--pauses", "0")
 LOOPS = textwrap.dedent(
@@ -73,7 +73,7 @@ def test_a_line_for_each_promise(tmp_path):
 
 def test_a_broken_promise(tmp_path):
     """Of a broken promise: its story, then the table, then what real replicas say, and last what to type next. Status 1."""
-    done = lab("explore", LOCKS / "broken" / "compares_in_two_steps.py", "--pauses", "1", cwd=tmp_path)
+    done = lab("explore", CORPUS / "broken" / "compares_in_two_steps.py", "--pauses", "1", cwd=tmp_path)
 
     lines, verdict = verdict_of(done)
     text = "\n".join(lines)
@@ -88,7 +88,7 @@ def test_a_broken_promise(tmp_path):
 def test_in_chinese(tmp_path):
     """Where the environment is Chinese, so are the story and the verdict. A line of the table fits into 80 columns."""
     chinese = {"LC_ALL": "zh_CN.UTF-8"}
-    wrong = LOCKS / "broken" / "compares_in_two_steps.py"
+    wrong = CORPUS / "broken" / "compares_in_two_steps.py"
     done = lab("explore", wrong, "--pauses", "1", "--no-confirm", cwd=tmp_path, env=chinese)
 
     headline = say.text("explored", "breaks", Language.CHINESE, stage=wrong.stem)
@@ -175,7 +175,7 @@ def test_schedules_are_kept(tmp_path):
 def test_failing_schedules_are_run_first(tmp_path):
     """A schedule that broke a promise is kept, and run before anything else the next time; a mended lock says so."""
     own = tmp_path / "my_lock.py"
-    own.write_text((LOCKS / "broken" / "compares_in_two_steps.py").read_text(encoding="utf-8"), encoding="utf-8")
+    own.write_text((CORPUS / "broken" / "compares_in_two_steps.py").read_text(encoding="utf-8"), encoding="utf-8")
     words = "explore", "my_lock.py", "--pauses", "1", "--no-confirm", "--keep-failing", "failing"
 
     first = lab(*words, cwd=tmp_path)

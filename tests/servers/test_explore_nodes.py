@@ -10,8 +10,9 @@ import pytest
 
 from app.lock import Claim
 from lab.explore.search.event import Budget
+from tests.corpus import CORPUS
 from tests.sampled import sampled
-from tests.servers.explored import LOCKS, exploring, question, searched, without_order
+from tests.servers.explored import exploring, question, searched, without_order
 
 WITHIN_S = 300.0
 HERE = Path(__file__).parent
@@ -107,7 +108,7 @@ BROKEN = {
 def test_a_broken_lock_is_condemned(name, real):
     """A lock on several servers that an order of events breaks is condemned, by the claim that it breaks."""
     budget, claim = BROKEN[name]
-    found = found_with(real, LOCKS / "broken" / f"{name}.py", budget, asks=2, servers=5 if name[:3] == "two" else 3)
+    found = found_with(real, CORPUS / "broken" / f"{name}.py", budget, asks=2, servers=5 if name[:3] == "two" else 3)
 
     assert claim in found.broken
 

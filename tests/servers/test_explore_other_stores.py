@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack, closing
 from functools import cache
-from pathlib import Path
 from time import monotonic
 
 import pytest
@@ -23,10 +22,10 @@ from lab.explore.server import PREFIX, redis_server
 from lab.explore.store.others import NEXT_TO
 from lab.scenario.stages import find_stage
 from tests.command import warm
+from tests.corpus import CORPUS
 from tests.sampled import sampled
 
 TTL_MS, WITHIN_S = 3000, 300.0
-LOCKS = Path(__file__).parent / "locks"
 LATE = {Claim.survives_a_freeze, Claim.survives_a_late_freeze}
 FAULTS = [name for name in Budget._fields if name != "restarts"]  # these stores write to disk before they answer
 # by stage and fault, the claims that break; none where nothing is said
@@ -114,8 +113,8 @@ def test_what_breaks(name, fault, breaks, explorer):
 )
 def test_broken_variation(path, claim, schedule, explorer):
     """A variation that breaks a promise without any fault is found, by a shortest schedule."""
-    stage = find_stage(str(LOCKS / path))
-    broken = answered(explorer, LOCKS / path).found.broken
+    stage = find_stage(str(CORPUS / path))
+    broken = answered(explorer, CORPUS / path).found.broken
 
     assert claim in broken.keys() & stage.claims
     assert schedule in ("", short(broken[claim].events))
@@ -124,7 +123,7 @@ def test_broken_variation(path, claim, schedule, explorer):
 @pytest.mark.trial
 def test_a_row_that_is_only_read(explorer):
     """A SELECT without FOR UPDATE is no lock, once the row is there: the first request makes it."""
-    path = LOCKS / "broken" / "mysql_reads_without_for_update.py"
+    path = CORPUS / "broken" / "mysql_reads_without_for_update.py"
 
     assert not answered(explorer, path).found.broken
     assert Claim.exclusive in answered(explorer, path, in_turn=2, nap_ms=700).found.broken
@@ -133,7 +132,7 @@ def test_a_row_that_is_only_read(explorer):
 @pytest.mark.parametrize("path", sampled(["kazoo_lock.py", "mysql_get_lock.py", "etcd3gw_lock.py"], ["kazoo_lock.py"]))
 def test_lock_of_a_library(path, explorer):
     """A lock of the store's own library is followed as well, and holds."""
-    assert not answered(explorer, LOCKS / "sound" / path).found.broken
+    assert not answered(explorer, CORPUS / "sound" / path).found.broken
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from lab.explore.search.event import Budget
 from lab.explore.search.move import Livelock
 from lab.explore.store.others import why_not
 from lab.scenario.stages import find_stage
+from tests.corpus import CORPUS
 from tests.sampled import sampled
 from tests.servers.explored import (
     ALL_ORDERS,
-    LOCKS,
     OF_ONE_SERVER,
     PLAIN,
     TTL_MS,
@@ -39,7 +39,7 @@ MOST_STATES = 2000  # of a search with reductions: without them it has up to ten
 FEW_STATES = 40  # in the ordinary run, and of the locks that are not stages
 RANDOM = 200
 STAGES = [name for name, one in stages().items() if not why_not(one) and servers_of(one) == 1]
-SHELF = sorted(LOCKS.glob("*/*.py")) + sorted(LOCKS.glob("trial/*/*.py"))
+SHELF = sorted(CORPUS.glob("*/*.py")) + sorted(CORPUS.glob("trial/*/*.py"))
 # the ordinary run: a stage that enters again and counts, a lock with a thread of its own, and some locks of chance
 SAMPLE = {"reentrant"}
 EACH = {"reentrant"}  # each reduction by itself; in the ordinary run, the others have only the largest and all

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.locks_on_trial import trials
+from tests.corpus import trials
 
 LIVE = {
     # what a run records of it: grants at the store, of each kind of store

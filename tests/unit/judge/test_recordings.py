@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.locks_on_trial import BROKEN, EXPECTED, LOCKS, NOT_BELIEVED, SOUND
-from tests.recordings import judged, path_of, recorded
+from tests.corpus import CORPUS, EXPECTED, SHELVES, judged, recorded, runs
 
 LARGE = [pytest.param(shelf, marks=pytest.mark.whole) for shelf in ("trial/wrong", "trial/sound")]  # of thousands of requests
 
@@ -11,29 +10,17 @@ LARGE = [pytest.param(shelf, marks=pytest.mark.whole) for shelf in ("trial/wrong
 @pytest.mark.parametrize("shelf", ["broken", "sound", *LARGE])
 def test_a_recorded_run_is_judged_as_expected(shelf, tmp_path):
     """The recording of each trial on a shelf is there, and the judge finds in it what is expected of the lock."""
-    wrong = {}
-    for number, one in enumerate(recorded()):
-        if one.name.startswith(f"{shelf}/"):
-            try:
-                one.hold(*judged(path_of(one), tmp_path / str(number)))
-            except (AssertionError, OSError) as error:
-                wrong[one.name] = error
+    kept, wrong = runs(shelf), {}
+    for number, one in enumerate(one for one in recorded() if one.shelf == shelf):
+        try:
+            one.hold(*judged(kept.pop(one.name), tmp_path / str(number)))
+        except (AssertionError, OSError, KeyError) as error:
+            wrong[one.name] = error
 
     assert wrong == {}
+    assert kept == {}
 
 
-@pytest.mark.parametrize(
-    ("shelf", "expected"),
-    [("broken", BROKEN | NOT_BELIEVED), ("sound", SOUND), ("trial/wrong", EXPECTED["wrong"]), ("trial/sound", EXPECTED["sound"])],
-)
-def test_every_lock_is_tried(shelf, expected):
+def test_every_lock_is_tried():
     """Each file on a shelf has an entry, and each entry its file."""
-    assert {path.stem for path in (LOCKS / shelf).glob("*.py")} == set(expected)
-
-
-@pytest.mark.parametrize("shelf", ["broken", "sound"])
-def test_the_first_line_says_what_it_is(shelf):
-    """The first line of a lock's file begins with the name of its shelf."""
-    files = (LOCKS / shelf).glob("*.py")
-
-    assert [path.name for path in files if not path.read_text(encoding="utf-8").startswith(f'"""{shelf.capitalize()}: ')] == []
+    assert {f"{shelf}/{path.stem}" for shelf in SHELVES for path in (CORPUS / shelf).glob("*.py")} == {*EXPECTED}
