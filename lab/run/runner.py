@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import asdict
 
@@ -25,8 +25,10 @@ from lab.scenario.fault import Fault, kind_of
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
 from lab.servers.programs.gunicorn import THREADS
-from lab.servers.store import close_all
 from lab.servers.supervisor import Supervisor, SupervisorGone
+
+if TYPE_CHECKING:
+    from lab.servers.store import EventRecorder
 
 
 class CutShort(Exception):  # noqa: N818 - says what happened
@@ -141,7 +143,7 @@ def _run(
     with contextlib.ExitStack() as watching:
         (folder.path / "server.jsonl").touch()  # also where no recorder writes to it: a file that is missing was lost
         recorders = system.event_recorders(folder.path / "server.jsonl")
-        watching.callback(close_all, recorders)
+        watching.callback(_close, recorders)
         before, processors = system.commands(), Processors(supervisor.pid) if supervisor else None
         try:
             with injecting(system):
@@ -179,6 +181,14 @@ def _run(
             for replica in system.replicas:
                 replica.end_now()
         record.took_part = sorted(path.stem for path in (folder.path / "journal").glob("*.jsonl"))
+
+
+def _close(recorders: Sequence[EventRecorder]) -> None:
+    """Close recorders. They end at the same time."""
+    with contextlib.ExitStack() as closing:  # each is closed, also if another one fails
+        for recorder in recorders:
+            closing.callback(recorder.close)
+            recorder.ask_to_end()
 
 
 @contextlib.contextmanager

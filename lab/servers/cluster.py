@@ -28,13 +28,13 @@ from lab.servers.programs.gunicorn import Gunicorn, health
 from lab.servers.programs.nginx import Nginx
 from lab.servers.programs.redis import RedisServer
 from lab.servers.server import LoadWorker, Server
-from lab.servers.store import EventRecorder
 from lab.servers.stores import refuse, store_servers
 from lab.servers.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from lab.servers.fault_target import FaultTarget
     from lab.servers.replication_link import ReplicationLink
+    from lab.servers.store import EventRecorder
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -34,14 +33,6 @@ class EventRecorder(Protocol):
 
     def close(self) -> None:
         """End the recorder, and wait until what it has received is written."""
-
-
-def close_all(recorders: Sequence[EventRecorder]) -> None:
-    """Close recorders. They end at the same time."""
-    with contextlib.ExitStack() as closing:  # each is closed, also where another one fails
-        for recorder in recorders:
-            closing.callback(recorder.close)
-            recorder.ask_to_end()
 
 
 class StoreServers(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from app import plugins
 from app.lock import Stage
@@ -10,12 +10,14 @@ from lab.errors import BadInput
 from lab.scenario.fault import Need, Place, Target
 from lab.scenario.requirements import CLOCKED, VOLATILE, WITH_REPLICAS
 from lab.scenario.scenario import Scenario
-from lab.servers.store import StoreServers
+
+if TYPE_CHECKING:
+    from lab.servers.store import StoreServers
 
 
 def store_servers(name: str) -> StoreServers:
     """Return the store of a name: a run loads no other. Raises KeyError for an unknown name."""
-    return cast(StoreServers, plugins.file(__name__, name))
+    return cast("StoreServers", plugins.file(__name__, name))
 
 
 def place(stage: Stage, scenario: Scenario) -> Place:
