@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STYLE = Path(__file__).with_name("lab.mplstyle")
 GREEN, ORANGE, RED, PURPLE, GREY, BLUE = "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#999999", "#0072B2"
-COLOURS = {"counted": GREEN, "lost": RED, "duplicated": PURPLE, "failed": ORANGE, "unknown": GREY, "counter": BLUE}
+COLOURS = {"counted": GREEN, "lost": RED, "refused": "#5B3F9B", "unknown": "#565656"}  # of increments, as in lab.css
 LINES = (BLUE, "#8B6914", "#000000", "#56B4E9", "#6A3D9A", "#B15928", "#1B7837", GREY)  # without those that have a meaning
 FONTS: dict[Any, Any] = {  # a browser without the first takes the next
     "font.family": ["DejaVu Sans", "sans-serif"],
@@ -194,7 +194,7 @@ LOOKS = {
     Mark.KEPT: ("\u2713", ("#d9f0e7", "#00654a"), ("#12382c", "#4fd0a8")),
     Mark.OTHERWISE: ("\u26a0", ("#d9f0e7", "#7a3a00"), ("#12382c", "#ffc766")),
     Mark.LOST: ("\u2212", (RED, BLACK), ("#f07a24", BLACK)),
-    Mark.STUCK: ("\u221e", ("#5B3F9B", WHITE), ("#b39ae8", BLACK)),
+    Mark.STUCK: ("\u221e", (COLOURS["refused"], WHITE), ("#b39ae8", BLACK)),
     Mark.LATE: ("\u2026", (ORANGE, BLACK), ("#f0b23c", BLACK)),
     Mark.HALF: ("\u00bd", (PURPLE, BLACK), ("#dc93bb", BLACK)),
     Mark.NOTHING: ("?", ("#e9e9e6", "#565656"), ("#333333", "#b4b4b4")),

@@ -3,14 +3,12 @@
 import re
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from lab.evidence import run_folder
 from lab.evidence.run_folder import save
 from lab.judge.verdict import judge
 from lab.report import run_data
-from lab.report.charts import charts
 from lab.report.comparison import differing, report_many, with_labels
 from lab.report.run_data import Result
 from lab.report.run_page import keep
@@ -83,24 +81,8 @@ def test_ladder_has_all_its_parts(runs, tmp_path):
 
     page, _, *pictures = report_many(folders, tmp_path / "out")
 
-    assert [path.name for path in pictures] == ["mechanisms.svg", "mechanisms.zh.svg"]  # the others are of many runs
+    assert [path.name for path in pictures] == ["lost.svg", "lost.zh.svg"]  # the others are of many runs
     assert_self_contained(page)
     (row,) = re.findall(r"<tr><td>mine, TTL 900 ms</td>.*?</tr>", page.read_text(encoding="utf-8"), re.DOTALL)
     cells = re.findall(r"<td.*?>(.*?)</td>", row)
     assert (cells[1], cells[-1]) == ("900", "<code>20260102T000000.000Z-rush-mine-2</code>")
-
-
-@pytest.mark.whole
-def test_chart_states_its_finding(runs):
-    """The chart of causes states which run lost the most, and fits no runs that lost nothing."""
-    from matplotlib.figure import Figure
-
-    replace = msgspec.structs.replace
-    one, other = results(made(runs, 1, stage="a"), made(runs, 2, stage="b"))
-    other = replace(other, judgement=replace(other.judgement, lost=0, lost_by={}, final=3, duration_s=3))
-    axes = Figure().add_subplot()
-
-    charts()["mechanisms"].draw(axes, [one, other])
-
-    assert "a lost the most increments, 1; cause: granted to two holders at once" in axes.get_title(loc="left") + axes.get_title()
-    assert not charts()["mechanisms"].fits([other])

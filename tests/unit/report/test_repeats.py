@@ -7,7 +7,7 @@ import pytest
 
 from lab.paths import REFERENCE
 from lab.report import comparison, reference, run_data
-from lab.report.charts import asks, speeds, vanished, waits
+from lab.report.charts import asks, speeds, waits
 from lab.report.family_dots import families
 from lab.report.run_data import repeat_of, rounds_in, write_rounds
 from lab.report.statistics import mean, mean_of_ratios
@@ -102,10 +102,9 @@ def test_families_are_those_of_the_ladder():
     assert sum(map(len, found.values())) == len(results) + 1
 
 
-def test_few_runs_keep_their_bars():
-    """Few runs are drawn as bars, many as dots by family."""
+def test_only_many_runs_are_dots():
+    """Only many runs are drawn as dots by family."""
     results = reference.ladder()
 
-    assert all(chart.fits(results) and not chart.fits(results[:8]) for chart in (asks, speeds, vanished, waits))
-    assert {one.judgement.stage for one in vanished.losers(results)} == {"none", "local", "setnx_no_else", "mysql_upsert"}
+    assert all(chart.fits(results) and not chart.fits(results[:8]) for chart in (asks, speeds, waits))
     assert all(waits.p99(result) is None for result in results if not result.series.wait_ms)

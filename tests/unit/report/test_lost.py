@@ -1,0 +1,56 @@
+"""The picture of lost increments: what each bar says, and what the title states."""
+
+import msgspec
+import pytest
+
+from lab.judge.judgement import Verdict
+from lab.report import reference
+from lab.report.charts import lost
+from lab.report.charts.lost import COLOURS, finding, ordered
+from lab.story.say import text
+
+
+def changed(result, **figures):
+    return msgspec.structs.replace(result, judgement=msgspec.structs.replace(result.judgement, **figures))
+
+
+def test_parts_add_up_to_the_requests():
+    """Each request of the reference ladder is in one part of its bar, also of the stage that adds more than it was asked to."""
+    rows = ordered(reference.ladder())
+
+    assert {sum(row.parts.values()) for row in rows} == {5000}
+    assert {row.judgement.stage for row in rows if row.lost} == {"none", "local", "setnx_no_else", "mysql_upsert"}
+    assert [row.name for row in rows][:3] == ["none", "none, 1 replica", "local"]
+
+
+def test_title_has_the_worst_run_and_leaves_out_what_proves_nothing():
+    none, incr = reference.of_stage("none"), reference.of_stage("incr")
+    void = changed(none, verdict=Verdict.VOID)
+    refusing = changed(incr, acknowledged=9, failed=4991)
+
+    for results, kind, figures in (
+        ([incr, none], "finding_some", {"worst": "none", "shown": 4447}),
+        ([incr, void], "finding_nobody", {"worst": "incr"}),
+        ([refusing], "finding_refusals", {"worst": "incr", "shown": 4991}),
+        ([void], "proves_nothing", {}),
+    ):
+        proven = {row.judgement.stage for row in ordered(results) if row.shows}
+        sound = len(proven) - any(row.lost for row in ordered(results) if row.shows)
+        assert finding(ordered(results)) == text("lost", kind, n=len(proven) or 1, of=5000, sound=sound, **figures)
+
+
+@pytest.mark.whole
+def test_bar_is_as_long_as_its_parts():
+    """A bar of a stage that lost has the colour of each part, in the proportion of the numbers."""
+    from matplotlib.colors import to_rgba
+    from matplotlib.figure import Figure
+
+    result = reference.of_stage("mysql_upsert")
+    axes = Figure(figsize=(9.6, lost.height([result]))).add_subplot()
+    lost.draw(axes, [result])
+
+    whole, *parts = [bar for bar in axes.patches if bar.get_width() > 0][-4:]
+    colours = [COLOURS[name] for name in ("counted", "lost", "refused")]
+
+    assert [bar.get_facecolor() for bar in parts] == [to_rgba(colour) for colour in colours]
+    assert [round(5000 * bar.get_width() / whole.get_width()) for bar in parts] == [1415, 3539, 46]
