@@ -20,7 +20,7 @@ from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnGrant, Life, Time
 NUMBERED = re.compile(r"\D+(\d+)")  # a server's name; a primary and its replica have the same number, and one vote
 FORGOTTEN = "forgotten"
 FEWEST = 3  # servers: with fewer, nothing is voted on
-SET_WITHIN_US = 20_000  # the lab receives that a key was set so late
+SET_WITHIN_US = 20_000  # on an idle machine the lab receives that a key was set at most so late
 DOUBLED_WITHIN_US = 50_000  # a replica reports so late what it took over from its primary
 SENT_BEFORE_US = 2_000  # the journal has when the last of the servers was asked; the first was asked a little earlier
 ENDS = ("del", "expired")  # the events that end a key's life
@@ -71,22 +71,28 @@ def assign_votes(picture: Timeline) -> None:
     of_node: list[list[Vote]] = [[] for _ in picture.voters]
     for vote in sorted(picture.votes, key=BORN):
         of_node[vote.node].append(vote)
-    for place, held in enumerate(picture.held):
-        if held.commands:  # otherwise another request of its process has left the lock to it
-            for votes in of_node:
-                if (own := _first(votes, held, faults)) is not None:
+    # a grant without a command was left by another request of its process
+    missing = {place: {*range(len(picture.voters))} for place, held in enumerate(picture.held) if held.commands}
+    spare = len(picture.voters) - picture.majority
+    for within_us in (SET_WITHIN_US, RECEIVED_WITHIN_US):  # a busy machine receives votes late: the second look finds them
+        for place in [place for place, nodes in missing.items() if len(nodes) > spare]:
+            for node in sorted(missing[place]):
+                if (own := _first(of_node[node], picture.held[place], faults, within_us)) is not None:
                     own.holder = place
+                    missing[place].remove(node)
 
 
-def _first(votes: Sequence[Vote], held: DrawnGrant, faults: Sequence[int]) -> Vote | None:
+def _first(votes: Sequence[Vote], held: DrawnGrant, faults: Sequence[int], within_us: int) -> Vote | None:
     """Return the first vote of a server that began in the acquire of a grant, and was not taken back before the release.
+
+    within_us: how long after the grant the lab may have received the vote.
 
     After a restart the lab receives events again a little late. So a key that was deleted too early, after a fault of its server,
     was the next request's: the server had forgotten this vote at the fault.
     """
     asked = held.asked if held.acquiring == NEVER else held.acquiring
     since = bisect_left(votes, asked - SENT_BEFORE_US, key=BORN)
-    until = bisect_right(votes, held.got + SET_WITHIN_US, key=BORN)
+    until = bisect_right(votes, held.got + within_us, key=BORN)
     free = [vote for vote in votes[since:until] if vote.holder == NEVER]
     if (own := next((vote for vote in free if _stays(vote, held)), None)) is not None:
         return own
@@ -108,22 +114,23 @@ def majority_ends(picture: Timeline) -> dict[int, int]:
     ends: dict[int, list[int]] = {}
     for vote in picture.votes:
         ends.setdefault(vote.holder, []).append(vote.end(picture.end))
-    needed = len(picture.voters) // 2 + 1
+    needed = picture.majority
     return {place: sorted(ended)[-needed] for place, ended in ends.items() if place != NEVER and len(ended) >= needed}
 
 
 def answers(picture: Timeline, place: int) -> dict[str, list[int]]:
     """Return how the servers voted in the acquire of a grant: the places of those that granted, refused, or did neither.
 
-    A server refused if it held another request's key when the acquire was over.
+    A server refused if it held another request's key when the acquire was over. If the lab did not receive a grant's majority,
+    nothing is said of the other servers.
     """
-    held = picture.held[place]
-    given: dict[str, list[int]] = {"granted": [], "refused": [], "silent": []}
-    for node in range(len(picture.voters)):
+    held, granted = picture.held[place], picture.voted_for(place)
+    given: dict[str, list[int]] = {"granted": sorted(granted), "refused": [], "silent": []}
+    for node in range(len(picture.voters)) if granted else ():
         votes = [vote for vote in picture.votes if vote.node == node]
-        if any(vote.holder == place for vote in votes):
-            given["granted"].append(node)
-        elif any(vote.born <= held.got < vote.end(picture.end) for vote in votes):
+        if node in granted:
+            continue
+        if any(vote.born <= held.got < vote.end(picture.end) for vote in votes):
             given["refused"].append(node)
         else:
             given["silent"].append(node)

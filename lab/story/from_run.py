@@ -155,7 +155,7 @@ def _next(picture: Timeline, fault: DrawnFault) -> Happening:
         kind, for_ms = Kind.NOBODY_GOT_AFTER_DEATH if died else Kind.NOBODY_GOT, (picture.end - fault.at) / 1000
         return Happening(kind, others=others, fault=fault.kind, for_ms=for_ms, locked=picture.is_locked)
     place = next((place for place, held in enumerate(picture.held) if held.got == fault.next_got), NEVER)
-    given = {vote.node for vote in picture.votes if vote.holder == place} if place != NEVER else set()
+    given = picture.voted_for(place)
     return Happening(
         Kind.NEXT_GOT_AFTER_DEATH if died else Kind.NEXT_GOT,
         fault.next_got / 1000,

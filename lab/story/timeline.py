@@ -257,6 +257,16 @@ class Timeline(msgspec.Struct, kw_only=True):
     votes: list[Vote] = []
 
     @property
+    def majority(self) -> int:
+        """Return how many votes a grant has at least."""
+        return len(self.voters) // 2 + 1
+
+    def voted_for(self, place: int) -> set[int]:
+        """Return which servers voted for a grant; none if the lab received fewer votes than a majority: some came too late."""
+        found = {vote.node for vote in self.votes if vote.holder == place != NEVER}
+        return found if len(found) >= self.majority else set()
+
+    @property
     def lock_keys(self) -> set[int]:
         """Return the places of the keys that were granted: a stage may keep other keys, such as places in a queue."""
         return {held.key for held in self.held} or set(range(len(self.keys)))

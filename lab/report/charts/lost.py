@@ -33,7 +33,7 @@ TITLE_LETTERS, NOTE_LETTERS = 62, 136  # of a line
 LETTER = 0.6 / 72  # inches for each point of a letter's size, in DejaVu Sans
 
 
-class Row(NamedTuple):
+class LostBar(NamedTuple):
     """A run in the picture."""
 
     name: str
@@ -106,14 +106,14 @@ def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) ->
     _bars(axes, rows, (y + 2 * LINE_IN + 0.12, foot - 0.08), _columns(results), language)
 
 
-def ordered(results: Sequence[Result]) -> list[Row]:
+def ordered(results: Sequence[Result]) -> list[LostBar]:
     """Return the runs in the order of the ladder; those of one stage as they are given."""
     shelf = {name: place for place, name in enumerate(stages())}
     found = sorted(results, key=lambda one: shelf.get(one.judgement.stage, len(shelf)))
-    return [Row(one.label, one.judgement) for one in found]
+    return [LostBar(one.label, one.judgement) for one in found]
 
 
-def _legend(axes: Axes, rows: Sequence[Row], y: float, language: Language) -> None:
+def _legend(axes: Axes, rows: Sequence[LostBar], y: float, language: Language) -> None:
     """Draw the legend of the parts that occur, in one line."""
     x = MARGIN_IN
     for name in PARTS:
@@ -124,7 +124,7 @@ def _legend(axes: Axes, rows: Sequence[Row], y: float, language: Language) -> No
             x += 0.29 + letters_of(words) * 10.5 * LETTER + 0.12
 
 
-def _bars(axes: Axes, rows: Sequence[Row], between: tuple[float, float], columns: int, language: Language) -> None:
+def _bars(axes: Axes, rows: Sequence[LostBar], between: tuple[float, float], columns: int, language: Language) -> None:
     """Draw the rows between two heights, in columns."""
     top, bottom = between
     in_column = -(-len(rows) // columns)
@@ -152,7 +152,7 @@ def _bars(axes: Axes, rows: Sequence[Row], between: tuple[float, float], columns
             at += (letters_of(one) + 1.6) * size * LETTER
 
 
-def finding(rows: Sequence[Row], language: Language = ENGLISH) -> str:
+def finding(rows: Sequence[LostBar], language: Language = ENGLISH) -> str:
     """Return the title: how many stages lost nothing, and which run lost the largest share; without a loss, who refused most."""
     proven = [row for row in rows if row.shows]
     if not proven:
@@ -169,7 +169,7 @@ def finding(rows: Sequence[Row], language: Language = ENGLISH) -> str:
     return text("lost", f"finding_{kind}", language, len(named), sound=len(named) - len(losers), **places)
 
 
-def _notes(results: Sequence[Result], rows: Sequence[Row], language: Language) -> Iterator[str]:
+def _notes(results: Sequence[Result], rows: Sequence[LostBar], language: Language) -> Iterator[str]:
     """Yield the lines below: which stages add more than once, and from which runs the numbers are."""
     for row in rows:
         if row.shows and row.judgement.duplicated:

@@ -23,7 +23,7 @@ def test_parts_add_up_to_the_requests():
     assert [row.name for row in rows][:3] == ["none", "none, 1 replica", "local"]
 
 
-def test_title_has_the_worst_run_and_leaves_out_what_proves_nothing():
+def test_title_names_the_worst_run():
     none, incr = reference.of_stage("none"), reference.of_stage("incr")
     void = changed(none, verdict=Verdict.VOID)
     refusing = changed(incr, acknowledged=9, failed=4991)

@@ -5,6 +5,8 @@ import pytest
 from lab.evidence.history import KeyEvent
 from lab.report.lanes.drawing import compose
 from lab.report.timeline_votes import answers, majority_ends, voters_of
+from lab.story.from_run import of_a_fault
+from lab.story.happening import Kind
 from lab.story.timeline import NEVER
 from tests.builders import MS, Made, picture_of
 
@@ -70,6 +72,25 @@ def test_late_events_hide_no_vote(made):
         (0, "del", 50_000),
         (0, "forgotten", 9_000),
     ]
+
+
+@pytest.mark.parametrize(("late_ms", "voters"), [((17, 25, 53), {0, 1, 4}), ((17, 25, 153), set())])
+def test_late_votes_are_the_grants_own(made, late_ms, voters):
+    """The lab receives votes after the grant, as on a busy machine: the grant has them, or nothing is said of its votes."""
+    reported(made, "set", 10, 3, 4)  # of a request that had no majority
+    reported(made, "del", 20, 3, 4)
+    for server, late in zip((1, 2, 5), late_ms, strict=True):
+        reported(made, "set", 100 + late, server)
+    made.increment("r0", 0, 0, at=(100, 101, 118, 400), asked=99, released=402)
+    made.increment("r1", 1, 1, at=(500, 501, 502, 503), asked=499, released=504)
+    made.fault("restart_nodes", "r1", 50, 60)
+
+    picture = picture_of(made, final=2, ttl_ms=3000)
+    (next_one,) = [one for one in of_a_fault(picture, picture.faults[0]) if one.kind is Kind.NEXT_GOT]
+
+    assert picture.voted_for(0) == voters
+    assert (next_one.value, next_one.of) == ((3, 5) if voters else (0, 0))
+    assert (answers(picture, 0)["silent"] == []) is not bool(voters)
 
 
 def test_loser_has_no_majority(made):
