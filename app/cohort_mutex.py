@@ -1,6 +1,6 @@
 """A mutex by key for the threads of one process, in which a thread hands on what it holds.
 
-It is a queue as in ``app/fair_mutex.py``. But a thread that leaves can hand over what it has taken from outside, such as a lock
+It is a queue as in ``fair_mutex.py``. But a thread that leaves can hand over what it has taken from outside, such as a lock
 in a store, to the next thread of the queue. The next thread has it at once, and no other process learns of it. The number of
 hand-overs in a row is limited, because other processes wait for the same thing.
 

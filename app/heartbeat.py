@@ -4,7 +4,7 @@ A process that was stopped from outside knows nothing of it: its stamps just lie
 the process runs again. The journal then has the length of the gap, and what the kernel knows of it. A process that a signal had
 stopped gets SIGCONT, and one that had only kept its interpreter busy gets none.
 
-It also journals, now and then, what the process has sent to the lock's store (``app/sent.py``).
+It also journals, now and then, what the process has sent to the lock's store (``app/request/sent.py``).
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from pathlib import Path
 from time import monotonic_ns, process_time_ns
 from typing import NoReturn
 
-from app import injection, sent
+from app.failpoints import injection
 from app.journal import STALL_NS, Journal, Stalled
+from app.request import sent
 
 PERIOD_S = 0.05
 QUEUED_NS = 10_000_000  # a beat that waited longer for a processor is an event, even within a short gap

@@ -14,8 +14,8 @@ from time import monotonic_ns
 from app.failpoints import ACQUIRE, READ, RELEASE, THINK, WRITE, WRITE_AGAIN
 from app.journal import FENCES, AnyEvent, GaveUp, Got, Journal, Refusal, Released, SoldOut, Writing, Wrote, WroteAgain, WroteLate
 from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner, Refused
-from app.place import working
-from app.request_context import RequestContext, request_context
+from app.request.context import RequestContext
+from app.request.current import request_context, working
 from app.resource import Resource, Write
 
 # what the event of a grant has of the request's context, by the same names

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
-from app import plugins
+from app.shelf import plugins
 
 LOCKS = "app.locks"  # the package of the stages
 Result = TypeVar("Result")
@@ -186,7 +186,7 @@ class Lock(Protocol):
 
 
 class InAWorker:
-    """Stands for the class of a lock that a worker holds: ``app/wire`` makes that lock in the replica, and not from here."""
+    """Stands for the class of a lock that a worker holds: ``app/foreign/wire`` makes that lock in the replica."""
 
     def __init__(self, store: Any, key: str, ttl_ms: int, wait_ms: int, retry_ms: int) -> None:
         raise NotImplementedError("the lock is in a worker")
@@ -248,7 +248,7 @@ class Stage:
     key: str = "{key}"
     # the library of the lock, and its version, for the record of a run; empty where the lock is written in the file
     library: str = ""
-    # what has the packages of the library: an environment of ``app/environment.py``; empty where they are the lab's own
+    # what has the packages of the library: an environment of ``app/foreign/environment.py``; empty where they are the lab's own
     environment: str = ""
     # the file's name without ``.py``; filled in when the file is read
     name: str = ""
@@ -276,7 +276,7 @@ def _changed(follows: str | None, listed: frozenset[Claim], **names: str) -> fro
     if follows is None:
         raise WrongClaims("gains", 'gains and loses need the stage that is meant: give follows="…", or list all claims in claims')
     if follows not in plugins.names(LOCKS):
-        return gained  # app/stage_check.py refuses the name
+        return gained  # app/shelf/stage_check.py refuses the name
     before = getattr(plugins.file(LOCKS, follows), "STAGE", None)
     if not isinstance(before, Stage):
         raise WrongClaims("follows", f"follows = {follows!r}: that stage has no record, or follows this one in its turn")

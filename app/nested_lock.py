@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 from app.lock import Grant, Lock, NotAcquired, Result, Work
-from app.request_context import request_context
+from app.request.current import request_context
 
 OUTER_PAUSE_MS = 100  # at least, between the two releases, unless requests cross: three tries of a waiter that polls
 

@@ -18,15 +18,16 @@ from uuid import uuid4
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from app import heartbeat, lock_keys, locks, sent, steps
-from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN
+from app import heartbeat, locks
+from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN, steps
+from app.failpoints.injection import Failpoints, InjectedError
 from app.increment import Increment
-from app.injection import Failpoints, InjectedError
 from app.journal import Journal
 from app.lock import Abandoned, Grant, Lock, NotAcquired, Refused, Stage
 from app.nested_lock import OUTER_PAUSE_MS, NestedLock
-from app.place import follow
-from app.request_context import RequestContext
+from app.request import lock_keys, sent
+from app.request.context import RequestContext
+from app.request.current import follow
 from app.resources import resource, stock_of_a_grant
 from app.settings import CROSSED, SAME, Settings, SettingsError
 from app.stores import count_all, lock_store, store
@@ -68,13 +69,13 @@ class StageEndpoint:
         self.errors: tuple[Any, ...] = (Redis.Error, self.store.Error) if self.store else (Redis.Error,)
         self.workers = None
         if stage.worker:
-            from app.wire.lock import FAILURES, Workers
+            from app.foreign.wire.lock import FAILURES, Workers
 
             self.workers = Workers(stage, self.store, journal)
             self.errors = (*self.errors, *FAILURES)
         self.lanes = None
         if stage.by_lane:
-            from app.wire.own_client import ClientFailed, Lanes
+            from app.foreign.wire.own_client import ClientFailed, Lanes
 
             self.lanes = Lanes(stage, settings, self.store, journal)
             self.errors = (*self.errors, ClientFailed)

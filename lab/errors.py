@@ -6,7 +6,7 @@ import errno
 from collections.abc import Iterable
 from enum import IntEnum
 
-from app.suggestion import suggestion
+from app.shelf.suggestion import suggestion
 
 
 class ExitStatus(IntEnum):

@@ -3,7 +3,7 @@
 **Idea** The holder looks at its own clock, and then deletes.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/errorception/redis-lock/blob/89b6acfc1fca2c5d5ae3e2313227976ce5cf85dc/README.md"
 ONE = Quote(

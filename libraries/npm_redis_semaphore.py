@@ -3,7 +3,7 @@
 **Idea** A timer in the holder puts the end of the lock off.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/swarthy/redis-semaphore/blob/v5.8.0/README.md"
 MUTEX = Quote("Mutex and Semaphore implementations based on Redis ready for distributed systems", README)

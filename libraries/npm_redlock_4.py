@@ -3,7 +3,7 @@
 **Idea** The Redlock that most Node programs use.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/mike-marcacci/node-redlock/blob/v4.2.0/README.md"
 CODE = "https://github.com/mike-marcacci/node-redlock/blob/v4.2.0/redlock.js"

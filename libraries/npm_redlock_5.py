@@ -3,7 +3,7 @@
 **Idea** The Redlock whose documentation names only ioredis.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/mike-marcacci/node-redlock/blob/v5.0.0-beta.2/README.md"
 CODE = "https://github.com/mike-marcacci/node-redlock/blob/v5.0.0-beta.2/src/index.ts"

@@ -3,7 +3,7 @@
 **Idea** The recommended way to use it hands the lock a routine.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 
 HOME = "https://github.com/alexpota/redlock-universal/blob/v0.8.5"
 README = f"{HOME}/README.md"

@@ -3,7 +3,7 @@
 **Idea** A derivative of redlock, written anew for ioredis 5.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/sesamecare/redlock/blob/v1.4.0/README.md"
 CODE = "https://github.com/sesamecare/redlock/blob/v1.4.0/src/index.ts"

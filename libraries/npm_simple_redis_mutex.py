@@ -3,7 +3,7 @@
 **Idea** A waiter listens, and asks again when a lock was released.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/AmrSaber/simple-redis-mutex/blob/v3.0.0/readme.md"
 MUTEX = Quote("Implements distributed mutex lock using redis", README)

@@ -3,7 +3,7 @@
 **Idea** The wait is a number of tries.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 
 HOME = "https://github.com/TheDeveloper/warlock/blob/a5ee7bd7ab709a7174c1db0e5ad409c80c4046c8"
 README = f"{HOME}/README.md"

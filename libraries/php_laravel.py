@@ -3,7 +3,7 @@
 **Idea** What Cache::lock() gives to a Laravel application.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/laravel/framework/blob/v8.83.26/src/Illuminate/Cache"
 DOCS = "https://github.com/laravel/docs/blob/8.x/cache.md"

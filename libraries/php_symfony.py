@@ -3,7 +3,7 @@
 **Idea** A lock is saved for 300 s first, and then gets its time to live.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 
 DOCS = "https://github.com/symfony/symfony-docs/blob/5.4/components/lock.rst"
 GUARANTEED = Quote("The component guarantees that the same resource can't be locked twice", DOCS)

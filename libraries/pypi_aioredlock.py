@@ -3,7 +3,7 @@
 **Idea** Redlock for asyncio. It needs aioredis, which is part of redis-py today, so the lock is in a worker.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/joanvila/aioredlock/blob/0.7.3/README.rst"
 SHARED = Quote("The redlock algorithm is a distributed lock implementation for Redis_.", README)

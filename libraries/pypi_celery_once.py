@@ -3,8 +3,8 @@
 **Idea** The process that queues a task is another than the one that runs it: no token goes with the task.
 """
 
-from app.adapter import adapted
-from app.library import Library, Quote
+from app.foreign.adapter import adapted
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/cameronmaske/celery-once/blob/v3.0.1/README.rst"
 SHARED = Quote("Celery Once allows you to prevent multiple execution and queuing of celery tasks.", README)

@@ -5,8 +5,8 @@
 
 from uuid import uuid4
 
-from app.adapter import adapted, retried
-from app.library import Library, Quote
+from app.foreign.adapter import adapted, retried
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/steinitzu/celery-singleton/blob/0.3.1/README.md"
 SHARED = Quote(

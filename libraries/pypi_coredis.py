@@ -5,8 +5,8 @@
 
 from contextlib import AsyncExitStack
 
-from app.adapter import adapted
-from app.library import Library, Quote
+from app.foreign.adapter import adapted
+from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/alisaifee/coredis/blob/6.9.0/coredis/patterns/lock/__init__.py"
 SHARED = Quote("A shared, distributed Lock inspired by the", CODE)

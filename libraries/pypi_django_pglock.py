@@ -5,7 +5,7 @@
 
 import threading
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 from app.lock import Grant, NotAcquired
 
 README = "https://github.com/AmbitionEng/django-pglock/blob/1.8.0/README.md"

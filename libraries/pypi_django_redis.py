@@ -5,8 +5,8 @@
 
 import contextlib
 
-from app.adapter import adapted
-from app.library import Library, Quote
+from app.foreign.adapter import adapted
+from app.foreign.library import Library, Quote
 
 SHARED = Quote(
     "It also supports the Redis ability to create Redis distributed named locks. The Lock interface is identical to the "

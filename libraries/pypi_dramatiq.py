@@ -3,8 +3,8 @@
 **Idea** A mutex is a semaphore of one. The count has no owner.
 """
 
-from app.adapter import adapted, retried
-from app.library import Library, Quote
+from app.foreign.adapter import adapted, retried
+from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/Bogdanp/dramatiq/blob/v2.2.1/dramatiq/rate_limits/concurrent.py"
 SHARED = Quote("You can use a concurrent rate limiter of size 1 to get a distributed mutex.", CODE)

@@ -5,7 +5,7 @@
 
 import time
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 from app.lock import Grant, NotAcquired, NotOwner
 
 CODE = "https://opendev.org/openstack/etcd3gw/src/tag/2.7.0/etcd3gw/lock.py"

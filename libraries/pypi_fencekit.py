@@ -5,8 +5,8 @@
 
 from datetime import timedelta
 
-from app.adapter import adapted
-from app.library import Library, Quote
+from app.foreign.adapter import adapted
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/ahmed5145/fencekit/blob/v0.6.1/README.md#guarantees"
 CODE = "https://github.com/ahmed5145/fencekit/blob/v0.6.1/src/fencekit/lock.py"

@@ -3,8 +3,8 @@
 **Idea** A task queue has a place for results; a result that is there already is a lock.
 """
 
-from app.adapter import adapted, retried
-from app.library import Library, Quote
+from app.foreign.adapter import adapted, retried
+from app.foreign.library import Library, Quote
 
 GUIDE = "https://github.com/coleifer/huey/blob/3.5.4/docs/guide.rst#locking-tasks"
 SHARED = Quote("This lock prevents multiple invocations of a task from running concurrently.", GUIDE)

@@ -5,7 +5,7 @@
 
 from kazoo.exceptions import LockTimeout
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 from app.lock import Grant, NotAcquired
 
 CODE = "https://github.com/python-zk/kazoo/blob/2.11.0/kazoo/recipe/lock.py"

@@ -3,8 +3,8 @@
 **Idea** A key has to expire after a crash. A subscription ends with its connection.
 """
 
-from app.adapter import adapted
-from app.library import Library, Quote
+from app.foreign.adapter import adapted
+from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/wolph/portalocker/blob/v4.4.2/portalocker/redis.py"
 ALONE = Quote("an exclusive writer holds it alone", CODE)

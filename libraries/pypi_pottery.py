@@ -3,8 +3,8 @@
 **Idea** Redlock without the sum of all time-outs: the first three answers decide.
 """
 
-from app.adapter import adapted
-from app.library import Library, Quote
+from app.foreign.adapter import adapted
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/brainix/pottery/blob/v3.0.1/README.md#redlock-"
 SHARED = Quote(

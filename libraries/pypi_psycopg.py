@@ -3,7 +3,7 @@
 **Idea** A program that has a database needs no other server for a lock.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 from app.lock import Grant, NotAcquired, NotOwner
 
 ABOUT = "https://www.postgresql.org/docs/15/explicit-locking.html#ADVISORY-LOCKS"

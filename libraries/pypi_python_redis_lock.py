@@ -3,8 +3,8 @@
 **Idea** No waiter asks again and again: the store wakes one of them.
 """
 
-from app.adapter import adapted
-from app.library import Library, Quote
+from app.foreign.adapter import adapted
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/ionelmc/python-redis-lock/blob/v4.0.1/README.rst"
 CODE = "https://github.com/ionelmc/python-redis-lock/blob/v4.0.1/src/redis_lock/__init__.py"

@@ -3,8 +3,8 @@
 **Idea** Any program that has the token can release the lock. The token contains the name, so the name must have no colon.
 """
 
-from app.adapter import adapted
-from app.library import Library, Quote
+from app.foreign.adapter import adapted
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/zferentz/python-redilock/blob/main/README.md"
 SHARED = Quote(

@@ -5,8 +5,8 @@
 
 from redis.lock import Lock
 
-from app.adapter import adapted
-from app.library import Library, Quote
+from app.foreign.adapter import adapted
+from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/redis/redis-py/blob/v8.1.0/redis/lock.py"
 SHARED = Quote(

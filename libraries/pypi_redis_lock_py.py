@@ -4,8 +4,8 @@
 each time for longer.
 """
 
-from app.adapter import adapted
-from app.library import Library, Quote
+from app.foreign.adapter import adapted
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/miintto/redis-lock-py/blob/v1.3.0/README.md"
 CODE = "https://github.com/miintto/redis-lock-py/blob/v1.3.0/redis_lock/lock.py"

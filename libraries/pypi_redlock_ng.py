@@ -3,7 +3,7 @@
 **Idea** As redlock-py, and a server without an answer is one vote less. It needs an older redis-py, so the lock is in a worker.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/alwaysvivek/redlock-py"  # the words are those of the README in the package
 SHARED = Quote("The lock is considered acquired only if: 1. Quorum (N/2 + 1) instances allow the lock.", README)

@@ -3,8 +3,8 @@
 **Idea** The algorithm of Redlock in its shortest form, as its description has it.
 """
 
-from app.adapter import adapted, retried
-from app.library import Library, Quote
+from app.foreign.adapter import adapted, retried
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/SPSCommerce/redlock-py/blob/42ef491061c3790307d39356b307c4318032c439/README.md"
 SHARED = Quote(

@@ -3,7 +3,7 @@
 **Idea** One lock for several stores. Its Redis client is of an old version, so the lock is in a worker.
 """
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 
 README = "https://github.com/py-sherlock/sherlock/blob/v0.4.1/README.rst"
 CODE = "https://github.com/py-sherlock/sherlock/blob/v0.4.1/sherlock/lock.py"

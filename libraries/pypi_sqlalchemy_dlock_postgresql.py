@@ -7,7 +7,7 @@ from functools import cache
 
 from sqlalchemy import URL, create_engine
 
-from app.library import Library, Quote
+from app.foreign.library import Library, Quote
 from app.lock import Grant, NotAcquired
 
 README = "https://github.com/tanbro/sqlalchemy-dlock/blob/v0.9.0/README.md"

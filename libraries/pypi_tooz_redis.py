@@ -3,8 +3,8 @@
 **Idea** One interface to the locks of many stores; a member of it shows that it is alive.
 """
 
-from app.adapter import adapted
-from app.library import Library, Quote
+from app.foreign.adapter import adapted
+from app.foreign.library import Library, Quote
 
 TUTORIAL = "https://github.com/openstack/tooz/blob/9.1.0/doc/source/user/tutorial/lock.rst"
 CODE = "https://github.com/openstack/tooz/blob/9.1.0/tooz/coordination.py"

@@ -3,8 +3,8 @@
 **Idea** As redis-py's lock, by a client that sends its commands without redis-py.
 """
 
-from app.adapter import adapted
-from app.library import Library, Quote
+from app.foreign.adapter import adapted
+from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/valkey-io/valkey-py/blob/v6.2.0/valkey/lock.py"
 SHARED = Quote(

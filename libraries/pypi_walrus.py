@@ -5,8 +5,8 @@
 
 from functools import cache
 
-from app.adapter import adapted
-from app.library import Library, Quote
+from app.foreign.adapter import adapted
+from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/coleifer/walrus/blob/0.9.8/walrus/lock.py"
 SHARED = Quote("By default this method will block until the lock becomes free (either by being released or expiring).", CODE)

@@ -6,8 +6,8 @@
 import time
 from contextlib import contextmanager
 
-from app.adapter import adapted, retried
-from app.library import Library, Quote
+from app.foreign.adapter import adapted, retried
+from app.foreign.library import Library, Quote
 
 COOKBOOK = "https://docs.celeryq.dev/en/v5.6.3/tutorials/task-cookbook.html#ensuring-a-task-is-only-executed-one-at-a-time"
 SHARED = Quote(

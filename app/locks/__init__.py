@@ -15,8 +15,9 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from app import environment, plugins, stage_check
+from app.foreign import environment
 from app.lock import Stage, StageStory, WrongClaims
+from app.shelf import plugins, stage_check
 
 # The ladder in the order in which it is taught. A stage that is missing here comes right after the stage it follows.
 PARTS: dict[str, tuple[str, ...]] = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from app import plugins
 from app.lock import Stage
 from app.resource import Resource
 from app.settings import Settings
+from app.shelf import plugins
 from app.stores.redis import counter_redis
 
 

@@ -17,9 +17,9 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
-from app import plugins
 from app.journal import Journal
 from app.settings import Settings
+from app.shelf import plugins
 
 
 def store(name: str) -> ModuleType:

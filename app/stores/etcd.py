@@ -23,7 +23,7 @@ from etcd3gw.lease import Lease
 from requests.adapters import HTTPAdapter
 
 from app.journal import Journal
-from app.place import for_nobody
+from app.request.current import for_nobody
 from app.settings import Endpoint, Settings
 from app.stores.etcd_connection import GONE, CountedAdapter
 

@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 import requests
 from requests.adapters import HTTPAdapter
 
-from app.answer import Meaning
-from app.injection import ReplyDropped, ReplyLost
+from app.failpoints.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
-from app.request_context import request_context
+from app.request.answer import Meaning
+from app.request.current import request_context
 from app.stores import renewals
 
 GONE = "requested lease not found"

@@ -23,7 +23,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from app.journal import Journal
-from app.request_context import request_context
+from app.request.current import request_context
 from app.settings import Endpoint, Settings
 from app.stores.mysql_connection import LOST, CountedConnection, LostReply
 

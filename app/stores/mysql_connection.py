@@ -11,11 +11,11 @@ from typing import Any
 
 import pymysql
 
-from app.answer import Meaning
-from app.injection import ReplyDropped, ReplyLost
+from app.failpoints.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
-from app.lock_keys import granted_in
-from app.request_context import request_context
+from app.request.answer import Meaning
+from app.request.current import request_context
+from app.request.lock_keys import granted_in
 from app.stores import renewals
 from app.stores.statements import asks_by_name, meaning, name_of, renews
 

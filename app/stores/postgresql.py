@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 
 from app.journal import Journal
-from app.request_context import request_context
+from app.request.current import request_context
 from app.settings import Endpoint, Settings
 from app.stores import postgresql_connection
 

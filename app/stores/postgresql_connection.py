@@ -16,12 +16,12 @@ import psycopg
 from psycopg import BaseConnection
 from psycopg._cursor_base import BaseCursor
 
-from app import sent
-from app.answer import Meaning
-from app.injection import ReplyLost
+from app.failpoints.injection import ReplyLost
 from app.journal import Journal
-from app.lock_keys import granted_in
-from app.request_context import request_context
+from app.request import sent
+from app.request.answer import Meaning
+from app.request.current import request_context
+from app.request.lock_keys import granted_in
 from app.settings import Endpoint
 from app.stores import renewals
 from app.stores.statements import asks_by_name, meaning, name_of, renews

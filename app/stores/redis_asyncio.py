@@ -12,8 +12,8 @@ from typing import Any
 import redis
 from redis.asyncio.connection import AbstractConnection
 
-from app import sent
 from app.journal import Journal
+from app.request import sent
 from app.stores.redis_commands import unpacked
 from app.stores.redis_connection import Seam, in_one, journal_of
 

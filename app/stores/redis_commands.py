@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning
+from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning
 
 Command = Sequence[Any]  # its words; the first is its name, a text in capitals
 

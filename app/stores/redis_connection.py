@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 import redis
 from redis.connection import AbstractConnection
 
-from app import sent
-from app.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
 from app.failpoints import RENEW
-from app.injection import ReplyDropped, ReplyLost
+from app.failpoints.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
-from app.request_context import SENT_NS, request_context
+from app.request import sent
+from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
+from app.request.context import SENT_NS
+from app.request.current import request_context
 from app.settings import Address
 from app.stores import renewals
 from app.stores.redis_commands import (

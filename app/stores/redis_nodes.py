@@ -10,10 +10,10 @@ from typing import Any
 
 import redis
 
-from app.answer import agreed
-from app.injection import ReplyDropped, ReplyLost
+from app.failpoints.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
-from app.request_context import request_context
+from app.request.answer import agreed
+from app.request.current import request_context
 from app.settings import Endpoint, Settings
 from app.stores import redis_asyncio, redis_connection, renewals
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE

@@ -1,4 +1,4 @@
-"""The connections to Redis of a replica that runs step by step: here each command waits for the controller (``app/steps.py``).
+"""The connections to Redis that let each command wait for the controller of ``app/failpoints/steps.py``.
 
 It is outside of what counts commands, so a command that is held was not sent yet for the journal. The connections to the counter
 are held as well: a controller decides the order of reads and writes too.
@@ -14,7 +14,7 @@ from typing import Any
 import redis
 from redis.connection import AbstractConnection
 
-from app.steps import COMMAND, LOSE_COMMAND, LOSE_REPLY, MESSAGE, REPLY, SEND_TWICE, Steps, steps
+from app.failpoints.steps import COMMAND, LOSE_COMMAND, LOSE_REPLY, MESSAGE, REPLY, SEND_TWICE, Steps, steps
 from app.stores.redis_commands import LISTENING, text, words
 
 LOST = "the reply was lost"

@@ -6,8 +6,7 @@ from time import monotonic_ns
 
 from app.failpoints import RENEW
 from app.journal import Journal, Renewed
-from app.place import begun_by
-from app.request_context import request_context
+from app.request.current import begun_by, request_context
 
 
 def record(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.answer import Meaning
+from app.request.answer import Meaning
 
 # the first word of a statement, after comments and after MariaDB's prefix that bounds it
 NAME = re.compile(r"(?:\s|/\*.*?\*/|\()*(?:SET\s+STATEMENT\s.*?\sFOR\s+)?\(?\s*(\w+)", re.IGNORECASE | re.DOTALL)

@@ -27,12 +27,11 @@ from kazoo.exceptions import (
 from kazoo.handlers.threading import AsyncResult, KazooTimeoutError, SequentialThreadingHandler
 from kazoo.protocol.states import KazooState
 
-from app.answer import Meaning
 from app.failpoints import RENEW
-from app.injection import ReplyLost
+from app.failpoints.injection import ReplyLost
 from app.journal import CONNECT, Journal
-from app.place import begun_by, for_nobody
-from app.request_context import request_context
+from app.request.answer import Meaning
+from app.request.current import begun_by, for_nobody, request_context
 from app.stores import renewals
 
 EPHEMERAL = 1  # the flag of a node that ends with its session

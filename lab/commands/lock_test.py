@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from app.library import ALL
+from app.foreign.library import ALL
 from app.lock import Claim, Stage
 from lab.commands.explore import DECISION, Wanted, explore
 from lab.commands.explored_words import replay, why_open

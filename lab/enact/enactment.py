@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import redis
 
-from app.steps import COMMAND, GO, LOSE_COMMAND, LOSE_REPLY, MESSAGE, SEND_TWICE
+from app.failpoints.steps import COMMAND, GO, LOSE_COMMAND, LOSE_REPLY, MESSAGE, SEND_TWICE
 from lab.enact.controller import Client, Controller, HeldThread
 from lab.enact.faults import Injected
 from lab.enact.names import Names

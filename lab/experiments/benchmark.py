@@ -18,8 +18,8 @@ from typing import Any, Protocol, TypeVar, cast
 import msgspec
 from rich.markup import escape
 
-from app import plugins
 from app.settings import Settings
+from app.shelf import plugins
 from lab.errors import BadInput, ExitStatus, LabError, NothingShown, choose_from, worst
 from lab.experiments import measurement
 from lab.experiments.child_run import child_run

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 import redis
 
-from app.adapter import WAIT
+from app.foreign.adapter import WAIT
+from app.foreign.shapes import PLAIN, Unknown
+from app.foreign.wire.lane import WireLane
+from app.foreign.wire.own_client import Lanes
 from app.journal import Journal
 from app.lock import Grant, NotAcquired, Stage
 from app.settings import Settings
-from app.shapes import PLAIN, Unknown
 from app.stores import lock_store
-from app.wire.lane import WireLane
-from app.wire.own_client import Lanes
 from lab.errors import BadInput, MissingProgram, NotReady
 from lab.explore.server import servers
 from lab.interrupts import staying
@@ -92,7 +92,7 @@ class _Request(threading.Thread):
         about = WATCHED.format(ttl_ms), ttl_ms, wait_ms, RETRY_MS
         if not self.stage.worker:
             return self.stage.lock(store, *about)
-        from app.wire.lock import Workers
+        from app.foreign.wire.lock import Workers
 
         return Workers(self.stage, store, Journal(None)).lock(*about)
 

@@ -18,10 +18,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from app.adapter import EITHER, HOST, PORT, TIMES, TTL, URL, WAIT, meant
+from app.foreign.adapter import EITHER, HOST, PORT, TIMES, TTL, URL, WAIT, meant
+from app.foreign.shapes import Unknown, is_async
 from app.lock import Claim, Stage
 from app.settings import Settings
-from app.shapes import Unknown, is_async
 from lab.errors import BadInput, choose_from
 from lab.experiments.look import TTL_MS, KeyGone, Watched, ends_in_ms, idle_server, keeps_its_client, waits_in_ms, watched
 from lab.interrupts import Interrupted, staying
@@ -47,7 +47,7 @@ import sys
 
 sys.path.append({folder})
 
-from app.adapter import adapted
+from app.foreign.adapter import adapted
 from app.lock import Stage, claims
 from {module} import {name}
 

@@ -4,7 +4,7 @@ A holder is entitled to a key from its grant until the first of these:
 
 - it sends its release, or its process dies;
 - its lease ends, as the stage promises it: the TTL, counted from when the granting command, or the last successful renewal, was
-  sent. A command that waits at the store grants when it is answered (``app/request_context.py``). Of votes that are asked for one
+  sent. A command that waits at the store grants when it is answered (``app/request/context.py``). Of votes that are asked for one
   by one, the first counts. Where the last command only found the lock granted, the lease counts from the store's report of that.
   Where it granted nothing, the lease counts from the grant. The holder's clock counts, so a lock that the store lets end earlier
   is no excuse. A stage without a TTL has no such end. A lease that a holder leaves to another request of its process goes on,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from app.library import ALL
+from app.foreign.library import ALL
 from app.lock import Claim
 from lab.paths import COMMAND, DOCS, HOME, REFERENCE
 from lab.report.html import page

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import psutil
 
-from app.environment import LIBRARIES, lock_files
+from app.foreign.environment import LIBRARIES, lock_files
 from app.lock import Stage
 from lab.paths import HOME, INSTALLED
 from lab.prerequisites import ZOOKEEPER_JARS, search_path

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from app.environment import LIBRARIES
-from app.failure import ReportedFailure
+from app.foreign.environment import LIBRARIES
+from app.foreign.failure import ReportedFailure
 from app.lock import Stage
 from lab.errors import BadInput, choose_from
 from lab.scenario.libraries import fingerprint, module_in

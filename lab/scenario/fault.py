@@ -128,11 +128,11 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     effect: ClassVar[Effect]
     # what the lock's store must have
     needs: ClassVar[tuple[Need, ...]] = ()
-    # what the replica does at the failpoint, a key of ``app.injection.ACTIONS``
+    # what the replica does at the failpoint, a key of ``app.failpoints.injection.ACTIONS``
     action: ClassVar[str] = "wait"
     # whether the request stays at the failpoint for ``for_ms``; else only until the lab has done its part
     stays: ClassVar[bool] = True
-    # whether the request's write is late after it; ``app.injection.Gate`` says what it waits for
+    # whether the request's write is late after it; ``app.failpoints.injection.Gate`` says what it waits for
     writes_late: ClassVar[bool] = False
     # how long the fault lasts, until the recovery: from the failpoint, or with ``lab_first`` from the lab's part
     for_ms: Duration

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from app.environment import LIBRARIES, MADE, lock_files
-from app.library import ALL, Library
+from app.foreign.environment import LIBRARIES, MADE, lock_files
+from app.foreign.library import ALL, Library
 from app.lock import Claim, Stage
 from lab.errors import BadInput, choose_from
 from lab.paths import HOME

@@ -3,8 +3,8 @@
 **Idea** The process that queues a task is another than the one that runs it, and no token goes with the task.
 """
 
-from app.failure import ReportedFailure
-from app.library import Quote
+from app.foreign.failure import ReportedFailure
+from app.foreign.library import Quote
 
 FAILURE = ReportedFailure(
     report="cameronmaske/celery-once#101",

@@ -3,8 +3,8 @@
 **Idea** By default the lock has no expiry, and only the task itself releases it.
 """
 
-from app.failure import ReportedFailure
-from app.library import Quote
+from app.foreign.failure import ReportedFailure
+from app.foreign.library import Quote
 
 FAILURE = ReportedFailure(
     report="steinitzu/celery-singleton#40",

@@ -3,8 +3,8 @@
 **Idea** Its transaction asks whether the key has the writer's own value. It never asks whether the key is there.
 """
 
-from app.failure import ReportedFailure
-from app.library import Quote
+from app.foreign.failure import ReportedFailure
+from app.foreign.library import Quote
 from app.lock import Grant, NotAcquired
 
 FAILURE = ReportedFailure(

@@ -3,8 +3,8 @@
 **Idea** The lock is a field in the hash of all results, and by default it has no expiry.
 """
 
-from app.failure import ReportedFailure
-from app.library import Quote
+from app.foreign.failure import ReportedFailure
+from app.foreign.library import Quote
 
 FAILURE = ReportedFailure(
     report="coleifer/huey#308",

@@ -3,8 +3,8 @@
 **Idea** A server that no longer has the key votes against its deletion, so a release after the TTL never has a majority.
 """
 
-from app.failure import Comparison, ReportedFailure
-from app.library import Quote
+from app.foreign.failure import Comparison, ReportedFailure
+from app.foreign.library import Quote
 
 FAILURE = ReportedFailure(
     report="mike-marcacci/node-redlock#168",

@@ -3,8 +3,8 @@
 **Idea** The thread that renews has no ``except``: an error ends it, and nobody learns of it.
 """
 
-from app.failure import ReportedFailure
-from app.library import Quote
+from app.foreign.failure import ReportedFailure
+from app.foreign.library import Quote
 
 README = "https://github.com/ionelmc/python-redis-lock/blob/v4.0.1/README.rst"
 

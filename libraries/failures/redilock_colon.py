@@ -5,10 +5,10 @@
 
 import runpy
 
-from app.adapter import adapted
-from app.environment import LIBRARIES
-from app.failure import ReportedFailure
-from app.library import Quote
+from app.foreign.adapter import adapted
+from app.foreign.environment import LIBRARIES
+from app.foreign.failure import ReportedFailure
+from app.foreign.library import Quote
 
 README = "https://github.com/zferentz/python-redilock/blob/main/README.md"
 Tokened = runpy.run_path(str(LIBRARIES / "pypi_redilock.py"))["Tokened"]

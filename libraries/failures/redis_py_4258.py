@@ -5,9 +5,9 @@
 
 from redis.lock import Lock as OfRedis
 
-from app.adapter import adapted
-from app.failure import ReportedFailure
-from app.library import Quote
+from app.foreign.adapter import adapted
+from app.foreign.failure import ReportedFailure
+from app.foreign.library import Quote
 
 REPORT = "https://github.com/redis/redis-py/pull/4258"
 

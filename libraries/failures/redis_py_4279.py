@@ -8,9 +8,9 @@ import threading
 
 from redis.lock import Lock as OfRedis
 
-from app.adapter import adapted
-from app.failure import ReportedFailure
-from app.library import Quote
+from app.foreign.adapter import adapted
+from app.foreign.failure import ReportedFailure
+from app.foreign.library import Quote
 
 EVERY_S = 0.1
 CODE = "https://github.com/redis/redis-py/blob/v8.1.0/redis/lock.py"

@@ -3,8 +3,8 @@
 **Idea** Two commands acquire it. This version takes another class by default, where the Redis has scripts.
 """
 
-from app.failure import ReportedFailure
-from app.library import Quote
+from app.foreign.failure import ReportedFailure
+from app.foreign.library import Quote
 
 FAILURE = ReportedFailure(
     report="redis/redis-py#554",

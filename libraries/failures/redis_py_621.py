@@ -4,8 +4,8 @@
 script is used: the lab reads the store's refusal from its SETNX.
 """
 
-from app.failure import ReportedFailure
-from app.library import Quote
+from app.foreign.failure import ReportedFailure
+from app.foreign.library import Quote
 
 FAILURE = ReportedFailure(
     report="redis/redis-py#621",

@@ -3,7 +3,7 @@
 **Idea** The refresh sets the key where it is gone.
 """
 
-from app.failure import ReportedFailure
+from app.foreign.failure import ReportedFailure
 
 FAILURE = ReportedFailure(
     report="swarthy/redis-semaphore#175",

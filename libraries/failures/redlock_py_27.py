@@ -3,8 +3,8 @@
 **Idea** The votes of the others are enough, and yet the error of the one is raised: the lock stays at the others.
 """
 
-from app.failure import ReportedFailure
-from app.library import Quote
+from app.foreign.failure import ReportedFailure
+from app.foreign.library import Quote
 
 FAILURE = ReportedFailure(
     report="SPSCommerce/redlock-py#27",

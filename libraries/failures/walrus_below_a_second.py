@@ -5,8 +5,8 @@
 
 from dataclasses import replace
 
-from app.failure import ReportedFailure
-from app.library import Quote
+from app.foreign.failure import ReportedFailure
+from app.foreign.library import Quote
 
 CODE = "https://github.com/coleifer/walrus/blob/0.9.8/walrus/lock.py"
 

@@ -97,7 +97,7 @@ ODD = """
     'A lock, and what the lab does not hold, or the judge does not look at.'
     import time
     from concurrent.futures import ThreadPoolExecutor
-    from app.adapter import adapted
+    from app.foreign.adapter import adapted
     from app.lock import Grant, Stage, claims
     POOL = ThreadPoolExecutor(4)
     class Lock:

@@ -20,7 +20,7 @@ LOCK = '''\
 """The lock of app/locks/lua.py, whose try is a method of its own, with a change."""
 import contextlib, gc, threading, time, uuid
 import redis
-from app.adapter import adapted
+from app.foreign.adapter import adapted
 from app.lock import Stage, claims
 from app.locks import lua
 class Lock(lua.Lock):

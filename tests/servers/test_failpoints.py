@@ -8,11 +8,12 @@ from uuid import uuid4
 import pytest
 
 from app.failpoints import Injection
+from app.failpoints.injection import Failpoints, InjectedError
 from app.increment import Increment
-from app.injection import Failpoints, InjectedError
 from app.journal import Journal
 from app.locks import stages
-from app.request_context import RequestContext, request_context
+from app.request.context import RequestContext
+from app.request.current import request_context
 from app.resources.read_then_write import Counter
 from app.settings import Endpoint, Settings
 from app.stores import lock_store

@@ -18,17 +18,18 @@ from redis.asyncio.connection import AbstractConnection as AsyncConnection
 from redis.connection import AbstractConnection
 
 from app.failpoints import Injection
+from app.failpoints.injection import Failpoints, InjectedError
+from app.foreign.wire.own_client import Lanes
 from app.increment import Increment
-from app.injection import Failpoints, InjectedError
 from app.journal import AnyEvent, Got, Journal, Released, Renewed
 from app.lock import NotAcquired
 from app.locks import stage as load_stage
-from app.request_context import RequestContext, request_context
+from app.request.context import RequestContext
+from app.request.current import request_context
 from app.resources.read_then_write import Counter
 from app.settings import Endpoint, Settings
 from app.stores import count_all, lock_store, redis_asyncio, redis_connection, redis_nodes
 from app.stores.redis import counter_redis
-from app.wire.own_client import Lanes
 from tests.command import run
 from tests.sampled import sampled
 

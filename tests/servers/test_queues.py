@@ -8,11 +8,12 @@ import psutil
 import pytest
 
 from app.failpoints import Injection
-from app.injection import Failpoints
+from app.failpoints.injection import Failpoints
 from app.journal import Journal
 from app.lock import NotAcquired, NotOwner
 from app.locks import stages
-from app.request_context import RequestContext, request_context
+from app.request.context import RequestContext
+from app.request.current import request_context
 from app.settings import Endpoint, Settings
 from app.stores import lock_store
 from lab.servers.stores import store_servers

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from app.wire.worker import WireWorker
+from app.foreign.wire.worker import WireWorker
 from lab.paths import WORKERS
 
 NODE = "export const lock = () => ({{ acquire: async () => 1, release: async () => {{ throw {}; }} }});"

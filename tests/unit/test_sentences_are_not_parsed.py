@@ -14,7 +14,7 @@ MATCHING = {"compile", "search", "match", "fullmatch", "findall", "finditer", "s
 ARGUMENTS = r"""\((?:[^()]|\([^()]*\))*?["'][^"'\n]*?[A-Za-z]{2,} [a-z]{2,}"""  # with prose in them: most files have none
 CALL = re.compile(rf"\.(?:{'|'.join(CUTTING | MATCHING)}){ARGUMENTS}")
 PROSE = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")  # two words in a row
-PLACE = re.compile(r"\{\w+\}")
+CURRENT = re.compile(r"\{\w+\}")
 # by file: whose text it is, that it is no sentence of the lab about a run
 EXCEPTIONS = {
     "tools/book/website.py": "HTML",
@@ -33,7 +33,7 @@ EXCEPTIONS = {
 def judges_words() -> list[str]:
     """The fixed pieces, of three words or more, of what lab/story says of a verdict."""
     texts = [text for table in ("fact", "mechanism", "verdict") for text in say.words(say.ENGLISH)[table].values()]
-    pieces = [piece.strip(" ,;:.()") for text in texts for piece in PLACE.split(text)]
+    pieces = [piece.strip(" ,;:.()") for text in texts for piece in CURRENT.split(text)]
     return [piece for piece in pieces if piece.count(" ") > 1]
 
 

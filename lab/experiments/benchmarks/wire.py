@@ -20,7 +20,7 @@ HERE = '''"""The lock of redis-py, in the replicas."""
 
 from redis.lock import Lock
 
-from app.adapter import adapted
+from app.foreign.adapter import adapted
 from app.lock import Stage, claims
 
 STAGE = Stage(lock=adapted(Lock), store="redis", ttl_ms=3000, claims=claims("exclusive"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app import plugins
+from app.shelf import plugins
 from lab.experiments.sweep import Sweep
 
 

@@ -13,7 +13,7 @@ import pymysql
 from pymysql.err import error_map
 
 from app.journal import Journal
-from app.request_context import request_context
+from app.request.current import request_context
 from app.settings import Address, Endpoint
 from app.stores.mysql import MySQL
 from app.stores.mysql_connection import LOST as LOST_CONNECTION

@@ -1,4 +1,4 @@
-"""Redis' protocol as the explorer has it: commands as they are sent, and replies as they come, read by ``app/wire/resp.py``."""
+"""Redis' protocol as the explorer has it: commands as they are sent, and replies as ``app/foreign/wire/resp.py`` reads them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import redis
 
-from app.wire.resp import command, message
+from app.foreign.wire.resp import command, message
 
 Words = tuple[bytes, ...]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from app import plugins
+from app.shelf import plugins
 from lab.report.chart import Chart
 
 FIRST = "lost"  # the chart that answers what the ladder is run for

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import fields
 
-from app import plugins
+from app.shelf import plugins
 from lab.errors import BadInput, choose_from
 from lab.scenario.fault import DECLARED, FAILPOINTS, Fault
 from lab.scenario.toml_types import Text, converted

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from app import plugins
 from app.lock import Stage
+from app.shelf import plugins
 from lab.errors import BadInput
 from lab.scenario.fault import Need, Place, Target
 from lab.scenario.requirements import CLOCKED, VOLATILE, WITH_REPLICAS

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from app import adapter
-from app.adapter import adapted, retried
+from app.foreign import adapter
+from app.foreign.adapter import adapted, retried
+from app.foreign.shapes import ADVICE, Unknown
 from app.lock import NotAcquired, NotOwner
-from app.shapes import ADVICE, Unknown
 
 
 class Free:

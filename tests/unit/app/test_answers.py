@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.answer import Meaning
-from app.lock_keys import LockKeys
+from app.request.answer import Meaning
+from app.request.lock_keys import LockKeys
 from app.stores import statements
 from app.stores.redis_commands import keys, lease, meaning, script, unpacked, waits_s, words
 from tests.every import every

@@ -6,11 +6,12 @@ from time import monotonic_ns
 
 import pytest
 
-from app import failpoints, lock_keys
-from app.answer import Meaning
+from app import failpoints
 from app.failpoints import ACQUIRE, AFTER, BEFORE, READ, RELEASE, WRITE, Injection
-from app.injection import ACTIONS, Failpoints, InjectedError
-from app.request_context import SENT_NS, RequestContext
+from app.failpoints.injection import ACTIONS, Failpoints, InjectedError
+from app.request import lock_keys
+from app.request.answer import Meaning
+from app.request.context import SENT_NS, RequestContext
 from tests.every import every
 
 NAMES = [f"wait-{number}" for number in range(200)]

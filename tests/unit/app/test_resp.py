@@ -3,7 +3,7 @@
 import pytest
 import redis
 
-from app.wire.resp import NotRedis, command, message
+from app.foreign.wire.resp import NotRedis, command, message
 
 SET = b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$4\r\na\r\nb\r\n"  # a value with an end of line in it
 

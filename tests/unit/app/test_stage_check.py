@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from app import plugins, settings
+from app import settings
 from app.lock import Claim, WrongClaims
 from app.locks import NotAStage, stage, stages
-from app.stage_check import LONGEST_MS, stores, wrong
+from app.shelf import plugins
+from app.shelf.stage_check import LONGEST_MS, stores, wrong
 from lab.scenario import options
 from tests.every import every
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from app import plugins
 from app.locks import stages
+from app.shelf import plugins
 from lab.containers.agent import PORT, REPLICA_PORT
 from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, place, refuse
 from lab.containers.compose import SAVED_WITHIN_S, Compose, EngineFailed, compose_command, services

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from app import steps
-from app.steps import COMMAND, GO, LOSE_REPLY, REPLY, Steps
+from app.failpoints import steps
+from app.failpoints.steps import COMMAND, GO, LOSE_REPLY, REPLY, Steps
 from lab.enact.controller import Controller
 from lab.enact.enactment import Enactment, ScheduleScript
 from lab.enact.faults import Injected

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.library import ALL
+from app.foreign.library import ALL
 from lab.commands import scorecard as command
 from lab.commands.scorecard import ToMeasure, measure
 from lab.errors import BadInput, ExitStatus

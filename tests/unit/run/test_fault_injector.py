@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import fields
 
 from app import failpoints
-from app.injection import Failpoints
+from app.failpoints.injection import Failpoints
 from lab.errors import RunFailed
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History

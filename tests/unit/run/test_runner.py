@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from app.environment import LIBRARIES
+from app.foreign.environment import LIBRARIES
 from app.lock import Stage
 from app.locks import stages
 from lab.errors import BadInput, ExitStatus, LabError, MissingProgram, NotReady, RunFailed

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from app import environment
+from app.foreign import environment
 from lab import prerequisites
 from lab.commands import libraries
 from lab.errors import ExitStatus, MissingPackage

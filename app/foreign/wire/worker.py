@@ -13,10 +13,10 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app import injection
+from app.failpoints import injection
+from app.foreign.wire.lane import WireLane
 from app.journal import FENCES
-from app.place import for_nobody
-from app.wire.lane import WireLane
+from app.request.current import for_nobody
 
 LIBC, PR_SET_PDEATHSIG = ctypes.CDLL(None), 1
 ANSWERS = {"acquire": ("yes", "no", "error"), "release": ("ok", "lost", "error")}

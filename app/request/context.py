@@ -1,8 +1,7 @@
 """Where a request is, and what it has sent to the lock's store in its present phase: its context.
 
 A context follows its request: into threads that the request starts, into what it hands to a pool of threads, and into tasks of
-asyncio (``app/place.py``). All of them share the one context of the request. ``request_context`` is the context of who
-asks for it: that of a request, or one of its own where it works for none.
+asyncio (``app/request/current.py``). All of them share the one context of the request.
 
 A thread or a task works for a request in the phase in which it was begun. What a renewing thread sends while its request works,
 or releases, belongs to no request, and to the phase ``renew``. Only what does the work itself follows it.
@@ -10,18 +9,16 @@ or releases, belongs to no request, and to the phase ``renew``. Only what does t
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from time import monotonic_ns
 from types import MappingProxyType
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
-from app.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
 from app.failpoints import ACQUIRE, AFTER, AFTER_FIRST, AFTER_SECOND, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW
-from app.injection import CommandFailed, Failpoints
-from app.lock_keys import GRANTED, NO_VOTES, Votes, first_vote_ns, named, with_agreed, with_answered
-from app.place import COUNTING, PLACE, CurrentRequest
+from app.failpoints.injection import CommandFailed, Failpoints
+from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
+from app.request.lock_keys import GRANTED, NO_VOTES, Votes, first_vote_ns, named, with_agreed, with_answered
 
 # by key, when a phase set it: of a phase that has set no key
 NONE_SET: Mapping[str, int] = MappingProxyType({})
@@ -45,7 +42,7 @@ class RequestContext:
     is_over: bool = False
     # how many commands were sent in this phase
     commands: int = 0
-    # those of them that are about the lock's keys, as far as that is known (app/lock_keys.py)
+    # those of them that are about the lock's keys, as far as that is known (app/request/lock_keys.py)
     of_the_lock: int = 0
     # the keys of the acquire and of the release; only noted while a fault is prepared
     touched: frozenset[str] = frozenset()
@@ -287,53 +284,3 @@ class RequestContext:
 
 def _is_of_the_lock(failpoints: Failpoints | None, keys: Sequence[str]) -> bool:
     return failpoints is None or failpoints.keys.are_of_the_lock(keys)
-
-
-class _Alone(threading.local):
-    """The context of a thread for what it sends outside all requests."""
-
-    def __init__(self) -> None:
-        self.context = RequestContext()
-
-
-_alone = _Alone()
-
-
-def _here() -> RequestContext:
-    """Return the context to which this thread or task sends at this moment."""
-    if (place := PLACE.get()) is None:
-        return _alone.context
-    context, begun_in, working = place
-    if begun_in:
-        return context if context.phase is begun_in else _alone.context
-    if context.is_over or not (working or context.phase is ACQUIRE or context.phase is RELEASE):
-        return _alone.context
-    return context
-
-
-class _Here:
-    """Stands for the context of who asks."""
-
-    def __getattr__(self, name: str) -> Any:
-        return COUNTING.get() if name == "counting" else getattr(_here(), name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "counting":
-            COUNTING.set(value)
-        else:
-            setattr(_here(), name, value)
-
-    def begin(self, request: str) -> RequestContext:
-        """Start a request in this thread, and return its context."""
-        context = RequestContext()
-        PLACE.set(CurrentRequest(context))
-        return context.begin(request)
-
-    def end(self) -> None:
-        """End the request of this thread."""
-        if (place := PLACE.get()) is not None:
-            place.context.end()
-            PLACE.set(None)
-
-
-request_context = cast(RequestContext, _Here())

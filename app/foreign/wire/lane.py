@@ -10,11 +10,10 @@ import threading
 from collections.abc import Callable, Sequence
 
 from app.failpoints import ACQUIRE
+from app.foreign.wire.link import Closed, Link
+from app.foreign.wire.resp import NotRedis
 from app.journal import Journal
-from app.place import PLACE, CurrentRequest, for_nobody
-from app.request_context import request_context
-from app.wire.link import Closed, Link
-from app.wire.resp import NotRedis
+from app.request.current import CURRENT, CurrentRequest, for_nobody, request_context
 
 LOOPBACK = "127.0.0.1"
 
@@ -57,7 +56,7 @@ class WireLane:
 
         What the lane carries from the call on belongs to the request of this thread.
         """
-        self.place = PLACE.get()
+        self.place = CURRENT.get()
         try:
             say()
             answer = self._answers.get(timeout=at_most_s)
@@ -95,7 +94,7 @@ class WireLane:
                             return
                         self._is_retired = True
                         continue
-                    PLACE.set(self.place)
+                    CURRENT.set(self.place)
                     if fd in self._servers:
                         self._accept(fd)
                     elif (link := self._links.get(fd)) is not None:

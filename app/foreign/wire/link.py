@@ -8,13 +8,13 @@ from typing import Any
 
 import redis
 
-from app import sent
-from app.injection import CommandFailed
+from app.failpoints.injection import CommandFailed
+from app.foreign.wire.resp import command, message
 from app.journal import Journal
-from app.request_context import request_context
+from app.request import sent
+from app.request.current import request_context
 from app.stores.redis_commands import Command, words
 from app.stores.redis_connection import Seam, keys_of_all
-from app.wire.resp import command, message
 
 # what a client sends to introduce itself, and to see whether its connection is well; it is noted, and counts for no lock
 INTRODUCES = frozenset({"HELLO", "AUTH", "CLIENT", "SELECT", "INFO", "COMMAND", "PING", "QUIT"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-LIBRARIES = Path(__file__).parents[1] / "libraries"
+LIBRARIES = Path(__file__).parents[2] / "libraries"
 MADE = LIBRARIES / ".environments"
 
 

@@ -13,9 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from app import plugins
 from app.lock import Claim, InAWorker, Stage
-from app.suggestion import suggestion
+from app.shelf import plugins
+from app.shelf.suggestion import suggestion
 
 STORES, RESOURCES, LOCKS = "app.stores", "app.resources", "app.locks"
 WITH_WORKERS = ("redis", "redis_nodes")

@@ -18,10 +18,10 @@ from typing import Any
 import redis
 import redis.asyncio
 
+from app.foreign.process_loop import ProcessLoop
+from app.foreign.shapes import MANY, Block, Decorator, Unknown, called, finished, in_methods, is_async, methods, parameters_of
 from app.lock import Grant, NotAcquired, NotOwner
-from app.process_loop import ProcessLoop
-from app.shapes import MANY, Block, Decorator, Unknown, called, finished, in_methods, is_async, methods, parameters_of
-from app.suggestion import suggestion
+from app.shelf.suggestion import suggestion
 
 CLIENT, CLIENTS, KEY, TTL, WAIT, RETRY, HOST, PORT, URL = (
     "client",

@@ -18,10 +18,10 @@ The moments of a phase are:
 - ``before_last``: before the last command. The expected number is that of the latest request that sent a command in this phase.
 
 Of the commands of ``acquire``, ``release`` and ``renew``, only those count that are about a key of the lock
-(``app/lock_keys.py``): a command that counts tries, next to the lock, takes no fault away from it.
+(``app/request/lock_keys.py``): a command that counts tries, next to the lock, takes no fault away from it.
 
 A fault is prepared as a file, an ``Injection``, which a replica reads when it starts. It is injected at most once in a run: a
-replica that is started again does not inject it a second time. Replicas (``app/injection.py``) and the lab's injector speak of it
+replica that is started again does not inject it a second time. Replicas (``injection.py``) and the lab's injector speak of it
 by files in the run's folder ``faults``, by the fault's name:
 
 - ``.json``: the fault is prepared;
@@ -65,7 +65,7 @@ class Injection:
     name: str
     # ``phase.moment``
     failpoint: str
-    # a key of ``app.injection.ACTIONS``
+    # a key of ``app.failpoints.injection.ACTIONS``
     action: str
     # how long the fault lasts
     for_ms: int = 0

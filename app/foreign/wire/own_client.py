@@ -11,13 +11,13 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from app.foreign.wire.lane import LOOPBACK, WireLane, renewal
+from app.foreign.wire.servers import servers
 from app.journal import Journal
 from app.lock import Grant, NotAcquired, NotOwner, Result, Stage, Work
-from app.place import PLACE, CurrentRequest
+from app.request.current import CURRENT, CurrentRequest
 from app.settings import Address, Settings
 from app.stores import lock_store
-from app.wire.lane import LOOPBACK, WireLane, renewal
-from app.wire.servers import servers
 
 
 class ClientFailed(Exception):  # noqa: N818 - names what happened
@@ -55,7 +55,7 @@ class LaneLock:
     def run(self, work: Work[Result]) -> Result:
         """Run the stage's lock. Raises what a failpoint raises in the lane, and ClientFailed."""
         lane, store = self.lanes.new()
-        lane.place = place = PLACE.get()
+        lane.place = place = CURRENT.get()
         try:
             return self.lanes.stage.lock(store, *self.words, **self.lease).run(partial(_aside, lane, place, work))
         except (NotAcquired, NotOwner):

@@ -9,11 +9,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from app.foreign.wire.lane import Silent, WireLane
+from app.foreign.wire.servers import servers
+from app.foreign.wire.worker import SHOWN, BadWorker, WireWorker
 from app.journal import Journal
 from app.lock import Grant, Lock, NotAcquired, NotOwner, Result, Stage, Work
-from app.wire.lane import Silent, WireLane
-from app.wire.servers import servers
-from app.wire.worker import SHOWN, BadWorker, WireWorker
 
 PATIENCE_S = 30.0  # how much longer than the wait of a request a call may take: some locks retry a release as well
 

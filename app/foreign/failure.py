@@ -6,8 +6,8 @@ import runpy
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from app.environment import LIBRARIES
-from app.library import PublishedLock
+from app.foreign.environment import LIBRARIES
+from app.foreign.library import PublishedLock
 from app.lock import Stage
 
 

@@ -1,4 +1,4 @@
-"""Inject faults: what a replica does when a request reaches a failpoint (``app/failpoints.py``).
+"""Inject faults: what a replica does when a request reaches a failpoint (``app/failpoints``).
 
 The commands are counted below the client of the store: at its connection, whichever library uses it. So the text of a stage has
 no trace of a failpoint, and one scenario injects its fault at the corresponding moment of every stage. Some clients send several
@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app import failpoints
-from app.answer import is_good, kind
 from app.failpoints import BEFORE, READ, RELEASE, WRITE, Injection
-from app.lock_keys import LockKeys
+from app.request.answer import is_good, kind
+from app.request.lock_keys import LockKeys
 
 
 class InjectedError(Exception):
