@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 import msgspec
@@ -36,7 +37,7 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
     versions: dict[str, str] = {}
     # when the first run began
     started_utc: str = ""
-    # by scenario or stage, the later commit with which it was measured: it was added or mended after the others
+    # by scenario or stage, the later commit with which it was measured, the newest last: it was added or mended after the others
     later: dict[str, str] = {}
 
     def differences(self, other: Origin) -> list[str]:
@@ -71,6 +72,13 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
             again=self._measured_again(language),
             stores=stores or unknown,
         )
+
+    def month(self, language: Language = ENGLISH) -> str:
+        """Return the line below the picture of the core: the month of the first run, and the newest commit."""
+        day = date.fromisoformat(self.started_utc[:10]) if self.started_utc else None
+        month = text("matrix", "month", language, day.year, month=day.month, month_name=day.strftime("%B")) if day else ""
+        newest = next(reversed(self.later.values()), self.commit)
+        return text("matrix", "short_origin", language, month=month, commit=newest or text("matrix", "unknown", language))
 
     def _measured_again(self, language: Language) -> str:
         """Return the sentence about scenarios and stages that were added or mended later; empty where there are none."""

@@ -204,7 +204,7 @@ def below(cells: Sequence[Cell], origin: Origin, language: Language = ENGLISH) -
     number = text("matrix", "runs" if len(tries) == 1 else "from_runs", language, tries[-1], least=tries[0])
     flaky = sum(cell.flaky for cell in cells)
     alike = "" if tries[-1] < 2 else text("matrix", "differ" if flaky else "agree", language, flaky or 1)
-    return text("matrix", "below", language, runs=number, alike=alike, origin=origin.sentence(language))
+    return text("matrix", "below", language, runs=number, alike=alike, origin=origin.month(language))
 
 
 def core_finding(known: Marks, language: Language = ENGLISH) -> str:

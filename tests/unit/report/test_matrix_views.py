@@ -264,6 +264,13 @@ def test_scenarios_measured_again_are_named():
     assert "Added or mended since, and measured at commit ddd: nested, rush." in again
 
 
+def test_picture_names_the_newest_commit_alone():
+    """Below the picture of the core stand the month and the newest commit; the list is for the page."""
+    origin = Origin(commit="ccc", started_utc="2026-11-23T20:04:44+00:00", later={"rush": "ddd", "nested": "eee"})
+
+    assert origin.month() == "Measured November 2026, newest commit eee."
+
+
 @every(
     "changes, quoted",
     [
