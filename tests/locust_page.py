@@ -66,11 +66,12 @@ class Ui(Page):
         self.process = subprocess.Popen(
             [LAB, command, "--port", "0", "--locust-port", "0", *options], start_new_session=True, **about
         )
-        self.welcome = self.process.stdout.readline()
-        if not self.welcome:
+        self.welcome = [self.process.stdout.readline() for _ in range(2)]  # where runs are started, and where they are watched
+        if not all(self.welcome):
             raise AssertionError(f"lab ui did not start: {self.process.communicate(timeout=30)[1]}")
-        self.live = self.welcome.split()[0]
-        super().__init__(self.welcome.split()[-1])
+        self.opens = next(line.split()[0] for line in self.welcome if "Locust's page" in line)
+        self.live = next(line.split()[0] for line in self.welcome if "Locust's page" not in line)
+        super().__init__(self.opens.partition("/?")[0].rstrip("/"))
         wait_for(self.is_up)
         self.earlier_verdicts, self.earlier_folders = 0, 0
 

@@ -85,7 +85,7 @@ class Keys:
     def enter(self, key: str, cookies: Mapping[str, str]) -> list[str] | None:
         """Return the cookies that stand for a key from now on, beyond those that the browser has; None for an unknown key."""
         if self.teacher and same(key, self.teacher):
-            return [_kept(self.teacher_cookie, key), *self.new_device(cookies)]
+            return [kept(self.teacher_cookie, key), *self.new_device(cookies)]
         return self.new_device(cookies) if not self.teacher or same(key, self.vote) else None
 
     def device(self, cookies: Mapping[str, str]) -> str:
@@ -98,7 +98,7 @@ class Keys:
         if self.device(cookies):
             return []
         number = secrets.token_hex(12)
-        return [_kept(self._device_cookie, f"{number}.{self._signature(number)}")]
+        return [kept(self._device_cookie, f"{number}.{self._signature(number)}")]
 
     def typed(self, word: str, address: str) -> Admission:
         """Judge a word that was typed at an address of the network. After some wrong ones, that address has to wait.
@@ -142,7 +142,8 @@ def same(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode(), other.encode())
 
 
-def _kept(name: str, value: str) -> str:
+def kept(name: str, value: str) -> str:
+    """Return the header that sets a cookie, which no script of a page can read."""
     return f"{name}={value}; Path=/; HttpOnly; SameSite=Lax"
 
 

@@ -57,6 +57,7 @@ class LiveState:
         self._now: dict[str, Any] = {"phase": "waiting"}
         self.asked = (stage, scenario)  # what the class is asked
         self.place = (0, 0)  # the step of the lesson, and which of its runs, from 0; step 0: the choice is free
+        self.lost = ""  # the picture of the lost increments of all runs, as SVG
         self.frames: dict[str, Any] | None = None  # of the last run, if it was short
         self._live: LiveRun | None = None
         self._over = threading.Event()
@@ -175,6 +176,10 @@ class LiveState:
                     self.frames = frames
                     self._now |= {"replay": True}
                     self.news.publish(kind="replay")
+
+    def lost_increments(self, picture: str) -> None:
+        """Keep the picture of the lost increments of all runs."""
+        self.lost = picture
 
     def show(self, screen: str, step: int) -> None:
         """Show a screen of the verdict on all pages, and which step of it; nothing where there is no verdict."""

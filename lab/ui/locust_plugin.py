@@ -8,7 +8,7 @@ nothing. Requests and answers are lines of JSON, with a connection for each requ
     {"ask": "check", "form": {…}}   → {"users": how many users Locust starts} or {"refused": why}
     {"ask": "run", "form": {…}}     → {"plan": {…}} once the servers are up, or {"refused": why};
                                       {"stop": why} if the load has to end early
-        {"ended": complete?}        → {"verdict": {…}} once the run is judged and drawn
+        {"ended": complete?}        → {"verdict": {…}, "picture": SVG} once the run is judged and drawn
 
 Locust checks no posted field (an unknown stage would start a test). So the lab is asked twice: when
 the form is posted, where a refusal is shown above the Start button, and when the test starts.
@@ -24,6 +24,7 @@ import logging
 import os
 import socket
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import gevent
@@ -36,7 +37,7 @@ from werkzeug.datastructures import ImmutableMultiDict
 from lab.load.tickets import complete
 from lab.scenario.options import FormField, form_options
 from lab.ui.both_sides import BUSY, CONTROL, KEY, LIVE, LOOPBACK, foreign
-from lab.ui.joining import TEACHER_ONLY, same, teacher_cookie
+from lab.ui.joining import TEACHER_ONLY, kept, same, teacher_cookie
 from lab.ui.locust_links import add_links
 
 ANSWER_WITHIN_S = 10.0
@@ -44,6 +45,7 @@ PLAN_WITHIN_S = 120.0  # the lab itself gives up waiting for its servers long be
 VERDICT_WITHIN_S = 600.0  # to judge a long history takes long
 NO_HOST = "(started by the lab for each run)"
 TAB = "lost-increments"
+PAGE = '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>The lock lab</title><p>{why}.'
 COLUMNS = (
     *("stage", "scenario", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "kept_per_s"),
     *("verdict", "run"),
@@ -81,7 +83,9 @@ class LabPlugin:
         self.busy = False  # from the moment a form is posted until the run's verdict has arrived
         self.form: dict[str, str] = {}
         self.run: RunConnection | None = None
+        self.is_judging = False  # whether the load has ended, and its verdict has not arrived
         self.verdicts: list[dict[str, Any]] = []
+        self.picture = ""  # of the lost increments of all runs
 
     def add_options(self, parser: Any) -> None:
         """Add the stage, the scenario and the options of ``FormField.LAB`` to the form.
@@ -119,6 +123,7 @@ class LabPlugin:
         app.after_request_funcs[None].insert(0, forbid_other_sites)  # the first function of the list is called last
         app.after_request(self.complete)
         app.add_url_rule("/lab", "lab", self.state)
+        app.add_url_rule("/lab/lost.svg", "lab_lost", lambda: Response(self.picture, mimetype="image/svg+xml"))
 
     def state(self) -> Response:
         """Return the socket path of the lab, whether all workers have joined, and the verdicts."""
@@ -130,12 +135,18 @@ class LabPlugin:
         """Refuse requests that a page of another site made a browser send, and those without the teacher's key."""
         key = os.environ[KEY]
         why = foreign(request.method, dict(request.headers), () if key else LOOPBACK)
-        if not why and key and not same(request.cookies.get(teacher_cookie(int(os.environ[LIVE])), ""), key):
+        cookie = teacher_cookie(int(os.environ[LIVE]))
+        if not why and key and request.path == "/" and same(request.args.get("k", ""), key):
+            g.refused = True  # by this answer: a cookie stands for the key from now on, and the address loses it
+            return Response(status=303, headers={"Location": "/", "Set-Cookie": kept(cookie, key)})
+        if not why and key and not same(request.cookies.get(cookie, ""), key):
             why = TEACHER_ONLY
         if not why:
             return None
         log.warning("refused %s %s: %s", request.method, request.path, why)
         g.refused = True
+        if request.path == "/":  # a person reads it
+            return Response(PAGE.format(why=escape(why)), 403, mimetype="text/html")
         return make_response(jsonify({"success": False, "message": why}), 403)
 
     def admit(self) -> Response | None:
@@ -176,6 +187,7 @@ class LabPlugin:
         # the page asks again only while a test runs, so the state is "running" until the verdict has arrived
         state = self.environment.runner.state
         answer["state"] = STATE_RUNNING if self.busy and state != STATE_SPAWNING else state
+        answer["judging"] = self.is_judging
         answer["extended_stats"] = [{"key": TAB, "data": self.verdicts[::-1]}]
         return jsonify(answer)
 
@@ -207,7 +219,9 @@ class LabPlugin:
             return
         try:
             if self.run is not None:
-                verdict = self.run.ended(complete=complete(environment.runner))
+                self.is_judging = True
+                judged = self.run.ended(complete=complete(environment.runner))
+                verdict, self.picture = judged["verdict"], judged["picture"] or self.picture
                 log.info("%(stage)s under %(scenario)s: %(verdict)s, %(lost)s lost; %(report)s", verdict)
                 self.verdicts.append(verdict)
         except RequestRefused as reason:
@@ -216,7 +230,7 @@ class LabPlugin:
             self.verdicts.append(asked | {"verdict": f"not run: {reason}", "said": f"not run: {reason}"})
         finally:
             self.run = None
-            self.busy = False
+            self.busy = self.is_judging = False
             environment.host = NO_HOST
 
 
@@ -243,8 +257,9 @@ class RunConnection:
         return answer
 
     def ended(self, complete: bool) -> dict[str, Any]:
-        """Report that nothing more is sent, and whether all was sent. Return the verdict. Raises
-        RequestRefused when there is none.
+        """Report that nothing more is sent, and whether all was sent. Return the verdict and the picture of all runs.
+
+        Raises RequestRefused when there is none.
         """
         if not self.verdict.ready():
             self._send(ended=complete)
@@ -268,7 +283,7 @@ class RunConnection:
                 else:
                     why = message.get("refused", why)
                     if "verdict" in message:
-                        self.verdict.set(message["verdict"])
+                        self.verdict.set(message)
                     break
         self._refuse(why)
 

@@ -48,12 +48,16 @@ class PageSettings:
 
     @property
     def address(self) -> str:
-        return f"http://{self.visible}:{self.port}"
+        """Return the address of Locust's page, with the teacher's key if there is one."""
+        return self._address(self.port)
 
     @property
     def live_address(self) -> str:
-        """Return the address of the lab's own page, with the teacher's key where there is one."""
-        return f"http://{self.visible}:{self.live_port}/" + (f"?{urlencode({'k': self.key})}" if self.key else "")
+        """Return the address of the lab's own page, with the teacher's key if there is one."""
+        return self._address(self.live_port)
+
+    def _address(self, port: int) -> str:
+        return f"http://{self.visible}:{port}/" + (f"?{urlencode({'k': self.key})}" if self.key else "")
 
 
 class LocustProcess:
@@ -81,7 +85,7 @@ class LocustProcess:
                 if answer.get("control") == str(self._control) and answer.get("ready"):
                     return
             time.sleep(0.02)
-        raise NotReady(f"Locust's page did not come up at {self.place.address}; the end of its log:\n{last_words(self._log)}")
+        raise NotReady(f"Locust's page did not come up at port {self.place.port}; the end of its log:\n{last_words(self._log)}")
 
     def _answer(self) -> Any:
         """Return which lab's page is at the address."""

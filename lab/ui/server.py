@@ -36,6 +36,7 @@ from lab.ui.live_server import LiveServer
 from lab.ui.live_state import FIGURES, LiveState
 from lab.ui.locust_process import LocustProcess, PageSettings
 from lab.ui.locust_run import ControlSocket, LocustRun, drive_by_page, failure
+from lab.ui.lost_increments import LostIncrements
 from lab.ui.run_form import RunRequest, name_of, offered, read
 
 
@@ -75,13 +76,13 @@ def serve(
         live.ready.clear()
         place = PageSettings(host, locust_port, live.server_port, key, processes)
         page = LocustProcess(supervisor, place, control.path, Path(folder) / "log")
-        _welcome(place, live.invitation)  # the page can be read while Locust starts
+        _welcome(place, live.invitation, step > 0)  # the page can be read while Locust starts
         reference.cells()  # reading them takes a second: the first visitor does not wait for it
         page.wait()
         live.ready.set()
         if port is None and page_port != PAGE_PORT:
             _print(f"another program has port {PAGE_PORT}, so the page is at port {page_port}")
-        cut_short = _serve_runs(supervisor, control, page, live.state)
+        cut_short = _serve_runs(supervisor, control, page, live.state, LostIncrements(Path(folder)))
     if cut_short is None and isinstance(gone := pending(), SupervisorGone):  # between two runs
         raise gone
     if cut_short is not None and not (cut_short.folder.path / "report.html").exists():  # not drawn yet
@@ -104,19 +105,28 @@ def _live_server(state: LiveState, host: str, port: int, locust_port: int, key: 
         server.close()
 
 
-def _welcome(place: PageSettings, invitation: Invitation) -> None:
-    _print(f"{place.live_address}  the lab in the browser, until Ctrl-C; Locust's own page is {place.address}")
+def _welcome(place: PageSettings, invitation: Invitation, is_lesson: bool) -> None:
+    if is_lesson:
+        _print(f"{place.live_address}  the lesson, until Ctrl-C")
+        _print(f"{place.address}  start other runs here: Locust's page")
+    else:
+        _print(
+            f"{place.address}  start runs here, until Ctrl-C: Locust's page, with the verdict and the lost increments of each run"
+        )
+        _print(f"{place.live_address}  watch the run here, also on a projector or a phone")
     if place.key:
         _print(
-            "warning: anybody with this address can start servers here; it has the teacher's key. What is sent is not encrypted, "
-            f"and any machine that reaches {place.host} can ask for the pages"
+            "warning: anybody with these addresses can start servers here; they have the teacher's key. What is sent is not "
+            f"encrypted, and any machine that reaches {place.host} can ask for the pages"
         )
     if invitation.word:
         _print(f"phones: {invitation.code}  (the page shows it as a QR code; by hand: {invitation.address}, {invitation.word})")
         _print(f"a projector of another computer: http://{invitation.address}{PROJECTOR}  (it asks for {invitation.word})")
 
 
-def _serve_runs(supervisor: Supervisor, control: ControlSocket, page: LocustProcess, state: LiveState) -> Conducted | None:
+def _serve_runs(
+    supervisor: Supervisor, control: ControlSocket, page: LocustProcess, state: LiveState, lost: LostIncrements
+) -> Conducted | None:
     """Make one run after the other, as the page requests them.
 
     Return the run that an interrupt cut short. An interrupt between two runs is raised.
@@ -130,7 +140,7 @@ def _serve_runs(supervisor: Supervisor, control: ControlSocket, page: LocustProc
         try:
             request = read(run.form, page.place.processes)
             _print(request.introduction)
-            if cut_short := _run(supervisor, page, state, run, request):
+            if cut_short := _run(supervisor, page, state, run, request, lost):
                 return cut_short
         except LabError as reason:
             _print(f"not run: {reason}")
@@ -150,7 +160,9 @@ def _shown(publish: Callable[..., None], *about: object) -> None:
         traceback.print_exc()
 
 
-def _run(supervisor: Supervisor, page: LocustProcess, state: LiveState, run: LocustRun, request: RunRequest) -> Conducted | None:
+def _run(
+    supervisor: Supervisor, page: LocustProcess, state: LiveState, run: LocustRun, request: RunRequest, lost: LostIncrements
+) -> Conducted | None:
     """Make one run, show it, judge it and draw it. Return it if an interrupt came before its end; otherwise None."""
     drive = drive_by_page(run, request.scenario, page.kill, lambda folder: _shown(state.begin, request, folder))
     _shown(state.starting, request)
@@ -161,8 +173,9 @@ def _run(supervisor: Supervisor, page: LocustProcess, state: LiveState, run: Loc
         _shown(state.judged, done)
         report = finish(done)
         _shown(state.drawn, done)
+        _shown(lambda: state.lost_increments(lost.add(done.folder.path)))
         _print(_line(done, report))
-        run.send(verdict=_facts(done, report))
+        run.send(verdict=_facts(done, report), picture=state.lost)
     except KeyboardInterrupt:
         return done
     return None

@@ -154,6 +154,7 @@ def compare_pages(browser, locust, live) -> None:
     locust.get_by_role("tab", name="Lost increments").click()
     row = locust.locator("td", has_text="ADMITTED").locator("..")
     row.wait_for()
+    wait_for(lambda: locust.locator("#lab-lost").evaluate("(one) => one.checkVisibility() && one.naturalWidth > 0"))
     cells = row.locator("td").all_inner_texts()
     assert cells[:5] == ["none", "rush", "300", live.locator("#counter").inner_text(), str(number(live, "gap"))]
     assert str(number(live, "kept_per_s")) == cells[8]

@@ -75,7 +75,7 @@ def fits(results: Sequence[Result]) -> bool:
 def height(results: Sequence[Result]) -> float:
     """Return the height in inches: that of a slide, less for a few runs, and more for very many."""
     rows = -(-len(results) // _columns(results))
-    return max(min(SLIDE_IN, 1.9 + TALLEST_IN * rows), 1.6 + LEAST_IN * rows)
+    return max(min(SLIDE_IN, 1.7 + TALLEST_IN * rows), 1.6 + LEAST_IN * rows)
 
 
 def _columns(results: Sequence[Result]) -> int:

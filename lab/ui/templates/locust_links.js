@@ -3,7 +3,7 @@
   const port = "PORT";
   const home = `${location.protocol}//${location.hostname}:${port}`;
   const link = (text, address) => Object.assign(document.createElement("a"), { textContent: text, href: address, target: "_blank", rel: "noopener" });
-  const live = link("Watch it live, and predict", `${home}/live`);
+  const live = link("Watch it live", `${home}/live`);
   live.id = "lab-live";
   live.style.cssText = "color:inherit;font-weight:600";
   const note = document.createElement("span");
@@ -27,7 +27,7 @@
     const answer = await send(...words), address = words[0]?.url ?? String(words[0]);
     const path = new URL(address, location.href).pathname;
     if (path.endsWith("/swarm")) swarmed(new URLSearchParams(String(words[1]?.body ?? "")), answer.clone());
-    if (path.endsWith("/stats/requests")) answer.clone().json().then(({ state, extended_stats: tables }) => ended(state, tables?.[0]?.data[0])).catch(() => {});
+    if (path.endsWith("/stats/requests")) answer.clone().json().then(({ state, judging, extended_stats: tables }) => ended(judging ? "judging" : state, tables?.[0]?.data)).catch(() => {});
     return answer;
   };
   const kept = {}; // the stage and the scenario of the last run, which the form of the next one begins with
@@ -41,19 +41,24 @@
     verdict.replaceChildren();
   }
   let shown = null;
-  function ended(state, run) { // the tab has the figures; the bar says what they mean
-    const now = run && state !== "running" && state !== "spawning" ? `${run.run} ${run.said}` : "";
+  const picture = Object.assign(document.createElement("img"), { alt: "How many increments each run lost; the table below has the numbers", hidden: true });
+  picture.id = "lab-lost";
+  picture.style.cssText = "display:block;width:100%;max-width:75rem;margin:0 auto 1.5rem;background:#fff";
+  function ended(state, runs = []) { // the tab has the figures; the bar says what they mean. runs: the last one first
+    const run = runs[0], now = state === "judging" ? state : run && state !== "running" && state !== "spawning" ? `${runs.length} ${run.said}` : "";
     if (now === shown) return;
     shown = now;
     verdict.replaceChildren();
-    if (!now) return;
+    if (state === "judging") verdict.append("All answers are here. The lab is judging the run, and draws its page \u2026");
+    if (!now || state === "judging") return;
+    if (run.run) Object.assign(picture, { hidden: false, src: `/lab/lost.svg?${runs.length}` });
     verdict.append(`${run.stage} under ${run.scenario}: ${run.said}`);
     if (!run.run) return; // there was no run
     const to = link("report", report(run.run));
     to.style.color = "inherit";
     verdict.append(" · ", to);
   }
-  send("/lab").then((answer) => answer.json()).then(({ verdicts }) => ended("", verdicts.at(-1))).catch(() => {}); // of a run before this page was opened
+  send("/lab").then((answer) => answer.json()).then(({ verdicts }) => ended("", verdicts.reverse())).catch(() => {}); // of a run before this page was opened
   const run = /^\d{8}T\d{6}\.\d{3}Z-[\w-]+$/;
   const opened = new WeakSet(); // the form's own section with stage and scenario is opened once; the visitor may close it
   const open = () => {
@@ -94,6 +99,8 @@
   };
   const mark = () => {
     open(); begin();
+    const table = [...document.querySelectorAll("th")].find((one) => one.textContent.trim() === "duplicated")?.closest("table").parentElement;
+    if (table && table.previousSibling !== picture) table.before(picture);
     for (const cell of document.querySelectorAll("td")) {
       const name = cell.firstChild?.nodeType === Node.TEXT_NODE ? cell.firstChild.nodeValue : ""; // keep this text: Locust rewrites it
       let added = cell.querySelector("a.lab-report");
