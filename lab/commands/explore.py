@@ -24,14 +24,15 @@ from lab.explore import schedule as schedule_files
 from lab.explore.code.program import servers_of
 from lab.explore.decision import Decision, Explorer
 from lab.explore.kept import as_data
+from lab.explore.model import why_not
 from lab.explore.questions import SearchOptions, decidable
 from lab.explore.search.replay import CANNOT
 from lab.explore.server import servers as redis_servers
-from lab.explore.store.others import INSTEAD, is_other, why_not
 from lab.explore.store.real_redis import RealRedis
 from lab.explore.workers import MOST_WORKERS, decide
 from lab.interrupts import Interrupted
 from lab.language import of_environment
+from lab.paths import COMMAND
 from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
 from lab.story import say
@@ -40,7 +41,7 @@ from lab.story.happening import Story
 from lab.story.terminal import rows
 
 DECISION = "decision.json"
-# where no other time is given: a lock on several servers has more orders, and to replay a history takes longer than a state
+# if no other time is given: a lock on several servers has more orders
 WITHIN_S, WITHIN_OF_SEVERAL_S = 30.0, 240.0
 
 
@@ -75,11 +76,19 @@ def check_servers(stage: Stage, servers: int | None) -> None:
 
 
 def explored(name: str) -> Stage:
-    """Return a stage that can be explored. Raises BadInput, and Unexplored."""
+    """Return a stage whose orders can be searched. Raises BadInput, which names the run that shows something of another one."""
     stage = find_stage(name)
     if why := why_not(stage):
-        raise Unexplored(f"{stage.name} is not explored: {why}. {INSTEAD.format(stage.name)}")
+        raise BadInput(f"{stage.name} is not explored: {why}. {run_of(stage)}")
     return stage
+
+
+def run_of(stage: Stage) -> str:
+    """Return the command of a run of a stage: the last that its docstring names, or one that chooses its scenarios by itself."""
+    named = [words for words in map(str.split, stage.story.see_it) if words[:2] == ["lab", "run"]]
+    if not named or stage.lookup != stage.name:
+        return f"{COMMAND} test {stage.lookup} runs its scenarios"
+    return f"A run shows one of its orders: make scenario STAGE={stage.name} SCENARIO={named[-1][2]}"
 
 
 def promising(stage: Stage, names: str | None) -> Stage:
@@ -91,7 +100,7 @@ def promising(stage: Stage, names: str | None) -> Stage:
 
 def within_s(stage: Stage, budget_s: float | None) -> float:
     """Return how long all searches may take: as long as is given, or what fits the stage."""
-    return budget_s or (WITHIN_S if servers_of(stage) == 1 and not is_other(stage.store) else WITHIN_OF_SEVERAL_S)
+    return budget_s or (WITHIN_S if servers_of(stage) == 1 else WITHIN_OF_SEVERAL_S)
 
 
 def claim_of(name: str | None, stage: Stage) -> Claim | None:
@@ -118,7 +127,7 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
     console = terminal(stderr=wanted.as_json)
     limit_s = within_s(stage, budget_s)
     interrupted = False
-    with redis_servers(min(MOST_WORKERS, os.cpu_count() or 1), stage.store) as running:
+    with redis_servers(min(MOST_WORKERS, os.cpu_count() or 1)) as running:
         real = RealRedis(running[0].host, running[0].port)
         with contextlib.closing(real), contextlib.closing(Explorer(stage, real, of_servers)) as explorer:
             again = run_kept(explorer, wanted.keep_failing, console)

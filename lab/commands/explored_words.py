@@ -19,7 +19,6 @@ from lab.explore.decision import BREAKS, HOLDS, NOT_ASKED, OPEN, Decision, Searc
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.event import short
 from lab.explore.search.search import Broken
-from lab.explore.store.others import is_other
 from lab.language import Language
 from lab.paths import COMMAND
 from lab.scenario import reader
@@ -173,7 +172,7 @@ class ExploredWords:
             schedules=self._say("schedules", schedules, shown=thousands(schedules)) if schedules else "",
             cut=self._say("cut", cut, shown=thousands(cut)) if cut else "",
             moot=self._say("moot", decision.moot) if decision.moot else "",
-            redis=self._say("counter" if is_other(decision.stage.store) else "redis", version=decision.redis),
+            redis=self._say("redis", version=decision.redis),
         )
 
     def _not_looked_at(self) -> str:

@@ -13,9 +13,9 @@ from lab.commands.shortest import found_shortest
 from lab.errors import ExitStatus, choose_from
 from lab.explore import kept
 from lab.explore.decision import Decision, Explorer
+from lab.explore.model import why_not
 from lab.explore.questions import TTL_MS, by_default
 from lab.explore.server import servers
-from lab.explore.store.others import why_not
 from lab.explore.store.real_redis import RealRedis
 from lab.explore.workers import MOST_WORKERS, decide
 from lab.paths import need_clone
@@ -39,7 +39,7 @@ def keep_decisions(name: str | None, budget_s: float | None) -> int:
     for stage in chosen:
         before = kept.read(kept.key_of(stage))
         longest_s = max(within_s(stage, budget_s), before.budget_s if before and budget_s is None else 0)
-        with servers(MOST_WORKERS, stage.store) as running:
+        with servers(MOST_WORKERS) as running:
             found = _decided(stage, longest_s, running)
         if before and budget_s is None and found.decided < before.decided:
             place = f"not kept: {before.decided} were. With --budget SECONDS it is kept in any case"

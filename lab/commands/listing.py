@@ -12,7 +12,7 @@ from rich.syntax import Syntax
 from app.lock import Claim, Stage
 from app.locks import part, stages
 from lab.errors import BadInput
-from lab.explore.store.others import why_not
+from lab.explore.model import why_not
 from lab.paths import COMMAND
 from lab.report.terminal import load_in_words, terminal
 from lab.scenario import reader

@@ -37,8 +37,8 @@ from lab.experiments.own_lock import (
 from lab.experiments.stage_file import of_a_class, of_a_worker
 from lab.explore.code.program import servers_of
 from lab.explore.decision import OPEN, Explorer
+from lab.explore.model import why_not
 from lab.explore.questions import SearchOptions, decidable
-from lab.explore.store.others import why_not
 from lab.interrupts import interruptible
 from lab.language import Language, of_environment
 from lab.paths import HOME, REPORTS

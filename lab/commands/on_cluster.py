@@ -18,7 +18,6 @@ from lab.explore.code.program import FOR_EVER_MS, servers_of
 from lab.explore.decision import Explorer
 from lab.explore.schedule import Schedule
 from lab.explore.search.event import CHOICE
-from lab.explore.store.others import is_other
 from lab.language import Language, of_environment
 from lab.pipeline import finish
 from lab.report.terminal import summarise, terminal, where_to_look
@@ -32,8 +31,6 @@ from lab.story.verdict import because
 def not_on_cluster(stage: Stage, schedule: Schedule, language: Language = ENGLISH) -> str:
     """Return why a schedule cannot be done to real replicas; empty where it can."""
     said = partial(say.text, "not_on_cluster", language=language)
-    if is_other(stage.store):
-        return said("store", store=stage.store)
     if servers_of(stage) > 1:
         return said("several_servers")
     if schedule.nested:

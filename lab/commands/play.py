@@ -18,7 +18,6 @@ from lab.explore.model import NotExplored
 from lab.explore.search.event import Budget
 from lab.explore.search.replay import Differs
 from lab.explore.server import redis_server
-from lab.explore.store.others import is_other
 from lab.explore.store.real_redis import MachineStalled, RealRedis
 from lab.language import of_environment
 from lab.paths import REPORTS, shown
@@ -39,9 +38,6 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
     stages = [explored(name) for name in names]
     if several := [stage.name for stage in stages if servers_of(stage) > 1]:
         raise Unexplored(f"{several[0]} has no page: it asks several servers. `lab explore {several[0]}` decides its orders.")
-    if other := [stage for stage in stages if is_other(stage.store)]:
-        why = f"it asks {other[0].store}. `lab explore {other[0].name}` decides its orders"
-        raise Unexplored(f"{other[0].name} has no page: {why}.")
     with redis_server() as real:
         try:
             levels = [level for stage in stages for level in levels_of(stage, real)] if stages else LEVELS

@@ -63,7 +63,7 @@ def replay(
     check_servers(stage, schedule.servers or None)
     if on_cluster and (why := not_on_cluster(stage, schedule)):
         raise BadInput(f"the schedule is not possible on a cluster: {why}. Without --cluster: lab replay {text}")
-    with redis_server(stage.store) as real, closing(Explorer(stage, real, schedule.servers or None)) as explorer:
+    with redis_server() as real, closing(Explorer(stage, real, schedule.servers or None)) as explorer:
         status = _replayed(explorer, schedule, out)
         if not on_cluster or status not in (ExitStatus.GOOD, ExitStatus.BROKEN):
             return status

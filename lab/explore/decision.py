@@ -21,7 +21,6 @@ from lab.explore.search.reductions import Alike, NotAlike, Unnoticed
 from lab.explore.search.replay import Differs, Unlike, alike, confirm
 from lab.explore.search.search import MOST_STATES, Broken, Searched, random_schedules, search
 from lab.explore.search.world import World
-from lab.explore.store.others import table_of
 from lab.explore.store.real_redis import MachineStalled, RealRedis
 from lab.explore.store.table import Nodes, Table
 
@@ -179,7 +178,7 @@ class Explorer:
         self.stage, self.real, self.servers = stage, real, servers
         self.counter = Table(real)
         several = servers_of(stage) > 1
-        self.lock = Nodes([Table(real)] * (servers or servers_of(stage))) if several else table_of(stage.store, real)
+        self.lock = Nodes([Table(real)] * (servers or servers_of(stage))) if several else Table(real)
         self._worlds = Memo[tuple[Task, int], World](self._world)
         self._probes: dict[int, Probe] = {}
         self._alone: dict[Task, tuple[Undecided, str] | None] = {}
@@ -190,9 +189,8 @@ class Explorer:
         self.drawn: dict[str, str] = {}
 
     def close(self) -> None:
-        """End all replicas, and the connections to a store other than Redis."""
+        """End all replicas."""
         self.forget()
-        self.lock.close()
 
     def world(self, task: Task, replicas: int) -> World:
         """Return the world of some replicas that do something. Raises what the stage's code raises before its first command."""

@@ -10,7 +10,6 @@ from app.lock import Claim, Stage
 from lab.explore.code.program import FOR_EVER_MS, Task, servers_of
 from lab.explore.model import GRID_MS
 from lab.explore.search.event import NONE, Budget
-from lab.explore.store.others import is_other
 
 TTL_MS = 3000  # where no other is given
 PAIR, THREE = 2, 3
@@ -91,8 +90,7 @@ def by_default(stage: Stage, ttl_ms: int) -> list[Question]:
     """Return the searches of a stage."""
     found = _all(Task(ttl_ms), servers_of(stage), Claim.reentrant in stage.claims)
     found = (one for one in found if one.task.ttl_ms % stage.ttl_step_ms == 0)
-    found = (one for one in found if not stage.has_fixed_ttl or one.task.ttl_ms == stage.ttl_ms)
-    return [one for one in found if not (one.budget.restarts and is_other(stage.store))]  # which write to disk before they answer
+    return [one for one in found if not stage.has_fixed_ttl or one.task.ttl_ms == stage.ttl_ms]
 
 
 class SearchOptions(NamedTuple):

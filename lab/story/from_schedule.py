@@ -12,11 +12,10 @@ import msgspec
 import redis
 
 from app.resources import kind as resource_kind
-from lab.explore.code.operation import LOST
 from lab.explore.code.program import Program
 from lab.explore.kept import KeptDecision
 from lab.explore.model import NUMBER
-from lab.explore.search.event import CHOICE, CLOCK, NOBODY, RESEND, RESTART, EventKind, ScheduleEvent, letter_of, short
+from lab.explore.search.event import CHOICE, CLOCK, NOBODY, RESTART, EventKind, ScheduleEvent, letter_of, short
 from lab.explore.search.ghosts import OVER
 from lab.explore.search.in_words import in_words, reply_in_words, source_of
 from lab.explore.search.move import Move
@@ -24,7 +23,6 @@ from lab.explore.search.replay import needed, walk_live
 from lab.explore.search.state import DEAD, PAUSED, State
 from lab.explore.search.world import World
 from lab.explore.store.commands import SUBSCRIBING
-from lab.explore.store.real_mysql import counted
 from lab.explore.store.real_redis import loading
 from lab.explore.store.table import COUNTER_DATABASE, at
 from lab.story.deeds import AT_ALL, DONE_TO, Seen, broken, of_event
@@ -103,8 +101,7 @@ def _row(program: Program, move: Move) -> Happening:
         return Happening(FROM_OUTSIDE[event.kind], at_ms, actor)
     if command is None and event.kind in AT_ALL:
         return Happening(AT_ALL[event.kind], at_ms, actor)
-    is_final = event.kind is RESEND and move.reply is LOST  # a client that sends nothing again
-    fault = FAULTS.get(EventKind.LOST_REPLY if is_final else event.kind, "")
+    fault = FAULTS.get(event.kind, "")
     if command is None:
         kind = Kind.MESSAGE if move.reply is not None else Kind.NAP_OVER
         return Happening(kind, at_ms, actor, fault=fault, background=not event.own)
@@ -187,8 +184,6 @@ def _doing(world: World, state: State, names: frozenset[bytes], owned: dict[byte
 
 def _count(program: Program, state: State, world: World) -> int:
     """Return what the counter reads in a state. The stage's own resource reads it, from the real server."""
-    if program.resource.in_lock_store:
-        return counted(world.lock.contents[state.lock], NUMBER)
     contents, real = world.counter.contents[state.counter], world.counter.real
     resource = resource_kind(program.stage.resource)
     real.select(COUNTER_DATABASE)

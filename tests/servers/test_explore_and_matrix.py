@@ -12,9 +12,9 @@ from app.locks import stage, stages
 from lab.experiments.matrix import expectations
 from lab.explore import kept
 from lab.explore.code.program import Task, servers_of
+from lab.explore.model import why_not
 from lab.explore.questions import Question, by_default, seldom_ms
 from lab.explore.server import redis_server
-from lab.explore.store.others import why_not
 from lab.report import reference
 from lab.scenario import reader
 from tests.servers.explored import exploring
@@ -27,10 +27,8 @@ FEW = {
     "none": 1,
     "local": 1,
     "incr": 1,
-    "mysql_upsert": 2,
     "setnx_no_else": 3,
     "bucketed": 2,
-    "mysql_version": 6,
     "redlock_cohort": 9,
 }
 EXPLORED = [name for name, one in stages().items() if not why_not(one)]
@@ -55,7 +53,7 @@ def known(name, needed, only=tuple(Claim)):
 def anew(name, needed, only=tuple(Claim)):
     """Return the same of searches that are made now."""
     servers, holds = servers_of(stage(name)), {}
-    with redis_server(stage(name).store) as real, exploring(real, name, THREE if servers > 1 else None) as explorer:
+    with redis_server() as real, exploring(real, name, THREE if servers > 1 else None) as explorer:
         for one in (*by_default(stage(name), TTL_MS), *([OF_ONE_PROCESS] if servers == 1 else [])):
             asked = [claim for claim in one.tests(servers) if claim in only]
             if one.needed is not needed or not asked or all(holds.get(claim.name) is False for claim in asked):

@@ -11,11 +11,10 @@ from app.locks import stages
 from lab.errors import LabError
 from lab.explore.code.program import servers_of
 from lab.explore.code.replica import NeverWaits
-from lab.explore.model import NotExplored
+from lab.explore.model import NotExplored, why_not
 from lab.explore.questions import by_default
 from lab.explore.search.event import Budget
 from lab.explore.search.move import Livelock
-from lab.explore.store.others import why_not
 from lab.scenario.stages import find_stage
 from tests.corpus import CORPUS
 from tests.sampled import sampled

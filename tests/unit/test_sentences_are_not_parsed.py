@@ -20,7 +20,6 @@ EXCEPTIONS = {
     "tools/book/website.py": "HTML",
     "lab/report/markdown.py": "HTML",
     "tools/book/translations.py": "a comment in a Markdown file",
-    "lab/explore/store/real_mysql.py": "MariaDB's report of its locks",
     "lab/commands/new_lock.py": "Python, of which a copy is made",
     "lab/play/page.py": "HTML",
     "lab/story/timeline.py": "the refusal of a resource, as the stage's error has it in the journal",

@@ -17,8 +17,8 @@ from lab.errors import BadInput, choose_from
 from lab.explore import kept
 from lab.explore.code.program import FOR_EVER_MS, Task
 from lab.explore.kept import KeptDecision, Summary, of_claims
+from lab.explore.model import why_not
 from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
-from lab.explore.store.others import why_not
 from lab.language import Language, quoted
 from lab.paths import HOME, REFERENCE
 from lab.report import matrix, reference

@@ -23,7 +23,7 @@ from lab.explore.code.replica import current, running
 from lab.explore.code.stand_ins import datetime_module
 
 SHELF = "app.locks"
-CLIENTS = {"redis", "valkey", "hiredis", "kazoo", "etcd3gw", "requests", "pymysql"}
+CLIENTS = {"redis", "valkey", "hiredis", "requests"}
 SHARED = sys.stdlib_module_names | CLIENTS | {"app", "lab", "greenlet", "msgspec", "anyio", "sniffio"}
 FIRST_ADDRESS, STEP = 0x7F00_0000_0000, 64
 MOST_MODULES = 80  # of a package: to make a copy of more takes too long for each replica

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 from lab.explore.store.resp import Words
 
 LOCK, COUNTER = "lock", "counter"  # the two servers: a fault of the lock's store never touches the counter
-WORK = "work"  # the counter, where it is in the lock's own store
 
 
 class CommandSent(NamedTuple):
     """A command was sent; the thread waits until the server has executed it and its reply has come."""
 
-    # LOCK, COUNTER or WORK
+    # LOCK or COUNTER
     server: str
     # the command as it was sent, its name first; a transaction is one command
     words: Words

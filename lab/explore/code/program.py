@@ -7,7 +7,6 @@ import copy
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -27,7 +26,6 @@ from lab.explore.code.modules import SHELF, Modules, Sources
 from lab.explore.code.operation import WRONG_ANSWER, AboutToWrite, AsksAgain, Ended, GotAgain, Granted, Releasing, WriteDone
 from lab.explore.code.replica import Replica
 from lab.explore.model import GRID_MS, KEY, NUMBER, NotExplored
-from lab.explore.store.others import is_other
 from lab.explore.store.real_redis import Scripts
 from lab.scenario.requirements import REDIS_NODES, VOTED
 
@@ -185,15 +183,12 @@ class _Process:
         program = self.program
         stage = self.replica.modules.load().STAGE
         store: Any
-        if is_other(stage.store):  # the lab's own client, on a seam that is imported only where a stage needs it
-            store = import_module(f"lab.explore.code.{stage.store}_seam").client()
-        elif program.servers > 1:
+        if program.servers > 1:
             addresses = [Address(sockets.NODE_HOST.format(node), sockets.PORT) for node in range(1, program.servers + 1)]
             store = redis_nodes.RedisNodes(Endpoint(scheme="redis", addresses=tuple(addresses)), Journal(None))
         else:
             store = _client(sockets.LOCK_HOST)
-        kind = program.resource
-        self.resource: Any = kind(store if kind.in_lock_store else _client(sockets.COUNTER_HOST), NUMBER)
+        self.resource: Any = program.resource(_client(sockets.COUNTER_HOST), NUMBER)
         self.store, self.lock = store, stage.lock
 
     def serve(self, place: int) -> None:

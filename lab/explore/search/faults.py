@@ -27,7 +27,7 @@ def possible(world: World, state: State, node: int | None = None) -> Iterator[Mo
                 yield paused.set(modes=put(state.modes, client, PAUSED))
             if left.crashes:
                 yield _crash(Move(world, state, ScheduleEvent(CRASH, client)).spend("crashes"), client)
-    if left.restarts and world.lock.loses_data and world.lock.contents[state.lock] and not world.all_over(state):
+    if left.restarts and world.lock.contents[state.lock] and not world.all_over(state):
         yield from _restarts(world, state, node)
 
 
@@ -51,7 +51,6 @@ def _crash(did: Move, client: int) -> Move:
         subscribed=without(after.subscribed, client),
         inboxes=without(after.inboxes, client),
         flights=without(after.flights, client),
-        lock=did.world.lock.left_by(after.lock, client),
     )
     return did
 

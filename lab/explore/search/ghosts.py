@@ -7,7 +7,6 @@ oracle, the times, and what the requests do. The rules change the ghosts in the 
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from app.lock import Claim
@@ -145,10 +144,6 @@ class Oracle:
     def free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
         """Return when a fresh client would be granted a key, if nobody did anything; None for never."""
         return None
-
-    def free_without(self, lock: int, now_ms: int, clients: Collection[int]) -> frozenset[str]:
-        """Return the keys that a fresh client would be granted if the leases of some clients had ended; none without leases."""
-        return frozenset()
 
 
 class About(NamedTuple):

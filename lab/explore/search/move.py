@@ -14,7 +14,7 @@ from lab.explore.search.event import EventKind, ScheduleEvent
 from lab.explore.search.harm import Finding
 from lab.explore.search.state import DEAD, PAUSED, RUNS, Change, Inbox, Served, State, put, without
 from lab.explore.search.world import World
-from lab.explore.store.commands import WAITING, can_wait, commands_of, is_transaction
+from lab.explore.store.commands import can_wait, commands_of, is_transaction
 from lab.explore.store.real_redis import Message
 from lab.explore.store.resp import Reply, Words, encoded
 from lab.explore.store.table import Transition
@@ -107,11 +107,8 @@ class Move:
 
     def changed(self, before: State, client: int, thread: int, sent_ms: int) -> Self:
         """Note that a command was executed at the lock's store. before: it had begun in this state."""
-        lock, after = self.world.lock, self.state
-        about = client, thread, self.world.is_own(before, client, thread), before.lock, after.lock
-        renewed_ms = lock.renewed_ms(after.lock, client, after.now_ms)
-        renews = lock.is_renewal(before.lock, after.lock)
-        self.changes.append(Change(*about, sent_ms if renewed_ms is None else renewed_ms, renews))
+        own = self.world.is_own(before, client, thread)
+        self.changes.append(Change(client, thread, own, before.lock, self.state.lock, sent_ms))
         return self
 
     def _publish(self, words: Words, answer: Transition) -> Reply:
@@ -222,6 +219,4 @@ def _matcher(pattern: bytes) -> Callable[[str], Any]:
 
 def is_done(words: Words, reply: Reply) -> bool:
     """Return whether a command need not wait in the server."""
-    if reply is WAITING or not can_wait(words):
-        return reply is not WAITING
-    return reply.value is not None
+    return not can_wait(words) or reply.value is not None

@@ -18,7 +18,7 @@ from lab.explore.search.event import FAILURE, LOST_COMMAND, LOST_REPLY, RESEND
 from lab.explore.search.move import Move, is_done
 from lab.explore.search.state import State, Subscribed, Watch
 from lab.explore.search.world import World
-from lab.explore.store.commands import EVENTS, SUBSCRIBING, UNWATCH, WATCH, is_transaction
+from lab.explore.store.commands import SUBSCRIBING, UNWATCH, WATCH, is_transaction
 from lab.explore.store.real_redis import Contents
 from lab.explore.store.resp import Reply
 
@@ -43,7 +43,7 @@ def possible(world: World, state: State, client: int, thread: int, command: Comm
     if command.server == LOCK:
         done.changed(state, client, thread, state.now_ms)
     yield done.answer(reply)
-    if command.server == LOCK and name not in EVENTS:
+    if command.server == LOCK:
         yield from _faults(executed, client, thread, command)
         return
     # work that takes time fails at its write, when that is over; other work at its read: it makes no difference
@@ -60,30 +60,21 @@ def _faults(executed: Move, client: int, thread: int, command: CommandSent) -> I
     broken = executed.again(LOST_REPLY)  # its connection is
     _behind(broken, command)
     in_vain = broken.state.lock == state.lock
-    _disconnect(broken, client, command)
+    broken.state = unwatched(broken.state, client, command.connection)
     broken.changed(state, client, thread, state.now_ms)
     if left.lost_replies:
         yield broken.again(LOST_REPLY).charge("lost_replies", in_vain).answer(LOST)
         # a pipeline that has arrived is executed; and without a change it makes no difference whether it has
         if not in_vain and not command.follows:
             unsent = Move(world, state, executed.event._replace(kind=LOST_COMMAND), command)
-            _disconnect(unsent, client, command)
+            unsent.state = unwatched(unsent.state, client, command.connection)
             yield unsent.charge("lost_replies", in_vain=True).answer(LOST)
     # a pipeline is sent again as a whole; a client that watches keys raises an error instead
     if not left.resends or command.follows or command.behind or _of(state, client, command):
         return
-    if not world.lock.sends_again(command.words):  # its client leaves it to the lock what to do after a lost reply
-        yield broken.again(RESEND).charge("resends", executed.state.lock == state.lock).answer(LOST)
-        return
     twice, once = executed.again(RESEND).changed(state, client, thread, state.now_ms), executed.state
     reply = _execute(twice, client, command)
     yield twice.changed(once, client, thread, state.now_ms).charge("resends", twice.state.lock == once.lock).answer(reply)
-
-
-def _disconnect(did: Move, client: int, command: CommandSent) -> None:
-    """Let the connection of a command break: it watches nothing, and the store keeps nothing for it."""
-    lock = did.world.lock.disconnected(did.state.lock, client, command.words)
-    did.state = unwatched(did.state._replace(lock=lock), client, command.connection)
 
 
 def _behind(did: Move, command: CommandSent) -> None:

@@ -8,8 +8,6 @@ names of keys.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from lab.explore.code.operation import Granted, Listen, Nap, Until
 from lab.explore.code.program import Program, Task
 from lab.explore.code.tree import Tree
@@ -57,10 +55,6 @@ class Probe(Oracle):
 
     def free(self, lock: int, now_ms: int) -> frozenset[str]:
         return self._found[lock, now_ms]
-
-    def free_without(self, lock: int, now_ms: int, clients: Collection[int]) -> frozenset[str]:
-        after = self.lock.without_leases(lock, clients)
-        return self.free(after, now_ms) if after != lock else frozenset()
 
     def free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
         return self._later[lock, now_ms, key]

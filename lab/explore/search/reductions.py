@@ -9,14 +9,11 @@ not believed: the random schedules of a folded search get other names, and run a
 at, and their schedules run again with the answers in their real order.
 
 *Partial-order reduction* by ample sets (Clarke, Grumberg and Peled, "Model Checking"), and by persistent sets (Godefroid,
-"Partial-Order Methods for the Verification of Concurrent Systems"). A command whose moment nobody can notice is sent at once. A
-session is kept alive by a thread of its client: as long as its lease lives, a renewal changes nothing for others, and they change
-nothing for it. A watch that begins at a revision reports what came after it, whenever it is sent; and the event of a watch
-reaches its client when it happens. A release reaches a server that does not have the client's vote: it changes nothing, and
-nothing that others do before can change its answer. What others can do there is not guessed: all states of the server to which
-their commands and time can lead are looked at, in the table of the real Redis. That a reply is lost, or the command itself, is
-still decided. A renewal of a lease that has ended is a command like others. The last command of a fan-out always has a moment of
-its own, because its client continues then.
+"Partial-Order Methods for the Verification of Concurrent Systems"). A command whose moment nobody can notice is sent at once: a
+release reaches one of several servers that does not have the client's vote. It changes nothing, and nothing that others do before
+can change its answer. What others can do there is not guessed: all states of the server to which their commands and time can lead
+are looked at, in the table of the real Redis. That a reply is lost, or the command itself, is still decided. The last command of
+a fan-out always has a moment of its own, because its client continues then.
 
 Steps at two servers, of which neither notices the other, are tried in one order. The search continues at a few servers, and the
 others follow later. The few are such that every client that has commands on their way has one there: so nobody can come back to
@@ -30,9 +27,9 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from lab.explore.code.operation import LOCK, CommandSent, FanOut, Operation
+from lab.explore.code.operation import CommandSent, FanOut, Operation
 from lab.explore.model import GRID_MS, Memo, Numbered
-from lab.explore.search import fan_out, one_server
+from lab.explore.search import fan_out
 from lab.explore.search.event import NONE, ScheduleEvent
 from lab.explore.search.move import Move
 from lab.explore.search.state import Flight, State
@@ -140,20 +137,11 @@ Able = list[tuple[int, int, Operation]]
 
 def unnoticed(world: World, state: State) -> list[Move]:
     """Return what can happen to a command whose moment nobody can notice; nothing where there is none."""
-    for client, thread, operation in world.threads(state):
-        found: list[Move] = []
+    for client, thread, operation in world.threads(state) if world.unnoticed is not None else ():
         if isinstance(operation, FanOut) and (node := _unnoticed_at(world, state, client, thread, operation)):
             found = list(fan_out.possible(world, state, client, thread, operation, (node,)))
-        elif (
-            isinstance(operation, CommandSent)
-            and operation.server == LOCK
-            and not world.is_blocked(state, client, thread)
-            and world.lock.is_prompt(state.lock, operation.words)
-        ):
-            found = list(one_server.possible(world, state, client, thread, operation))
-        for one in found:
-            one.alone = True
-        if found:
+            for one in found:
+                one.alone = True
             return found
     return []
 
@@ -161,7 +149,7 @@ def unnoticed(world: World, state: State) -> list[Move]:
 def _unnoticed_at(world: World, state: State, client: int, thread: int, operation: FanOut) -> int:
     """Return the server at which nobody can notice a command; 0 without one, and where only one server has not answered yet."""
     known, left = world.unnoticed, fan_out.unanswered(state, client, thread, operation)
-    for command in left if known is not None and len(left) > 1 else ():
+    for command in left if len(left) > 1 else ():
         known.sends(client, command.words)
         if known.is_unnoticed(world.lock.each[state.lock][command.node - 1], client, command.words, state.now_ms):
             return command.node

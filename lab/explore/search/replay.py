@@ -146,6 +146,6 @@ def _how(before: Move, now: Move) -> str:
 def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> Walk:
     """Run a schedule from an empty server, without any table. Raises NotPossible, and MachineStalled on a busy machine."""
     with contextlib.ExitStack() as stack:
-        lock = stack.enter_context(contextlib.closing(world.lock.live()))
-        made = stack.enter_context(contextlib.closing(like(world, lock, world.counter.live(COUNTER_DATABASE))))
+        counter = world.counter.live(COUNTER_DATABASE)
+        made = stack.enter_context(contextlib.closing(like(world, world.lock.live(), counter)))
         return Walk(made, started(made, needed(events)), walk(made, events, horizon_ms))

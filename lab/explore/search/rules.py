@@ -86,9 +86,7 @@ def _prolonged(then: Consequences, change: Change, actor: int, key: str) -> None
     if owner is None:
         return
     was, is_now = (then.about.oracle.free_at_ms(lock, then.now_ms, key) for lock in (change.before, change.after))
-    if change.renewed and owner.actor == actor:
-        pass  # its own lease, although another's may keep the lock taken for longer
-    elif was is None or (is_now is not None and is_now <= was):
+    if was is None or (is_now is not None and is_now <= was):
         return
     if owner.actor != actor:
         its = then.actors[owner.actor]
@@ -97,7 +95,7 @@ def _prolonged(then: Consequences, change: Change, actor: int, key: str) -> None
         return
     then.owned_by(key, owner._replace(since_ms=change.sent_ms))
     # a renewal on its way at the end is not one too many
-    if NOT_YET < mine.over_ms < then.now_ms and not change.own and not change.renewed:
+    if NOT_YET < mine.over_ms < then.now_ms and not change.own:
         claim = claim_of(owner.left[0]) if owner.left else Claim.releases_only_its_own
         then.breaks(claim, Harm.RENEWED_FOR_NOBODY, actor)
     if mine.hold is not None and mine.hold.is_entitled(then.now_ms):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from app.lock import Claim
 from lab.explore.search.event import Budget
 from lab.explore.search.ghosts import NOT_YET, WORKS, About, Consequences
@@ -21,9 +19,9 @@ def passed(then: Consequences, world: World, before: State, after: State, used: 
         then.breaks(Claim.reentrant, Harm.REFUSED_TO_ITSELF, again[0])
     if waiting and _is_idle(world, before):
         since_ms = before.now_ms if then.ghosts.idle_since_ms == NOT_YET else then.ghosts.idle_since_ms
-        key = _kept_from_them(then.about, before, waiting)
+        key = next(iter(_taken(then.about, before)), "")
         _idle(then, before, waiting[0], key, after.now_ms - since_ms, used)
-        if key and not _kept_from_them(then.about, after, waiting):
+        if key and not _taken(then.about, after):
             since_ms = after.now_ms  # how long somebody sleeps counts from when the lock is free
     freed(then, after.lock, Why.SLOW)
     # all that a lease excuses from now on, in the hold itself: two states that differ in nothing else are one
@@ -55,15 +53,6 @@ def _idle(then: Consequences, before: State, waiter: int, key: str, idle_ms: int
         then.breaks(claim, harm, waiter)
 
 
-def _kept_from_them(about: About, state: State, waiting: Sequence[int]) -> str:
-    """Return the key that keeps the lock from all who wait; empty where it is free, or the turn of one of them."""
-    taken = _taken(about, state)
-    # nobody but those who wait may keep it taken: it is the turn of one of them, who does not know
-    clients = {actor // about.task.at_once for actor in waiting}
-    free = taken and about.oracle.free_without(state.lock, state.now_ms, clients)
-    return taken[0] if taken and taken[0] not in free else ""
-
-
 def _taken(about: About, state: State) -> list[str]:
     return sorted(about.known - about.oracle.free(state.lock, state.now_ms))
 
@@ -71,7 +60,7 @@ def _taken(about: About, state: State) -> list[str]:
 def ended(then: Consequences, world: World, state: State, used: Budget, is_cut: bool) -> None:
     """Let a schedule end. is_cut: the clock has reached the horizon, and what waits would continue."""
     about, ghosts, waiting, taken = then.about, then.ghosts, world.waiting(state), _taken(then.about, state)
-    kept = _kept_from_them(about, state, waiting) if waiting else ""
+    kept = taken[0] if taken and waiting else ""
     goes_on = any(not world.is_own(state, client, thread) for client, thread, _ in world.threads(state))  # in the background
     if waiting and not is_cut:
         selfish = [one for one in waiting if then.actors[one].phase == WORKS]

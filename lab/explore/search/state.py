@@ -94,11 +94,8 @@ class Change(NamedTuple):
     # the states of the store
     before: int
     after: int
-    # when the command was sent; of a command that waited in the server, when it was executed. Where its client keeps a lease
-    # of its own alive, when that was renewed last
+    # when the command was sent; of a command that waited in the server, when it was executed
     sent_ms: int
-    # whether it only renewed a lease
-    renewed: bool = False
 
 
 def put(values: tuple[T, ...], place: int, value: T) -> tuple[T, ...]:

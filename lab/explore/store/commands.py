@@ -14,7 +14,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 
-from lab.explore.store.resp import Reply, Words
+from lab.explore.store.resp import Words
 
 TRANSACTION, MULTI, EXEC = b"TRANSACTION", b"MULTI", b"EXEC"
 WATCH, UNWATCH = b"WATCH", b"UNWATCH"
@@ -47,9 +47,6 @@ def commands_of(transaction: Words) -> Iterator[Words]:
         place = after
 
 
-# in place of a reply: the server has taken the command, and does not answer yet. Stores other than Redis say so
-WAITING = Reply(b"", None)
-EVENTS = (b"WatchEvent",)  # no commands of a client: with them it waits for what the server sends by itself
 # the place of the time-out among the words, and how many of its units are a second
 WAITS: dict[bytes, tuple[int, int]] = {
     **dict.fromkeys((b"BLPOP", b"BRPOP", b"BZPOPMIN", b"BZPOPMAX", b"BRPOPLPUSH", b"BLMOVE"), (-1, 1)),

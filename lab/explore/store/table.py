@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -35,10 +35,9 @@ class Transition(NamedTuple):
 
 
 class StoreTable(ABC):
-    """What is known so far of what a store does. A state is a number; in most stores nothing depends on who sends a command."""
+    """What is known so far of what a store does. A state is a number; nothing depends on who sends a command."""
 
     empty = 0  # the state without any key
-    loses_data = True  # where it is restarted; a store does not that writes each change to a disk before it answers
     contents: Sequence[Contents]  # of each state, its keys
 
     @abstractmethod
@@ -51,14 +50,11 @@ class StoreTable(ABC):
 
     @abstractmethod
     def expires_in_ms(self, state: int) -> int | None:
-        """Return when the first key or lease ends; None if none does."""
+        """Return when the first key ends; None if none does."""
 
     @abstractmethod
     def live(self, database: int = LOCK_DATABASE) -> StoreTable:
         """Return the same on an empty server, which executes each command once. Its states have the numbers of this one."""
-
-    def close(self) -> None:  # noqa: B027 - most have no connection of their own
-        """Close the connections to a store of its own."""
 
     def given_up(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
         """Return what happens where the server ends a command that has waited in it for too long."""
@@ -67,36 +63,6 @@ class StoreTable(ABC):
     def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
         """Return whether a command touches a key in a state: a transaction of a connection that watches the key then fails."""
         return False
-
-    def sends_again(self, command: Words) -> bool:
-        """Return whether the lab's client sends a command again whose reply was lost; otherwise it raises an error."""
-        return True
-
-    # of stores that know whose lease or connection it is
-
-    def renewed_ms(self, state: int, client: int, now_ms: int) -> int | None:
-        """Return when a client has renewed its lease last; None where it has none."""
-        return None
-
-    def is_renewal(self, before: int, after: int) -> bool:
-        """Return whether a change is that a lease has more time left, and nothing else."""
-        return False
-
-    def is_prompt(self, state: int, command: Words) -> bool:
-        """Return whether nobody can notice the moment of a command: it renews a lease that lives, or waits for an event."""
-        return False
-
-    def without_leases(self, state: int, clients: Collection[int]) -> int:
-        """Return the state after the leases of some clients have ended."""
-        return state
-
-    def left_by(self, state: int, client: int) -> int:
-        """Return the state after the process of a client has died."""
-        return state
-
-    def disconnected(self, state: int, client: int, command: Words) -> int:
-        """Return the state after the connection of a command has broken."""
-        return state
 
 
 class Table(StoreTable):

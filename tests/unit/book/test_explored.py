@@ -9,7 +9,7 @@ from lab.commands.listing import print_stages
 from lab.errors import BadInput
 from lab.explore import kept
 from lab.explore.kept import KeptDecision
-from lab.explore.store.others import why_not
+from lab.explore.model import why_not
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search
 from tools.book import chapters, explored

@@ -1,7 +1,6 @@
 """What is kept of a decision for the documents, and what it says of each claim."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -9,15 +8,15 @@ import pytest
 
 from app.lock import Claim
 from app.locks import stage, stages
-from lab.commands import explore, keep_decisions, listing
-from lab.commands.explore import Unexplored, explored
-from lab.errors import ExitStatus
+from lab.commands import keep_decisions, listing
+from lab.commands.explore import explored
+from lab.errors import BadInput, ExitStatus
 from lab.evidence.record_lines import read_lines
 from lab.explore import kept
 from lab.explore.kept import KeptDecision, Summary, of_claims
+from lab.explore.model import why_not
 from lab.explore.schedule import code_of
 from lab.explore.search.event import Budget
-from lab.explore.store.others import why_not
 from lab.story.from_schedule import kept_stories
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search
@@ -139,24 +138,30 @@ def test_a_decision_that_decides_less(monkeypatch, budget_s, is_kept):
     assert bool(written) is is_kept
 
 
+REDIS = (None, "redis", "redis_nodes")
+
+
 @every("name", stages)
-def test_every_stage_of_the_lab_is_explored(name):
-    """All stores of the lab are known."""
-    assert not why_not(stage(name))
+def test_orders_are_searched_on_redis(name):
+    """The orders of each stage on Redis are searched, and of no other."""
+    assert (why_not(stage(name)) == "") is (stage(name).store in REDIS)
 
 
-def test_refused(monkeypatch):
-    """The command shows nothing: its status states it, and its message gives the reason and another command."""
-    monkeypatch.setattr(explore, "find_stage", lambda name: replace(stage(name), store="consul"))
+@pytest.mark.parametrize(
+    ("name", "scenario"),
+    [("zookeeper", "frozen_holder"), ("etcd_fenced", "frozen_before_write"), ("mysql_insert", "holder_crash")],
+)
+def test_refused(name, scenario):
+    """A lock on another store is refused in one line, which names a scenario that the stage declares; status 2."""
+    with pytest.raises(BadInput, match="orders are searched for locks on Redis") as caught:
+        explored(name)
 
-    with pytest.raises(Unexplored, match=r"etcd is not explored: it asks consul.*lab run SCENARIO --stage etcd") as caught:
-        explored("etcd")
-    assert caught.value.exit_status == ExitStatus.NOTHING_SHOWN
+    assert caught.value.exit_status == ExitStatus.BAD_INPUT
+    assert f"make scenario STAGE={name} SCENARIO={scenario}" in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["uuid", "etcd"])
-def test_listed(name, capsys):
+def test_listed(capsys):
     """``lab stages NAME`` gives the command."""
-    listing.print_stages(name)
+    listing.print_stages("uuid")
 
-    assert f"lab explore {name}" in capsys.readouterr().out
+    assert "lab explore uuid" in capsys.readouterr().out

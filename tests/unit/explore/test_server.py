@@ -3,7 +3,6 @@
 import os
 import tempfile
 
-from lab.explore import server
 from lab.explore.server import PREFIX, sweep
 
 NOBODY = 1 << 30  # no process has such a number
@@ -12,12 +11,10 @@ NOBODY = 1 << 30  # no process has such a number
 def test_folders_of_the_dead(tmp_path, monkeypatch):
     """A folder goes whose process is gone; that of a living one stays, and one without a number."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(server, "MEMORY", tmp_path / "memory")
     lives, dead, other = (f"{PREFIX}{one}-x" for one in (os.getpid(), NOBODY, "other"))
-    for folder in (tmp_path / lives, tmp_path / dead, tmp_path / other, tmp_path / "memory" / dead):
-        folder.mkdir(parents=True)
+    for folder in (tmp_path / lives, tmp_path / dead, tmp_path / other):
+        folder.mkdir()
 
     sweep()
 
-    assert {one.name for one in tmp_path.iterdir()} == {lives, other, "memory"}
-    assert not list((tmp_path / "memory").iterdir())
+    assert {one.name for one in tmp_path.iterdir()} == {lives, other}
