@@ -227,7 +227,7 @@ HEAVY = {
     # of runs that break something, and of losses
     *("lab.servers.fault_target", "lab.run.fault_injector", "lab.judge.reentries", "lab.story.steps_drawing"),
 }
-MOST_OF_A_RUN = 110  # modules of the lab and the app that a run needs, without those of its stage and its store
+MOST_OF_A_RUN = 111  # modules of the lab and the app that a run needs, without those of its stage and its store
 SEAM = "app.stores.redis_connection"
 LOADS = {  # what is run, one after the other, and what of the above has been loaded by then
     "import lab.cli, lab.commands.run": set(),
