@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -169,7 +170,7 @@ def publish_site(reports: Path = REPORTS) -> None:
 
 
 VARIABLE = "LAB_ENGINE"
-LOCAL, COMPOSE = ENGINES = ("local", "compose")
+LOCAL, COMPOSE, SWARM = ENGINES = ("local", "compose", "swarm")
 
 
 def engine() -> str:
@@ -183,7 +184,7 @@ def cluster() -> Callable[..., AbstractContextManager[Cluster]]:
         return local
     from lab.containers.cluster import cluster as composed
 
-    return composed
+    return partial(composed, has_hosts=engine() == SWARM)
 
 
 def load_workers(system: Cluster, scenario: Scenario, folder: Path) -> AbstractContextManager[None]:

@@ -25,7 +25,7 @@ from lab.containers.host_control import CUT, MEND, RELOAD, HostControl
 from lab.containers.server import PORTS, AgentServer, ContainerServer, RecordFetcher, until_ready
 from lab.errors import BadInput, NotReady
 from lab.load.locust import MASTER_PORT, RECORD
-from lab.scenario.fault import Need, Place, Target
+from lab.scenario.fault import Need, Place, Target, kind_of
 from lab.scenario.requirements import ENSEMBLES
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster, replica_settings
@@ -94,11 +94,17 @@ def place(stage: Stage) -> Place:
 WITHOUT_CONTROL = Place(closed=dict.fromkeys((Target.NETWORK, Target.STORE), "no lab on the host can reach its container"))
 
 
-def refuse(stage: Stage, scenario: Scenario, control: bool) -> None:
+def refuse(stage: Stage, scenario: Scenario, control: bool, has_hosts: bool = False) -> None:
     """Refuse, by name, a scenario that cannot work in containers. Raises BadInput.
 
-    control: whether containers can be stopped and started.
+    control: whether containers can be stopped and started. has_hosts: whether they are on several hosts.
     """
+    broken = list(dict.fromkeys(map(kind_of, scenario.faults))) + ["nodes_away"] * bool(scenario.nodes_away)
+    if broken and has_hosts:
+        raise BadInput(
+            f"{scenario.name} does not work in a Swarm: for {', '.join(broken)}, lab and replicas must be on one host. "
+            f"There it works: make scenario STAGE={stage.name} SCENARIO={scenario.name}"
+        )
     never = {
         "a clock that jumps (store_clocks), and containers have the clock of their host": scenario.store_clocks,
         "a store's replica that is held back by a proxy of the lab (store_replica)": scenario.store_replica,
@@ -131,12 +137,14 @@ def cluster(
     run: str,
     folder: Path,
     also: Sequence[Stage] = (),
+    has_hosts: bool = False,
 ) -> Iterator[Cluster]:
-    """Yield the containers as ``lab.servers.cluster.cluster`` does its processes. Raises NotReady,
-    and BadInput for what cannot work here.
+    """Yield the containers as ``lab.servers.cluster.cluster`` does its processes.
+
+    has_hosts: whether they are on several hosts. Raises NotReady, and BadInput for what cannot work here.
     """
     control = HostControl.found()
-    refuse(stage, scenario, control is not None)
+    refuse(stage, scenario, control is not None, has_hosts)
     for path in (folder / "logs", folder / "journal"):
         path.mkdir(parents=True, exist_ok=True)
     secret = os.environ.get("MARIADB_ROOT_PASSWORD", "")

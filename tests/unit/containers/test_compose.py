@@ -12,6 +12,7 @@ import yaml
 
 from app.locks import stages
 from app.shelf import plugins
+from lab import pipeline
 from lab.containers.agent import PORT, REPLICA_PORT
 from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, place, refuse
 from lab.containers.compose import SAVED_WITHIN_S, Compose, EngineFailed, compose_command, services
@@ -20,7 +21,7 @@ from lab.containers.server import PORTS
 from lab.errors import BadInput
 from lab.paths import HOME
 from lab.scenario import reader
-from lab.scenario.fault import Need, Target
+from lab.scenario.fault import Need, Target, kind_of
 from lab.scenario.faults import faults
 from lab.servers.programs.redis import Sentinel
 from tests.every import every
@@ -115,6 +116,13 @@ def test_stack_agrees_with_compose(name):
     assert name not in STORES or all(STORES[name].get(key) == COMPOSE[name].get(key) for key in ("image", "environment"))
 
 
+def test_stack_is_known_as_a_swarm(monkeypatch):
+    """The lab in a stack takes its containers for those of several hosts, the lab of the compose file for those of one."""
+    for file, has_hosts in ((STACK, True), (COMPOSE, False)):
+        monkeypatch.setenv(pipeline.VARIABLE, file["locust"]["environment"]["LAB_ENGINE"])
+        assert pipeline.cluster().keywords == {"has_hosts": has_hosts}
+
+
 def test_stack_lacks_only_the_sentinels():
     """The stack has every store of the compose file except for those of the sentinel."""
     assert COMPOSE.keys() - STACK.keys() == {"lock-replica", "sentinel"}
@@ -151,6 +159,17 @@ def test_fault_that_needs_the_engine():
     refuse(stage, silent, control=True)
     with pytest.raises(BadInput, match=r"silence_nodes.*make scenario STAGE=redlock SCENARIO=two_nodes_silent ENGINE=docker"):
         refuse(stage, silent, control=False)
+
+
+@every("name", lambda: [name for name in reader.names() if reader.load(name).faults or reader.load(name).nodes_away])
+def test_no_fault_over_several_hosts(name):
+    """A scenario with a fault is refused in a Swarm, by the names of scenario and fault, in one line."""
+    scenario = reader.load(name)
+
+    with pytest.raises(BadInput) as error:
+        refuse(stages()["lua"], scenario, control=True, has_hosts=True)
+    fault = "nodes_away" if scenario.nodes_away else kind_of(scenario.faults[0])
+    assert re.fullmatch(rf"{name} does not work in a Swarm: .*{fault}.* SCENARIO={name}", str(error.value))
 
 
 def test_the_page_has_every_fault():
