@@ -17,41 +17,46 @@ from lab.paths import has_a_place
 from lab.scenario.options import OPTIONS
 from lab.text import counted
 
-GROUPS = {  # of the commands in the help; a test asks for each command in one of them
-    "Try": "run explore replay play ui class stages scenarios diff new test",
-    "Compare": "ladder matrix sweep report serve libraries scorecard failures",
-    "Maintain": "check clean doctor up bench growth",
+GROUPS = {  # of this file's commands in the help; a test asks for each command in one of them
+    "Try": "run up ui class stages scenarios diff",
+    "Maintain": "check report serve clean doctor",
 }
-ELSEWHERE = {  # the commands of other files: each file is imported for its own commands alone
-    **dict.fromkeys(("ladder", "matrix", "sweep", "bench", "growth"), "lab.commands.experiment_commands"),
-    **dict.fromkeys(("explore", "replay", "play"), "lab.commands.explore_commands"),
-    **dict.fromkeys(("test", "new", "libraries", "scorecard", "failures"), "lab.commands.lock_commands"),
+ELSEWHERE = {  # each of these modules has the commands of its group: it is imported if a command is none of this file's
+    "Compare": "lab.commands.experiment_commands",
+    "Every order of events": "lab.commands.explore_commands",
+    "A lock of your own": "lab.own_lock.command_line",
+    "Published locks": "lab.libraries.command_line",
 }
 WORKER = ["worker"]  # the command line of a worker; it is not a command for users, so no list of commands has it
 
 
 class Commands(click.Group):
-    """A group that answers an unknown command with the nearest one, and lists its commands in three groups."""
+    """A group that answers an unknown command with the nearest one, and lists its commands in groups."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted((*self.commands, *ELSEWHERE))
+        return sorted((*self.commands, *(name for module in ELSEWHERE.values() for name in commands_of(module))))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> Any:
-        if cmd_name in ELSEWHERE:
-            return getattr(importlib.import_module(ELSEWHERE[cmd_name]), cmd_name)
-        return super().get_command(ctx, cmd_name)
+        own = super().get_command(ctx, cmd_name)
+        return own or next((found[cmd_name] for found in map(commands_of, ELSEWHERE.values()) if cmd_name in found), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands into the help, each with its first sentence."""
-        for title, names in GROUPS.items():
-            found = [(name, self.get_command(ctx, name).get_short_help_str(limit=formatter.width)) for name in names.split()]
+        found = {title: {name: self.commands[name] for name in names.split()} for title, names in GROUPS.items()}
+        for title, commands in (found | {title: commands_of(module) for title, module in ELSEWHERE.items()}).items():
             with formatter.section(title):
-                formatter.write_dl(found)
+                short = [(name, one.get_short_help_str(limit=formatter.width)) for name, one in commands.items()]
+                formatter.write_dl(short)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if args and not args[0].startswith("-"):
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
             choose_from("command", args[0], self.list_commands(ctx))
         return super().resolve_command(ctx, args)
+
+
+def commands_of(module: str) -> dict[str, click.Command]:
+    """Return the commands that a module defines, by name."""
+    return {one.name or "": one for one in vars(importlib.import_module(module)).values() if isinstance(one, click.Command)}
 
 
 STATUSES = "\n".join(("\b", "Exit statuses:", *(f"  {status:<5}{meaning}" for status, meaning in MEANINGS.items())))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lab.evidence.run_folder import as_json
-from lab.report.tested_lock import TestedLock
+from lab.own_lock.page import TestedLock
 
 
 def kept(folder: Path, name: str, tested: TestedLock) -> None:

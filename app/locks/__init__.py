@@ -15,7 +15,6 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from app.foreign import environment
 from app.lock import Stage, StageStory, WrongClaims
 from app.shelf import plugins, stage_check
 
@@ -103,6 +102,8 @@ def stage(name: str) -> Stage:
         raise _refusal(error.key, str(error), path) from None
     record = _stage(module, path.stem, lookup=str(path))
     if record.environment:
+        from app.foreign import environment
+
         environment.enter(record.environment)
     return _checked(module, path.stem, lookup=str(path))
 

@@ -20,7 +20,7 @@ from lab.scenario.scenario import Scenario
 
 BATCH = 500
 # a fault of a replica leaves the store alone; no other fault can be undone on a store of somebody else
-CURRENT = Place(
+PLACE = Place(
     closed=dict.fromkeys((Target.SESSION, Target.NETWORK, Target.COUNTER, Target.STORE), "the store is not the lab's own")
 )
 
@@ -45,7 +45,7 @@ def refuse(stage: Stage, scenario: Scenario, given: Mapping[str, str]) -> None:
     """Refuse a scenario that breaks a store which is not the lab's own, or needs one of another shape. Raises BadInput."""
     if stage.store is None or stage.store not in given:
         return
-    breaks = CURRENT.refusals(scenario.faults)
+    breaks = PLACE.refusals(scenario.faults)
     shapes = [name for name in ("store_persists", "store_replica", "store_clocks", "nodes_away") if getattr(scenario, name)]
     if breaks or shapes:
         what = ", ".join((*breaks, *shapes))

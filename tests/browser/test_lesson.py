@@ -256,7 +256,7 @@ def test_a_class_is_held(browser, lab, numbers):
 
 
 # where a page is: the screen, and how many steps of the loss are shown
-CURRENT = """() => [document.querySelector("main").dataset.screen,
+PLACE = """() => [document.querySelector("main").dataset.screen,
   document.querySelectorAll("#loss li:is([data-is=past], [data-is=now])").length]"""
 
 
@@ -266,10 +266,10 @@ def walk(teacher: Any, wall: Any) -> list[tuple[str, int]]:
     Its own keys lead nowhere.
     """
     seen: list[tuple[str, int]] = []
-    while not seen or seen[-1] != tuple(teacher.evaluate(CURRENT)):
-        seen.append(tuple(teacher.evaluate(CURRENT)))
-        wait_for(lambda: tuple(wall.evaluate(CURRENT)) == seen[-1])
+    while not seen or seen[-1] != tuple(teacher.evaluate(PLACE)):
+        seen.append(tuple(teacher.evaluate(PLACE)))
+        wait_for(lambda: tuple(wall.evaluate(PLACE)) == seen[-1])
         wall.keyboard.press("Space")
-        assert tuple(wall.evaluate(CURRENT)) == seen[-1]
+        assert tuple(wall.evaluate(PLACE)) == seen[-1]
         teacher.keyboard.press("Space")
     return seen

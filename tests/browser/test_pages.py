@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from lab.language import NAMES, Language
+from lab.own_lock.page import TestedCell, TestedClaim, TestedLock, write_page
 from lab.paths import REFERENCE
 from lab.report import run_data, site
 from lab.report.chart import LINES
 from lab.report.comparison import runs_in
 from lab.report.html import named
-from lab.report.tested_lock import TestedCell, TestedClaim, TestedLock, write_page
 from tests.command import run, wait_for
 from tests.sampled import sampled
 

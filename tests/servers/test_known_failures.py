@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lab.experiments.known_failure import replay
-from lab.scenario.failures import load
+from lab.libraries.failures import load
+from lab.libraries.known_failure import replay
 
 
 @pytest.mark.trial

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from lab.errors import BadInput
-from lab.experiments.stage_file import of_a_class
+from lab.own_lock.stage_file import of_a_class
 
 LOCKS = '''
 import asyncio

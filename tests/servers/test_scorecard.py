@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.report.scorecard import INDEX, entries
+from lab.libraries.scorecard import INDEX, entries
 from tests.command import lab
 
 

@@ -19,15 +19,15 @@ from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import (
     benchmark,
     growth_report,
-    known_failure,
     lock_benchmark_report,
     omission_report,
     sweeps,
 )
 from lab.experiments.sweep import curves_of, load_result
 from lab.language import Language, quoted
+from lab.libraries import known_failure, scorecard
 from lab.paths import HOME, REFERENCE
-from lab.report import comparison, hero, matrix, scorecard, site
+from lab.report import comparison, hero, matrix, site
 from lab.report.chart import PAPERS
 from lab.report.html import named
 from lab.report.reference import ladder, of_stage

@@ -21,7 +21,7 @@ from lab.ui.run_form import scenario_names
 from tests.every import every
 from tools.book.translations import chapters
 
-CURRENT = re.compile(r"\{\w+\}")
+PLACE = re.compile(r"\{\w+\}")
 
 
 @cache
@@ -61,7 +61,7 @@ def test_places_of_texts_are_kept():
     """A Chinese text has the same places for values as the English one."""
     english, chinese = live_page.texts().values()
 
-    assert [name for name, text in english.items() if {*CURRENT.findall(text)} != {*CURRENT.findall(chinese[name])}] == []
+    assert [name for name, text in english.items() if {*PLACE.findall(text)} != {*PLACE.findall(chinese[name])}] == []
 
 
 @every("path", ["docs/zh/class.md", "README.zh.md", "lab/language/zh/class_page.toml", "lab/ui/texts.toml"])

@@ -9,7 +9,8 @@ from app.foreign.environment import LIBRARIES
 from app.foreign.failure import ReportedFailure
 from app.lock import Stage
 from lab.errors import BadInput, choose_from
-from lab.scenario.libraries import fingerprint, module_in
+from lab.libraries.shelf import fingerprint
+from lab.own_lock.stage_module import module_in
 
 FAILURES = LIBRARIES / "failures"
 

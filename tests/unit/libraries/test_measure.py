@@ -3,15 +3,15 @@
 import pytest
 
 from app.foreign.library import ALL
-from lab.commands import scorecard as command
-from lab.commands.scorecard import ToMeasure, measure
 from lab.errors import BadInput, ExitStatus
 from lab.evidence.run_folder import as_json
 from lab.interrupts import Interrupted
-from lab.report.scorecard import entries
-from lab.report.tested_lock import TestedCell, TestedClaim, TestedLock
+from lab.libraries import measure as command
+from lab.libraries.measure import ToMeasure, measure
+from lab.libraries.scorecard import entries
+from lab.libraries.shelf import load, names, scenarios_of
+from lab.own_lock.page import TestedCell, TestedClaim, TestedLock
 from lab.scenario import reader
-from lab.scenario.libraries import load, names, scenarios_of
 from tests.scorecards import kept
 
 CELL = TestedCell(stage="s", scenario="rush", claim="exclusive", verdict="KEPT", rounds={"KEPT": 3}, run="a-run")

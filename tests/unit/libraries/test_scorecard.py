@@ -3,8 +3,8 @@
 import pytest
 
 from lab.language import Language
-from lab.report import scorecard
-from lab.report.tested_lock import TestedCell, TestedClaim, TestedLock
+from lab.libraries import scorecard
+from lab.own_lock.page import TestedCell, TestedClaim, TestedLock
 from tests.scorecards import kept
 from tools.book import drift, generate
 

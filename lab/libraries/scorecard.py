@@ -16,10 +16,9 @@ import msgspec
 
 from app.foreign.library import ALL
 from app.lock import Claim
-from lab.paths import COMMAND, DOCS, HOME, REFERENCE
-from lab.report.html import page
-from lab.report.markdown import anchor, as_html
-from lab.report.tested_lock import (
+from lab.libraries.shelf import fingerprint, load, names
+from lab.own_lock.cells import VOTERS, VOTERS_REQUESTS
+from lab.own_lock.page import (
     BREAKS,
     BROKEN,
     FAILS,
@@ -36,16 +35,15 @@ from lab.report.tested_lock import (
     orders_in_words,
     speed_in_words,
 )
+from lab.paths import COMMAND, DOCS, HOME, REFERENCE
+from lab.report.html import page
+from lab.report.markdown import anchor, as_html
 from lab.scenario import reader
-from lab.scenario.libraries import fingerprint, load, names
 from lab.text import counted, folded, table, thousands
 
 FOLDER = REFERENCE / "libraries"
 INDEX = "index.html"
 REQUESTS = 200  # at most, in each run: two a user of the fullest scenario
-# of a published lock in several stores: the users at most, because many outvote each other, and who wins wins again at once; and
-# so the requests at most
-VOTERS, VOTERS_REQUESTS = 6, 1000
 # what every order of events decided of a promise, and the words for one and for several
 ORDERS = ((BREAKS, "breaks", "break"), (HOLDS, "holds", "hold"), ("not_decided", "not decided", "not decided"))
 FOUND = (BROKEN, UNDECIDED, FAILS, NOT_SHOWN)  # verdicts of which the runs are quoted

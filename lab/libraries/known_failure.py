@@ -15,11 +15,11 @@ from lab.evidence.run_folder import as_json
 from lab.experiments.child_run import child_run
 from lab.judge.fact import Fact
 from lab.judge.judgement import Judgement, Verdict, Violation
+from lab.libraries import environments
+from lab.libraries import shelf as libraries
+from lab.libraries.failures import KnownFailure, load, names
 from lab.paths import COMMAND, HOME, REFERENCE
-from lab.scenario import libraries
-from lab.scenario.failures import KnownFailure, load, names
 from lab.scenario.options import flags
-from lab.servers import environments
 from lab.story.verdict import because, fact
 from lab.text import table, thousands
 

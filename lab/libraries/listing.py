@@ -7,10 +7,10 @@ import sys
 from rich.table import Table
 
 from lab.errors import MissingPackage, choose_from
+from lab.libraries import environments
+from lab.libraries.shelf import load, names
 from lab.paths import need_clone
 from lab.report.terminal import terminal
-from lab.scenario.libraries import load, names
-from lab.servers import environments
 
 
 def list_libraries(only: tuple[str, ...]) -> None:

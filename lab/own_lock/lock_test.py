@@ -23,30 +23,26 @@ from lab.errors import BadInput, ExitStatus, worst
 from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix import measured_now
 from lab.experiments.measurement import new_place
-from lab.experiments.own_lock import (
-    MISSING,
-    UNCLAIMED,
-    UNDER,
-    UNFIT,
-    OwnCell,
-    conduct_rounds,
-    measure_speed,
-    plan,
-    print_left_out,
-)
-from lab.experiments.stage_file import of_a_class, of_a_worker
 from lab.explore.code.program import servers_of
 from lab.explore.decision import OPEN, Explorer
 from lab.explore.model import why_not
 from lab.explore.questions import SearchOptions, decidable
 from lab.interrupts import interruptible
 from lab.language import Language, of_environment
-from lab.paths import HOME, REPORTS
-from lab.pipeline import publish_site
-from lab.report.html import named
-from lab.report.scorecard import VOTERS, VOTERS_REQUESTS
-from lab.report.terminal import STYLES, terminal, where_to_look
-from lab.report.tested_lock import (
+from lab.own_lock.cells import (
+    MISSING,
+    UNCLAIMED,
+    UNDER,
+    UNFIT,
+    VOTERS,
+    VOTERS_REQUESTS,
+    OwnCell,
+    conduct_rounds,
+    measure_speed,
+    plan,
+    print_left_out,
+)
+from lab.own_lock.page import (
     BREAKS,
     TestedClaim,
     TestedLock,
@@ -60,8 +56,13 @@ from lab.report.tested_lock import (
     speed_in_words,
     write_page,
 )
+from lab.own_lock.stage_file import of_a_class, of_a_worker
+from lab.own_lock.stage_module import library_in
+from lab.paths import HOME, REPORTS
+from lab.pipeline import publish_site
+from lab.report.html import named
+from lab.report.terminal import STYLES, terminal, where_to_look
 from lab.run import environment
-from lab.scenario.libraries import library_in
 from lab.scenario.requirements import VOTED
 from lab.scenario.stages import find_stage
 from lab.story import say

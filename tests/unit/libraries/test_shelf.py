@@ -9,10 +9,11 @@ import pytest
 from app.lock import Claim
 from lab.errors import BadInput
 from lab.evidence.loss import Mechanism
+from lab.libraries import environments, failures
+from lab.libraries import shelf as libraries
 from lab.paths import HOME
-from lab.scenario import failures, libraries, reader
+from lab.scenario import reader
 from lab.scenario.options import OPTIONS
-from lab.servers import environments
 from tests.every import every
 
 # where projects keep their words and their code: no registry is named, whose pages change with each version

@@ -22,12 +22,11 @@ from lab.evidence.run_folder import as_json
 from lab.evidence.run_folder import replace as write
 from lab.experiments.child_run import child_command
 from lab.interrupts import Interrupted, interruptible
+from lab.libraries import environments, scorecard
+from lab.libraries.shelf import LibraryLock, fingerprint, load, names, scenarios_of
+from lab.own_lock.page import TestedLock, headline
 from lab.paths import COMMAND, HOME, REPORTS, need_clone, shown
-from lab.report import scorecard
 from lab.report.terminal import terminal
-from lab.report.tested_lock import TestedLock, headline
-from lab.scenario.libraries import LibraryLock, fingerprint, load, names, scenarios_of
-from lab.servers import environments
 from lab.text import counted
 
 PUBLISHED = 3  # so many rounds are in the reference

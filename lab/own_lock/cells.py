@@ -20,8 +20,8 @@ from lab.experiments.matrix import in_order, lacking
 from lab.experiments.matrix_round import count, in_parallel, judged, judgement_of
 from lab.judge.judgement import Judgement, Verdict
 from lab.language import of_environment
+from lab.own_lock.page import Speed, TestedCell
 from lab.report.matrix import Cell, cell_requests
-from lab.report.tested_lock import Speed, TestedCell
 from lab.scenario import reader as scenarios
 from lab.scenario.reader import ENDING
 from lab.scenario.scenario import Scenario, override
@@ -29,6 +29,9 @@ from lab.servers import external_stores, stores
 from lab.story import say
 
 NEXT_TO, UNDER = "lua", "rush"  # with which stage the speed is compared, and under which scenario
+# of a published lock in several stores: the users at most, because many outvote each other, and who wins wins again at once; and
+# so the requests at most
+VOTERS, VOTERS_REQUESTS = 6, 1000
 # the speed of a lock that lets two in, or nobody, says nothing
 SHOWN = (Verdict.KEPT, Verdict.UNSEEN, Verdict.ADMITTED)
 # why a scenario is left out: it tests a claim that the stage does not make; it does not fit; a program is not installed

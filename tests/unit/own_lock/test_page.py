@@ -3,7 +3,7 @@
 import pytest
 
 from lab.errors import ExitStatus
-from lab.report.tested_lock import Speed, TestedCell, TestedClaim, TestedLock, headline, in_words, ordered
+from lab.own_lock.page import Speed, TestedCell, TestedClaim, TestedLock, headline, in_words, ordered
 
 
 def cell(scenario: str = "rush", **rounds: int) -> TestedCell:

@@ -23,8 +23,8 @@ from app.foreign.shapes import Unknown, is_async
 from app.lock import Claim, Stage
 from app.settings import Settings
 from lab.errors import BadInput, choose_from
-from lab.experiments.look import TTL_MS, KeyGone, Watched, ends_in_ms, idle_server, keeps_its_client, waits_in_ms, watched
 from lab.interrupts import Interrupted, staying
+from lab.own_lock.look import TTL_MS, KeyGone, Watched, ends_in_ms, idle_server, keeps_its_client, waits_in_ms, watched
 from lab.scenario.stages import find_stage
 
 # what a lock with a time to live is usually asked to keep: what is tested where nobody says what the lock promises

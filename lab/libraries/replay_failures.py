@@ -10,11 +10,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from lab.errors import ExitStatus, LabError, choose_from, worst
-from lab.experiments import known_failure
-from lab.experiments.known_failure import command, in_words, kept, replay
+from lab.libraries import known_failure
+from lab.libraries.failures import KnownFailure, load, names
+from lab.libraries.known_failure import command, in_words, kept, replay
 from lab.paths import COMMAND, HOME, REPORTS, need_clone, shown
 from lab.report.terminal import terminal
-from lab.scenario.failures import KnownFailure, load, names
 
 
 def list_failures() -> None:

@@ -3,15 +3,14 @@
 import msgspec
 import pytest
 
-from lab.commands.failures import replay_failures
 from lab.errors import ExitStatus, MissingPackage
 from lab.evidence.loss import Mechanism
-from lab.experiments import known_failure
-from lab.experiments.known_failure import Replayed, in_words, keep, kept, replay
 from lab.judge.fact import Code, Fact
 from lab.judge.judgement import Verdict, Violation
-from lab.scenario.failures import load, names
-from lab.servers import environments
+from lab.libraries import environments, known_failure
+from lab.libraries.failures import load, names
+from lab.libraries.known_failure import Replayed, in_words, keep, kept, replay
+from lab.libraries.replay_failures import replay_failures
 from tests.every import every
 
 CLAIM = load("redis_py_621")

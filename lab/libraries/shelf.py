@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 from app.foreign.environment import LIBRARIES, MADE, lock_files
 from app.foreign.library import ALL, Library
 from app.lock import Claim, Stage
 from lab.errors import BadInput, choose_from
+from lab.own_lock.stage_module import module_in
 from lab.paths import HOME
 from lab.scenario import reader
 
@@ -44,12 +43,6 @@ def load(name: str) -> LibraryLock:
     return LibraryLock(name, path, library, stage)
 
 
-def library_in(path: Path) -> Library | None:
-    """Return the record of the library in a file with a STAGE; None where the file has none."""
-    found = getattr(module_in(path), "LIBRARY", None)
-    return found if isinstance(found, Library) else None
-
-
 def scenarios_of(lock: LibraryLock) -> list[str]:
     """Return the scenarios in which a library is measured: those that all have, those of its promises, those that it names.
 
@@ -75,13 +68,3 @@ def fingerprint(file: Path, stage: Stage) -> str:
     for path in sorted({file, stage.path or file, *ours, *lock_files(stage.environment)}):
         total.update(path.read_bytes())
     return total.hexdigest()[:16]
-
-
-def module_in(path: Path) -> ModuleType:
-    """Execute a file of the shelf, and return what it defines. Raises BadInput."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise BadInput(f"{path} cannot be read as a Python file")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

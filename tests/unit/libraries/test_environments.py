@@ -7,11 +7,11 @@ import pytest
 
 from app.foreign import environment
 from lab import prerequisites
-from lab.commands import libraries
 from lab.errors import ExitStatus, MissingPackage
-from lab.scenario.libraries import load, names
+from lab.libraries import environments
+from lab.libraries import listing as libraries
+from lab.libraries.shelf import load, names
 from lab.scenario.stages import find_stage
-from lab.servers import environments
 from tests.every import every
 
 NPM = json.loads((environments.LOCKED / "node" / "package-lock.json").read_text(encoding="utf-8"))["packages"]

@@ -6,10 +6,10 @@ import pytest
 
 from app.lock import Claim
 from lab import prerequisites
-from lab.commands.lock_test import also_run
-from lab.experiments import own_lock
-from lab.experiments.look import roundest_ms
-from lab.experiments.own_lock import MISSING, UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan, print_left_out
+from lab.own_lock import cells as own_lock
+from lab.own_lock.cells import MISSING, UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan, print_left_out
+from lab.own_lock.lock_test import also_run
+from lab.own_lock.look import roundest_ms
 from lab.paths import HOME
 from lab.report.terminal import terminal
 from lab.scenario import reader as scenarios

@@ -1,0 +1,55 @@
+"""The command lines of ``lab test`` and ``lab new``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lab.commands.options import Decimal, Whole, out_option
+
+
+@click.command()
+@click.argument("lock", required=False)
+@click.option("--worker", metavar="COMMAND", help='Command of a program that holds the locks, as in "node my_worker.mjs".')
+@click.option("--lanes", type=Whole(0, 1), default=0, help="Lanes of one worker: 1, or 0 for all.  [default: 0]")
+@click.option("--claims", metavar="NAMES", help="What the lock promises, where it has no STAGE.  [default: the usual claims]")
+@click.option("--scenario", "scenarios", multiple=True, help="Run only this scenario. Can be repeated.")
+@click.option("--budget", "budget_s", type=Decimal(0.1), default=10.0, help="Seconds for every order of events.  [default: 10]")
+@click.option("--jobs", type=Whole(1, 16), default=2, help="Number of runs at the same time.  [default: 2]")
+@click.option("--repeat", type=Whole(1), default=1, help="Number of runs under each scenario.  [default: 1]")
+@click.option("--requests", type=Whole(1), help="At most so many requests in each run.  [default: 1000]")
+@click.option("--no-draw", is_flag=True, help="Do not draw the runs; runs of several rounds are never drawn.")
+@click.option("--speed", "is_speed_wanted", is_flag=True, help="Compare its speed with that of the stage lua.")
+@click.option(
+    "--junit", type=click.Path(dir_okay=False, writable=True, path_type=Path), metavar="FILE", help="File for JUnit's XML."
+)
+@click.option(
+    "--badge", type=click.Path(dir_okay=False, writable=True, path_type=Path), metavar="FILE.svg", help="File for a badge."
+)
+@out_option("the page and the schedules", "test-TIME")
+def test(**given: Any) -> int:
+    """Test a lock of your own, in every order of events and in runs.
+
+    LOCK is a file with a STAGE; or package.module:NAME or file.py:NAME, a class or a function that returns a lock with acquire
+    and release. With --worker it is a program in any language. The exit status is 1 if a promise is broken, 3 if nothing was
+    shown of one, and otherwise 0.
+    """
+    from lab.own_lock.lock_test import LockTest, test_lock
+
+    return test_lock(LockTest(**given))
+
+
+@click.command()
+@click.argument("name")
+@click.option("--from", "like", metavar="STAGE", help="Stage to copy.  [default: lua]")
+@click.option("--worker", metavar="LANGUAGE", help="Begin a lock in another program: python, node or php.")
+def new(name: str, like: str | None, worker: str | None) -> None:
+    """Write a lock of your own to begin with, which runs.
+
+    The file is ./NAME.py: a copy of a stage with all its claims, or with --worker a record of a program that holds the locks.
+    """
+    from lab.own_lock.new_lock import new_lock
+
+    new_lock(name, like, worker)
