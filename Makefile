@@ -92,7 +92,7 @@ sweep: setup-all ## vary one parameter: SWEEP=ttl [STAGE="lua uuid" VALUES=1,2]
 	@set -f; for stage in $$STAGE; do set -- "$$@" --stage "$$stage"; done; \
 	  exec $(LAB) sweep "$$SWEEP" "$$@" $(call flags,VALUES REPEATS OUT $(OPTIONS))
 
-ui: setup-all ## the lab in the browser; a class: HOST=0.0.0.0 [STAGE= PORT=8090]
+ui: setup-all ## Locust's page, to start runs, and the live page [STAGE= PORT=8090]
 	@exec $(LAB) ui $(call flags,STAGE SCENARIO HOST PORT PROCESSES)
 
 report: setup ## write the site, and draw a run again [RUN=one]

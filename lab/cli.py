@@ -77,8 +77,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print only t
 
 def page_options(command: Any) -> Any:
     """Add the options of the commands that serve the lab's page."""
-    port = click.option("--port", type=PORT, help=f"Port of the page; 0 selects a free port.  {USUAL.format(8090)}")
-    locust = f"Port of Locust's own page; 0 selects a free port.  {USUAL.format(8089)}"
+    port = click.option("--port", type=PORT, help=f"Port of the live page; 0 selects a free port.  {USUAL.format(8090)}")
+    locust = f"Port of Locust's page; 0 selects a free port.  {USUAL.format(8089)}"
     host = shown("--host", default="127.0.0.1", help="Address to listen on. On a network, all pages ask for a key.")
     names = click.option("--names", is_flag=True, help="Ask visitors for their names, and show them with their scores.")
     return port(click.option("--locust-port", type=PORT, help=locust)(host(names(command))))
@@ -127,7 +127,7 @@ def up(stage: str, scenario: str, **given: Any) -> int:
 @shown("--stage", default="none", help="Stage that is selected at first.")
 @shown("--scenario", default="rush", help="Scenario that is selected at first.")
 def ui(processes: int, stage: str, scenario: str, **page: Any) -> int:
-    """Serve the lab in the browser until Ctrl-C. With --host 0.0.0.0, a class can predict on phones."""
+    """Serve Locust's page and the live page until Ctrl-C: runs are started in the first, and watched in the second."""
     from lab.ui.run_form import offered
     from lab.ui.server import serve
 
@@ -241,7 +241,7 @@ def doctor(install: str | None) -> int:
 def give_class(step: int, **page: Any) -> int:
     """Give a lesson of 45 minutes in the browser, step by step.
 
-    It is the page of `lab ui`, opened on the lesson of docs/class.md.
+    It is the live page of `lab ui`, opened on the lesson of docs/class.md. With --host 0.0.0.0, the class predicts on phones.
     """
     from lab.paths import need_clone
     from lab.ui.server import serve

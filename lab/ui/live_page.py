@@ -12,7 +12,6 @@ from pathlib import Path
 
 import msgspec
 
-from app.locks import stages
 from lab.language import Language, exactly
 from lab.report.html import page
 from lab.scenario import reader as scenarios
@@ -22,7 +21,6 @@ from lab.ui import lesson, questions
 from lab.ui.addresses import qr_code
 from lab.ui.both_sides import BUSY, UNDER_WAY
 from lab.ui.joining import NOT_JOINED, PAUSE_S, TEACHER_ONLY, Admission, Invitation
-from lab.ui.ladder_panel import CORE
 from lab.ui.predictions import FULL, VOTERS
 from lab.ui.run_form import scenario_names
 
@@ -38,7 +36,6 @@ def texts() -> dict[Language, dict[str, str]]:
 
 
 def text(
-    asked: tuple[str, str],
     invitation: Invitation,
     locust_port: int,
     ways: Mapping[str, str],
@@ -48,22 +45,12 @@ def text(
 ) -> str:
     """Return the page, with its texts in all languages.
 
-    asked: the stage and the scenario that are chosen. invitation: how phones come here; empty where only this machine can open
+    invitation: how phones come here; empty where only this machine can open
     the page. ways: the addresses of the lab's other pages, by name.
     language: the language in which the page opens. A visitor can choose another one there. names: whether visitors are asked for
     their names. teacher: whether the visitor is the teacher, who gets the notes of the lesson.
     """
-    shelf, loaded = stages(), {name: scenarios.load(name) for name in scenario_names()}
-    offered = {
-        "core": {name: shelf[name] for name in CORE},
-        "others": {name: one for name, one in shelf.items() if name not in CORE},
-        "scenarios": loaded,
-    }
-    about = {name: questions.of(scenario.tests.name) for name, scenario in loaded.items()}
     data = {
-        "titles": {name: plain(stage.story.title) for name, stage in shelf.items()},
-        "questions": {name: {"text": one.text, "choices": one.choices} for name, one in about.items()},
-        "unfit": {name: [one for one in shelf if scenario.misfit(shelf[one])] for name, scenario in loaded.items()},
         "texts": texts(),
         "chinese": chinese() | lesson.chinese(teacher),
         "lesson": lesson.offered(teacher),
@@ -72,31 +59,24 @@ def text(
     }
     encoded = msgspec.json.encode(data).decode().replace("<", "\\u003c")  # a </script> in a text would end the element
     phones = {"invitation": invitation, "qr_code": qr_code(invitation.code) if invitation.code else "", "names": names}
-    here = {"asked": asked, "locust_port": locust_port, "ways": ways, "t": texts()[Language.ENGLISH]}
-    return page("live.html", TEMPLATES, data=encoded, plain=plain, **here, **phones, **offered)
+    here = {"locust_port": locust_port, "ways": ways, "t": texts()[Language.ENGLISH]}
+    return page("live.html", TEMPLATES, data=encoded, **here, **phones)
 
 
 def chinese() -> dict[str, str]:
-    """Return what the server sends in English, with its Chinese: stages, scenarios, questions, the names of faults, refusals.
+    """Return what the server sends in English, with its Chinese: scenarios, questions, the names of faults, refusals.
 
     It sends both, because a projector and a phone may differ in their language. What has no phrase stays English.
     """
     loaded = [scenarios.load(name) for name in scenario_names()]
     asked = [questions.of(one.tests.name) for one in loaded]
-    titles = exactly("stage", (one.story.title for one in stages().values()))
     return {
-        **{plain(english): plain(chinese) for english, chinese in titles.items()},
         **exactly("title", (one.title for one in loaded)),
         **exactly("question", (text for one in asked for text in (one.text, *one.choices))),
         **{say.fault(name): say.fault(name, Language.CHINESE) for name in faults()},
         **exactly("refusal", (BUSY, UNDER_WAY, TEACHER_ONLY, NOT_JOINED)),
         **{one.format(n=VOTERS): said.format(n=VOTERS) for one, said in exactly("refusal", [FULL]).items()},
     }
-
-
-def plain(title: str) -> str:
-    """Return a title as the page shows it: without the signs of code."""
-    return title.replace("`", "")
 
 
 def join_text(entry: Admission, language: Language, action: str) -> str:

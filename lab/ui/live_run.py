@@ -21,7 +21,6 @@ import msgspec
 from app.journal import AnyEvent, Wrote, WroteAgain
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import Outcome, Request
-from lab.ui.lock_holders import LockHolders
 
 AT_ONCE = 1 << 22  # bytes: a reader that comes late reads in steps
 
@@ -56,7 +55,6 @@ class Tail:
             self._handle = None
 
 
-LATE_NS = 60_000_000  # most lines of a replica arrive within this time; younger bins are not published yet
 SPEED_OVER_S = 1.0
 POINTS = 600  # of the envelope, for browsers that connect late; beyond that every second point is dropped
 MARKS = {outcome: f'"outcome":"{outcome}"'.encode() for outcome in Outcome}
@@ -73,7 +71,7 @@ class LiveRun:
         self._requests = Tail(folder / "requests.jsonl")
         names = [f"replica-{number}" for number in range(1, replicas + 1)]
         self._journals = {name: Tail(folder / "journal" / f"{name}.jsonl") for name in names}
-        self._holders = LockHolders(names, self._since_ns)
+        self._wrote_ns = self._since_ns  # when the last write was made
         self._recovered = Tail(folder / "faults.jsonl")
         self._faults: dict[str, FaultRecord] = {}
         self._counts = dict.fromkeys(Outcome, 0)
@@ -97,12 +95,12 @@ class LiveRun:
         return self._rested and sum(self._counts.values()) >= self.about["requests"]
 
     def look(self) -> dict[str, Any]:
-        """Return the news for the page: figures, new bins, faults. Their size does not grow with the run."""
+        """Return the news for the page: figures and faults. Their size does not grow with the run."""
         now_ns = self._clock()
         oldest_ns = self._read_requests()
         self._rested = oldest_ns == 0
-        for replica, tail in self._journals.items():
-            self._read_journal(replica, tail)
+        for tail in self._journals.values():
+            self._read_journal(tail)
         at_s = self._seconds(now_ns)
         self._keep(at_s)
         return {
@@ -113,15 +111,10 @@ class LiveRun:
             "answered": sum(self._counts.values()),
             "counter": self.counter,
             "kept_per_s": self._kept_per_s(at_s),
-            "idle_s": self._holders.idle_s(now_ns - LATE_NS),
-            "bins": self._holders.until(now_ns - LATE_NS),
+            "idle_s": round(max(0, now_ns - self._wrote_ns) / 1e9, 1),
             "faults": self._bands(),
             "oldest_ns": oldest_ns,
         }
-
-    def strip(self) -> dict[str, Any]:
-        """Return all bins of the strip, for a browser that connects now."""
-        return self._holders.whole()
 
     def close(self) -> None:
         """Close the files."""
@@ -143,7 +136,7 @@ class LiveRun:
                 return self._decode_request.decode(block[: block.index(b"\n")]).end_ns
         return 0
 
-    def _read_journal(self, replica: str, tail: Tail) -> None:
+    def _read_journal(self, tail: Tail) -> None:
         try:
             events = self._decode_event.decode_lines(tail.lines())
         except msgspec.DecodeError:
@@ -152,8 +145,7 @@ class LiveRun:
             if isinstance(event, Wrote | WroteAgain):
                 part = event.part if isinstance(event, Wrote) else ""
                 self._parts[part] = max(self._parts.get(part, (0, 0)), (event.wrote_ns, event.value))
-            else:
-                self._holders.feed(replica, event)
+                self._wrote_ns = max(self._wrote_ns, event.wrote_ns)
 
     def _kept_per_s(self, at_s: float) -> float:
         """Return how many increments a second were acknowledged and kept, over the last second."""

@@ -15,8 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from app.locks import stages
-from lab.errors import BadInput, choose_from
+from lab.errors import BadInput
 from lab.language import of_environment
 from lab.paths import REPORTS
 from lab.pipeline import LOCAL, engine
@@ -26,11 +25,10 @@ from lab.ui.addresses import JOIN, PROJECTOR, VOTE, from_elsewhere, from_here, j
 from lab.ui.both_sides import BUSY, LOOPBACK, foreign
 from lab.ui.event_stream import TooManyListeners, encoded
 from lab.ui.joining import NOT_JOINED, TEACHER_ONLY, Admission, Invitation, Keys, Role, as_teacher, cookies_in
-from lab.ui.ladder_panel import rungs
 from lab.ui.live_state import LiveState, UnderWay
 from lab.ui.locust_process import UP_WITHIN_S, LocustClient, NotStarted
 from lab.ui.predictions import Full
-from lab.ui.run_form import PostedPlace, PostedPrediction, PostedScreen, PostedSubject, decoded, scenario_names, subject
+from lab.ui.run_form import PostedPlace, PostedPrediction, PostedScreen, decoded
 from lab.ui.static_server import Site, SiteHandler
 
 LONGEST = 4096  # bytes of what is posted
@@ -98,14 +96,14 @@ class LiveHandler(SiteHandler):
             return self._enter(address.path, asked["k"]) if "k" in asked else self._page(address.path)
         if address.path == JOIN:
             return self._join_page(Admission.OPEN)
-        return self._forbid(NOT_JOINED) if self._role() is Role.STRANGER else self._content(address.path, asked)
+        return self._forbid(NOT_JOINED) if self._role() is Role.STRANGER else self._content(address.path)
 
-    def _content(self, path: str, asked: dict[str, str]) -> Any:
+    def _content(self, path: str) -> Any:
         match path:
-            case "/live/ladder":
-                return self._answer(lambda: self._ladder(asked))
-            case "/live/replay":
-                return self._answer(lambda: self.server.state.frames or {})
+            case "/live/mine":
+                return self._answer(self._mine)
+            case "/live/lost.svg":
+                return self._send(self.server.state.lost.encode(), "image/svg+xml")
             case "/live/news" if self.command == "GET":
                 return self._news()
         return super().send_head()
@@ -121,7 +119,6 @@ class LiveHandler(SiteHandler):
             return self._join(body)
         posts = {
             "prediction": self._predict,
-            "subject": self._ask,
             "lesson": self._teach,
             "screen": self._show,
             "start": self._start,
@@ -188,37 +185,26 @@ class LiveHandler(SiteHandler):
         server, role = self.server, self._role()
         if role < PAGES[path]:
             return self._redirect(VOTE if role is Role.VOTER else joining(path))
-        shown = (server.state.asked, server.invitation, server.locust_port, server.ways(), of_environment(os.environ))
+        shown = (server.invitation, server.locust_port, server.ways(), of_environment(os.environ))
         cookies = [] if role is Role.ONLOOKER else server.keys.new_device(self._cookies())
         return self._send(live_page.text(*shown, server.asks_names, role is Role.TEACHER).encode(), HTML, cookies=cookies)
 
-    def _ladder(self, asked: dict[str, str]) -> dict[str, Any]:
-        scenario = scenarios.load(choose_from("scenario", asked.get("scenario", ""), scenario_names()))
-        stage = choose_from("stage", asked.get("stage", ""), stages())
-        device, predictions = self._device(), self.server.state.predictions
-        everything = "all" in asked
-        shown = rungs(scenario.name, lambda name: everything or predictions.may_see(device, (name, scenario.name)))
-        return {
-            "rungs": shown,
-            "mine": predictions.of(device, (stage, scenario.name)),
-            "voted": predictions.voted((stage, scenario.name)),
-        }
+    def _mine(self) -> dict[str, Any]:
+        """Return the visitor's own predictions of what the class is asked, and how many visitors have predicted it."""
+        asked, predictions = self.server.state.asked, self.server.state.predictions
+        return {"mine": predictions.of(self._device(), asked), "voted": predictions.voted(asked)}
 
     def _predict(self, body: bytes) -> dict[str, Any]:
-        posted = decoded(body, PostedPrediction)
-        stage, scenario = subject(posted)
+        posted, state = decoded(body, PostedPrediction), self.server.state
+        if (posted.stage, posted.scenario) != state.asked:
+            raise BadInput(f"the class is asked about {' under '.join(state.asked)}, not {posted.stage} under {posted.scenario}")
+        scenario = scenarios.load(posted.scenario)
         choices = questions.of(scenario.tests.name).choices
         if not 0 <= posted.choice < len(choices):
             offered = ", ".join(f"{place}: {text}" for place, text in enumerate(choices))
             raise BadInput(f"choice: there is no choice {posted.choice} for {scenario.name}; its choices are {offered}")
-        name = posted.name if self.server.asks_names else ""
-        self.server.state.predict(self._device(), name, stage, scenario, posted.choice)
-        return self._ladder({"stage": posted.stage, "scenario": posted.scenario})
-
-    def _ask(self, body: bytes) -> dict[str, Any]:
-        stage, scenario = subject(decoded(body, PostedSubject))
-        self.server.state.ask(stage, scenario.name)
-        return {}
+        state.predict(self._device(), posted.name if self.server.asks_names else "", posted.stage, scenario, posted.choice)
+        return self._mine()
 
     def _teach(self, body: bytes) -> dict[str, Any]:
         posted = decoded(body, PostedPlace)
@@ -231,14 +217,14 @@ class LiveHandler(SiteHandler):
         return {}
 
     def _start(self, body: bytes) -> dict[str, Any]:
-        stage, scenario = subject(decoded(body, PostedSubject))
-        taught = self.server.state.taught
-        form = taught.form if taught is not None and (taught.stage, taught.scenario.name) == (stage, scenario.name) else {}
+        """Start the run that the class is at."""
+        if (taught := self.server.state.taught) is None:
+            raise BadInput("the class is at no run of the lesson; all other runs are started in Locust's page")
         self.server.ready.wait(UP_WITHIN_S)
         until_s = time.monotonic() + DRAWN_WITHIN_S
         while True:
             try:
-                self.server.locust.start(stage, scenario.name, form)
+                self.server.locust.start(taught.stage, taught.scenario.name, taught.form)
                 return {}
             except NotStarted as reason:
                 if str(reason) != BUSY or self.server.state.under_way or time.monotonic() > until_s:

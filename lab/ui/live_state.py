@@ -25,10 +25,8 @@ from lab.story.verdict import headline, reason
 from lab.ui import lesson, questions
 from lab.ui.both_sides import UNDER_WAY
 from lab.ui.event_stream import EventStream
-from lab.ui.ladder_panel import next_rung
 from lab.ui.live_run import LiveRun
 from lab.ui.predictions import Predictions
-from lab.ui.replay import replay
 from lab.ui.run_form import RunRequest
 
 EVERY_S = 0.1
@@ -58,7 +56,6 @@ class LiveState:
         self.asked = (stage, scenario)  # what the class is asked
         self.place = (0, 0)  # the step of the lesson, and which of its runs, from 0; step 0: the choice is free
         self.lost = ""  # the picture of the lost increments of all runs, as SVG
-        self.frames: dict[str, Any] | None = None  # of the last run, if it was short
         self._live: LiveRun | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._go, name="live", daemon=True)
@@ -69,8 +66,9 @@ class LiveState:
         with self._mutex:
             now = dict(self._now)
             if self._live is not None:
-                now |= {"points": self._live.points, "strip": self._live.strip()}
-            return {"kind": "hello", "tally": self.predictions.tally(), "votes": self._voted(), "points": [], **now}
+                now |= {"points": self._live.points}
+            about = {"tally": self.predictions.tally(), "votes": self._voted(), "lost": bool(self.lost), "points": []}
+            return {"kind": "hello", **about, **now}
 
     @contextmanager
     def followed(self) -> Iterator[tuple[dict[str, Any], queue.Queue[bytes | None]]]:
@@ -96,8 +94,11 @@ class LiveState:
             self.news.publish(kind="asked", phase="waiting", **self._voted())
 
     def teach(self, step: int, run: int = 0) -> None:
-        """Go to a run of a step of the lesson, or to a step without runs. Raises UnderWay; BadInput for an unknown step."""
-        found = lesson.run_of(step, run)
+        """Go to a run of a step of the lesson, or to a step without runs; step 0 leaves the lesson.
+
+        Raises UnderWay; BadInput for an unknown step.
+        """
+        found = lesson.run_of(step, run) if step else None
         self.ask(*(self.asked if found is None else (found.stage, found.scenario.name)), (step, run))
 
     @property
@@ -125,6 +126,7 @@ class LiveState:
             "live": question.live,
             "store": stage.store,
             "servers": servers(stage.store, scenario.store_nodes, scenario.store_replica),
+            "question": {"text": question.text, "choices": question.choices},
         }
         with self._mutex:
             self.asked, taught = (stage.name, scenario.name), self.taught
@@ -150,16 +152,14 @@ class LiveState:
         answer = questions.shown(judgement)
         result = {name: getattr(judgement, name) for name in FIGURES}
         result |= {"headline": headline(judgement), "why": reason(judgement), "answer": answer.shown()}
-        result["next"] = next_rung(judgement.stage, judgement.scenario)
         result["kept_per_s"] = round(judgement.kept_per_s)  # here, for a browser rounds 150.5 up and Python rounds it to 150
         result["chinese"] = {one(judgement): one(judgement, Language.CHINESE) for one in (headline, reason)}
         with self._mutex:
-            self.frames = None
             self.predictions.settle(answer.choice)
             if self._live is not None:
                 if not self._live.over:
                     self._look(self._live)
-                self._now |= {"points": self._live.points, "strip": self._live.strip()}
+                self._now |= {"points": self._live.points}
                 self._live.close()
                 self._live = None
             self._now |= {"phase": "judged", "result": result, "screen": FIRST_SCREEN}
@@ -170,16 +170,12 @@ class LiveState:
         picture = msgspec.json.decode((done.folder.path / "timeline.json").read_bytes(), type=Timeline)
         said = {language.value: _of_picture(picture, language) for language in Language}
         self._show_pictures({"run": done.folder.name, "said": said})
-        if done.record.clocks == 1 and (frames := replay(done.folder.path, done.findings, picture)):
-            with self._mutex:
-                if self._now["phase"] == "drawn":
-                    self.frames = frames
-                    self._now |= {"replay": True}
-                    self.news.publish(kind="replay")
 
     def lost_increments(self, picture: str) -> None:
-        """Keep the picture of the lost increments of all runs."""
-        self.lost = picture
+        """Keep and publish the picture of the lost increments of all runs, as SVG."""
+        with self._mutex:
+            self.lost = picture
+            self.news.publish(kind="lost")
 
     def show(self, screen: str, step: int) -> None:
         """Show a screen of the verdict on all pages, and which step of it; nothing where there is no verdict."""
@@ -234,7 +230,7 @@ class LiveState:
 
     def _look(self, live: LiveRun) -> None:
         look = live.look()
-        self._now["look"] = look | {"bins": None}
+        self._now["look"] = look
         self.news.publish(kind="look", **look)
 
 

@@ -49,7 +49,6 @@ class Predictions:
     def __init__(self) -> None:
         self._visitors: dict[str, Visitor] = {}
         self._playing: Subject | None = None
-        self._shown: set[Subject] = set()
         self._mutex = threading.Lock()
 
     def predict(self, device: str, name: str, subject: Subject, choice: int) -> None:
@@ -80,8 +79,6 @@ class Predictions:
             subject, self._playing = self._playing, None
             if subject is None:
                 return
-            if answer is not None:
-                self._shown.add(subject)
             for one in self._visitors.values():
                 if subject not in one.fixed:
                     continue
@@ -109,14 +106,6 @@ class Predictions:
                 "right": one.right,
                 "wrong": one.wrong,
             }
-
-    def may_see(self, device: str, subject: Subject) -> bool:
-        """Return whether the reference result may be shown: the visitor predicted it, or a run has
-        shown it to everyone.
-        """
-        with self._mutex:
-            one = self._visitors.get(device)
-            return subject in self._shown or (one is not None and (subject in one.open or subject in one.fixed))
 
     def tally(self) -> dict[str, Any]:
         """Return the numbers of right and wrong predictions, in all and by name, the best first.

@@ -1,4 +1,4 @@
-"""What the pages post: a form of Locust's page, read, checked and fitted to the stage; and what those of a class post."""
+"""What the pages post: a form of Locust's page, read, checked and fitted to the stage; and what the pages of a class post."""
 
 from __future__ import annotations
 
@@ -121,16 +121,12 @@ def _number(name: str, kind: Callable[[str], float], text: str) -> float:
     raise BadInput(f"{name} must be {what}, not {text!r}")
 
 
-class PostedSubject(msgspec.Struct):
-    """What the class is asked, or what is run."""
-
-    stage: str
-    scenario: str
-
-
-class PostedPrediction(PostedSubject):
+class PostedPrediction(msgspec.Struct):
     """A prediction as a browser posts it."""
 
+    # what the class was asked when the visitor chose
+    stage: str
+    scenario: str
     choice: int  # the place of the choice, from 0, among the choices of the scenario's question
     name: str = ""  # the visitor's name; may be empty
 
@@ -138,26 +134,21 @@ class PostedPrediction(PostedSubject):
 class PostedScreen(msgspec.Struct):
     """A screen of the verdict, and which step of it, from 1; 0 where it has none."""
 
-    screen: Literal["verdict", "loss", "replay"]
+    screen: Literal["verdict", "loss", "curve"]
     step: int = 0
 
 
 class PostedPlace(msgspec.Struct):
-    """A step of the lesson, and which of its runs, from 0."""
+    """A step of the lesson, and which of its runs, from 0; step 0 leaves the lesson."""
 
     step: int
     run: int = 0
 
 
-WHAT = {
-    PostedPrediction: "prediction",
-    PostedSubject: "stage under a scenario",
-    PostedPlace: "step of the lesson",
-    PostedScreen: "screen of the verdict",
-}
+WHAT = {PostedPrediction: "prediction", PostedPlace: "step of the lesson", PostedScreen: "screen of the verdict"}
 # made before there are threads, one for each visitor: two that are the first to decode a type, both at once, end the interpreter
 DECODERS = {kind: msgspec.json.Decoder(kind) for kind in WHAT}
-Posted = TypeVar("Posted", PostedPrediction, PostedSubject, PostedPlace, PostedScreen)
+Posted = TypeVar("Posted", PostedPrediction, PostedPlace, PostedScreen)
 
 
 def decoded(body: bytes, kind: type[Posted]) -> Posted:
@@ -166,9 +157,3 @@ def decoded(body: bytes, kind: type[Posted]) -> Posted:
         return cast(Posted, DECODERS[kind].decode(body))
     except msgspec.DecodeError as error:
         raise BadInput(f"this is no {WHAT[kind]}: {error}") from None
-
-
-def subject(posted: PostedSubject) -> tuple[str, Scenario]:
-    """Return the stage and the scenario. Raises BadInput, which names the choices."""
-    stage = choose_from("stage", posted.stage, stages())
-    return stage, scenarios.load(choose_from("scenario", posted.scenario, scenario_names()))

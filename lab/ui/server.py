@@ -24,7 +24,6 @@ from lab.interrupts import pending
 from lab.judge.judgement import Verdict
 from lab.pipeline import LOCAL, Conducted, conduct, engine, finish
 from lab.prerequisites import missing, program
-from lab.report import reference
 from lab.servers.supervisor import Supervisor, SupervisorGone, supervised
 from lab.story.say import text
 from lab.story.verdict import why
@@ -77,7 +76,6 @@ def serve(
         place = PageSettings(host, locust_port, live.server_port, key, processes)
         page = LocustProcess(supervisor, place, control.path, Path(folder) / "log")
         _welcome(place, live.invitation, step > 0)  # the page can be read while Locust starts
-        reference.cells()  # reading them takes a second: the first visitor does not wait for it
         page.wait()
         live.ready.set()
         if port is None and page_port != PAGE_PORT:

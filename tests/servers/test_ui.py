@@ -79,7 +79,7 @@ def test_keys_beyond_this_machine(tmp_path):
     open_ = Ui(tmp_path, "--host", "0.0.0.0")
     try:
         assert "has the teacher's key" in open_.process.stdout.readline()
-        teacher, phone = (urllib.request.build_opener(urllib.request.HTTPCookieProcessor()) for _ in range(2))
+        phone = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         if from_elsewhere("0.0.0.0"):
             scanned = open_.process.stdout.readline().split()[1]
             assert phone.open(scanned, timeout=10).url == scanned.partition("?")[0]
@@ -94,12 +94,16 @@ def test_keys_beyond_this_machine(tmp_path):
             open_.press(stage="none")
         assert not (tmp_path / "reports").exists()
 
-        assert teacher.open(open_.live, timeout=10).url == open_.live.partition("?")[0]  # the key is not in the address
+        for address, page in ((open_.live, "/live/news"), (open_.opens, "/lab")):
+            teacher = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            assert teacher.open(address, timeout=10).url == address.partition("?")[0]  # the key is not in the address
+            assert teacher.open(address.partition("/?")[0] + page, timeout=10).status == 200
         assert json.load(teacher.open(f"{open_.address}/lab", timeout=10))["verdicts"] == []
-        start = json.dumps({"stage": "none", "scenario": "nested"}).encode()
-        with pytest.raises(urllib.error.HTTPError, match="400") as misfit:
-            teacher.open(f"{open_.live.partition('?')[0]}live/start", start, 10)
-        assert "the stage none does not have it" in misfit.value.read().decode()  # the lab itself has come through to Locust
+        live = open_.live.partition("?")[0]
+        assert teacher.open(f"{live}live/stop", b"{}", 10).read() == b"{}"  # the lab itself has come through to Locust
+        with pytest.raises(urllib.error.HTTPError, match="400") as no_lesson:
+            teacher.open(f"{live}live/start", b"{}", 10)
+        assert "no run of the lesson" in no_lesson.value.read().decode()
     finally:
         family = open_.family()
         status, out, err = open_.end()

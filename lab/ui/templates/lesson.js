@@ -40,8 +40,8 @@ function showCode(place, code) { // a line of a step: what the step adds, and wh
 }
 
 class Lesson { // steps: as the server offers them. post: sends where the class goes, and returns why that was refused
-  constructor(steps, { view, say, local, post }) {
-    Object.assign(this, { steps, view, say, local, post, step: 0, run: 0 });
+  constructor(steps, { view, teacher, say, local, post }) {
+    Object.assign(this, { steps, view, teacher, say, local, post, step: 0, run: 0 });
     const $ = this.$ = (id) => document.getElementById(id);
     for (const [id, by] of [["step-back", -1], ["step-on", 1]]) $(id).addEventListener("click", () => this.go(this.towards(by)));
     $("lesson-on").addEventListener("click", () => this.go([1, 0]));
@@ -60,7 +60,7 @@ class Lesson { // steps: as the server offers them. post: sends where the class 
     const runs = this.now?.runs.length ?? 0, run = this.run + by, step = this.step + by;
     if (run >= 0 && run < runs) return [this.step, run];
     const other = this.steps[step - 1];
-    return other ? [step, by > 0 ? 0 : Math.max(0, other.runs.length - 1)] : null;
+    return this.now && other ? [step, by > 0 ? 0 : Math.max(0, other.runs.length - 1)] : null;
   }
   async go(place) { if (place) this.$("refused").textContent = await this.post("lesson", { step: place[0], run: place[1] }); }
   notes() { // for the teacher only
@@ -71,8 +71,8 @@ class Lesson { // steps: as the server offers them. post: sends where the class 
   show({ step, run }) {
     Object.assign(this, { step, run });
     const { $, say, local, now } = this;
-    for (const id of ["lesson", "situation", "step-back", "step-on", "lesson-off", "notes-switch", "minutes"]) $(id).hidden = !now;
-    $("lesson-on").hidden = Boolean(now) || !this.steps.length;
+    for (const id of ["lesson", "situation", "step-back", "step-on", "notes-switch", "minutes"]) $(id).hidden = !now;
+    $("lesson-on").hidden = Boolean(now) || !this.steps.length || this.view !== "whole" || !this.teacher;
     document.querySelector("main").dataset.lesson = !now ? "" : now.runs.length ? "run" : "pages";
     if (!now) { $("notes").hidden = true; return; }
     $("lesson").replaceChildren(...this.steps.map((one, place) => {

@@ -1,22 +1,20 @@
-// The lab's own page: news by server-sent events; predictions, Start and the question by post. All content is set as text, never as markup.
+// The lab's own page: news by server-sent events; predictions and the lesson by post. All content is set as text, never as markup.
 {
   const $ = (id) => document.getElementById(id);
-  const { titles, questions, unfit, texts: inAll, chinese, lesson: steps, language: byDefault, teacher } = JSON.parse($("data").textContent);
+  const { texts: inAll, chinese, lesson: steps, language: byDefault, teacher } = JSON.parse($("data").textContent);
   let language = "en", texts = inAll.en;
   const say = (key, values = {}) => texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const local = (text) => language === "zh" ? chinese[text] ?? text : text; // of what the server sends in English
-  const form = $("what"), main = document.querySelector("main");
-  const chart = new Paper("envelope"), strip = new Strip(new Paper("strip"));
-  const still = matchMedia("(prefers-reduced-motion: reduce)");
-  let points = [], look = null, about = null, phase = "waiting", everything = false, receivedAt = 0, questioned = 0, why = "", result = null;
-  const asked = { stage: form.elements.stage.value, scenario: form.elements.scenario.value }; // what the class is asked
+  const main = document.querySelector("main"), chart = new Paper("envelope");
+  let points = [], look = null, about = null, phase = "waiting", questioned = 0, why = "", result = null;
+  const asked = { stage: "", scenario: "" }; // what the class is asked
 
   // the views: all of it, what a projector shows, what a phone shows
   const view = { "/vote": "phone", "/projector": "projector" }[location.pathname] ?? "whole";
   document.documentElement.dataset.view = view;
-  $("to-locust").href = `${location.protocol}//${location.hostname}:${LOCUST_PORT}/`;
+  $("to-locust").href = $("to-start").href = `${location.protocol}//${location.hostname}:${LOCUST_PORT}/`;
   if (view !== "whole") Object.assign($("to-other-view"), { href: "/", target: "" }).dataset.text = "control";
-  $("to-other-view").hidden = $("to-locust").hidden = !teacher; // another visitor only follows
+  $("to-other-view").hidden = $("to-locust").hidden = $("to-start").hidden = !teacher; // another visitor only follows
 
   if ($("name")) { // where the lab asks for names
     try { $("name").value = localStorage.getItem("lab-name"); } catch { /* no name is kept here */ }
@@ -26,8 +24,7 @@
   const cell = (tag, text, name = "") => Object.assign(document.createElement(tag), { textContent: text, className: name });
   const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
   const asks = ({ text, choices }) => ({ text: local(text), choices: choices.map(local) });
-  const questionOf = (subject) => asks(lesson.runOf(subject) ?? questions[subject.scenario]); // in the words of the lesson, where the class is at it
-  const chosen = () => questionOf(asked);
+  const chosen = () => asks(lesson.runOf(asked) ?? about?.question ?? { text: "", choices: [] }); // in the words of the lesson, if the class is at it
   const listed = (numbers, all) => numbers.map((number, place) => number ? `${number} × “${all[place]}”` : "").filter(Boolean).join(language === "zh" ? "，" : ", ");
   const sentences = (...all) => all.filter(Boolean).join(language === "zh" ? "" : " ");
   const isRun = () => about && about.stage === asked.stage && about.scenario === asked.scenario;
@@ -56,19 +53,10 @@
     bars(list, numbers);
     list.hidden = !sum(numbers);
   }
-  function show(row) { // scrolls its list only, and only if need be
-    const list = row.closest(".rows"), above = row.offsetTop - list.offsetTop;
-    if (above < list.scrollTop || above + row.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = above - list.clientHeight / 3;
-  }
   function go(stage, scenario, place = lesson) { // all pages are asked the same
     Object.assign(asked, { stage, scenario });
     lesson.show(place);
-    form.elements.stage.value = stage; form.elements.scenario.value = scenario;
-    for (const row of form.querySelectorAll("[name=scenario]")) row.closest("label").classList.toggle("unfit", unfit[row.value].includes(stage));
-    const others = Object.values(unfit).filter((one) => one.includes(stage)).length;
-    $("more").textContent = others ? say("more", { n: others }) : "";
-    for (const one of form.querySelectorAll(":checked")) show(one.closest("label"));
-    $("refused").textContent = unfit[scenario].includes(stage) ? say("no_fit") : "";
+    $("refused").textContent = "";
     const { text, choices: all } = chosen();
     document.querySelector(".subject").textContent = say("subject", asked);
     $("asks").textContent = text;
@@ -82,17 +70,7 @@
     }
     for (const button of buttons) button.setAttribute("aria-pressed", "false");
     bars($("choices"), []);
-    $("title").textContent = local(titles[stage]);
     own();
-  }
-  function ladder(message) {
-    for (const one of message.rungs) {
-      const badge = form.querySelector(`[data-stage="${one.stage}"]`);
-      badge.textContent = one.cell === null ? say("new_stage") : one.cell.said[language];
-      badge.className = `badge ${one.cell?.verdict ? `area ${one.cell.verdict}` : "soft"}`;
-    }
-    mine(message.mine);
-    voted(message.voted);
   }
   function mine(message) { // the visitor's own prediction: it stays, and the run answers it
     const { next, last } = message, { choices: all } = chosen();
@@ -116,35 +94,28 @@
     const message = await answer?.json().catch(() => null);
     return message ? local(message.refused ?? "") : say("silent");
   }
-  async function own() { // what this visitor may see and has predicted
-    const mine = ++questioned, words = new URLSearchParams(asked);
-    if (everything) words.set("all", "1");
-    const message = await fetch(`/live/ladder?${words}`).then((answer) => answer.json()).catch(() => null);
-    if (message && !message.refused && mine === questioned) ladder(message);
+  async function own() { // what this visitor has predicted
+    const now = ++questioned;
+    const message = await fetch("/live/mine").then((answer) => answer.json()).catch(() => null);
+    if (!message || message.refused || now !== questioned) return;
+    mine(message.mine);
+    voted(message.voted);
   }
   async function predict(choice) {
     const refused = await post("prediction", { name: $("name")?.value ?? "", ...asked, choice });
     if (refused) $("said").textContent = refused; else own();
   }
-  async function subject(stage, scenario) {
-    $("refused").textContent = await post("subject", { stage, scenario });
-  }
-  const lesson = new Lesson(steps, { view, say, local, post });
-  $("lesson-off").addEventListener("click", () => subject(asked.stage, asked.scenario));
-  form.addEventListener("change", () => subject(form.elements.stage.value, form.elements.scenario.value));
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
+  const lesson = new Lesson(steps, { view, teacher, say, local, post });
+  $("start").addEventListener("click", async () => {
     $("start").disabled = true;
     $("phase").textContent = say("starting", asked);
-    $("refused").textContent = await post("start", asked);
+    $("refused").textContent = await post("start", {});
     $("start").disabled = false;
     if ($("refused").textContent) enter(phase);
   });
   $("choices").addEventListener("click", (event) => { const button = event.target.closest("[data-choice]"); if (button) predict(Number(button.dataset.choice)); });
-  $("reveal").addEventListener("click", () => { everything = !everything; $("reveal").setAttribute("aria-pressed", String(everything)); own(); });
   $("stop").addEventListener("click", () => post("stop", {}));
-  $("again").addEventListener("click", () => subject(asked.stage, asked.scenario));
-  $("next").addEventListener("click", () => { if (lesson.runOf(result)) lesson.go(lesson.towards(1)); else subject(result.next, result.scenario); });
+  $("next").addEventListener("click", () => lesson.go(lesson.towards(1) ?? [0, 0]));
 
   // the run
   const STATES = { waiting: "ask", starting: "run", running: "run", judged: "say", drawn: "say", refused: "say" };
@@ -153,12 +124,12 @@
     const state = main.dataset.state = STATES[now], named = about && { stage: about.stage, scenario: about.scenario };
     $("ask").hidden = state !== "ask"; $("run").hidden = state === "ask" || now === "refused"; $("outcome").hidden = state !== "say";
     $("starting").hidden = now !== "starting";
-    for (const one of document.querySelectorAll("#run > .seen, #run > .inside, #run > .under")) one.hidden = now === "starting";
-    document.querySelector("#run > .inside").hidden = now !== "running" && !frames;
+    for (const one of document.querySelectorAll("#run > .seen, #run > .under")) one.hidden = now === "starting";
     $("stop").hidden = now !== "running"; $("now-title").hidden = state === "say";
-    $("phase").textContent = now === "waiting" ? (lesson.now && !lesson.now.runs.length ? say("waiting_pages") : view === "whole" && !lesson.now ? say("waiting") : say("waiting_phone")) : now === "refused" ? say("refused", { why: local(why) })
+    $("phase").textContent = now === "waiting" ? (!lesson.now ? say("waiting") : lesson.now.runs.length ? say("waiting_phone") : say("waiting_pages")) : now === "refused" ? say("refused", { why: local(why) })
       : say(now, { ...named, requests: thin(about.requests), replicas: replicas(about.replicas) });
     if (about) $("now-title").textContent = say("titled", { subject: say("subject", named), title: local(about.title) });
+    $("rest-says").textContent = $("lost").hidden ? say(teacher ? "rest" : "waiting") : say("seen_so_far");
     if (now === "refused") refusal();
     draw();
   }
@@ -170,7 +141,6 @@
   function clear(message) {
     about = message.about; points = []; look = null; result = null;
     forget();
-    strip.clear(Array.from({ length: about.replicas }, (_, number) => `replica-${number + 1}`));
     $("to-run").hidden = true;
     const gap = about.live === "gap";
     $("of-gap").hidden = !gap; $("of-refusals").hidden = gap;
@@ -196,66 +166,19 @@
     both(message);
   }
   function legends(unknown) { // name only what is in the picture
-    const there = { unknown, fault: (frames ?? look)?.faults?.length };
+    const there = { unknown, fault: look?.faults?.length };
     for (const one of document.querySelectorAll("[data-if]")) one.hidden = !there[one.dataset.if];
-  }
-  function onStrip(bins) {
-    strip.add(bins);
-    $("with-lock").hidden = bins.locked === false; $("without-lock").hidden = bins.locked !== false;
   }
   const bands = (faults = []) => faults.map((one) => ({ ...one, kind: local(one.kind) }));
   function draw() {
     if (!$("run").checkVisibility() || phase === "starting") return;
-    if (frames) { seek(now()); return; }
     if (about.live === "gap") envelope(chart, points, bands(look?.faults));
     else liveness(chart, points, bands(look?.faults), about.requests);
-    if (phase === "running" && (still.matches || !look)) strip.draw(look ? look.at_s : STRIP_S);
-  }
-  // a run that was short, once more: by the reader's hand, or at a tenth of its speed and less around the loss
-  let frames = null, since = 0; // since: when the replay that plays would have begun, in milliseconds; 0 while it is still
-  function seek(share) {
-    const atS = momentOf(frames.pace, share);
-    const seen = frames.points.filter((one) => one[0] <= atS), [, acknowledged, unknown, counter, failed] = seen.at(-1) ?? [0, 0, 0, 0, 0];
-    const faults = bands(frames.faults).filter((one) => one.from_s <= atS).map((one) => ({ ...one, until_s: one.until_s && Math.min(one.until_s, atS) }));
-    $("scrub").value = Math.round(1000 * share);
-    $("moment").textContent = say("moment", { s: atS.toFixed(2), all: frames.until_s.toFixed(2) });
-    if (about.live === "gap") envelope(chart, seen, faults, frames.points, frames.pace);
-    else liveness(chart, seen, faults, about.requests, frames.points, frames.pace);
-    lanes(strip.paper, frames, atS);
-    if (share >= 1) verdict(result);
-    else figures({ acknowledged, unknown, counter, failed, answered: acknowledged + unknown + failed, kept_per_s: result.kept_per_s, idle_s: 0 });
-  }
-  const now = () => Number($("scrub").value) / 1000;
-  function play(on) {
-    since = on ? performance.now() - (now() >= 1 ? 0 : now()) * frames.until_s * 10000 : 0;
-    $("play").textContent = say(on ? "pause" : "replay");
-    wake();
-  }
-  function tick() { // at a tenth of the speed: ten seconds for one
-    if (!since || !frames) return;
-    const share = Math.min(1, (performance.now() - since) / 10000 / frames.until_s);
-    seek(share);
-    if (share >= 1) play(false);
-  }
-  async function load() {
-    const found = await fetch("/live/replay").then((answer) => answer.json()).catch(() => null);
-    if (!found?.points || main.dataset.state !== "say") return;
-    frames = found;
-    $("replay").hidden = false;
-    document.querySelector("#run > .inside").hidden = view === "phone";
-    for (const id of ["with-lock", "without-lock"]) $(id).hidden = true;
-    $("of-stays").hidden = false;
-    for (const one of $("of-stays").children) one.hidden = one.dataset.state === "pace" ? frames.pace.length === 2 : !frames.stays.some((stay) => stay[3] === Number(one.dataset.state));
-    $("moment").textContent = "";
-    draw();
   }
   function forget() {
-    frames = null; since = 0; drawing = null; $("loss").querySelector("figure").replaceChildren();
-    $("replay").hidden = $("of-stays").hidden = true; $("scrub").value = 1000; $("play").textContent = say("replay");
+    drawing = null; $("loss").querySelector("figure").replaceChildren();
     screens.show({ screen: "verdict", step: 0 });
   }
-  $("play").addEventListener("click", () => play(!since));
-  $("scrub").addEventListener("input", () => { play(false); seek(now()); });
   const figure = (text) => /^\d+$/.test(text) ? thin(Number(text)) : text;
   function verdict(one) { // two writes can have the same time stamp; the judged figures decide
     big(figure(one.answer.number), one.answer.words[language], one.answer.tone);
@@ -267,22 +190,20 @@
   function judged(message) {
     result = message.result;
     Object.assign(chinese, result.chinese);
-    const one = result, { answer } = one, { predicted } = about, { text, choices: all } = questionOf(one);
+    const one = result, { answer } = one, { predicted } = about, { text, choices: all } = chosen();
     const duplicated = one.duplicated ? say("duplicated", { n: thin(one.duplicated) }) : "", voted = sum(predicted);
     $("outcome-asks").textContent = text;
     $("outcome-title").textContent = answer.choice === null ? say("void") : all[answer.choice];
     $("result").textContent = figure(answer.number); $("result").className = `big ${answer.tone}`;
     $("result-says").textContent = `${answer.words[language]}${duplicated}`;
     $("why").textContent = local(one.why);
-    $("against").textContent = answer.choice === null ? "" : voted ? say("against", { right: predicted[answer.choice], all: voted }) : say("nobody");
+    $("against").textContent = answer.choice === null ? "" : voted ? say("against", { right: predicted[answer.choice], all: voted }) : lesson.now ? say("nobody") : "";
     shares($("votes"), all, predicted, answer.choice);
     $("promise").replaceChildren(`${say("titled", { subject: say("subject", one), title: say(`promise_${one.verdict}`) })} `, cell("span", local(one.headline), `verdict ${one.verdict}${one.lost_otherwise ? " otherwise" : ""}`));
     verdict(one);
     $("locust-result").textContent = $("locust-says").textContent; $("counter-result").textContent = $("counter-says").textContent;
-    const after = lesson.runOf(one) && lesson.towards(1);
-    $("next").hidden = !(after || one.next);
-    $("again").textContent = say(lesson.runOf(one) ? "free_choice" : "again");
-    $("next").textContent = after ? say("step_on") : one.next ? say("next", { stage: one.next }) : "";
+    $("next").hidden = false;
+    $("next").textContent = say(lesson.towards(1) ? "step_on" : "seen_so_far");
     tally(message.tally);
     own();
   }
@@ -302,11 +223,10 @@
   }
   function shown(screen, step, changed) {
     if (screen === "loss") loss(step);
-    if (screen !== "replay") return;
-    if (frames && changed && !still.matches) { $("scrub").value = 1000; play(true); } else draw();
+    if (screen === "curve" && changed) draw();
   }
   const screens = new Screens({
-    view, teacher, post, shown, ready: () => ({ steps: drawing?.steps?.said.length ?? 0, picture: Boolean(drawing), replay: points.length > 1 || frames }),
+    view, teacher, post, shown, ready: () => ({ steps: drawing?.steps?.said.length ?? 0, picture: Boolean(drawing), curve: points.length > 1 }),
   });
   async function drawn(message) {
     const home = `/runs/${encodeURIComponent(message.drawn.run)}`;
@@ -335,30 +255,26 @@
       if (about) clear(message);
       else go(message.votes.stage, message.votes.scenario, message.votes);
       points = message.points;
-      if (message.strip) onStrip(message.strip);
-      if (message.look) { look = message.look; receivedAt = performance.now(); figures(look); }
+      lost(message.lost);
+      if (message.look) { look = message.look; figures(look); }
       if (message.result) judged(message);
       if (phase === "starting") starts();
       enter(phase);
       if (message.drawn) drawn(message);
-      if (message.replay) load();
       if (message.screen) screens.show(message.screen);
-      wake();
     },
     screen: (message) => screens.show(message),
-    replay: load,
+    lost: () => lost(true),
     asked(message) { forget(); go(message.stage, message.scenario, message); enter("waiting"); },
     votes(message) { if (message.stage === asked.stage && message.scenario === asked.scenario) voted(message.voted); },
     starting(message) { phase = "starting"; clear(message); starts(); enter("starting"); },
     begin(message) { if (phase !== "starting") { phase = "running"; clear(message); } enter("running"); },
     look(message) {
-      look = message; receivedAt = performance.now();
+      look = message;
       points.push([message.at_s, message.acknowledged, message.unknown, message.counter, message.failed]);
       if (points.length > 1200) points = points.filter((_, number) => number % 2 === 0);
-      if (message.bins) onStrip(message.bins);
       figures(message);
       draw();
-      wake();
     },
     judged(message) { phase = "judged"; judged(message); enter("judged"); },
     drawn(message) { enter("drawn"); drawn(message); },
@@ -372,6 +288,10 @@
     $("starts").replaceChildren(...lines.map((line) => cell("li", line)));
     shares($("predicted"), chosen().choices, about.predicted);
   }
+  function lost(is) { // the picture of the lost increments of all runs; it grows with each run
+    $("lost").hidden = !is;
+    if (is) $("lost").src = `/live/lost.svg?${Date.now()}`;
+  }
   let news = null;
   function listen() { // the server sends once more all that there is
     news?.close();
@@ -383,22 +303,10 @@
     language = now; texts = inAll[now];
     document.title = say("title");
     writeTexts(texts);
-    for (const one of document.querySelectorAll("[data-said]")) one.textContent = local(one.dataset.said);
+    $("lost").alt = say("lost_picture");
     $("qr")?.setAttribute("aria-label", say("qr", { address: $("qr").dataset.address }));
     listen();
   });
-  const FRAME_MS = 40; // each frame draws anew; a beamer at its full rate would take a third of a core from the run
-  let awake = false;
-  const moves = () => Boolean(since) || !still.matches && look && phase === "running";
-  function wake() { // a page on which nothing moves asks for no frames: it takes no processor time from the run
-    if (!awake && moves()) awake = Boolean(setTimeout(() => requestAnimationFrame(move), FRAME_MS));
-  }
-  function move() { // between two messages the strip moves on with the clock
-    awake = false;
-    tick();
-    if (!still.matches && look && phase === "running") strip.draw(look.at_s + (performance.now() - receivedAt) / 1000);
-    wake();
-  }
   addEventListener("resize", draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   addEventListener("pagehide", () => news.close());

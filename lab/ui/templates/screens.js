@@ -1,4 +1,4 @@
-// The verdict as three screens: the verdict and the votes, the loss step by step, and the replay. Space, or an arrow, goes on.
+// The verdict as three screens: the verdict and the votes, the loss step by step, and the curve of the run. Space, or an arrow, goes on.
 class Screens { // teacher: whether this page leads, and does not only follow. post: sends where the class is. shown: is called with a screen and its step. ready: returns which places there are
   constructor({ view, teacher, post, shown, ready }) {
     Object.assign(this, { view, post, shown, ready, screen: "verdict", step: 0 });
@@ -13,8 +13,8 @@ class Screens { // teacher: whether this page leads, and does not only follow. p
     });
   }
   places() { // in their order: each a screen and a step of it
-    const { steps, picture, replay } = this.ready(), loss = steps ? Array.from({ length: steps }, (_, place) => ["loss", place + 1]) : picture ? [["loss", 0]] : [];
-    return [["verdict", 0], ...loss, ...(replay ? [["replay", 0]] : [])];
+    const { steps, picture, curve } = this.ready(), loss = steps ? Array.from({ length: steps }, (_, place) => ["loss", place + 1]) : picture ? [["loss", 0]] : [];
+    return [["verdict", 0], ...loss, ...(curve ? [["curve", 0]] : [])];
   }
   go(by) {
     const all = this.places(), here = all.findIndex(([screen, step]) => screen === this.screen && step === this.step);

@@ -15,7 +15,6 @@ from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, FAMILIES, OTHE
 from lab.report.statistics import wilson
 from lab.scenario import reader
 from lab.story.say import text
-from lab.ui.ladder_panel import rungs
 from tests.every import every
 from tests.marks import SVG, looks_of, smallest, svg, used
 from tests.pages import assert_self_contained, cells_of
@@ -287,16 +286,3 @@ def test_old_cells_are_not_quoted(changes, quoted):
     cell = Cell(**{"stage": "lua", "scenario": "holder_crash", "claim": "freed_after_crash", "verdict": "KEPT"} | changes)
 
     assert reference.current([cell]) == ([cell] if quoted else [])
-
-
-def test_ladder_without_a_reference(tmp_path, monkeypatch):
-    """Where the reference matrix is not there, each stage has its row, and no row has a verdict."""
-    monkeypatch.setattr(reference, "REFERENCE", tmp_path)
-    reference.cells.cache_clear()
-    try:
-        rows = rungs("rush", lambda _: True)
-    finally:
-        reference.cells.cache_clear()
-
-    assert rows
-    assert {row["cell"]["verdict"] for row in rows} == {""}

@@ -15,7 +15,6 @@ from lab.scenario.scenario import Scenario
 from lab.story import say
 from lab.ui import live_page, questions
 from lab.ui.joining import Invitation
-from lab.ui.ladder_panel import rungs
 from lab.ui.question import Amount
 from lab.ui.run_form import scenario_names
 from tests.every import every
@@ -70,28 +69,12 @@ def test_one_word_for_a_prediction(path):
     assert re.findall(".{0,9}(?:猜|投票).{0,9}", (HOME / path).read_text(encoding="utf-8")) == []
 
 
-def test_page_has_both_languages():
-    """The page has all texts twice, and the Chinese of what it offers: a projector and a phone may differ."""
-    text = live_page.text(("none", "rush"), Invitation(), 8089, {})
-
-    assert '"Start"' in text
-    assert '"开始"' in text
-    assert live_page.chinese()["All users increment at once"] == "所有用户同时 +1"
-    assert all("`" not in english for english in live_page.chinese() if english.startswith("A lock inside"))
-
-
 def test_language_without_a_choice():
-    """The page opens in the language of the command's environment, until the visitor chooses another."""
-    assert '"language":"zh"' in live_page.text(("none", "rush"), Invitation(), 8089, {}, live_page.Language.CHINESE)
-    assert '"language":"en"' in live_page.text(("none", "rush"), Invitation(), 8089, {})
-
-
-def test_results_on_the_ladder():
-    """All results on the ladder have their Chinese: it differs from the English but for a dash."""
-    rows = [row for one in loaded() for row in rungs(one.name, lambda name: True)]
-    results = [row["cell"]["said"] for row in rows]
-
-    assert {english for english, chinese in map(dict.values, results) if english == chinese} == {"–"}
+    """The page has the texts of both languages, and opens in that of the command's environment."""
+    for language in Language:
+        text = live_page.text(Invitation(), 8089, {}, language)
+        assert f'"language":"{language}"' in text
+        assert all(f'"{texts["start"]}"' in text for texts in live_page.texts().values())
 
 
 def test_words_of_big_figures():

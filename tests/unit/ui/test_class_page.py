@@ -18,9 +18,8 @@ from lab.judge.judgement import Verdict
 from lab.language import Language
 from lab.scenario import reader as scenarios
 from lab.ui import addresses, live_page
-from lab.ui.both_sides import BUSY
-from lab.ui.joining import Admission, Invitation, as_teacher
-from lab.ui.ladder_panel import next_rung
+from lab.ui.both_sides import BUSY, UNDER_WAY
+from lab.ui.joining import Admission, as_teacher
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import FIRST_SCREEN, LiveState, UnderWay
 from lab.ui.locust_process import LocustClient, NotStarted
@@ -45,21 +44,6 @@ def test_address_for_phones():
     """Phones get an address only where the page listens beyond this machine."""
     assert [addresses.from_elsewhere(host) for host in ("127.0.0.1", "localhost", "192.0.2.7")] == ["", "", "192.0.2.7"]
     assert not addresses.from_elsewhere("0.0.0.0").startswith("127.")
-
-
-def test_page_shows_how_phones_join():
-    """The page has the address and the word next to the QR code, for phones that cannot scan."""
-    text = live_page.text(("none", "rush"), Invitation("192.0.2.7:8090", "http://192.0.2.7:8090/vote?k=1", "otter 4"), 8089, {})
-    assert "<code>192.0.2.7:8090</code>" in text
-    assert ">otter 4<" in text
-
-
-def test_page_chooses_what_the_class_is_asked():
-    text = live_page.text(("lua", "nested"), Invitation(), 8089, {})
-
-    checked = re.findall(r'name="(\w+)" value="(\w+)" checked', text)
-    assert checked == [("stage", "lua"), ("scenario", "nested")]
-    assert "HOST=0.0.0.0" in text  # how phones can join
 
 
 def test_texts_of_the_page_are_in_one_place():
@@ -111,6 +95,10 @@ def test_lesson_goes_to_its_runs(state):
     state.refused("no servers")
     state.starting(request_of("lua", "rush"))
     assert state.snapshot()["votes"]["step"] == 0
+    state.refused("no servers")
+    state.teach(9)
+    state.teach(0)
+    assert (state.taught, state.snapshot()["votes"]["step"]) == (None, 0)
 
 
 def test_all_see_the_same_screen(state):
@@ -165,12 +153,6 @@ def test_verdict_comes_with_the_steps_of_the_loss(state, made):
     assert english["heading"] != chinese["heading"]
 
 
-def test_next_rung_fits_the_scenario():
-    """The next rung is the next stage of the ladder that the scenario fits; after the last one there is none."""
-    assert [next_rung(stage, "rush") for stage in ("none", "setnx", "setnx_finally", "fencing")] == ["local", "ttl", "ttl", ""]
-    assert next_rung("none", "slow_holder") == "ttl"  # setnx has no TTL, which the scenario needs
-
-
 class FakeLocust(http.server.BaseHTTPRequestHandler):
     """Locust's page, as far as Start needs it."""
 
@@ -223,13 +205,14 @@ def test_start_waits_for_pictures(locust, state, tmp_path):
     with closing(LiveServer(state, HERE, 0, port, "", tmp_path)) as server:
         address = f"http://{HERE}:{server.server_port}/live/start"
         answers += [{"success": False, "message": BUSY}, {"success": True}]
-        assert post(address, {"stage": "lua", "scenario": "rush"}) == {}
-        assert len(posts) == 2
+        assert "no run of the lesson" in post(address, {})["refused"]
+        state.teach(1)
+        assert post(address, {}) == {}
+        assert [form["requests"] for _, form, _ in posts] == ["2000"] * 2
         answers += [{"success": False, "message": BUSY}]
-        state.starting(request_of("lua", "rush"))
-        assert post(address, {"stage": "lua", "scenario": "rush"}) == {"refused": BUSY}
-        assert "Did you mean 'lua'" in post(address, {"stage": "lau", "scenario": "rush"})["refused"]
-        assert "a run is under way" in post(address.replace("start", "subject"), {"stage": "lua", "scenario": "rush"})["refused"]
+        state.starting(request_of("none", "rush"))
+        assert post(address, {}) == {"refused": BUSY}
+        assert post(address.replace("start", "lesson"), {"step": 2}) == {"refused": UNDER_WAY}
         assert post(address.replace("start", "stop"), {}) == {}
         assert posts[-1][0] == "/stop"
 

@@ -19,7 +19,7 @@ from tests.every import every
 
 HERE, TEACHER = "127.0.0.1", "the-teacher"
 PHONE = "192.0.2.7:8090"  # how a phone names the lab; a program on the teacher's machine names loopback
-LEADING = "start", "stop", "subject", "lesson", "screen"  # what only the teacher may post
+LEADING = "start", "stop", "lesson", "screen"  # what only the teacher may post
 VOTE = {"stage": "none", "scenario": "rush", "choice": 1}
 
 
@@ -53,7 +53,7 @@ class Visitor:
         return answer
 
     def post(self, what: str, content: object = None) -> Answer:
-        return self.ask("POST", f"/live/{what}", content or {"stage": "lua", "scenario": "rush"})
+        return self.ask("POST", f"/live/{what}", content or {"step": 3})
 
     def scan(self) -> Answer:
         return self.ask("GET", f"/vote?k={self.server.keys.vote}")
@@ -94,7 +94,7 @@ def test_voting_key_only_votes(server):
     for what in LEADING:
         answer = phone.post(what)
         assert (answer.status, msgspec.json.decode(answer.text)) == (403, {"refused": TEACHER_ONLY})
-    assert server.state.asked == ("none", "rush")
+    assert server.state.place == (0, 0)
     assert [phone.ask("GET", path).headers["Location"] for path in ("/", "/live")] == ["/vote", "/vote"]
 
 
@@ -106,9 +106,9 @@ def test_teacher_key_opens_everything(server):
     assert (first.status, first.headers["Location"]) == (303, "/")
     assert teacher.cookies[f"lab_teacher_{server.server_port}"] == TEACHER
     assert "They say" in teacher.ask("GET", "/").text
-    assert teacher.post("subject").status == 200
-    assert server.state.asked == ("lua", "rush")
     assert teacher.post("prediction", VOTE).status == 200
+    assert teacher.post("lesson").status == 200
+    assert server.state.place == (3, 0)
 
 
 @every("path, after", {"/": "/vote", "/vote": "/vote", "/projector": "/projector"}.items())
@@ -129,7 +129,7 @@ def test_stranger_is_asked_for_the_word(path, after):
 def test_stranger_gets_nothing_else(server):
     """Data, runs and posts are refused in words, and Basic authentication is never asked for."""
     stranger = Visitor(server)
-    answers = [stranger.ask("GET", path) for path in ("/live/news", "/live/ladder?stage=none&scenario=rush", "/index.html")]
+    answers = [stranger.ask("GET", path) for path in ("/live/news", "/live/mine", "/index.html")]
     answers += [stranger.post("prediction", VOTE), stranger.post("start"), stranger.post("stop")]
 
     assert [answer.status for answer in answers] == [403] * 6
@@ -171,7 +171,7 @@ def test_this_machine_may_look(server):
     projector = Visitor(server, Host=f"{HERE}:{server.server_port}")
 
     assert projector.ask("GET", "/projector").status == 200
-    assert projector.ask("GET", "/live/ladder?stage=none&scenario=rush").status == 200
+    assert projector.ask("GET", "/live/mine").status == 200
     assert projector.ask("GET", "/").headers["Location"] == "/join"
     assert '"teacher":false' in projector.ask("GET", "/projector").text
     assert [projector.post(what).status for what in LEADING] == [403] * len(LEADING)
@@ -185,9 +185,9 @@ def test_other_site_cannot_use_the_cookies(server):
     teacher = Visitor(server, Origin="http://evil.example")
     teacher.cookies = {f"lab_teacher_{server.server_port}": TEACHER}
 
-    assert [teacher.post(what).status for what in ("start", "stop", "subject", "prediction")] == [403] * 4
+    assert [teacher.post(what).status for what in (*LEADING, "prediction")] == [403] * 5
     assert teacher.ask("POST", "/join", f"word={server.keys.word}").status == 403
-    assert server.state.asked == ("none", "rush")
+    assert server.state.place == (0, 0)
 
 
 def test_word_joins_by_hand(server):
@@ -244,7 +244,7 @@ def test_no_keys_on_this_machine_alone(tmp_path):
         reader = Visitor(server, Host=f"{HERE}:{server.server_port}")
         before = reader.post("prediction", VOTE).status
         opened = reader.ask("GET", "/?k=of-an-earlier-lab")
-        after = [reader.post("prediction", VOTE).status, reader.post("subject").status, reader.ask("GET", "/").status]
+        after = [reader.post("prediction", VOTE).status, reader.post("lesson").status, reader.ask("GET", "/").status]
         phone = Visitor(server).ask("GET", "/vote")
         server.state.close()
 
