@@ -12,21 +12,13 @@ import pytest
 from lab.language import NAMES, Language
 from lab.own_lock.page import TestedCell, TestedClaim, TestedLock, write_page
 from lab.paths import REFERENCE
-from lab.report import run_data, site
-from lab.report.chart import LINES
+from lab.report import site
 from lab.report.comparison import runs_in
 from lab.report.html import named
 from tests.command import run, wait_for
 from tests.sampled import sampled
 
-TOOK_MS = """() => {
-  const since = performance.now();
-  document.getElementById("filters").dispatchEvent(new Event("change"));
-  document.body.offsetHeight;
-  return performance.now() - since;
-}"""
 USERS, REQUESTS = 20, 300  # of the runs that the tests make: enough to lose some
-AXIS_Y = 334  # of the pictures drawn in the page
 
 
 @pytest.fixture(scope="session")
@@ -249,82 +241,3 @@ def test_ticked_runs_are_compared(browser, reports):
     assert again.locator("#comparison figcaption").all_inner_texts() == page.locator("#comparison figcaption").all_inner_texts()
     again.get_by_role("button", name="Close the comparison").click()
     assert "compare" not in again.url
-
-
-def heights(page, picture: int, colour: str) -> list[float]:
-    """How high above its axis a solid curve of a picture lies, corner by corner, as shares of its highest corner."""
-    paths = page.locator("#comparison svg[role=img]").nth(picture).locator(f"path[style*='stroke: {colour.lower()}']")
-    solid = [one.get_attribute("d") for one in paths.all() if "dasharray: none" in one.get_attribute("style")]
-    corners = [float(number) for number in re.findall(r"(?:V|[ML][\d.]+ )([\d.]+)", solid[0])]
-    above = [AXIS_Y - corner for corner in corners]
-    return [height / max(above) for height in above]
-
-
-def rates(curves: run_data.Series, steps: int) -> tuple[list[float], list[float]]:
-    """Return the edges of about so many time steps in seconds, and the acknowledged requests per second in each step."""
-    times, totals = [0.0, *curves.time_s], [0, *curves.acknowledged]
-    every = max(1, len(times) // steps)
-    times, totals = times[::every], totals[::every]
-    return times, [(b - a) / (until - since) for a, b, since, until in zip(totals, totals[1:], times, times[1:], strict=False)]
-
-
-def test_the_curves_are_those_of_the_runs(browser, reports):
-    folders = [one for one in runs_in(REFERENCE) if one.name.split("-")[2] in ("local", "lua")]
-    page = browser.open(f"{(reports / 'index.html').as_uri()}#compare={','.join(one.name for one in folders)}")
-    page.locator("#comparison svg[role=img]").last.wait_for()
-    first = run_data.load(folders[0]).series
-
-    values = [0, *first.value]
-    assert heights(page, 0, LINES[0]) == pytest.approx([value / max(values) for value in values], abs=0.01)
-    _, per_s = rates(first, 24)
-    speeds = [*per_s, per_s[-1]]
-    assert heights(page, 1, LINES[0]) == pytest.approx([speed / max(speeds) for speed in speeds], abs=0.01)
-    assert heights(page, 2, LINES[0]) == pytest.approx(first.wait_share, abs=0.01)
-
-
-def test_labels_and_missing_runs(browser, reports):
-    """Runs of the same stage have different labels, and the page reports a run that is gone."""
-    page = browser.open(reports / "index.html")
-    for tick in page.get_by_role("checkbox", name="compare none under rush").all():
-        tick.check()
-    page.get_by_role("button", name="Compare", exact=True).click()
-    page.locator("#comparison svg[role=img]").last.wait_for()
-    labels = page.locator("#comparison tbody td:first-child").all_inner_texts()
-    assert {label.strip() for label in labels} == {"none, 100 users, 5000 requests", f"none, {USERS} users, {REQUESTS} requests"}
-
-    other = browser.open(f"{page.url},20000101T000000.000Z-rush-gone-1")
-    other.locator("#comparison svg[role=img]").last.wait_for()
-    assert "1 of the runs in the address is not in this folder" in other.locator("#comparison .note").inner_text()
-
-
-def test_site_by_keyboard(browser, reports):
-    """The site works with the keyboard alone."""
-    page = browser.open(reports / "index.html")
-    for words in ("lua", "none"):
-        page.get_by_role("checkbox", name=f"compare {words} under rush").first.focus()
-        page.keyboard.press("Space")
-    for _ in range(200):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.dataset.do") == "compare":
-            break
-    page.keyboard.press("Enter")
-    page.locator("#comparison svg[role=img]").last.wait_for()
-
-    assert page.evaluate("document.activeElement.id") == "comparison-title"
-
-
-def test_site_of_a_thousand_runs_is_quick(browser, reports, tmp_path):
-    """The site opens and filters quickly with a thousand runs."""
-    one = runs_in(REFERENCE)[0]
-    for number in range(1000):
-        folder = tmp_path / "runs" / f"{one.name}{number:04}"
-        folder.mkdir(parents=True)
-        for path in one.iterdir():
-            (folder / path.name).write_bytes(path.read_bytes().replace(one.name.encode(), folder.name.encode()))
-    few, many = browser.open(reports / "index.html"), browser.open(site.write(tmp_path))
-
-    assert many.locator("#shown").inner_text() == "1000 runs"
-    assert many.locator("#table tbody tr").count() < 200  # the others when they are asked for
-    many.get_by_role("button", name="more of").click()
-    assert many.locator("#table tbody tr").count() == 1000
-    assert min(many.evaluate(TOOK_MS) for _ in range(5)) < 20 * max(1, *(few.evaluate(TOOK_MS) for _ in range(5)))

@@ -11,7 +11,6 @@ import pytest
 from lab.report.lanes.rows import LEFT, RIGHT
 from lab.report.run_page import report_run
 from tests.builders import Made, outlived, picture_of
-from tests.command import wait_for
 
 SOUND = 100  # increments after the loss, one each 20 ms
 
@@ -91,57 +90,6 @@ def test_its_buttons_move_it(seen):
     assert seen.view == opened
 
 
-def test_a_drag_takes_what_is_under_it_along(browser, lost):
-    seen = Seen(browser.open(lost))
-    since, until = seen.view
-    mouse = seen.page.mouse
-    mouse.move(*seen.point(0.6))
-    mouse.down()
-    mouse.move(*seen.point(0.35), steps=4)
-    mouse.up()
-
-    assert seen.view == pytest.approx((since + 0.25 * (until - since), until + 0.25 * (until - since)), abs=0.01)
-
-
-def test_wheel_zooms_or_scrolls(browser, lost):
-    """The wheel zooms at the mouse after a click or with Ctrl; otherwise it scrolls the page."""
-    seen = Seen(browser.open(lost))
-    since, until = seen.view
-    mouse, at = seen.page.mouse, since + 0.75 * (until - since)
-    mouse.move(*seen.point(0.75))
-    mouse.wheel(0, 60)
-    assert seen.view == (since, until)
-
-    mouse.move(*seen.point(0.75))
-    mouse.down()
-    mouse.up()
-    mouse.wheel(0, -120)
-    closer = seen.view
-    assert closer[1] - closer[0] < 0.8 * (until - since)
-    assert closer[0] + 0.75 * (closer[1] - closer[0]) == pytest.approx(at, abs=0.02)
-
-    seen.page.keyboard.press("Home")
-    seen.page.mouse.click(5, 5)
-    mouse.move(*seen.point(0.75))
-    seen.page.keyboard.down("Control")
-    mouse.wheel(0, -120)
-    seen.page.keyboard.up("Control")
-    assert seen.span < 0.8 * (until - since)
-
-
-def test_pointing_shows_details(browser, lost):
-    """The page shows details of what the mouse points at, and a click keeps them."""
-    seen = Seen(browser.open(lost))
-    bar = seen.page.locator("#timeline .belief[data-held]").first
-    bar.hover()
-    assert "r0 at replica-1" in seen.tip
-
-    bar.click()
-    seen.page.mouse.move(5, 5)
-    assert "r0 at replica-1" in seen.tip
-    assert seen.page.locator("#timeline .chosen").count() == 1
-
-
 def test_still_without_a_script(browser, lost, tmp_path):
     """Where no script runs, the page shows the opening view as it is drawn, without buttons."""
     bare = tmp_path / "report.html"
@@ -195,42 +143,6 @@ def test_it_works_with_the_keyboard_alone(browser, lost):
     assert seen.tip == ""
 
 
-def test_page_without_a_lock_names_none(browser, tmp_path):
-    """Where nothing is locked, a bar is a request in the work, and its read and write have an interval each."""
-    made = Made(tmp_path / "made")
-    made.increment("a", 0, 0, at=(10, 20, 90, 91), key="").increment("b", 0, 1, at=(20, 30, 95, 96), key="", replica="replica-2")
-    picture_of(made, final=1, store=None)
-    seen = Seen(browser.open(report_run(made.folder)[0]))
-    seen.page.locator("#timeline .belief[data-held]").first.hover()
-
-    assert "entered the work at" in seen.tip
-    assert "wrote 1 over" in seen.tip
-    assert "lock" not in seen.tip
-    assert "lock" not in seen.page.locator("#timeline .legend").inner_text()
-    assert seen.page.locator("#timeline .waiting").count() == 0
-
-
-def test_counter_is_in_the_order_of_the_overwrites(browser, tmp_path):
-    """The answer to a's write came last; its number stands first all the same, since the others replaced it one by one."""
-    made = Made(tmp_path / "made")
-    made.increment("a", 0, 0, at=(100, 105, 900, 901)).increment("b", 1, 1, at=(300, 301, 400, 401), replica="replica-2")
-    made.increment("c", 2, 2, at=(500, 501, 600, 601), replica="replica-2")
-    picture_of(made, final=3)
-    seen = Seen(browser.open(report_run(made.folder)[0]))
-    seen.page.get_by_role("button", name="The whole run").click()
-    assert seen.view[0] == 0
-    lane = seen.page.evaluate(
-        """() => {
-            const name = [...document.querySelectorAll("#timeline .lane")].find((one) => one.textContent === "the counter");
-            const texts = [...document.querySelectorAll("#timeline .words text:not(.off)")];
-            const below = texts.filter((one) => +one.getAttribute("y") > +name.getAttribute("y"));
-            return below.sort((a, b) => a.getAttribute("x") - b.getAttribute("x")).map((one) => one.textContent);
-        }"""
-    )
-
-    assert lane == ["1", "2", "3"]
-
-
 class Fingers:
     """One or two, on the page's screen."""
 
@@ -274,28 +186,6 @@ def test_two_fingers_zoom(touched):
 
     assert seen.span == pytest.approx((until - since) / 3, rel=0.15)
     assert sum(seen.view) / 2 == pytest.approx((since + until) / 2, abs=0.05)
-
-
-def test_a_tap_tells_what_was_done(touched):
-    seen, _ = touched
-    seen.page.locator("#timeline .belief[data-held]").first.tap()
-    assert "r0 at replica-1" in seen.tip
-
-    seen.page.touchscreen.tap(*seen.point(0.02))
-    assert seen.tip == ""
-
-
-def test_upward_finger_scrolls(touched):
-    """A finger that moves up scrolls the page."""
-    seen, fingers = touched
-    seen.page.evaluate("window.scrollTo(0, 0)")
-    seen.lanes.scroll_into_view_if_needed()
-    before, view = seen.page.evaluate("scrollY"), seen.view
-    x, y = seen.point(0.5)
-    fingers.move(((x, y), (x, y - 200)), steps=10)
-
-    wait_for(lambda: seen.page.evaluate("scrollY") > before)
-    assert seen.view == view
 
 
 def test_steps_of_the_loss_one_by_one(browser, lost):

@@ -14,14 +14,11 @@ from lab.experiments.matrix_round import count
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import weigh
 from lab.paths import REFERENCE
-from lab.report import comparison, matrix_page, matrix_picture, site
-from lab.report.chart import LIGHT, Mark
+from lab.report import comparison, matrix_page, site
 from lab.report.matrix import Cell, Origin, in_short, lost_otherwise
-from lab.report.matrix_layout import marks
 from lab.report.terminal import summarise
 from lab.story import say
 from tests.builders import findings_of_ten, record_of_ten
-from tests.marks import SVG, looks_of, svg, used
 from tests.pages import cells_of, rows_of
 
 LATE = Mechanism.TTL_OVER_IN_WORK
@@ -49,7 +46,6 @@ def test_terminal_says_so():
 
     said = out.getvalue()
     assert "KEPT, 3 lost otherwise" in said
-    assert "mine: two requests are never inside at once, but 3 increments are lost otherwise" in said
     assert f"3 gone: {say.mechanism(LATE)}" in said
     assert "2 refused" in said
     assert "destroyed" not in said
@@ -58,16 +54,6 @@ def test_terminal_says_so():
 def test_cells_in_words():
     assert [in_short(cell) for cell in CELLS] == ["kept", "kept, 3 lost otherwise", "lost 9"]
     assert [lost_otherwise(cell) for cell in CELLS] == [False, True, False]
-
-
-def test_matrix_picture_marks_it(tmp_path):
-    """In the picture such a cell has a mark of its own, with a frame."""
-    root = svg(matrix_picture.write_picture(tmp_path / "core.svg", marks(CELLS), "title", "below", LIGHT))
-
-    assert used(root) == [Mark.LOST, Mark.OTHERWISE, Mark.KEPT]  # none, uuid and lua, in the order of the ladder
-    look = looks_of(root)[Mark.OTHERWISE]
-    assert look.find(f"{SVG}rect").get("stroke") == LIGHT.vanished
-    assert look.findtext(f"{SVG}text") == "!"
 
 
 def test_matrix_page_marks_it(tmp_path):

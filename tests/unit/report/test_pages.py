@@ -13,15 +13,9 @@ from lab.judge.verdict import judge
 from lab.language import Language
 from lab.paths import REFERENCE
 from lab.report import comparison, reference, run_page
-from lab.report.chart import FEW
-from lab.report.charts import charts
-from lab.report.comparison import with_labels
 from lab.report.html import named
 from tests.builders import made_run
-from tests.every import every
 from tests.pages import assert_self_contained
-
-LONGEST_TITLE = 110  # letters; two lines above a chart
 
 
 @pytest.fixture
@@ -110,18 +104,6 @@ def test_reference_holds_the_ladder():
     assert all(result.judgement.requests == 5000 for result in results)
 
 
-KEPT_CHARTS = [*REFERENCE.glob("*.zh.svg"), *REFERENCE.glob("sweep-*/*.zh.svg")]
-
-
-@every("path", KEPT_CHARTS)
-def test_chinese_charts_have_no_english(path):
-    """No words of English are left in a Chinese chart: its title, its axes, its legend."""
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", path.read_text(encoding="utf-8"))
-
-    assert any(re.search(r"[\u4e00-\u9fff]", text) for text in texts)
-    assert [text for text in texts if re.search(r"[a-z]{2,} [a-z]{2,}", text)] == []
-
-
 def test_comparisons_have_ways_home():
     """The page of the reference leads to its other pages and to the lab; those of its sweeps lead to it, in each language."""
     for language in Language:
@@ -132,21 +114,3 @@ def test_comparisons_have_ways_home():
         for sweep in REFERENCE.glob("sweep-*"):
             text = named(sweep / "index.html", language).read_text(encoding="utf-8")
             assert f'<a href="../{page.name}">' in text
-
-
-@pytest.mark.whole
-@every("name", lambda: list(charts()))
-def test_chart_title_states_a_finding(name):
-    """The title of a comparison's chart is a short sentence with a number, not a question and not only a name."""
-    from matplotlib.figure import Figure
-
-    results = with_labels(reference.ladder())[:FEW]
-    axes = Figure().add_subplot()
-
-    charts()[name].draw(axes, results)
-
-    title = axes.get_title()
-    assert re.search(r"\d", title), title
-    assert len(title.split()) >= 4
-    assert "?" not in title
-    assert len(title) <= LONGEST_TITLE

@@ -9,7 +9,6 @@ import pytest
 
 from app.locks import stages
 from lab.language import Language, exactly, phrases
-from lab.paths import HOME
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.story import say
@@ -61,12 +60,6 @@ def test_places_of_texts_are_kept():
     english, chinese = live_page.texts().values()
 
     assert [name for name, text in english.items() if {*PLACE.findall(text)} != {*PLACE.findall(chinese[name])}] == []
-
-
-@every("path", ["docs/zh/class.md", "README.zh.md", "lab/language/zh/class_page.toml", "lab/ui/texts.toml"])
-def test_one_word_for_a_prediction(path):
-    """The class predicts (预测): no text of the class calls it a guess or a vote."""
-    assert re.findall(".{0,9}(?:猜|投票).{0,9}", (HOME / path).read_text(encoding="utf-8")) == []
 
 
 def test_language_without_a_choice():
