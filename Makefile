@@ -99,6 +99,7 @@ report: setup ## write the site, and draw a run again [RUN=one]
 	@exec $(LAB) report $${RUN:+"$$RUN"}
 
 site: setup ## the documents and pages for any static host [OUT=reports/site]
+	@$(LAB) play --out reports/play
 	@.venv/bin/python -m tools.book --website "$${OUT:-reports/site}"
 
 serve: setup ## serve the site of all runs to this machine [PORT=8088]

@@ -244,9 +244,11 @@ def give_class(step: int, **page: Any) -> int:
     It is the live page of `lab ui`, opened on the lesson of docs/class.md. With --host 0.0.0.0, the class predicts on phones.
     """
     from lab.paths import need_clone
+    from lab.ui.lesson import write_levels
     from lab.ui.server import serve
 
     need_clone()
+    write_levels()
     return serve(step=step, **page)
 
 

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
-from lab.evidence.run_folder import as_json
+import msgspec
+
+from lab.evidence.record_lines import write_line
+from lab.libraries.scorecard import RESULTS
 from lab.own_lock.page import TestedLock
 
 
 def kept(folder: Path, name: str, tested: TestedLock) -> None:
     """Keep the result of a library in a folder."""
-    (folder / f"{name}.json").write_text(as_json(tested), encoding="utf-8")
+    write_line(folder / RESULTS, name, msgspec.json.encode(tested))

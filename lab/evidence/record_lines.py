@@ -5,6 +5,7 @@ A line is ``{"name": …, "record": …}``. The results that the documents quote
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -26,9 +27,23 @@ def read_lines(path: Path) -> dict[str, bytes]:
     return {line.name: bytes(line.record) for line in lines}
 
 
+def files_of(record: bytes) -> dict[str, bytes]:
+    """Return the JSON files of a record that was a folder, by their names."""
+    return {name: bytes(content) for name, content in msgspec.json.decode(record, type=dict[str, msgspec.Raw]).items()}
+
+
+def packed(files: Mapping[str, bytes]) -> bytes:
+    """Return JSON files as one record, for ``files_of``."""
+    return msgspec.json.encode({name: msgspec.Raw(content) for name, content in files.items()})
+
+
 def write_line(path: Path, name: str, record: bytes) -> None:
     """Replace the record of a name in a file, or add it. record: JSON, on one line or several."""
-    records = read_lines(path) | {name: record}
+    write_lines(path, read_lines(path) | {name: record})
+
+
+def write_lines(path: Path, records: Mapping[str, bytes]) -> None:
+    """Write a file that has these records alone."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = (_Line(name, msgspec.Raw(msgspec.json.format(records[name], indent=-1))) for name in sorted(records))
     replace(path, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))

@@ -202,11 +202,18 @@ def load(folder: Path) -> RunRecord:
     if path.exists() and not path.is_file():  # who reads a pipe waits for somebody who writes
         raise BadInput(f"{path} cannot be read: it is not a file")
     try:
-        record = msgspec.json.decode(path.read_bytes(), type=RunRecord)
+        content = path.read_bytes()
     except FileNotFoundError:
         raise BadInput(f"{folder} is not a run: it has no run.json") from None
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}") from None
+    return decode(content, path)
+
+
+def decode(content: bytes, path: Path) -> RunRecord:
+    """Return the record in the content of a ``run.json``. path: where it is. Raises BadInput if this lab cannot read it."""
+    try:
+        record = msgspec.json.decode(content, type=RunRecord)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read: {error}") from None
     if record.schema != SCHEMA:

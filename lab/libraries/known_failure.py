@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from lab.errors import BadInput, MissingPackage
-from lab.evidence.run_folder import as_json
+from lab.evidence.record_lines import read_lines, write_line
 from lab.experiments.child_run import child_run
 from lab.judge.fact import Fact
 from lab.judge.judgement import Judgement, Verdict, Violation
@@ -23,7 +23,7 @@ from lab.scenario.options import flags
 from lab.story.verdict import because, fact
 from lab.text import table, thousands
 
-KEPT = REFERENCE / "failures"
+KEPT = REFERENCE / "failures.jsonl"
 PROOF = (Verdict.BROKEN, Verdict.ADMITTED, Verdict.KEPT)  # a run of another verdict shows nothing
 
 
@@ -31,7 +31,7 @@ OF_THE_RUN = ("run", "verdict", "why", "requests", "acknowledged", "lost", "comm
 
 
 class Replayed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the run of a known failure showed. Kept as ``reports/reference/failures/NAME.json``."""
+    """What the run of a known failure showed. Kept as a line of ``reports/reference/failures.jsonl``."""
 
     # of the failure's file and all that its run needs
     fingerprint: str
@@ -92,20 +92,16 @@ def _expected(known: KnownFailure, judgement: Judgement) -> Violation | None:
 
 
 def keep(known: KnownFailure, replayed: Replayed) -> Path:
-    """Keep a result for the documents. Return its file."""
-    KEPT.mkdir(parents=True, exist_ok=True)
-    path = KEPT / f"{known.name}.json"
-    path.write_text(as_json(replayed), encoding="utf-8")
-    return path
+    """Keep a result for the documents. Return the file."""
+    write_line(KEPT, known.name, msgspec.json.encode(replayed))
+    return KEPT
 
 
 def kept(known: KnownFailure) -> Replayed | None:
-    """Return what is kept of a failure; None where nothing is, or its file has changed since. Raises msgspec's errors."""
-    path = KEPT / f"{known.name}.json"
-    if not path.is_file():
-        return None
-    found = msgspec.json.decode(path.read_bytes(), type=Replayed)
-    return found if found.fingerprint == known.fingerprint else None
+    """Return what is kept of a failure; None if nothing is, or its file has changed since. Raises msgspec's errors."""
+    record = read_lines(KEPT).get(known.name)
+    found = msgspec.json.decode(record, type=Replayed) if record else None
+    return found if found and found.fingerprint == known.fingerprint else None
 
 
 def in_words(known: KnownFailure, found: Replayed) -> str:

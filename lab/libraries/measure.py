@@ -18,8 +18,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from lab.errors import BadInput, ExitStatus, NothingShown, in_short
-from lab.evidence.run_folder import as_json
-from lab.evidence.run_folder import replace as write
+from lab.evidence.record_lines import read_lines, write_line, write_lines
 from lab.experiments.child_run import child_command
 from lab.interrupts import Interrupted, interruptible
 from lab.libraries import environments, scorecard
@@ -47,7 +46,7 @@ class ToMeasure(NamedTuple):
 
 
 def measure(asked: ToMeasure) -> int:
-    """Measure libraries, write a file for each as it is done, and the page. Return the exit status. Raises BadInput."""
+    """Measure libraries, write a line for each as it is done, and the page. Return the exit status. Raises BadInput."""
     need_clone("the scorecard of libraries")
     if asked.scenarios and asked.out is None:
         raise BadInput("--scenario: a part of a measurement does not belong in the reference. Give a folder: --out FOLDER")
@@ -83,8 +82,8 @@ def measure(asked: ToMeasure) -> int:
                 continue
             how_far = f"{number} of {len(ready)}, {tested.took_s:.0f} s{_left(ready[number:], before)}"
             console.print(f"{lock.name}: {headline(tested)} ({how_far})", soft_wrap=True, markup=False)
-            scorecard.write_page(folder, folder)
-    console.print(str(shown(scorecard.write_page(folder, folder).resolve())), style="dim", soft_wrap=True)
+            scorecard.write_page(folder)
+    console.print(str(shown(scorecard.write_page(folder).resolve())), style="dim", soft_wrap=True)
     if left_out:
         console.print(f"left out: {', '.join(left_out)}", style="bold red", soft_wrap=True)
     return ExitStatus.CANNOT_RUN if left_out else ExitStatus.GOOD
@@ -109,10 +108,10 @@ def _left(locks: Sequence[LibraryLock], known: Mapping[str, TestedLock]) -> str:
 
 def _forget(folder: Path, on_the_shelf: set[str]) -> None:
     """Remove what is kept of libraries that are not on the shelf any more."""
-    for path in folder.glob("*.json"):
-        if path.stem not in on_the_shelf:
-            for old in [path, *folder.glob(f"{path.stem}-*.svg")]:
-                old.unlink()
+    kept = read_lines(folder / scorecard.RESULTS)
+    for picture in [one for name in kept if name not in on_the_shelf for one in folder.glob(f"{name}-*.svg")]:
+        picture.unlink()
+    write_lines(folder / scorecard.RESULTS, {name: record for name, record in kept.items() if name in on_the_shelf})
 
 
 def _is_kept(lock: LibraryLock, found: TestedLock | None, rounds: int) -> bool:
@@ -146,7 +145,7 @@ def _measured(lock: LibraryLock, asked: ToMeasure, folder: Path) -> TestedLock:
 
 
 def _kept(name: str, tested: TestedLock, asked: ToMeasure, folder: Path, page: Path) -> TestedLock:
-    """Write the file of a library, and next to it the pictures of the schedules that break its promises."""
+    """Write the result of a library, and next to it the pictures of the schedules that break its promises."""
     for old in folder.glob(f"{name}-*.svg"):
         old.unlink()
     for one in tested.claims:
@@ -159,5 +158,5 @@ def _kept(name: str, tested: TestedLock, asked: ToMeasure, folder: Path, page: P
     scenarios = [word for scenario in asked.scenarios for word in ("--scenario", scenario)]
     tested.command = shlex.join(["lab", "scorecard", name, "--rounds", str(asked.rounds), *scenarios])
     tested.took_s = round(tested.took_s, 1)
-    write(folder / f"{name}.json", as_json(tested).encode())
+    write_line(folder / scorecard.RESULTS, name, msgspec.json.encode(tested))
     return tested

@@ -1,4 +1,4 @@
-"""The scorecard of published libraries: the kept results, a file for each, as parts of docs/libraries.md and as a page of them.
+"""The scorecard of published libraries: the kept results, a line for each, as parts of docs/libraries.md and as a page of them.
 
 A part is Markdown. Its links begin in the folder of the document that it is for.
 """
@@ -16,6 +16,7 @@ import msgspec
 
 from app.foreign.library import ALL
 from app.lock import Claim
+from lab.evidence.record_lines import read_lines
 from lab.libraries.shelf import fingerprint, load, names
 from lab.own_lock.cells import VOTERS, VOTERS_REQUESTS
 from lab.own_lock.page import (
@@ -42,6 +43,7 @@ from lab.scenario import reader
 from lab.text import counted, folded, table, thousands
 
 FOLDER = REFERENCE / "libraries"
+RESULTS = "libraries.jsonl"
 INDEX = "index.html"
 REQUESTS = 200  # at most, in each run: two a user of the fullest scenario
 # what every order of events decided of a promise, and the words for one and for several
@@ -94,8 +96,8 @@ class Entry(NamedTuple):
 
 
 def entries(folder: Path) -> list[Entry]:
-    """Return all kept results by language and library. Raises OSError, msgspec's errors."""
-    found = [Entry(path.stem, msgspec.json.decode(path.read_bytes(), type=TestedLock)) for path in folder.glob("*.json")]
+    """Return all results in a folder by language and library. Raises OSError, msgspec's errors."""
+    found = [Entry(name, msgspec.json.decode(record, type=TestedLock)) for name, record in read_lines(folder / RESULTS).items()]
     return sorted(
         found, key=lambda one: (one.tested.about.get("language") != "Python", one.tested.about.get("language"), one.name)
     )
@@ -298,9 +300,9 @@ def _listed(some: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in some)
 
 
-def write_page(folder: Path, into: Path) -> Path:
-    """Write ``index.html`` of the results in a folder into a folder, and return its path."""
-    path, found, how = into / INDEX, entries(folder), os.path.relpath(DOCS / "libraries.md", folder)
+def write_page(folder: Path) -> Path:
+    """Write ``index.html`` of the results in a folder next to them, and return its path."""
+    path, found, how = folder / INDEX, entries(folder), os.path.relpath(DOCS / "libraries.md", folder)
     text = PAGE.format(
         title=TITLE,
         home="[The ladder, and other runs](../index.html)\n\n" if folder == FOLDER else "",
@@ -312,11 +314,6 @@ def write_page(folder: Path, into: Path) -> Path:
     )
     path.write_text(page("website.html", text=as_html(text), title=TITLE, chinese=False), encoding="utf-8")
     return path
-
-
-def pages() -> dict[Path, Callable[[Path], object]]:
-    """Return the page: its path, and the function that writes it into a folder; none where no result is kept."""
-    return {FOLDER / INDEX: lambda folder: write_page(FOLDER, folder)} if kept() else {}
 
 
 @cache

@@ -34,11 +34,10 @@ DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, b
 MOMENTS = (slice(11, 19), slice(0, 19), slice(0, 23))  # of a time in ISO 8601: the time, with the day, with milliseconds
 
 
-def report_many(folders: Sequence[Path], into: Path, home: Path | None = None) -> list[Path]:
+def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     """Compare the runs of a ladder: write each chart and a page in each language. Return the paths, pages first.
 
     The record, verdict and series of each run are copied too, so that the comparison can be made again from ``into`` alone.
-    home: the folder of the comparison, where it is written to another folder.
     """
     runs = with_rounds([_result(folder) for folder in folders], rounds_in(into))
     into.mkdir(parents=True, exist_ok=True)
@@ -48,8 +47,13 @@ def report_many(folders: Sequence[Path], into: Path, home: Path | None = None) -
             raise BadInput(f"{facts} is a link, or in one: the lab does not write through it")
         if facts.resolve() != result.folder.resolve():
             facts.mkdir(parents=True, exist_ok=True)
-            for name in ("run.json", "verdict.json", "series.json"):
+            for name in run_data.FACTS:
                 replace(facts / name, (result.folder / name).read_bytes())
+    return compare(runs, into)
+
+
+def compare(runs: Sequence[Result], into: Path) -> list[Path]:
+    """Write each chart of some runs, and a page in each language. Return the paths, pages first."""
     fitting = {name: one for name, one in charts().items() if one.fits(runs)}
     labelled = {language: with_labels(runs, language) for language in Language}
     drawn = {
@@ -68,7 +72,7 @@ def report_many(folders: Sequence[Path], into: Path, home: Path | None = None) -
             "documented": documented,
             "differing": differing(runs),
             "parameter": parameter,
-            "ways": list(_ways(home or into, language)),
+            "ways": list(_ways(into, language)),
         },
     )
     return [*pages, *(path for paths in drawn.values() for path in paths)]
@@ -80,10 +84,11 @@ def _ways(folder: Path, language: Language) -> Iterator[Way]:
         yield Way(say.text("many", "all_runs", language), f"../{named(Path('index.html'), language)}")
         return
     yield Way(say.text("many", "home", language), f"../../{README[language]}", outside=True)
-    for name in ("matrix", "libraries", "play"):
-        page = named(folder / name / "index.html", language)
-        address = f"{name}/{page.name}" if page.exists() else f"{name}/index.html?lang={language}"
-        yield Way(say.text("many", name, language), address)
+    for name, place in (("matrix", "matrix"), ("libraries", "libraries"), ("play", "../play")):
+        page = named(folder / place / "index.html", language)
+        if (page.parent / "index.html").exists():
+            address = f"{place}/{page.name}" if page.exists() else f"{place}/index.html?lang={language}"
+            yield Way(say.text("many", name, language), address)
     for path in sorted(folder.glob("sweep-*")):
         which = path.name.removeprefix("sweep-")
         yield Way(say.text("many", "sweep", language, which=which), f"{path.name}/{named(Path('index.html'), language)}")

@@ -11,7 +11,7 @@ from app.lock import Stage
 from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.paths import REFERENCE
-from lab.report import comparison, matrix, run_data
+from lab.report import matrix, run_data
 from lab.report.matrix import Cell
 from lab.report.run_data import Result
 from lab.scenario import reader
@@ -37,8 +37,8 @@ class Outcome(StrEnum):
 @cache
 def ladder() -> list[Result]:
     """Return the runs of the reference ladder, in the order in which they were made."""
-    found = [run_data.load(folder) for folder in comparison.runs_in(REFERENCE)]
-    return run_data.with_rounds(found, run_data.rounds_in(REFERENCE))
+    found = run_data.kept(REFERENCE / run_data.KEPT)
+    return run_data.with_rounds([*found.values()], run_data.rounds_in(REFERENCE))
 
 
 @cache

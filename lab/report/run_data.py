@@ -10,8 +10,9 @@ from statistics import fmean
 import msgspec
 
 from lab.evidence.loss import Mechanism
+from lab.evidence.record_lines import files_of, read_lines
+from lab.evidence.run_folder import decode, replace
 from lab.evidence.run_folder import load as load_record
-from lab.evidence.run_folder import replace
 from lab.evidence.run_record import RunRecord
 from lab.judge.faults import FaultOutcome
 from lab.judge.findings import BIN_NS, Findings
@@ -23,6 +24,7 @@ from lab.story import say
 from lab.story.say import ENGLISH
 from lab.story.verdict import headline
 
+KEPT = "runs.jsonl"  # the runs of the reference ladder
 ROUNDS = "repeats.json"  # next to a ladder that ran several times: a line for each run
 POINTS = 200  # of a curve
 
@@ -190,6 +192,9 @@ def series(findings: Findings) -> Series:
     )
 
 
+FACTS = ("run.json", "verdict.json", "series.json")  # the files of a run from which charts are drawn
+
+
 def load(folder: Path) -> Result:
     """Return the result of a judged run folder. Raises BadInput, OSError or errors of msgspec."""
     return Result(
@@ -198,6 +203,18 @@ def load(folder: Path) -> Result:
         series=msgspec.json.decode((folder / "series.json").read_bytes(), type=Series),
         folder=folder,
     )
+
+
+def kept(path: Path) -> dict[str, Result]:
+    """Return the runs that a file keeps (``record_lines``), by name. Raises BadInput or errors of msgspec."""
+    found = {}
+    for name, record in read_lines(path).items():
+        run, verdict, series = (files_of(record)[fact] for fact in FACTS)
+        curves = msgspec.json.decode(series, type=Series)
+        found[name] = Result(
+            record=decode(run, path), judgement=Judgement.decode(verdict), series=curves, folder=path.parent / name
+        )
+    return found
 
 
 def with_rounds(results: Sequence[Result], rounds: Sequence[Repeat]) -> list[Result]:

@@ -35,7 +35,7 @@ from lab.text import thousands
 STEPS = {Language.ENGLISH: "five_steps.svg", Language.CHINESE: "five_steps.zh.svg"}
 TIMELINES = {Language.ENGLISH: "timeline.svg", Language.CHINESE: "timeline.zh.svg"}
 PAGE = "report.html"  # of a run
-LEVELS, PLAY = "levels.json", ("play", "reference/play")
+LEVELS, PLAY = "levels.json", "play"
 CHAPTERS = {Language.ENGLISH: ("docs/ladder",), Language.CHINESE: ("docs/zh/ladder", "docs/ladder")}
 OF_STORE = {  # what takes part only where the lock is in this store
     "mariadbd": "mysql",
@@ -260,11 +260,10 @@ class LevelPage(msgspec.Struct):
 
 def level(reports: Path, judgement: Judgement, language: Language) -> str | None:
     """Return the address of a level of the stage that is about the tested claim."""
-    for play in PLAY:
-        folder = reports / play
-        for one in _levels(folder):
-            if one.stage == judgement.stage and judgement.claim in one.claims and (folder / f"{one.name}.html").exists():
-                return f"../../{play}/{quote(one.name)}.html?lang={language}"
+    folder = reports / PLAY
+    for one in _levels(folder):
+        if one.stage == judgement.stage and judgement.claim in one.claims and (folder / f"{one.name}.html").exists():
+            return f"../../{PLAY}/{quote(one.name)}.html?lang={language}"
     return None
 
 

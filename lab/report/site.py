@@ -19,6 +19,7 @@ from app import locks
 from lab.judge.judgement import Judgement
 from lab.language import Language, quoted
 from lab.paths import REPORTS
+from lab.report import run_data
 from lab.report.chart import FEW, LINES, PAPERS
 from lab.report.html import in_both, inline, named
 from lab.report.matrix import Cell, in_short, load, lost_otherwise
@@ -30,7 +31,7 @@ INDEX = "index.html"
 REFERENCE = "reference"
 KINDS = ("ladder", "matrix", "sweep")  # other pages in reports, each in its own folder
 HEROES = {Language.ENGLISH: "hero", Language.CHINESE: "hero-zh"}  # what the first picture of the reference is called
-PLAY = ("play", f"{REFERENCE}/play")  # the pages of lab play: those of this machine, or the kept ones
+PLAY = "play"  # the pages of lab play
 NEWEST = 20  # runs listed for a browser that runs no scripts
 
 
@@ -68,7 +69,7 @@ def write(reports: Path = REPORTS) -> Path:
             "newest": found[:NEWEST],
             "left_out": left_out,
             "ladder": _ladder(reports),
-            "play": next((name for name in PLAY if (reports / name / INDEX).exists()), ""),
+            "play": PLAY if (reports / PLAY / INDEX).exists() else "",
         }
         path, _ = in_both("site.html", reports / INDEX, lambda language: about | _said(found, reports, language))
     finally:
@@ -142,16 +143,20 @@ def _reference(reports: Path) -> list[Cell]:
 
 def _ladder(reports: Path) -> dict[str, Any] | None:
     """Return the newest ladder, or the reference's if there is none: its folder, and its runs in the order of their begin."""
-    folders = [*sorted(reports.glob("ladder-*"), reverse=True), reports / REFERENCE]
-    for folder in folders:
+    for folder in sorted(reports.glob("ladder-*"), reverse=True):
         runs = sorted(path.parent for path in (folder / "runs").glob("*/verdict.json"))
         if rungs := [rung for run in runs if (rung := _rung(run)) is not None]:
-            return {"folder": folder.name, "rungs": rungs, "fastest": max(*(rung.kept_per_s for rung in rungs), 1)}
-    return None
+            return _as_ladder(folder.name, rungs)
+    kept = run_data.kept(reports / REFERENCE / run_data.KEPT).values()
+    return _as_ladder(REFERENCE, [one.judgement for one in kept]) if kept else None
+
+
+def _as_ladder(folder: str, rungs: Sequence[Judgement]) -> dict[str, Any]:
+    return {"folder": folder, "rungs": rungs, "fastest": max(*(rung.kept_per_s for rung in rungs), 1)}
 
 
 def _rung(folder: Path) -> Judgement | None:
-    """Return the judgement on a run of a ladder; None where it cannot be read."""
+    """Return the judgement on a run of a ladder; None if it cannot be read."""
     try:
         return Judgement.load(folder)
     except (OSError, msgspec.MsgspecError):
@@ -163,9 +168,7 @@ def _others(reports: Path, language: Language) -> dict[str, str]:
     others = {kind: sorted((path.parent.name for path in reports.glob(f"{kind}-*/{INDEX}")), reverse=True) for kind in KINDS}
     home = reports / REFERENCE
     others[REFERENCE] = sorted(
-        path.parent.relative_to(reports).as_posix()
-        for path in (*home.glob(INDEX), *home.glob(f"*/{INDEX}"))
-        if path.parent.name != "play"
+        path.parent.relative_to(reports).as_posix() for path in (*home.glob(INDEX), *home.glob(f"*/{INDEX}"))
     )
     pages = {name: named(reports / name / INDEX, language) for names in others.values() for name in names}
     return {name: page.name if page.exists() else INDEX for name, page in pages.items()}

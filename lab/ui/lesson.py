@@ -6,8 +6,11 @@ for the teacher are the prose of docs/class.md, and of the Chinese page.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -18,7 +21,8 @@ import msgspec
 from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.language import Language
-from lab.paths import DOCS, HOME
+from lab.paths import DOCS, HOME, REPORTS
+from lab.report.site import PLAY
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario, override
@@ -41,7 +45,7 @@ class Action(NamedTuple):
 
     # ``open``, or the name of a command of the lab
     kind: str
-    # what follows it
+    # what follows it: of ``open``, the name of a level
     words: tuple[str, ...]
 
     @property
@@ -51,8 +55,8 @@ class Action(NamedTuple):
 
     @property
     def page(self) -> Path:
-        """Return the page to open."""
-        return HOME / self.words[0]
+        """Return the page of the level to open."""
+        return REPORTS / PLAY / f"{self.words[0]}.html"
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -151,8 +155,6 @@ def _checked(entry: dict[str, object]) -> LessonStep:
     where = f"docs/class.toml: {found.title}"
     for action in found.actions:
         choose_from("action", action.kind, KINDS, where)
-        if action.kind == OPEN and not action.page.is_file():
-            raise BadInput(f"{where}: there is no page {action.words[0]}")
     if (runs := sum(action.kind == RUN for action in found.actions)) != len(found.ask):
         raise BadInput(f"{where}: {runs} runs need as many questions, not {len(found.ask)}")
     for run in found.runs:
@@ -181,9 +183,14 @@ def notes(number: int, language: Language) -> list[tuple[str, str]]:
     return [(found[1], joined.join(MARKUP.sub(r"\1", found[2]).split("\n")).strip()) for found in parts if found]
 
 
-def _page_address(page: str) -> str:
-    """Return where the lab's own server has a page of the reports."""
-    return "/" + page.removeprefix("reports/")
+def write_levels() -> None:
+    """Write the levels that the lesson opens, in a process of the explorer, if one of their pages is missing."""
+    pages = [action.page for place in steps() for action in place.step.actions if action.kind == OPEN]
+    if not all(page.is_file() for page in pages):
+        sys.stderr.write("writing the pages on which the class is the scheduler, once: some 20 s\n")
+        stages = dict.fromkeys(page.stem.partition("-")[0] for page in pages)
+        words = [sys.executable, "-m", "lab.cli", "play", *stages, "--out", str(REPORTS / PLAY)]
+        subprocess.run(words, env=os.environ | {"PYTHONPATH": str(HOME)}, stdout=subprocess.DEVNULL, check=False)
 
 
 @cache  # each visitor's page has it
@@ -198,7 +205,7 @@ def offered(teacher: bool) -> list[dict[str, Any]]:
             "minutes": [place.begins, place.ends],
             "situation": _situation(place, place.step.situation),
             "code": place.step.code.strip("\n").split("\n"),
-            "pages": [_page_address(one.words[0]) for one in place.step.actions if one.kind == OPEN],
+            "pages": [f"/{PLAY}/{one.page.name}" for one in place.step.actions if one.kind == OPEN],
             "commands": [f"lab {one.command}" for one in place.step.actions if one.kind == EXPLORE],
             "runs": [_offered(run) for run in place.step.runs],
             "notes": notes(place.number, Language.ENGLISH) if teacher else [],

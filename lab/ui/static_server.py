@@ -78,8 +78,7 @@ class Site(ThreadingHTTPServer):
         ways = {"runs": f"/{site.INDEX}", "matrix": f"/{site.INDEX}#matrix"} if self.file("/") else {}
         kept = f"/{site.REFERENCE}/matrix/"
         ways |= {"matrix": f"{kept}{site.INDEX}"} if self.file(kept) else {}
-        play = next((folder for folder in site.PLAY if self.file(f"/{folder}/")), "")
-        return ways | ({"play": f"/{play}/{site.INDEX}"} if play else {})
+        return ways | ({"play": f"/{site.PLAY}/{site.INDEX}"} if self.file(f"/{site.PLAY}/") else {})
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore a browser that disconnects in the middle; report any other error."""

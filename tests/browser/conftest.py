@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from lab.paths import REFERENCE
 from lab.ui.joining import Invitation
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
@@ -40,9 +39,11 @@ def made_once(tmp_path_factory, worker_id: str) -> Callable[[str, Callable[[Path
 @pytest.fixture
 def reports(tmp_path: Path) -> Path:
     """The reports of a lab without a run of its own, with the pages that the lab's own page leads to."""
-    for name in ("play/index.html", "matrix/index.html"):
-        (tmp_path / "reference" / name).parent.mkdir(parents=True)
-        shutil.copy(REFERENCE / name, tmp_path / "reference" / name)
+    for name in ("play", "reference/matrix"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "index.html").write_text(
+            "<html lang=en><title>a page</title><body><h1>a page</h1></body></html>", "utf-8"
+        )
     return tmp_path
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,13 +14,13 @@ from PIL import Image
 
 from app.locks import stages
 from lab.judge.judgement import Judgement
-from lab.paths import REFERENCE
 from lab.scenario import reader as scenarios
 from lab.ui.lesson import steps
 from lab.ui.live_state import LiveState
 from lab.ui.run_form import RunRequest
 from tests.chromium import unfit
 from tests.command import wait_for
+from tests.kept_runs import chapter
 from tests.locust_page import Ui
 from tests.sampled import sampled
 
@@ -116,7 +115,7 @@ def judged(lesson, reports: Path) -> tuple[LiveState, Callable[..., Any]]:
     """Step 7 of the lesson after its run: the verdict and the pictures of the reference's run, and a curve made by hand."""
     state, opened = lesson
     folder, scenario = reports / "runs" / RUN, scenarios.load("frozen_holder")
-    shutil.copytree(REFERENCE / "chapters" / RUN, folder)
+    chapter(RUN, folder)
     state.teach(7)
     for number in range(12):
         state.predict(str(number), "", "watchdog", scenario, int(number > 2))

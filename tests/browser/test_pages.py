@@ -12,11 +12,12 @@ import pytest
 from lab.language import NAMES, Language
 from lab.own_lock.page import TestedCell, TestedClaim, TestedLock, write_page
 from lab.paths import REFERENCE
-from lab.report import site
-from lab.report.comparison import runs_in
+from lab.report import comparison, reference, site
 from lab.report.html import named
 from tests.command import run, wait_for
+from tests.kept_runs import folders
 from tests.sampled import sampled
+from tools.book import matrix_views
 
 USERS, REQUESTS = 20, 300  # of the runs that the tests make: enough to lose some
 
@@ -29,9 +30,8 @@ def reports(made_once) -> Path:
         for stage in ("none", "lua"):
             assert run("rush", stage, home, draw=True, requests=REQUESTS, users=USERS).verdict["requests"] == REQUESTS
         reports = home / "reports"
-        shutil.copytree(REFERENCE, reports / "reference")
-        for folder in runs_in(REFERENCE):
-            shutil.copytree(folder, reports / "runs" / folder.name)
+        shutil.copytree(REFERENCE, reports / "reference", ignore=shutil.ignore_patterns("*.html"))
+        folders(reports / "runs")
         site.write(reports)
 
     return made_once("site", make) / "reports"
@@ -91,10 +91,21 @@ def test_run_page_begins_with_its_claim(browser, lost):
     browser.look(page, "run-open", within="details.more")
 
 
-@pytest.mark.parametrize("name", sampled(["", "matrix", "sweep-retry"], ["matrix"]))
-def test_comparison_page_is_accessible(browser, name):
+@pytest.fixture(scope="session")
+def pages(made_once) -> Path:
+    """The pages of the matrix and of the ladder, as `make site` writes them."""
+
+    def make(folder: Path) -> None:
+        matrix_views.pages_into(folder)
+        comparison.compare(reference.ladder(), folder / "ladder")
+
+    return made_once("pages", make)
+
+
+@pytest.mark.parametrize("name", sampled(["ladder", ""], [""]))
+def test_comparison_page_is_accessible(browser, pages, name):
     """Everybody can read a page of many runs."""
-    in_both(browser, REFERENCE / name / "index.html", name or "comparison")
+    in_both(browser, pages / name / "index.html", name or "matrix")
 
 
 def test_page_of_a_tested_lock(browser, tmp_path):
@@ -121,9 +132,9 @@ ENDS = """[...document.querySelectorAll("figure svg text")].map((one) => {
 })"""
 
 
-def test_matrix_cell_opens(browser):
+def test_matrix_cell_opens(browser, pages):
     """A cell opens by mouse and by keyboard, with its command; arrows move, and closing leads back to the cell."""
-    page = browser.open(REFERENCE / "matrix" / "index.html")
+    page = browser.open(pages / "index.html")
     row = page.locator("tr[data-scenario=frozen_holder]")
     row.get_by_role("button", name="lost").first.click()
     drawer = page.locator("#drawer")
@@ -139,9 +150,9 @@ def test_matrix_cell_opens(browser):
     drawer.locator("h2", has_text="under frozen before write").wait_for()
 
 
-def test_matrix_shows_a_part(browser):
+def test_matrix_shows_a_part(browser, pages):
     """The matrix shows its core, all of it, or the scenarios in which two stages differ; a phone shows one stage."""
-    page = browser.open(REFERENCE / "matrix" / "index.html")
+    page = browser.open(pages / "index.html")
     rows = page.locator("tr[data-scenario]:visible")
     core = rows.count()
     page.get_by_label("all", exact=True).check()
@@ -173,7 +184,7 @@ def test_filters_are_kept_in_the_address(browser, reports):
     page = browser.open(reports / "index.html")
     whole = names(page)
     assert whole[:2] == ["lua", "none"]
-    assert len(whole) == 2 + len(runs_in(REFERENCE))
+    assert len(whole) == 2 + len(reference.ladder())
 
     page.get_by_label("verdict", exact=True).select_option("ADMITTED")
     page.get_by_label("stage", exact=True).select_option("none")

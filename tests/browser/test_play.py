@@ -6,10 +6,7 @@ import json
 import re
 
 from lab.explore.search.event import EventKind, parse
-from lab.paths import REFERENCE
 from lab.play.levels import LEVELS
-
-PLAY = REFERENCE / "play"
 
 
 def keys(event):
@@ -27,11 +24,11 @@ PRESS = """(keys) => keys.map((key) => {
 })"""
 
 
-def test_every_shortest_schedule_is_played(browser):
+def test_every_shortest_schedule_is_played(browser, levels):
     """The keys of each shortest schedule break the claim with its last event, and undo leads back to the start."""
-    page = browser.open(PLAY / "index.html")
+    page = browser.open(levels / "index.html")
     for level in LEVELS:
-        page.goto((PLAY / f"{level.name}.html").as_uri())
+        page.goto((levels / f"{level.name}.html").as_uri())
         start = page.locator(".board").inner_text()
         schedule = page.evaluate("JSON.parse(document.getElementById('data').textContent).shortest")
         events = parse(schedule)
@@ -44,17 +41,17 @@ def test_every_shortest_schedule_is_played(browser):
         assert page.locator(".board").inner_text() == start
 
 
-def test_a_solved_level_is_marked(browser):
+def test_a_solved_level_is_marked(browser, levels):
     """A level that is solved is kept in the browser. The index shows it: when it is opened, and when it hears of it.
 
     Each page keeps and hears by itself here: on a busy machine Chromium may report nothing to one page of what another has kept.
     """
-    page = browser.open(PLAY / "none.html")
+    page = browser.open(levels / "none.html")
     page.evaluate(PRESS, [key for event in parse("ABAB") for key in keys(event)])
     kept = page.evaluate(KEPT)
     assert json.loads(kept["lab.play.none"])["events"] == 4
 
-    index = browser.open(PLAY / "index.html")
+    index = browser.open(levels / "index.html")
     marks = index.locator("#levels .done", has_text="done in 4")
     assert marks.count() == 0
     index.evaluate("(kept) => Object.assign(localStorage, kept)", kept)
@@ -66,9 +63,9 @@ def test_a_solved_level_is_marked(browser):
     assert index.locator("#solved").inner_text().startswith("You have done 1 of ")
 
 
-def test_level_for_everybody(browser):
+def test_level_for_everybody(browser, levels):
     """A level can be read and used by everybody; its moves are reached with the keyboard."""
-    page = browser.open(f"{(PLAY / 'uuid-pause.html').as_uri()}#A4BpAt3000BrA")
+    page = browser.open(f"{(levels / 'uuid-pause.html').as_uri()}#A4BpAt3000BrA")
     page.get_by_role("button", name="Send A’s next command").focus()
     page.keyboard.press("Enter")
 
@@ -79,13 +76,13 @@ def test_level_for_everybody(browser):
     page.get_by_role("link", name="The same moves on lua").click()
     assert page.locator(".chip.to-come").count() == 10
     for language in ("en", "zh"):
-        index = browser.open(f"{(PLAY / 'index.html').as_uri()}?lang={language}")
+        index = browser.open(f"{(levels / 'index.html').as_uri()}?lang={language}")
         browser.look(index, f"play-index-{language}", sizes=("phone",))
 
 
-def test_the_code_is_folded_at_first(browser):
+def test_the_code_is_folded_at_first(browser, levels):
     """The first page shows the lines that matter; the button shows all, and the line of the moment stays in sight."""
-    page = browser.open(PLAY / "none.html", size="phone")
+    page = browser.open(levels / "none.html", size="phone")
     code = page.get_by_role("region", name="The code of client A")
     folded, shown = code.locator("li.rest"), code.locator("li.matters")
     assert (folded.filter(visible=True).count(), shown.filter(visible=True).count()) == (0, shown.count())
@@ -98,9 +95,9 @@ def test_the_code_is_folded_at_first(browser):
     assert 0 <= code.locator(".lit").evaluate(inside) < code.bounding_box()["height"]
 
 
-def test_language_is_remembered(browser):
+def test_language_is_remembered(browser, levels):
     """The switch writes a level in Chinese, with what has happened. The next level is Chinese too, until it is used again."""
-    page = browser.open(f"{(PLAY / 'none.html').as_uri()}#ABAB")
+    page = browser.open(f"{(levels / 'none.html').as_uri()}#ABAB")
     page.get_by_role("button", name="中文").focus()
     page.keyboard.press("Enter")
     result = page.locator("#result")

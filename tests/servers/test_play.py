@@ -1,4 +1,4 @@
-"""The kept levels against a real Redis: what a page lets its player do is what happens."""
+"""The levels against a real Redis: what a page lets its player do is what happens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from lab.explore.decision import Explorer
 from lab.explore.questions import PAIR, Question
 from lab.explore.search.event import parse
 from lab.explore.search.replay import walk_live
-from lab.paths import REFERENCE
 from lab.play import page
 from lab.play.levels import LEVELS
 from tests.command import lab
@@ -35,9 +34,9 @@ def random_play(level, chance):
 
 
 @pytest.mark.parametrize("level", LEVELS, ids=[level.name for level in LEVELS])
-def test_plays_of_a_page_happen(level, real):
+def test_plays_of_a_page_happen(level, real, levels):
     """Random plays of each page are possible on an empty server, and break there what the page reports."""
-    text = (REFERENCE / "play" / f"{level.name}.html").read_text(encoding="utf-8")
+    text = (levels / f"{level.name}.html").read_text(encoding="utf-8")
     kept = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
     question = Question(Task(level.ttl_ms, level.work_ms), level.budget, PAIR)
     chance = random.Random(level.name)

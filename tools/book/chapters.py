@@ -29,7 +29,7 @@ FOLDER = HOME / "docs" / "ladder"
 CHINESE = HOME / "docs" / "zh" / "ladder"
 CLAIMS = "../stages.md#the-claims"  # from a chapter
 UP = "../../"  # from a chapter to the project's top
-PAGES = f"{UP}reports/reference/play"
+PAGES = "reports/play"  # the levels, which `lab play` writes
 
 SKELETON = """\
 # `{name}`: what it is, in a few words
@@ -196,13 +196,21 @@ def _cell(scenario_name: str, stage: str, *, language: Language = ENGLISH) -> st
     raise BadInput(f"the reference matrix has no run of {stage} under {scenario_name}")
 
 
-def _play(name: str, *, language: Language = ENGLISH) -> str:
-    """Return links to the stage's levels, on which the reader is the scheduler; nothing where it has none."""
-    _stage(name)
-    links = [
-        f"[{quoted('play', said(one.goal).english, language)}]({PAGES}/{one.name}.html)" for one in LEVELS if one.stage == name
-    ]
-    return text("chapter", "play", language, levels=" · ".join(links)) + "\n" if links else ""
+def play(name: str, up: str = "", *, language: Language = ENGLISH) -> str:
+    """Return the stage's levels, on which the reader is the scheduler; nothing if it has none.
+
+    up: on the website, the way from the page to the project's top, for links to the levels; git does not keep them.
+    """
+    stage, levels = (
+        _stage(name),
+        {one.name: quoted("play", said(one.goal).english, language) for one in LEVELS if one.stage == name},
+    )
+    if not levels:
+        return ""
+    if up:
+        levels = {level: f"[{goal}]({up}{PAGES}/{level}.html)" for level, goal in levels.items()}
+    text_of = text("chapter", "play", language, levels=" · ".join(levels.values()))
+    return f"{text_of}\n\n```sh\nmake play STAGE={stage.name}\n```\n"
 
 
 PARTS: dict[str, Callable[..., str]] = {
@@ -216,5 +224,5 @@ PARTS: dict[str, Callable[..., str]] = {
     "figure": _figure,
     "servers": _servers,
     "cell": _cell,
-    "play": _play,
+    "play": lambda name, *, language=ENGLISH: play(name, language=language),
 }

@@ -1,12 +1,11 @@
 """The pictures of the book: the run that each chapter shows, the part of its facts that is kept, its figures, and the drawing.
 
-``docs/pictures.toml`` lists the runs. ``reports/reference/chapters/<stage>-<scenario>/`` keeps run.json, verdict.json,
-series.json, and a timeline.json with only what is shown. ``rerun`` makes such a run again; nothing else here runs anything.
+``docs/pictures.toml`` lists the runs. A line of ``reports/reference/chapters.jsonl`` keeps the run.json, verdict.json and
+series.json of each, and a timeline.json with only what is shown. ``rerun`` makes such a run again; nothing else here runs one.
 """
 
 from __future__ import annotations
 
-import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -17,25 +16,26 @@ import msgspec
 
 from app.locks import stages
 from lab.errors import BadInput, choose_from
+from lab.evidence.record_lines import files_of, packed, read_lines, write_line
 from lab.evidence.run_folder import load as load_record
 from lab.experiments.child_run import child_run
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import judge_again
 from lab.language import Language
 from lab.paths import DOCS, HOME, REFERENCE, REPORTS
-from lab.report import reference, run_page, timeline_reader
+from lab.report import reference, run_data, run_page, timeline_reader
 from lab.report.run_data import Result
-from lab.report.run_data import load as load_result
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS, flags
 from lab.scenario.toml_types import entry_of
 from lab.story import from_findings
 from lab.story.steps import steps
-from lab.story.timeline import NEVER, Timeline, load
+from lab.story.timeline import NEVER, Timeline
 
 LIST = DOCS / "pictures.toml"
-KEPT = REFERENCE / "chapters"
-FACTS = ("run.json", "verdict.json", "series.json")
+KEPT = REFERENCE / "chapters.jsonl"
+PICTURES = REFERENCE / "chapters"  # a folder for each run
+TIMELINE = "timeline.json"
 Item = TypeVar("Item")
 
 
@@ -56,7 +56,7 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     @property
     def folder(self) -> Path:
-        return KEPT / self.name
+        return PICTURES / self.name
 
     def shown(self, language: Language = Language.ENGLISH) -> Path:
         """Return the path of the picture that the chapter shows."""
@@ -97,10 +97,9 @@ def keep(one: Illustration, run: Path) -> None:
     if one.span_ms is not None:
         picture.opens = (one.span_ms[0] * 1000, one.span_ms[1] * 1000)
     cut(picture)
-    one.folder.mkdir(parents=True, exist_ok=True)
-    for name in FACTS:
-        shutil.copyfile(run / name, one.folder / name)
-    (one.folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
+    files = {name: (run / name).read_bytes() for name in run_data.FACTS} | {TIMELINE: msgspec.json.encode(picture)}
+    write_line(KEPT, one.name, packed(files))
+    results.cache_clear()
 
 
 def open_on_the_worst(picture: Timeline) -> None:
@@ -152,22 +151,23 @@ def _kept(items: Sequence[Item], kept: Mapping[int, int], **of: Mapping[int, int
     return [items[place] for place in kept]
 
 
+@cache
+def results() -> dict[str, Result]:
+    """Return what is kept of the runs, by the name of the picture."""
+    return run_data.kept(KEPT)
+
+
 def result(one: Illustration) -> Result:
     """Return the kept facts. Raises BadInput, which names the command that makes them."""
-    try:
-        return load_result(one.folder)
-    except (BadInput, OSError) as error:
-        raise BadInput(
-            f"the picture {one.name} has no run yet ({error}); `.venv/bin/python -m tools.book --rerun {one.name}` makes one"
-        ) from None
+    if one.name not in results():
+        raise BadInput(f"the picture {one.name} has no run yet; `.venv/bin/python -m tools.book --rerun {one.name}` makes one")
+    return results()[one.name]
 
 
 def timeline(one: Illustration) -> Timeline:
-    """Return the kept part of the run's timeline. Raises BadInput."""
-    picture = load(result(one).folder / "timeline.json")
-    if picture is None:
-        raise BadInput(f"the picture {one.name} has no timeline; `.venv/bin/python -m tools.book --rerun {one.name}` makes one")
-    return picture
+    """Return the kept part of the run's timeline. Each caller gets its own: one that is drawn may be cut. Raises BadInput."""
+    result(one)
+    return msgspec.json.decode(files_of(read_lines(KEPT)[one.name])[TIMELINE], type=Timeline)
 
 
 def draw(one: Illustration, language: Language, folder: Path) -> Path:
@@ -177,8 +177,7 @@ def draw(one: Illustration, language: Language, folder: Path) -> Path:
 
 def draw_steps(one: Illustration, language: Language, folder: Path) -> Path:
     """Draw the steps of the loss from the kept facts into a folder. Returns the path. Raises BadInput where nothing was lost."""
-    picture = load(one.folder / "timeline.json")
-    found = None if picture is None else steps(picture)
+    found = steps(timeline(one))
     if found is None:
         raise BadInput(f"docs/pictures.toml: the run of {one.name} lost nothing that has steps")
     return run_page.draw_steps(result(one), found, folder, language)

@@ -21,14 +21,16 @@ from lab.experiments import (
     growth_report,
     lock_benchmark_report,
     omission_report,
+    sweep_report,
     sweeps,
 )
 from lab.experiments.sweep import curves_of, load_result
 from lab.language import Language, quoted
 from lab.libraries import known_failure, scorecard
 from lab.paths import HOME, REFERENCE
-from lab.report import comparison, hero, matrix, site
+from lab.report import chart, comparison, hero, matrix, site
 from lab.report.chart import PAPERS
+from lab.report.charts import charts
 from lab.report.html import named
 from lab.report.reference import ladder, of_stage
 from lab.report.run_page import STEPS, TIMELINES
@@ -53,6 +55,7 @@ from tools.book import (
 )
 from tools.book.translations import PART
 
+CHARTS = ("lost",)  # of the reference ladder, those that a document shows
 PICTURES = REFERENCE / "pictures"  # of the README and the site, each on light and on dark paper
 
 
@@ -68,7 +71,7 @@ def write() -> list[Path]:
     Raises BadInput for an unknown part, naming the document.
     """
     changed = []
-    for path, draw in {**pictures(), **kept_pages()}.items():
+    for path, draw in pictures().items():
         before = path.read_bytes() if path.exists() else b""
         draw(path.parent)
         if path.read_bytes() != before:
@@ -87,7 +90,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         one.folder / name: partial(figures.draw, one, language)
         for one in shelf
         for language, name in TIMELINES.items()
-        if language is Language.ENGLISH or not one.steps
+        if not one.steps
     }
     drawn |= {
         one.folder / name: partial(figures.draw_steps, one, language)
@@ -106,13 +109,26 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         | heroes
         | matrix_views.pictures()
         | omission_report.pictures()
-        | {figures.KEPT / cost_of_locking.PRICE: cost_of_locking.draw_price}
+        | {figures.PICTURES / cost_of_locking.PRICE: cost_of_locking.draw_price}
+        | {
+            named(REFERENCE / f"{name}.svg", language): partial(_chart, name, language)
+            for name in CHARTS
+            for language in Language
+        }
     )
 
 
-def kept_pages() -> dict[Path, Callable[[Path], object]]:
-    """Return the pages of kept results: the path of each, and the function that writes it into a folder."""
-    return matrix_views.pages() | scorecard.pages()
+def _chart(name: str, language: Language, folder: Path) -> Path:
+    runs = comparison.with_labels(ladder(), language)
+    return chart.save(charts()[name], runs, named(folder / f"{name}.svg", language), language)
+
+
+def pages() -> list[Path]:
+    """Write the pages of kept results, which git does not keep, and return them."""
+    written = [*matrix_views.pages_into(matrix_views.FOLDER), scorecard.write_page(scorecard.FOLDER)]
+    for name in sweeps.names():
+        written += sweep_report.write_again(REFERENCE / f"sweep-{name}")
+    return [path for path in (*written, *comparison.compare(ladder(), REFERENCE)) if path.suffix == ".html"]
 
 
 def filled(path: Path) -> str:

@@ -20,7 +20,6 @@ from lab.ui.lesson import OPEN, Action, Placed, step, steps
 
 FOLDER = HOME / "exercises"
 PART = re.compile(r"^\*\*(\w+)\*\* (.+)$", re.MULTILINE)
-UP = "../"  # from docs/ to the project's top
 SHOWN = ("Task", "Check", "Before", "After")  # of an exercise
 ALIKE = REFERENCE / "lesson" / "bench-lesson.json"
 
@@ -43,7 +42,7 @@ def _short(action: Action) -> str:
 
 
 def _link(action: Action) -> str:
-    return f"[{action.page.stem}]({UP}{action.words[0]})"
+    return f"[`{action.words[0]}`](play.md)"
 
 
 def _step(number: str, *, language: Language = ENGLISH) -> str:

@@ -19,7 +19,6 @@ from lab.paths import REFERENCE
 from lab.play.levels import LEVELS, LevelKind
 from lab.report import matrix, matrix_page, matrix_picture, reference
 from lab.report.chart import PAPERS
-from lab.report.html import named
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import completed
 from lab.report.statistics import wilson
@@ -50,19 +49,15 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
     }
 
 
-def pages() -> dict[Path, Callable[[Path], object]]:
-    """Return the pages: the path of each, and the function that writes both into a folder."""
-    return {named(FOLDER / "index.html", language): pages_into for language in Language}
-
-
 def pages_into(folder: Path) -> list[Path]:
+    """Write the page of the matrix in each language into a folder, and return them."""
     return matrix_page.write_page(cells(), folder, origin(), decided=decided(cells()), home=FOLDER, levels=_levels())
 
 
 def _levels() -> dict[tuple[str, str], str]:
     """Return the level of each claim of a stage that a reader can break; the easiest, where there are several."""
     breaks = [one for one in LEVELS if one.kind is LevelKind.BREAK]
-    return {(one.stage, claim.name): f"../play/{one.name}.html" for one in reversed(breaks) for claim in one.claims}
+    return {(one.stage, claim.name): f"../../play/{one.name}.html" for one in reversed(breaks) for claim in one.claims}
 
 
 def _core(folder: Path, name: str, language: Language) -> Path:

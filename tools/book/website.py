@@ -14,17 +14,19 @@ from functools import cache, partial
 from pathlib import Path
 
 from lab.errors import BadInput
+from lab.evidence.record_lines import files_of, read_lines
 from lab.evidence.run_folder import replace
 from lab.language import Language
 from lab.paths import HOME
-from lab.report import run_data
+from lab.report import run_data, site
 from lab.report.html import named, page
 from lab.report.markdown import as_html
 from lab.report.run_page import PAGE, draw_run
 from lab.run import environment
 from lab.story import say_run
 from lab.story.timeline import Timeline
-from tools.book import figures, translations
+from tools.book import chapters, figures, generate, translations
+from tools.book.chapters import PAGES
 
 ENGLISH, CHINESE = Language.ENGLISH, Language.CHINESE
 FIRST = {ENGLISH: HOME / "README.md", CHINESE: HOME / "README.zh.md"}
@@ -32,6 +34,7 @@ LISTS = {HOME / "runs.md": ENGLISH, HOME / "runs.zh.md": CHINESE}  # pages that 
 WATCHED = ("none-rush", "setnx-holder_crash", "ttl-slow_holder", "watchdog-frozen_holder", "redlock-amnesia")
 RUNS = "watch"  # their folder
 FEET = {"en": "The lock lab, commit", "zh-CN": "分布式锁实验室，提交"}
+PLAY = re.compile(r"<!-- generated: play (?P<stage>\w+) -->.*?<!-- end -->", re.DOTALL)
 SWITCH = 'id="language"'  # a page that has it changes its language itself
 LINK = re.compile(r'(?P<before>\b(?:href|src|srcset)="|"(?=\.\./))(?P<to>[^"#?\\$:]+)(?P<part>[?#][^"\\]*)?"')
 OWN_WAYS = re.compile(r'(?<=<nav class="ways")[^\n]*')
@@ -46,7 +49,8 @@ def write(folder: Path) -> Path:
     """
     for name in WATCHED:
         _draw(name, folder)
-    found = dict.fromkeys((*FIRST.values(), *LISTS))  # in the order in which they are found
+    levels = sorted((HOME / PAGES).glob("*.html"))
+    found = dict.fromkeys((*FIRST.values(), *LISTS, *generate.pages(), *levels))  # in the order in which they are found
     queue = list(found)
     for path in queue:  # it grows on the way
         target = folder / address(path)
@@ -79,7 +83,12 @@ def framed(text: str, place: Path, source: Path | None = None) -> str:
     Its own ways that are the same are left out.
     """
     to = partial(_way, place)
-    ways = page("website_ways.html", to=to, other=None if SWITCH in text else to(_other(source)))
+    ways = page(
+        "website_ways.html",
+        to=to,
+        levels=(HOME / PAGES / site.INDEX).exists(),
+        other=None if SWITCH in text else to(_other(source)),
+    )
     known = set(LEADS.findall(ways))
     text = OWN_WAYS.sub(lambda own: LEADS.sub(lambda way: "" if way[1] in known else way[0], own[0]), text)
     commit = environment.commit() or "unknown"
@@ -114,7 +123,7 @@ def _made(path: Path) -> str:
             "\n".join([f"# {path.name}", "", *(f"- [{one.name}]({path.name}/{one.name})" for one in sorted(path.glob("*.*")))])
         )
     elif path.suffix == ".md":
-        text = as_html(path.read_text(encoding="utf-8"))
+        text = as_html(PLAY.sub(partial(_linked, path), path.read_text(encoding="utf-8")))
         if path in FIRST.values():  # its first links are for GitHub: here they stand above
             text = re.sub(r"<p><a .*</p>\n", "", text, count=1)
     else:
@@ -122,6 +131,12 @@ def _made(path: Path) -> str:
     heading = HEADING.search(text)
     title = html.unescape(re.sub("<[^>]+>", "", heading[1])) if heading else path.name
     return page("website.html", text=text, title=title, chinese=".zh." in path.name or path.is_relative_to(HOME / "docs" / "zh"))
+
+
+def _linked(path: Path, part: re.Match[str]) -> str:
+    """Return the part of a chapter about its levels, with links to them if `lab play` has written them."""
+    up = os.path.relpath(HOME, path.parent) + "/" if (HOME / PAGES / site.INDEX).exists() else ""
+    return chapters.play(part["stage"], up, language=CHINESE if path.is_relative_to(HOME / "docs" / "zh") else ENGLISH)
 
 
 def followed(text: str, source: Path, folder: Path) -> tuple[str, list[Path]]:
@@ -143,7 +158,9 @@ def followed(text: str, source: Path, folder: Path) -> tuple[str, list[Path]]:
 def _draw(name: str, folder: Path) -> None:
     """Draw a run to watch, from what is kept of it."""
     into = folder / RUNS / name
-    shutil.copytree(figures.KEPT / name, into, dirs_exist_ok=True)
+    into.mkdir(parents=True, exist_ok=True)
+    for file, content in files_of(read_lines(figures.KEPT)[name]).items():
+        replace(into / file, content)
     draw_run(run_data.load(into), _picture(name))
     for made in (named(into / PAGE, language) for language in Language):
         replace(made, framed(made.read_text(encoding="utf-8"), made.relative_to(folder)).encode())

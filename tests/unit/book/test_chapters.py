@@ -15,7 +15,7 @@ from lab.paths import HOME
 from lab.report import reference
 from lab.report.run_page import report_run
 from lab.scenario import reader
-from lab.story.timeline import NEVER, DrawnGrant, DrawnLoss, Life, Timeline, load
+from lab.story.timeline import NEVER, DrawnGrant, DrawnLoss, Life, Timeline
 from tests.builders import made_run
 from tests.every import every
 from tools.book import chapters, figures, generate, translations
@@ -93,7 +93,7 @@ def test_no_chapter_without_a_stage():
 @every("one", lambda: illustrations().values())
 def test_picture_shows_its_run(one):
     """A picture shows the run that it is listed with, and what is kept of the run is no more than that."""
-    kept, picture = figures.result(one), load(one.folder / "timeline.json")
+    kept, picture = figures.result(one), figures.timeline(one)
     since, until = picture.opens
     outside = {grant.request for grant in picture.held if grant.got > until or grant.until < since}
 
@@ -103,12 +103,10 @@ def test_picture_shows_its_run(one):
     assert outside <= {fault.request for fault in picture.faults}
 
 
-def test_picture_folders():
-    """Every folder of a picture is listed, and all of them together are small."""
-    folders = {path.name for path in figures.KEPT.iterdir() if path.is_dir()}
-
-    assert folders == set(illustrations())
-    assert sum(path.stat().st_size for path in figures.KEPT.rglob("*") if path.is_file()) < SMALL_BYTES
+def test_kept_runs():
+    """Every kept run and every folder of pictures is listed."""
+    assert set(figures.results()) == set(illustrations())
+    assert {path.name for path in figures.PICTURES.iterdir() if path.is_dir()} <= set(illustrations())
 
 
 def test_contents_of_the_choices():

@@ -8,7 +8,6 @@ from click.testing import CliRunner
 from lab.errors import ExitStatus
 from lab.experiments import sweeps
 from lab.paths import REFERENCE
-from lab.report import comparison
 from tools.book import drift, generate
 from tools.book.__main__ import book as command
 from tools.book.drift import same_picture
@@ -19,19 +18,16 @@ PAGE = "<!-- generated: measures -->{}<!-- end -->"
 
 @pytest.fixture
 def book(tmp_path, monkeypatch):
-    """A book with one page and one picture, a ladder with one table, and no sweep; the table and the picture are as made."""
+    """A book with one page and one picture, and no sweep; the picture is as made."""
     monkeypatch.setattr("tools.book.__main__.HOME", tmp_path)
     monkeypatch.setattr(drift, "REFERENCE", tmp_path)
     monkeypatch.setattr(generate, "documents", lambda: [tmp_path / "page.md"])
     drawn = tmp_path / "drawn" / "one.svg"
     monkeypatch.setattr(generate, "pictures", lambda: {drawn: lambda folder: written(folder / "one.svg", "<svg/>")})
-    monkeypatch.setattr(generate, "kept_pages", dict)
     monkeypatch.setattr(sweeps, "names", list)
-    monkeypatch.setattr(comparison, "report_many", lambda runs, folder, home: [written(folder / "table.md", "1 lost")])
     written(tmp_path / "page.md", generate.fill(PAGE.format("")))
     drawn.parent.mkdir()
     written(drawn, "<svg/>")
-    written(tmp_path / "table.md", "1 lost")
     return tmp_path
 
 
@@ -41,26 +37,17 @@ def written(path, text):
 
 
 def test_what_has_drifted_is_listed(book):
-    """`python -m tools.book --check` exits with 1 and names each document, picture and table that differs; it changes none."""
+    """`python -m tools.book --check` exits with 1 and names each document and picture that differs; it changes none."""
     before = CliRunner().invoke(command, ["--check"], standalone_mode=False)
     written(book / "page.md", PAGE.format("x"))
     written(book / "drawn" / "one.svg", "<svg></svg>")
-    written(book / "table.md", "2 lost")
 
     after = CliRunner().invoke(command, ["--check"], standalone_mode=False)
 
     assert (before.return_value, before.output) == (ExitStatus.GOOD, "")
     assert after.return_value == ExitStatus.BROKEN
-    assert after.output.splitlines() == ["differs: page.md", "differs: drawn/one.svg", "differs: table.md"]
+    assert after.output.splitlines() == ["differs: page.md", "differs: drawn/one.svg"]
     assert (book / "page.md").read_text(encoding="utf-8") == PAGE.format("x")
-
-
-def test_what_is_missing_or_left_over_is_listed(book):
-    """A picture that was never kept has drifted, and so has a chart that nothing draws any more."""
-    (book / "drawn" / "one.svg").unlink()
-    written(book / "old.svg", "<svg/>")
-
-    assert [path.name for path in drift.drifted()] == ["one.svg", "old.svg"]
 
 
 def test_same_picture(tmp_path):

@@ -13,6 +13,7 @@ from lab.experiments import child_run
 from lab.experiments.child_run import WarmRuns, Worker
 from lab.paths import HOME
 from tests.command import lab
+from tests.kept_runs import folders
 
 
 @pytest.fixture(scope="module")
@@ -119,9 +120,9 @@ for one in threads: one.join()
 
 
 @pytest.mark.whole
-def test_first_verdicts_read_by_threads_at_once():
+def test_first_verdicts_read_by_threads_at_once(tmp_path):
     """Threads that are the first to read a verdict, all at once, do not end the interpreter."""
-    verdict = next((HOME / "reports" / "reference" / "runs").glob("*/verdict.json"))
+    verdict = folders(tmp_path, most=1)[0] / "verdict.json"
 
     done = [
         subprocess.run([sys.executable, "-c", TWO_THREADS_DECODE, verdict], cwd=HOME, check=False).returncode for _ in range(3)

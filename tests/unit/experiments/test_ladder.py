@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from lab.experiments import ladder
-from lab.paths import REFERENCE
 from lab.report import run_data
+from tests.kept_runs import of_ladder
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def conducted(monkeypatch, tmp_path):
     """The runs that were made, by stage and replicas, and whether each was drawn. They are the reference's, made by nobody."""
     made: list[tuple[str, int, bool]] = []
     shelf = {name: stage for name, stage in ladder.stages().items() if name in ("none", "local", "lua")}
-    known = {name: run_data.load(next(REFERENCE.glob(f"runs/*rush-{name}-*"))) for name in shelf}
+    known = {name: of_ladder(f"rush-{name}-") for name in shelf}
 
     def conduct(supervisor, stage, scenario, command, console):
         result = known[stage.name]

@@ -8,6 +8,7 @@ import pytest
 
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.loss import GrantFacts, Loss, Mechanism
+from lab.evidence.record_lines import files_of, read_lines
 from lab.judge.fact import (
     Code,
     Fact,
@@ -25,12 +26,11 @@ from lab.judge.fact import (
 )
 from lab.judge.faults import FaultOutcome
 from lab.judge.judgement import Evidence, Judgement, Violation
-from lab.paths import HOME
-from lab.report import run_data
 from tests.builders import judgement_of
 from tests.every import every
+from tests.kept_runs import CHAPTERS, LADDER
 
-REFERENCE = sorted((HOME / "reports" / "reference").rglob("verdict.json"))
+VERDICTS = [files_of(record)["verdict.json"] for path in (LADDER, CHAPTERS) for record in read_lines(path).values()]
 FACTS = GrantFacts("r1", "replica-1", 0, 1, 0, 10, 20, 30, 40, 50)
 ALL_EVIDENCE: list[Evidence] = [
     Loss(1, Mechanism.GRANTED_TWICE, FACTS, None),
@@ -92,10 +92,10 @@ def test_other_schema(schema):
         decoded(content(schema=schema, violations=0))
 
 
-@every("path", REFERENCE)
-def test_reference_files(path):
+@every("content", VERDICTS)
+def test_kept_verdicts(content):
     """Each committed verdict is read, and has the same words and figures as its file."""
-    kept, judgement = json.loads(path.read_bytes()), run_data.load(path.parent).judgement
+    kept, judgement = json.loads(content), Judgement.decode(content)
 
     assert (judgement.verdict, judgement.lost, judgement.final) == (kept["verdict"], kept["lost"], kept["final"])
     assert [one.code for one in judgement.why] == [one["code"] for one in kept["why"]]

@@ -4,11 +4,12 @@ import pytest
 
 from app.foreign.library import ALL
 from lab.errors import BadInput, ExitStatus
+from lab.evidence.record_lines import read_lines, write_lines
 from lab.evidence.run_folder import as_json
 from lab.interrupts import Interrupted
 from lab.libraries import measure as command
 from lab.libraries.measure import ToMeasure, measure
-from lab.libraries.scorecard import entries
+from lab.libraries.scorecard import RESULTS, entries
 from lab.libraries.shelf import load, names, scenarios_of
 from lab.own_lock.page import TestedCell, TestedClaim, TestedLock
 from lab.scenario import reader
@@ -48,7 +49,7 @@ def test_what_is_kept_is_small_and_whole(tested):
     assert (found.tested.command, found.tested.rounds) == ("lab scorecard pypi_redis --rounds 3", 3)
     assert found.tested.claims[0].cells[0].run == ""
     assert found.tested.claims[0].schedule == "pypi_redis-exclusive.svg"
-    assert sorted(path.name for path in folder.iterdir()) == ["index.html", "pypi_redis-exclusive.svg", "pypi_redis.json"]
+    assert sorted(path.name for path in folder.iterdir()) == ["index.html", "libraries.jsonl", "pypi_redis-exclusive.svg"]
 
 
 def test_resume_measures_only_the_rest(tested, capsys):
@@ -97,7 +98,7 @@ def test_time_that_is_left(tested, capsys):
     measure(ToMeasure(TWO, out=folder))
     assert "min left" not in capsys.readouterr().out.splitlines()[0]
     kept(folder, "pypi_redis", TestedLock(lock="x", stage="x", took_s=120))
-    (folder / "pypi_etcd3gw.json").unlink()
+    write_lines(folder / RESULTS, {"pypi_redis": read_lines(folder / RESULTS)["pypi_redis"]})
     measure(ToMeasure(TWO, out=folder))
     assert capsys.readouterr().out.splitlines()[0].endswith(", about 4 min left")
 

@@ -6,7 +6,6 @@ from lab.language import Language
 from lab.libraries import scorecard
 from lab.own_lock.page import TestedCell, TestedClaim, TestedLock
 from tests.scorecards import kept
-from tools.book import drift, generate
 
 BROKEN, ADMITTED, SHORT = "libraries_broken", "libraries_admitted", "libraries"
 
@@ -89,21 +88,3 @@ def test_refusal_of_the_explorer_has_its_reason(folder):
 
     assert "not looked at: its lock is in a program of its own" in made(SHORT)
     assert "Not its defaults: the pool has 5 threads." in made("library_claims")
-
-
-def test_document_and_page_drift(folder, tmp_path):
-    """The page is kept with the results. When a result changes, both differ from what is made now."""
-    document = tmp_path / "libraries.md"
-    kept(folder, "pypi_redis", lock(TestedClaim(claim="exclusive", cells=[cell("rush", "exclusive", 0, KEPT=3)])))
-    document.write_text(generate.fill("<!-- generated: libraries --><!-- end -->"), encoding="utf-8")
-    (page,) = scorecard.pages()
-    scorecard.write_page(folder, folder)
-
-    def drifted() -> list[bool]:
-        scorecard.kept.cache_clear()
-        text = document.read_text(encoding="utf-8")
-        return [generate.fill(text) != text, not drift.is_drawn_so(page, scorecard.pages()[page])]
-
-    assert drifted() == [False, False]
-    kept(folder, "pypi_redis", lock(TestedClaim(claim="exclusive", cells=[cell("rush", "exclusive", 5, BROKEN=3)])))
-    assert drifted() == [True, True]

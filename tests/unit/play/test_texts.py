@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import pytest
@@ -14,14 +13,11 @@ from lab.explore.code.program import Task
 from lab.explore.questions import TTL_MS, Question
 from lab.explore.search.event import Budget
 from lab.language import exactly, phrases
-from lab.paths import REFERENCE
 from lab.play import own_levels
 from lab.play.levels import LEVELS, LevelKind
 from lab.play.page import TITLE, index_page
 from lab.play.texts import TEMPLATES, Said, both, chinese, faults, label, said, said_by, table
-from tests.every import every
 
-PAGES = sorted((REFERENCE / "play").glob("*.html"))
 SCRIPTS = ("play_language.js", "play.js", "play_index.js")
 WRITTEN = re.compile(r'\b(?:both|label)\("([^"]+)"')  # a text that a template writes
 OF_TEMPLATES = [
@@ -30,7 +26,6 @@ OF_TEMPLATES = [
 LESSONS = [level.lesson for level in LEVELS]
 WHOLE = sorted({*OF_TEMPLATES, *said_by(*SCRIPTS), *LESSONS, *(kind.value for kind in LevelKind), TITLE})
 ENGLISH = re.compile(r"[A-Za-z’]+ [a-z’]+")  # two words in a row
-COMMAND = re.compile(r"发送 .*。$")  # a command stays as it is
 
 
 def places(text):
@@ -72,62 +67,6 @@ def test_scripts_write_all_texts_by_say(name):
     ]
 
     assert [one for one in prose if one != '"use strict"' and not one[1:].startswith(("lab replay ", "chip ", "#levels "))] == []
-
-
-class Texts(HTMLParser):
-    """The texts of a page that a Chinese reader sees."""
-
-    SILENT = ("script", "style", "code", "kbd", "noscript", "title")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inside: list[tuple[str, bool]] = []
-        self.texts: list[str] = []
-
-    def handle_starttag(self, tag, attrs):
-        names = (dict(attrs).get("class") or "").split()
-        if tag not in ("meta", "link", "input", "br"):
-            self.inside.append((tag, tag in self.SILENT or "en" in names or "code" in names))
-
-    def handle_endtag(self, tag):
-        if tag not in ("meta", "link", "input", "br"):
-            self.inside.pop()
-
-    def handle_data(self, data):
-        if not any(silent for _, silent in self.inside):
-            self.texts.append(data)
-
-
-@every("path", PAGES)
-def test_kept_page(path):
-    """A kept page shows no English sentence to a Chinese reader, its labels included; code and commands stay."""
-    text = path.read_text(encoding="utf-8")
-    page = Texts()
-    page.feed(text)
-
-    assert [one for one in page.texts if ENGLISH.search(one) or one.strip() == "."] == []
-    assert len(re.findall(r"aria-label=", text)) == len(
-        re.findall(r'aria-label="[^"]*" data-en="[^"]*" data-zh="[^"A-Z]*[AB]?[^"A-Z]*"', text)
-    )
-
-
-@every("path", [path for path in PAGES if path.stem != "index"])
-def test_table_of_a_kept_page(path):
-    """A kept page has the Chinese of each sentence that its scripts can write."""
-    tables = {
-        name: json.loads(data)
-        for name, data in re.findall(
-            r'<script type="application/json" id="(\w+)">(.*?)</script>', path.read_text("utf-8"), re.DOTALL
-        )
-    }
-    level, zh = tables["data"], tables["zh"]
-    mechanisms = [mechanism for finding in level["findings"] for _, mechanism in finding]
-    truths = [truth for *_, truth in level["panes"] if truth]
-    promises = [promise for promise, _ in level["promises"].values()]
-    texts = {*level["sentences"], *mechanisms, *truths, *promises, level["lesson"], *said_by("play_language.js", "play.js")}
-
-    assert sorted(texts - zh.keys()) == []
-    assert [one for one in zh.values() if ENGLISH.search(COMMAND.sub("", re.sub(r"`[^`]*`", "", one)))] == []
 
 
 def test_goals_of_own_levels():

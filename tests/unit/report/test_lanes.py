@@ -3,14 +3,12 @@
 import json
 import re
 from functools import cache
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from app.journal import Refusal, Released, Renewed, Started
 from lab.language import Language
-from lab.paths import REFERENCE
 from lab.report.lanes.drawing import compose, for_page, still
 from lab.report.lanes.grants import cast, named
 from lab.report.lanes.pen import TALL, Pen, width
@@ -20,23 +18,23 @@ from lab.story import from_run, say
 from lab.story.happening import Kind
 from lab.story.say_run import LONGEST
 from lab.story.say_run import title as finding
-from lab.story.timeline import Timeline, load
+from lab.story.timeline import Timeline
 from tests.builders import MS, outlived, picture_of
 from tests.every import every
+from tests.kept_runs import timelines
 
-KEPT = sorted(path.parent for path in (REFERENCE / "chapters").glob("*/timeline.json"))
+KEPT = timelines()
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBER = re.compile(r"-?[\d.]+")
 PROSE = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
 A_NAME = re.compile(r"\W+")
-each_picture = every("folder", KEPT)
+each_picture = every("name", KEPT)
 
 
 @cache
-def kept(folder: Path) -> tuple[Timeline, str, Pen]:
+def kept(name: str) -> tuple[Timeline, str, Pen]:
     """Return a kept picture, its title, and the pen that drew it."""
-    picture = load(folder / "timeline.json")
-    assert picture is not None
+    picture = KEPT[name]
     return picture, finding(picture), drawn(picture)
 
 
@@ -45,9 +43,9 @@ def drawn(picture: Timeline) -> Pen:
 
 
 @each_picture
-def test_view_has_what_the_title_names(folder):
+def test_view_has_what_the_title_names(name):
     """The title is short, and each request that it names has a label. No label covers another, and none is cut off."""
-    picture, title, pen = kept(folder)
+    picture, title, pen = kept(name)
 
     assert len(title) <= LONGEST
     assert [request for request in named(picture) if not any(request in A_NAME.split(text) for text in pen.texts)] == [], title
@@ -56,9 +54,9 @@ def test_view_has_what_the_title_names(folder):
 
 
 @each_picture
-def test_texts_are_within_the_picture(folder):
+def test_texts_are_within_the_picture(name):
     """Titles and the legend are within the picture, and the legend begins below the lanes."""
-    picture, _, pen = kept(folder)
+    picture, _, pen = kept(name)
     drawn = ET.fromstring(still(picture, "conditions"))  # noqa: S314 - the lab's own picture
 
     outside = [
@@ -73,9 +71,9 @@ def test_texts_are_within_the_picture(folder):
 
 
 @each_picture
-def test_chinese_drawing(folder):
+def test_chinese_drawing(name):
     """A drawing in Chinese has no English prose, and is otherwise the same: as many marks in the legend."""
-    picture, _, pen = kept(folder)
+    picture, _, pen = kept(name)
     drawn = ET.fromstring(still(picture, "", Language.CHINESE))  # noqa: S314 - the lab's own picture
 
     texts = [text.text or "" for text in drawn.iter(f"{SVG}text")]
@@ -97,9 +95,9 @@ def test_a_label_lies_on_no_sign_if_possible():
 
 
 @each_picture
-def test_page_opens_on_the_still_picture(folder):
+def test_page_opens_on_the_still_picture(name):
     """The first view of a page writes what the still picture writes, and explains the same marks and more."""
-    picture, _, pen = kept(folder)
+    picture, _, pen = kept(name)
 
     whole = compose(picture, whole=True)
 
@@ -123,16 +121,16 @@ def test_page_has_what_lies_outside_the_view(made):
     assert len(still(picture, "").encode()) < 0.2 * len(page.lanes + page.facts)
 
 
-def refused_by_fence() -> list[Path]:
+def refused_by_fence() -> list[str]:
     """Return the pictures whose title gives the fence for which the resource refused a write."""
     kinds = {Kind.FENCE_OLDER, Kind.FENCE_OF_ANOTHER}
-    return [folder for folder in KEPT if kinds & {one.kind for one in from_run.title(kept(folder)[0])}]
+    return [name for name in KEPT if kinds & {one.kind for one in from_run.title(kept(name)[0])}]
 
 
-@every("folder", refused_by_fence)
-def test_refused_write_is_in_view(folder):
+@every("name", refused_by_fence)
+def test_refused_write_is_in_view(name):
     """The write that the resource refused is drawn, with its fence."""
-    picture, _, pen = kept(folder)
+    picture, _, pen = kept(name)
 
     refused = next(held for held in picture.held if held.is_refused)
     own, seen = refused.fences

@@ -13,12 +13,12 @@ from lab.evidence.run_folder import save
 from lab.experiments.matrix_round import count
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import weigh
-from lab.paths import REFERENCE
 from lab.report import comparison, matrix_page, site
 from lab.report.matrix import Cell, Origin, in_short, lost_otherwise
 from lab.report.terminal import summarise
 from lab.story import say
 from tests.builders import findings_of_ten, record_of_ten
+from tests.kept_runs import folders
 from tests.pages import cells_of, rows_of
 
 LATE = Mechanism.TTL_OVER_IN_WORK
@@ -27,7 +27,6 @@ CELLS = [
     Cell(stage="uuid", scenario="rush", claim="exclusive", verdict="KEPT", lost=3, run="one", reason="why"),
     Cell(stage="none", scenario="rush", claim="exclusive", verdict="ADMITTED", lost=9),
 ]
-RUN = min(REFERENCE.glob("runs/*-lua-*"))
 
 
 def kept_next_to_losses(**outcomes):
@@ -75,8 +74,7 @@ def test_matrix_page_marks_it(tmp_path):
 @pytest.fixture
 def reports(tmp_path):
     """The folder of a run that kept its promise next to losses."""
-    folder = tmp_path / "runs" / RUN.name
-    shutil.copytree(RUN, folder)
+    (folder,) = folders(tmp_path / "runs", "rush-lua-")
     judgement = msgspec.json.decode((folder / "verdict.json").read_bytes())
     save(folder / "verdict.json", judgement | {"lost": 3, "final": judgement["final"] - 3})
     return tmp_path
@@ -95,7 +93,7 @@ def test_site_marks_it(reports):
 
 
 def test_comparison_marks_it(reports, undrawn):
-    page, *_ = comparison.report_many([reports / "runs" / RUN.name, min(RUN.parent.iterdir())], reports)
+    page, *_ = comparison.report_many([*(reports / "runs").iterdir(), *folders(reports / "more", "rush-none-")], reports)
 
     assert '<td class="KEPT otherwise">KEPT, 3 lost otherwise</td>' in page.read_text(encoding="utf-8")
 
@@ -111,8 +109,7 @@ def test_later_round_shows_what_it_lost():
 
 def test_ladder_bar_is_that_of_the_writes(tmp_path):
     """Where retries wrote again, the bar shows the share of all writes that is in the counter, not only red."""
-    (run,) = REFERENCE.glob("runs/*-setnx_no_else-*")
-    shutil.copytree(run, tmp_path / "ladder-20990101T000000Z" / "runs" / run.name)
+    (run,) = folders(tmp_path / "ladder-20990101T000000Z" / "runs", "-setnx_no_else-")
 
     text = site.write(tmp_path).read_text(encoding="utf-8")
 

@@ -10,10 +10,7 @@ from app.locks import stages
 from lab.evidence import run_folder
 from lab.evidence.run_record import Ending
 from lab.judge.verdict import judge
-from lab.language import Language
-from lab.paths import REFERENCE
 from lab.report import comparison, reference, run_page
-from lab.report.html import named
 from tests.builders import made_run
 from tests.pages import assert_self_contained
 
@@ -102,15 +99,3 @@ def test_reference_holds_the_ladder():
     assert run == wanted
     assert all(result.record.ended is Ending.COMPLETE and result.judgement.exit_status == 0 for result in results)
     assert all(result.judgement.requests == 5000 for result in results)
-
-
-def test_comparisons_have_ways_home():
-    """The page of the reference leads to its other pages and to the lab; those of its sweeps lead to it, in each language."""
-    for language in Language:
-        page = named(REFERENCE / "index.html", language)
-        ways = re.findall(r'<a href="([^"]+)"', page.read_text(encoding="utf-8").partition("<h1>")[0])
-        assert [way for way in ways if not (REFERENCE / way.partition("?")[0]).is_file()] == []
-        assert {way.partition("/")[0] for way in ways} >= {"..", "matrix", "libraries", "play", "sweep-retry"}
-        for sweep in REFERENCE.glob("sweep-*"):
-            text = named(sweep / "index.html", language).read_text(encoding="utf-8")
-            assert f'<a href="../{page.name}">' in text

@@ -6,12 +6,13 @@ import msgspec
 import pytest
 
 from lab.paths import REFERENCE
-from lab.report import comparison, reference, run_data
+from lab.report import reference, run_data
 from lab.report.charts import asks, speeds, waits
 from lab.report.family_dots import families
 from lab.report.run_data import repeat_of, rounds_in, write_rounds
 from lab.report.statistics import mean, mean_of_ratios
 from tests.every import every
+from tests.kept_runs import of_ladder
 
 SAMPLES = [3.0, 4.0, 4.5, 7.0, 9.0]
 
@@ -56,9 +57,7 @@ def test_rounds_are_kept(tmp_path):
 
 def test_results_get_their_rounds():
     """A result whose run is in a round gets all rounds of its stage, not those of another stage or number of replicas."""
-    lua, none, alone = (
-        run_data.load(next(REFERENCE.glob(f"runs/*-{name}-*"))) for name in ("rush-lua", "rush-none", "one_replica-none")
-    )
+    lua, none, alone = (of_ladder(f"-{name}-") for name in ("rush-lua", "rush-none", "one_replica-none"))
     known = [*rounds_of(lua, 3), *rounds_of(none, 2), *rounds_of(alone, 1)]
 
     run_data.with_rounds([lua, none, alone], known)
@@ -71,14 +70,14 @@ def test_results_get_their_rounds():
 
 def test_reference_rounds_are_of_its_ladder():
     """The first round of the reference is its ladder."""
-    runs = {folder.name for folder in comparison.runs_in(REFERENCE)}
+    runs = {*run_data.kept(REFERENCE / run_data.KEPT)}
 
     assert {one.run for one in rounds_in(REFERENCE) if one.round == 1} <= runs
 
 
 def test_speeds_are_paired_by_round():
     """The ratio of two speeds is taken round by round: a slow round of the machine meets both."""
-    lua, incr = (run_data.load(next(REFERENCE.glob(f"runs/*-{name}-*"))) for name in ("lua", "incr"))
+    lua, incr = (of_ladder(f"-{name}-") for name in ("lua", "incr"))
     lua.rounds, incr.rounds = rounds_of(lua, 3), rounds_of(incr, 3)
     for one, other in zip(lua.rounds, incr.rounds, strict=True):
         one.duration_s, other.duration_s = other.duration_s * 4, other.duration_s

@@ -14,13 +14,12 @@ from lab.explore.search.in_words import ORDINALS, name_of
 from lab.judge.fact import Code
 from lab.judge.judgement import Verdict
 from lab.language import Language
-from lab.paths import REFERENCE
 from lab.scenario.faults import faults
 from lab.story import say, say_run
 from lab.story.happening import Happening, Kind
 from lab.story.steps import AFTER_CHECK, IN_RELEASE, steps
-from lab.story.timeline import load
 from tests.every import every
+from tests.kept_runs import timelines
 from tests.stories import LOST
 
 ENGLISH, CHINESE = Language
@@ -84,10 +83,9 @@ def test_tokens():
 
 
 @every("language", Language)
-@every("folder", lambda: sorted((REFERENCE / "chapters").glob("*/timeline.json")))
-def test_each_kept_run_is_said(folder, language):
+@every("picture", lambda: timelines().values())
+def test_each_kept_run_is_said(picture, language):
     """The caption, the title and the steps of each kept run have no open place, and no prose of the other language."""
-    picture = load(folder)
     found = steps(picture)
     said = [say_run.caption(picture, language), say_run.title(picture, language)]
     said += [one["sentence"] for one in say_run.page_of_steps(found, language)["said"]] if found else []

@@ -1,13 +1,13 @@
 """A loss in at most six steps, as facts, from histories made by hand and from the kept runs of the book."""
 
-from lab.paths import REFERENCE
 from lab.story.happening import Kind
 from lab.story.steps import MOST, WRITE, Line, StepsOfLoss, of_focus, steps
-from lab.story.timeline import NEVER, load
+from lab.story.timeline import NEVER
 from tests.builders import outlived, picture_of, stolen
 from tests.every import every
+from tests.kept_runs import timelines
 
-KEPT = sorted((REFERENCE / "chapters").glob("*/timeline.json"))
+KEPT = timelines()
 
 
 def happened(found: StepsOfLoss) -> list[list[tuple[Kind, str]]]:
@@ -161,12 +161,12 @@ def test_the_loss_of_the_fault_comes_first(made):
 
 
 def kept() -> dict[str, StepsOfLoss]:
-    found = {path.parent.name: steps(load(path)) for path in KEPT}
+    found = {name: steps(picture) for name, picture in KEPT.items()}
     return {name: one for name, one in found.items() if one is not None}
 
 
 def test_each_kept_loss_has_steps():
-    assert set(kept()) == {path.parent.name for path in KEPT if (picture := load(path)).lost and picture.losses} != set()
+    assert set(kept()) == {name for name, picture in KEPT.items() if picture.lost and picture.losses} != set()
 
 
 @every("name", kept)

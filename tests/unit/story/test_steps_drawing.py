@@ -8,18 +8,15 @@ import pytest
 
 from lab.evidence.fault_record import Effect
 from lab.language import Language
-from lab.paths import REFERENCE
 from lab.story import say_run, steps_drawing
 from lab.story.happening import Kind
 from lab.story.steps import steps, steps_of_run
-from lab.story.timeline import load
 from lab.text import letters_of
 from tests.builders import picture_of
 from tests.every import every
+from tests.kept_runs import timelines
 
-KEPT = {
-    path.parent.name: found for path in sorted((REFERENCE / "chapters").glob("*/timeline.json")) if (found := steps(load(path)))
-}
+KEPT = {name: found for name, picture in timelines().items() if (found := steps(picture))}
 SVG = "{http://www.w3.org/2000/svg}"
 # the width of a letter, in pixels
 WIDE = {"font-size:16px": 8.4, "font-size:14px": 8, "font-size:12px;font-weight:bold": 7.4, "font-size:12px": 6.2}

@@ -67,12 +67,11 @@ QUESTION = {"text": "Who?", "text_zh": "谁？", "choices": ["A"], "choices_zh":
     ("do", "ask", "why"),
     [
         ("dance none", [], "there is no action 'dance'"),
-        ("open reports/none.html", [], "there is no page reports/none.html"),
         ("run rush --stage none", [], "1 runs need as many questions, not 0"),
         ("run rush --stage none", [QUESTION], "as many as those of the claim: it loses none"),
     ],
 )
 def test_wrong_step_is_refused(do, ask, why):
-    """An unknown action, a page that is not there, and a run without its question or choices are refused by the step's title."""
+    """An unknown action and a run without its question or choices are refused by the step's title."""
     with pytest.raises(BadInput, match=f"A step: .*{why}"):
         lesson._checked(STEP | {"do": [do], "ask": ask})

@@ -1,0 +1,23 @@
+"""The pages of all levels of the book, written once for all tests that play them: it takes some 40 seconds of a processor."""
+
+import fcntl
+from pathlib import Path
+
+import pytest
+
+from lab.explore.server import redis_server
+from lab.play.levels import LEVELS
+from lab.play.page import write
+
+
+@pytest.fixture(scope="session")
+def levels(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """Return the folder of the pages; the first worker that needs it writes them."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "levels"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "index.html").exists():  # the last file that is written
+            with redis_server() as real:
+                write(LEVELS, real, folder, "")
+    return folder

@@ -1,0 +1,171 @@
+"""The levels of the book: what a page holds agrees with itself and with the shelf of levels."""
+
+import base64
+import hashlib
+import json
+import re
+from collections import deque
+from html.parser import HTMLParser
+from pathlib import Path
+
+from lab.explore.search.event import parse
+from lab.play.levels import LEVELS, LevelKind
+from lab.play.page import MOST_BYTES
+from lab.play.texts import said_by
+from tests.every import every
+from tests.pages import assert_self_contained
+
+NAMES = [level.name for level in LEVELS]
+ENGLISH = re.compile(r"[A-Za-z’]+ [a-z’]+")  # two words in a row
+COMMAND = re.compile(r"发送 .*。$")  # a command stays as it is
+
+
+def text_of(levels: Path, name: str) -> str:
+    return (levels / f"{name}.html").read_text(encoding="utf-8")
+
+
+def data(levels: Path, name: str) -> dict:
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text_of(levels, name), re.DOTALL)[1])
+
+
+def moves(level, state):
+    flat = level["moves"][state]
+    return [flat[place : place + 4] for place in range(0, len(flat), 4)]
+
+
+def reaches(level, move):
+    return any(claim in level["goal"] for claim, _ in level["findings"][move[3]])
+
+
+@every("name", ["index", *NAMES])
+def test_the_policy_allows_what_is_in_the_page(levels, name):
+    """A page is one file of at most 160 KB. Its policy names each style and script by its hash, and allows nothing else."""
+    text = text_of(levels, name)
+    assert (levels / f"{name}.html").stat().st_size <= MOST_BYTES
+    assert_self_contained(levels / f"{name}.html")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    inside = re.findall(r"<(style|script)>(.*?)</\1>", text, re.DOTALL)
+
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    hashes = {base64.b64encode(hashlib.sha256(content.encode()).digest()).decode() for _, content in inside}
+    assert hashes == set(re.findall(r"'sha256-([^']*)'", policy))
+
+
+@every("name", NAMES)
+def test_the_distances_are_right(levels, name):
+    """The distance of a state is the number of events of a shortest way to the goal, searched forwards; -1 without a way."""
+    level = data(levels, name)
+
+    for state in range(0, len(level["states"]), 7):
+        assert level["states"][state][-1] == shortest_way(level, state)
+    assert level["states"][0][-1] == (level["par"] or -1)
+
+
+def shortest_way(level, start):
+    far = {start: 0}
+    queue = deque([start])
+    while queue:
+        state = queue.popleft()
+        if any(reaches(level, move) for move in moves(level, state)):
+            return far[state] + 1
+        for _, after, _, _ in moves(level, state):
+            if after not in far:
+                far[after] = far[state] + 1
+                queue.append(after)
+    return -1
+
+
+@every("name", NAMES)
+def test_the_shortest_schedule_is_in_the_graph(levels, name):
+    """The shortest schedule can be played, has as many events as the page states, and only its last event reaches the goal."""
+    level = data(levels, name)
+    state, reached = 0, []
+    for event in map(str, parse(level["shortest"])):
+        move = next(move for move in moves(level, state) if level["events"][move[0]] == event)
+        reached.append(reaches(level, move))
+        state = move[1]
+
+    assert len(reached) == level["par"]
+    assert reached == [False] * (level["par"] - 1) + [True] * bool(level["par"])
+
+
+@every("level", LEVELS)
+def test_a_level_asks_what_its_page_answers(levels, level):
+    """A claim to break can be broken; moves are given where they are to be played again; the counts fit."""
+    kept = data(levels, level.name)
+
+    assert kept["kind"] == level.kind.name
+    assert kept["goal"] == [claim.name for claim in level.claims]
+    assert 0 <= kept["breaking"] <= kept["schedules"]
+    assert bool(kept["breaking"]) == bool(kept["par"])
+    assert kept["par"] or level.kind is not LevelKind.BREAK
+    assert kept["given"] == (data(levels, level.moves_of)["shortest"] if level.moves_of else "")
+
+
+@every("name", NAMES)
+def test_the_next_line_is_in_the_page(levels, name):
+    """Each command that a client sends next belongs to a line that the page shows."""
+    text = text_of(levels, name)
+    for _, _, threads, _, _ in data(levels, name)["panes"]:
+        for _, kind, command, line, work_line, _ in threads:
+            if kind == "command":
+                assert line or work_line, command
+                assert not line or f'<li class="matters" data-line="{line}"' in text
+                assert not work_line or f'<li class="matters" data-work="{work_line}"' in text
+
+
+class Texts(HTMLParser):
+    """The texts of a page that a Chinese reader sees."""
+
+    SILENT = ("script", "style", "code", "kbd", "noscript", "title")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside: list[tuple[str, bool]] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        names = (dict(attrs).get("class") or "").split()
+        if tag not in ("meta", "link", "input", "br"):
+            self.inside.append((tag, tag in self.SILENT or "en" in names or "code" in names))
+
+    def handle_endtag(self, tag):
+        if tag not in ("meta", "link", "input", "br"):
+            self.inside.pop()
+
+    def handle_data(self, data):
+        if not any(silent for _, silent in self.inside):
+            self.texts.append(data)
+
+
+@every("name", ["index", *NAMES])
+def test_chinese_page(levels, name):
+    """A page shows no English sentence to a Chinese reader, its labels included; code and commands stay."""
+    text = text_of(levels, name)
+    page = Texts()
+    page.feed(text)
+
+    assert [one for one in page.texts if ENGLISH.search(one) or one.strip() == "."] == []
+    assert len(re.findall(r"aria-label=", text)) == len(
+        re.findall(r'aria-label="[^"]*" data-en="[^"]*" data-zh="[^"A-Z]*[AB]?[^"A-Z]*"', text)
+    )
+
+
+@every("name", NAMES)
+def test_chinese_table_of_a_page(levels, name):
+    """A page has the Chinese of each sentence that its scripts can write."""
+    tables = {
+        name: json.loads(data)
+        for name, data in re.findall(
+            r'<script type="application/json" id="(\w+)">(.*?)</script>', text_of(levels, name), re.DOTALL
+        )
+    }
+    level, zh = tables["data"], tables["zh"]
+    mechanisms = [mechanism for finding in level["findings"] for _, mechanism in finding]
+    truths = [truth for *_, truth in level["panes"] if truth]
+    promises = [promise for promise, _ in level["promises"].values()]
+    texts = {*level["sentences"], *mechanisms, *truths, *promises, level["lesson"], *said_by("play_language.js", "play.js")}
+
+    assert sorted(texts - zh.keys()) == []
+    assert [one for one in zh.values() if ENGLISH.search(COMMAND.sub("", re.sub(r"`[^`]*`", "", one)))] == []
