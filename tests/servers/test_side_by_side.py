@@ -1,0 +1,89 @@
+"""Labs that start, run and are killed side by side: no request of one reaches a server of another.
+
+They have so few ports that the next lab gets those of a lab that was killed the moment before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lab.servers.ports import IN_A_BLOCK, PORTS
+from tests.command import gone
+
+AT_ONCE = 3
+BLOCKS = 2 * AT_ONCE  # a lab that was killed holds its block until all of it has ended
+LATEST_S = 6.0
+REQUESTS = 40
+LAB = f"""
+from lab.servers import ports
+ports.PORTS = range({PORTS.stop - BLOCKS * IN_A_BLOCK}, {PORTS.stop})
+from lab.cli import main
+main()
+"""
+COMMAND = ("run", "rush", "--stage", "lua", "--requests", str(REQUESTS), "--users", "8", "--no-draw", "--json")
+# what Redis, nginx and gunicorn write to their logs about a client that speaks to the wrong server
+FOREIGN = ("SECURITY ATTACK", "invalid method", "invalid request", "Invalid request", "Invalid HTTP")
+
+
+def made(folder: Path, seed: int) -> str:
+    """Start a lab, and kill it, or its supervisor, or both, at a random moment; or let it end. Return how it ended."""
+    chance = random.Random(seed)
+    killed = chance.choice([(), (), (), ("lab",), ("supervisor",), ("lab", "supervisor"), ("supervisor", "lab")])
+    folder.mkdir()
+    with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
+        process = psutil.Popen([sys.executable, "-c", LAB, *COMMAND], cwd=folder, stdout=out, stderr=err)
+    if not killed:
+        return f"ended with {process.wait(120)}"
+    with contextlib.suppress(psutil.TimeoutExpired, subprocess.TimeoutExpired):
+        return f"ended with {process.wait(chance.uniform(0.2, LATEST_S))}"
+    family = process.children(recursive=True)
+    supervisor = [one for one in family if "supervisor_process.py" in " ".join(one.cmdline())]
+    for one in killed:
+        for victim in [process] if one == "lab" else supervisor:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                victim.kill()
+    process.wait(120)
+    assert gone(family)
+    return f"killed: {' and '.join(killed)}"
+
+
+def strange(folder: Path) -> list[str]:
+    """Return what shows that somebody else's requests reached a server of this lab."""
+    found = []
+    runs = [one for one in folder.glob("reports/runs/*") if not one.is_symlink()]
+    for log in [log for run in runs for log in run.glob("logs/**/*")]:
+        if log.is_file():
+            text = log.read_text(encoding="utf-8", errors="replace")
+            found += [f"{log}: {line}" for line in text.splitlines() if any(word in line for word in FOREIGN)]
+    for events in [events for run in runs for events in run.glob("server.jsonl")]:
+        run = events.parent.name.lstrip(".").removesuffix(".part")
+        keys = {json.loads(line)["key"] for line in events.read_text(encoding="utf-8").splitlines() if line.endswith("}")}
+        found += [f"{events}: {key}" for key in keys if not key.startswith(f"lab:{run}:")]
+    with contextlib.suppress(ValueError):
+        verdict = json.loads((folder / "out").read_text(encoding="utf-8"))
+        found += [f"{folder}: {one}" for one in verdict["why"] if one["code"] == "unseen_commands"]
+        if (folder / "reports" / "runs" / "latest" / "run.json").exists() and not any(verdict["why"]):
+            counted = verdict["final"], verdict["acknowledged"], verdict["lost"]
+            found += [f"{folder}: {counted}"] if counted != (REQUESTS, REQUESTS, 0) else []
+    return found
+
+
+@pytest.mark.parametrize("number", [8, pytest.param(100, marks=pytest.mark.trial)])
+def test_no_request_reaches_another_lab(tmp_path, number):
+    """Of labs that are started and killed side by side, no request reaches a server of another, and no port stays taken."""
+    with ThreadPoolExecutor(AT_ONCE) as several:
+        ends = list(several.map(lambda seed: made(tmp_path / str(seed), seed), range(number)))
+
+    print(*(f"{seed}: {end}" for seed, end in enumerate(ends)), sep="\n")
+    assert {end for end in ends if end.startswith("ended")} <= {"ended with 0", "ended with 3", "ended with 130"}
+    assert sum(end.startswith("ended with 0") for end in ends) >= number / 6
+    assert [line for seed in range(number) for line in strange(tmp_path / str(seed))] == []
