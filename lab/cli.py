@@ -12,7 +12,7 @@ import click
 from lab.commands.exit_status import attach, final_status, status_of
 from lab.commands.options import Whole, command_line, scenario_options, server_options, shown
 from lab.errors import MEANINGS, ExitStatus, choose_from
-from lab.interrupts import ignore_signals, raise_on_signals
+from lab.interrupts import end_with_lab, ignore_signals, raise_on_signals
 from lab.paths import has_a_place
 from lab.scenario.options import OPTIONS
 from lab.text import counted
@@ -254,6 +254,7 @@ def give_class(step: int, **page: Any) -> int:
 
 def main() -> None:
     """Run the command line and end with its exit status (``ExitStatus``)."""
+    end_with_lab()
     output = attach()
     if not has_a_place():
         sys.exit(final_status(output, ExitStatus.BAD_INPUT))

@@ -8,6 +8,8 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkProcess
@@ -123,6 +125,30 @@ def end_with_parent() -> None:
     """Let the kernel kill this process when its parent ends. Do nothing where the system cannot do that."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+PARENT = "LAB_PARENT"  # in the environment of a lab that this process starts: the pid of this process
+LOOK_EVERY_S = 0.2
+
+
+def with_parent(**more: str) -> dict[str, str]:
+    """Return the environment of another lab, which then ends with this process, however this one ends."""
+    return os.environ | {PARENT: str(os.getpid())} | more
+
+
+def end_with_lab() -> None:
+    """If another lab has started this process, kill it as soon as that lab is gone. Its supervisor then ends its servers.
+
+    The kernel's signal at the death of a parent would not do: it comes at the end of the thread that started this process.
+    """
+    if (parent := os.environ.pop(PARENT, "")).isdigit():  # popped: the processes below this one have another parent
+        threading.Thread(target=_watch, args=(int(parent),), name="parent", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(LOOK_EVERY_S)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def forked(target: Callable[..., object], *about: Any) -> tuple[ForkProcess, Connection]:

@@ -14,6 +14,7 @@ from typing import IO, cast
 import msgspec
 
 from lab.errors import ExitStatus, NothingShown
+from lab.interrupts import with_parent
 from lab.judge.judgement import Judgement
 from lab.paths import INSTALLED
 
@@ -30,14 +31,21 @@ class Worker:
 
     def __init__(self) -> None:
         self.left = RUNS_OF_A_WORKER
+        self._is_busy = False
         self._process = subprocess.Popen(
-            [*LAB, "worker"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            [*LAB, "worker"],
+            text=True,
+            env=with_parent(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C reaches only this process, which then interrupts its workers once
         )
 
-    def execute(self, words: Sequence[str], cwd: Path) -> tuple[int, str, str]:
+    def execute(self, words: Sequence[str], cwd: Path, within_s: float = SLOWEST_S) -> tuple[int, str, str]:
         """Execute a command line of the lab in a folder. Return its exit status, output and errors. Raises NothingShown."""
-        self.left -= 1
-        late = threading.Timer(SLOWEST_S, self._process.kill)
+        self.left, self._is_busy = self.left - 1, True
+        late = threading.Timer(within_s, self._process.kill)
         late.start()
         try:
             lines, answers = cast(IO[str], self._process.stdin), cast(IO[str], self._process.stdout)
@@ -46,14 +54,21 @@ class Worker:
             answer = json.loads(answers.readline())
         except (OSError, ValueError):
             raise NothingShown(
-                f"lab {' '.join(words)} was ended: it took longer than {SLOWEST_S} s, or its process was killed"
+                f"lab {' '.join(words)} was ended: it took longer than {within_s} s, or its process was killed"
             ) from None
         finally:
             late.cancel()
+        self._is_busy = False
         return answer["status"], answer["out"], answer["err"]
+
+    def interrupt(self) -> None:
+        """Let the run in progress end as interrupted, if there is one: its record is kept."""
+        if self._is_busy:
+            self._process.terminate()
 
     def close(self) -> None:
         """End the process."""
+        self.interrupt()
         with contextlib.suppress(OSError):
             cast(IO[str], self._process.stdin).close()
         cast(IO[str], self._process.stdout).close()
@@ -65,16 +80,19 @@ class WarmRuns:
 
     def __init__(self) -> None:
         self._idle: list[Worker] = []
+        self._busy: set[Worker] = set()
         self._one_at_a_time = threading.Lock()
 
-    def execute(self, words: Sequence[str], cwd: Path) -> tuple[int, str, str]:
+    def execute(self, words: Sequence[str], cwd: Path, within_s: float = SLOWEST_S) -> tuple[int, str, str]:
         """Execute a command line of the lab in a folder. Return its exit status, output and errors. Raises NothingShown."""
         worker = self._take()
         try:
-            done = worker.execute(words, cwd)
+            done = worker.execute(words, cwd, within_s)
         except BaseException:
             worker.close()
             raise
+        finally:
+            self._busy.remove(worker)
         if worker.left and done[0] != ExitStatus.INTERRUPTED:  # an interrupt ends a worker
             self._idle.append(worker)
         else:
@@ -84,7 +102,14 @@ class WarmRuns:
     def _take(self) -> Worker:
         """Return an idle worker; a new one where none is idle."""
         with self._one_at_a_time:
-            return self._idle.pop() if self._idle else Worker()
+            worker = self._idle.pop() if self._idle else Worker()
+            self._busy.add(worker)
+            return worker
+
+    def interrupt(self) -> None:
+        """Let all runs in progress end as interrupted."""
+        for worker in [*self._busy]:
+            worker.interrupt()
 
     def close(self) -> None:
         """End the workers."""
@@ -105,6 +130,12 @@ def warm_runs() -> Iterator[None]:
         _warm.pop().close()
 
 
+def interrupt_runs() -> None:
+    """Let the runs of all workers end as interrupted."""
+    for one in _warm:
+        one.interrupt()
+
+
 def child_run(words: Sequence[str], cwd: Path | None = None) -> Judgement:
     """Make a run with these arguments of ``lab run``, and return its verdict.
 
@@ -116,16 +147,11 @@ def child_run(words: Sequence[str], cwd: Path | None = None) -> Judgement:
     return JUDGEMENT.decode(out)
 
 
-def child_command(words: Sequence[str], cwd: Path | None = None, within_s: float | None = None) -> tuple[int, str, str]:
-    """Execute a command line of the lab, by a worker where workers make the runs. Return its exit status, output and errors.
+def child_command(words: Sequence[str], cwd: Path | None = None, within_s: float = SLOWEST_S) -> tuple[int, str, str]:
+    """Execute a command line of the lab in another process. Return its exit status, output and errors.
 
-    within_s: how long a process of its own may take; a run's time by default. Raises NothingShown where it takes too long.
+    within_s: how long it may take. Raises NothingShown if it takes longer.
     """
-    limit_s = within_s or SLOWEST_S
-    if _warm:
-        return _warm[0].execute(words, cwd or Path())
-    try:
-        done = subprocess.run([*LAB, *words], cwd=cwd, capture_output=True, text=True, timeout=limit_s, check=False)
-    except subprocess.TimeoutExpired:
-        raise NothingShown(f"lab {' '.join(words)} was ended after {limit_s} s: it was not over by then") from None
-    return done.returncode, done.stdout, done.stderr
+    with contextlib.ExitStack() as alone:
+        workers = _warm[0] if _warm else alone.enter_context(contextlib.closing(WarmRuns()))
+        return workers.execute(words, cwd or Path(), within_s)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from lab.errors import NothingShown
-from lab.experiments.child_run import child_command, child_run
+from lab.experiments.child_run import child_command, child_run, interrupt_runs
 from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.report.matrix import Cell, Round, cell_requests, lost_otherwise
@@ -46,6 +46,9 @@ def in_parallel(make: Callable[[Task], Cell], tasks: Sequence[Task], jobs: int) 
         try:
             for future in as_completed(running):
                 yield running[future], future.result()
+        except BaseException:
+            interrupt_runs()
+            raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 

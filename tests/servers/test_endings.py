@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from tests.command import Done, Started, gone, runs, wait_for
+from tests.sampled import sampled
 
 KINDS = ("an interrupt", "a kill of the lab", "a kill of the supervisor", "a kill of both")
 LATEST_S = 6.0  # on an idle machine, the shorter of the two runs is over by then
@@ -26,7 +27,7 @@ SUPERVISOR = "supervisor_process.py"
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give each kind of ending as many seeds as ``--endings`` has for it."""
-    if "seed" in metafunc.fixturenames:
+    if "kind" in metafunc.fixturenames:
         several = [int(text) for text in metafunc.config.getoption("--endings").split(",")]
         pairs = [(kind, seed) for kind, number in zip(KINDS, several, strict=True) for seed in range(number)]
         metafunc.parametrize(("kind", "seed"), pairs)
@@ -57,6 +58,12 @@ class Ended:
         self.signalled_s = time.monotonic()
         self.done: Done = self.one.end()
         self.took_s = time.monotonic() - self.signalled_s
+
+
+OF_MANY = {  # commands that start labs of their own, or processes that search; and by what one knows that they have
+    ("test", "lua", "--scenario", "rush", "--requests", "20000", "--budget", "2", "--no-draw"): "worker",
+    ("explore", "lua"): "redis-server",
+}
 
 
 def listened_to(family: list[psutil.Process]) -> set[int]:
@@ -99,3 +106,23 @@ def test_nothing_is_left(ended, tmp_path, kind, seed):
             assert not list(tmp_path.glob("reports/runs/.*.part"))
             ends = [json.loads((folder / "run.json").read_text(encoding="utf-8"))["ended"] for folder in complete]
             assert set(ends) <= {"complete", "interrupted", "unsupervised"}
+
+
+@pytest.mark.parametrize("seed", sampled(range(5), [0]))
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("command", [pytest.param(words, id=words[0]) for words in OF_MANY])
+def test_ended_command_leaves_no_process(tmp_path, command, number, seed):
+    """After a signal to a command, at a random moment, nothing of it is left, though its runs would go on for long."""
+    one = Started(tmp_path, *command)
+    wait_for(lambda: one.named(OF_MANY[command]))
+    with contextlib.suppress(psutil.TimeoutExpired):
+        psutil.Process(one.process.pid).wait(random.Random(seed).uniform(0, LATEST_S))
+    family = one.descendants()
+    try:
+        one.process.send_signal(number)
+        wait_for(lambda: not any(map(runs, family)) and not left(tmp_path), within_s=10)
+    finally:
+        for process in [*family, *left(tmp_path)]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        one.process.communicate()

@@ -9,7 +9,6 @@ from contextlib import closing
 import pytest
 
 from lab.errors import NothingShown
-from lab.experiments import child_run
 from lab.experiments.child_run import WarmRuns, Worker
 from lab.paths import HOME
 from tests.command import lab
@@ -58,12 +57,10 @@ def test_killed_worker(ended, tmp_path):
         ended.execute(["stages"], tmp_path)
 
 
-def test_slow_run_is_ended(ended, monkeypatch, tmp_path):
+def test_slow_run_is_ended(ended, tmp_path):
     """A run that takes too long is ended with its worker."""
-    monkeypatch.setattr(child_run, "SLOWEST_S", 0.01)
-
     with pytest.raises(NothingShown, match="took longer"):
-        ended.execute(["stages"], tmp_path)
+        ended.execute(["stages"], tmp_path, within_s=0.01)
     assert ended._process.wait() < 0
 
 
@@ -94,14 +91,6 @@ def test_each_run_has_its_folder(worker, tmp_path):
     assert [line.partition(". ")[0] for line in found] == [
         f"error: ./{name}.py is not a stage: no STAGE = Stage(…) in it" for name in ("one", "two")
     ]
-
-
-def test_run_of_its_own_that_takes_too_long(monkeypatch, tmp_path):
-    """A run that is not over in time has no verdict: the other cells of a matrix still run."""
-    monkeypatch.setattr(child_run, "SLOWEST_S", 0.01)
-
-    with pytest.raises(NothingShown, match="it was not over by then"):
-        child_run.child_run(["rush", "--stage", "none"], tmp_path)
 
 
 TWO_THREADS_DECODE = """
