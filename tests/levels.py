@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.explore.server import redis_server
+from lab.explore.store.real_redis import redis_server
 from lab.play.levels import LEVELS
 from lab.play.page import write
 

@@ -20,25 +20,25 @@ from lab.commands.explored_words import ExploredWords, instead
 from lab.commands.on_cluster import Confirmed, confirmed_on_cluster
 from lab.commands.shortest import Shortest, found_shortest
 from lab.errors import BadInput, ExitStatus, LabError, choose_from
+from lab.evidence.decided import why_not
 from lab.explore import schedule as schedule_files
 from lab.explore.code.program import servers_of
 from lab.explore.decision import Decision, Explorer
 from lab.explore.kept import as_data
-from lab.explore.model import why_not
 from lab.explore.questions import SearchOptions, decidable
 from lab.explore.search.replay import CANNOT
-from lab.explore.server import servers as redis_servers
 from lab.explore.store.real_redis import RealRedis
+from lab.explore.story.rows import rows
+from lab.explore.story.scenes import staged
 from lab.explore.workers import MOST_WORKERS, decide
 from lab.interrupts import Interrupted
 from lab.language import of_environment
 from lab.paths import COMMAND
 from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
+from lab.servers.own_redis import own_servers
 from lab.story import say
-from lab.story.from_schedule import staged
 from lab.story.happening import Story
-from lab.story.terminal import rows
 
 DECISION = "decision.json"
 # if no other time is given: a lock on several servers has more orders
@@ -127,7 +127,7 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
     console = terminal(stderr=wanted.as_json)
     limit_s = within_s(stage, budget_s)
     interrupted = False
-    with redis_servers(min(MOST_WORKERS, os.cpu_count() or 1)) as running:
+    with own_servers(min(MOST_WORKERS, os.cpu_count() or 1)) as running:
         real = RealRedis(running[0].host, running[0].port)
         with contextlib.closing(real), contextlib.closing(Explorer(stage, real, of_servers)) as explorer:
             again = run_kept(explorer, wanted.keep_failing, console)

@@ -13,18 +13,18 @@ from typing import Any
 from app.lock import Claim, Stage
 from app.locks import stages
 from lab.commands.shortest import Shortest
-from lab.explore import kept
+from lab.evidence.decided import current
 from lab.explore.code.program import FOR_EVER_MS
 from lab.explore.decision import BREAKS, HOLDS, NOT_ASKED, OPEN, Decision, SearchOutcome, Undecided
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.event import short
 from lab.explore.search.search import Broken
+from lab.explore.story.deeds import of_finding
 from lab.language import Language
 from lab.paths import COMMAND
 from lab.scenario import reader
 from lab.scenario.scenario import Scenario
 from lab.story import say
-from lab.story.deeds import of_finding
 from lab.story.say import ENGLISH
 from lab.story.searches import conditions, in_words
 from lab.text import WIDTH, letters_of, thousands, wrapped
@@ -136,7 +136,7 @@ class ExploredWords:
         return self._say(
             "broken_by",
             len(broken.events),
-            conditions=conditions(answer.question, self.decision.ttl_ms, self.language),
+            conditions=conditions(answer.question.as_fields(self.decision.ttl_ms), self.decision.ttl_ms, self.language),
             cause=say.cause(of_finding(broken.finding), self.language),
         )
 
@@ -147,7 +147,11 @@ class ExploredWords:
 
     def _open_with(self, missing: Sequence[SearchOutcome]) -> str:
         """Return which searches are not decided."""
-        found = list(dict.fromkeys(conditions(one.question, self.decision.ttl_ms, self.language) for one in missing))
+        found = list(
+            dict.fromkeys(
+                conditions(one.question.as_fields(self.decision.ttl_ms), self.decision.ttl_ms, self.language) for one in missing
+            )
+        )
         return self._say("and_others", len(found) - 1, first=found[0]) if found[1:] else found[0]
 
     def _open(self) -> Iterator[str]:
@@ -231,7 +235,7 @@ def mended_by(stage: Stage, claim: Claim) -> str:
     after = names[names.index(stage.name) + 1 :] if stage.name in names and stage.lookup == stage.name else names
     for name in after:
         one = stages()[name]
-        found = kept.current(one) if one.store == stage.store else None
+        found = current(one) if one.store == stage.store else None
         if found is not None and found.promises.get(claim.name) == HOLDS:
             return name
     return ""

@@ -11,16 +11,17 @@ from app.locks import stages
 from lab.commands.explore import explored, within_s
 from lab.commands.shortest import found_shortest
 from lab.errors import ExitStatus, choose_from
+from lab.evidence import decided
+from lab.evidence.decided import why_not
 from lab.explore import kept
 from lab.explore.decision import Decision, Explorer
-from lab.explore.model import why_not
 from lab.explore.questions import TTL_MS, by_default
-from lab.explore.server import servers
 from lab.explore.store.real_redis import RealRedis
 from lab.explore.workers import MOST_WORKERS, decide
 from lab.paths import need_clone
 from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
+from lab.servers.own_redis import own_servers
 from lab.servers.server import Server
 
 
@@ -31,22 +32,22 @@ def keep_decisions(name: str | None, budget_s: float | None) -> int:
     one that decides less. Only a stage of the ladder is kept, or a lock of ``docs/slips``. Raises BadInput.
     """
     need_clone("--keep")
-    if name is not None and Path(name).resolve() not in kept.slips().values():
+    if name is not None and Path(name).resolve() not in decided.slips().values():
         choose_from("stage", name, stages())
-    slips = [one for one in map(find_stage, map(str, kept.slips().values())) if commands(one)]
+    slips = [one for one in map(find_stage, map(str, decided.slips().values())) if commands(one)]
     chosen = [explored(name)] if name else [*(one for one in stages().values() if not why_not(one)), *slips]
     status = ExitStatus.GOOD
     for stage in chosen:
-        before = kept.read(kept.key_of(stage))
+        before = decided.read(decided.key_of(stage))
         longest_s = max(within_s(stage, budget_s), before.budget_s if before and budget_s is None else 0)
-        with servers(MOST_WORKERS) as running:
+        with own_servers(MOST_WORKERS) as running:
             found = _decided(stage, longest_s, running)
         if before and budget_s is None and found.decided < before.decided:
             place = f"not kept: {before.decided} were. With --budget SECONDS it is kept in any case"
             status = ExitStatus.NOTHING_SHOWN
         else:
-            kept.write(found, kept.key_of(stage))
-            place = f"kept in {kept.FILE.name}"
+            kept.write(found, decided.key_of(stage))
+            place = f"kept in {decided.FILE.name}"
         text = f"{stage.name}: {found.decided} of {len(found.searches)} searches are decided; {place}"
         terminal().print(text)
     return status
@@ -63,7 +64,7 @@ def ttl_ms(stage: Stage) -> int:
     return int(given[0]) if given else TTL_MS
 
 
-def _decided(stage: Stage, budget_s: float, running: list[Server]) -> kept.KeptDecision:
+def _decided(stage: Stage, budget_s: float, running: list[Server]) -> decided.KeptDecision:
     lives_ms = ttl_ms(stage)
     decision = decide(Decision(stage, lives_ms, by_default(stage, lives_ms)), running, budget_s)
     real = RealRedis(running[0].host, running[0].port)

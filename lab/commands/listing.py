@@ -12,7 +12,7 @@ from rich.syntax import Syntax
 from app.lock import Claim, Stage
 from app.locks import part, stages
 from lab.errors import BadInput
-from lab.explore.model import why_not
+from lab.evidence.decided import current, of_claims, why_not
 from lab.paths import COMMAND
 from lab.report.terminal import load_in_words, terminal
 from lab.scenario import reader
@@ -21,6 +21,7 @@ from lab.scenario.requirements import MEASURES
 from lab.scenario.scenario import Scenario
 from lab.scenario.stage_diff import changes, difference
 from lab.scenario.stages import find_stage
+from lab.story.searches import summary
 from lab.text import WIDTH, hanging, in_few_words
 
 LABEL = 12  # columns for the name of a part
@@ -59,11 +60,7 @@ def _print_stage(stage: Stage) -> None:
 
 def _decided(stage: Stage) -> Iterator[str]:
     """Yield what every order decides of each claim, if that is kept for the stage's present code; promises come first."""
-    from lab.explore import kept  # here, because they load the explorer with its libraries
-    from lab.explore.kept import of_claims
-    from lab.story.searches import summary
-
-    found = kept.current(stage)
+    found = current(stage)
     if found is None:
         return
     answers = of_claims(found)

@@ -18,12 +18,12 @@ from lab.explore.code.program import FOR_EVER_MS, servers_of
 from lab.explore.decision import Explorer
 from lab.explore.schedule import Schedule
 from lab.explore.search.event import CHOICE
+from lab.explore.story.deeds import of_finding
 from lab.language import Language, of_environment
 from lab.pipeline import finish
 from lab.report.terminal import summarise, terminal, where_to_look
 from lab.servers.supervisor import supervised
 from lab.story import say
-from lab.story.deeds import of_finding
 from lab.story.say import ENGLISH
 from lab.story.verdict import because
 

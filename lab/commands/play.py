@@ -17,8 +17,7 @@ from lab.explore.code.replica import NeverWaits
 from lab.explore.model import NotExplored
 from lab.explore.search.event import Budget
 from lab.explore.search.replay import Differs
-from lab.explore.server import redis_server
-from lab.explore.store.real_redis import MachineStalled, RealRedis
+from lab.explore.store.real_redis import MachineStalled, RealRedis, redis_server
 from lab.language import of_environment
 from lab.paths import REPORTS, shown
 from lab.play.levels import LEVELS, Level

@@ -12,6 +12,7 @@ from lab.commands.explore import DECISION, check_servers, explored, print_story
 from lab.commands.on_cluster import enacted_in_words, not_on_cluster, replay_on_cluster
 from lab.enact.enact import enact, script_of
 from lab.errors import BadInput, ExitStatus, in_short
+from lab.evidence.decided import fingerprint_of
 from lab.explore import schedule as schedule_files
 from lab.explore.decision import Explorer
 from lab.explore.model import GRID_MS
@@ -19,13 +20,12 @@ from lab.explore.questions import TTL_MS
 from lab.explore.schedule import Schedule
 from lab.explore.search.event import CLOCK
 from lab.explore.search.replay import CANNOT, NotPossible
-from lab.explore.server import redis_server
-from lab.explore.store.real_redis import RealRedis
+from lab.explore.store.real_redis import RealRedis, redis_server
+from lab.explore.story.lanes import draw
+from lab.explore.story.scenes import staged
 from lab.pipeline import finish
 from lab.report.terminal import terminal
 from lab.servers.supervisor import one_supervisor, supervised
-from lab.story.from_schedule import staged
-from lab.story.lanes import draw
 from lab.text import counted
 
 
@@ -135,7 +135,7 @@ def typed(text: str, ttl_ms: int, work_ms: int, clients: int | None, nap_ms: int
 def _replayed(explorer: Explorer, schedule: Schedule, out: Path | None) -> int:
     stage = explorer.stage
     world = explorer.world(schedule.task, schedule.clients)
-    changed = schedule.sha256 not in ("", schedule_files.fingerprint(world.program))
+    changed = schedule.sha256 not in ("", fingerprint_of(stage))
     if changed:
         sys.stderr.write(f"note: {stage.name} has changed since this schedule was written\n")
     try:

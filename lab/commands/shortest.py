@@ -18,9 +18,9 @@ from lab.explore.search.replay import CANNOT, Differs, walk_live
 from lab.explore.search.search import Broken
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import MachineStalled
+from lab.explore.story.deeds import of_finding
+from lab.explore.story.scenes import staged
 from lab.story import say
-from lab.story.deeds import of_finding
-from lab.story.from_schedule import staged
 from lab.story.happening import Story
 
 

@@ -17,12 +17,11 @@ from app.lock import Stage
 from app.locks import stages
 from lab import prerequisites
 from lab.errors import BadInput, ExitStatus, choose_from, worst
+from lab.evidence.decided import current, of_claims
 from lab.evidence.run_folder import save
 from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix_round import conduct
 from lab.experiments.measurement import new_place
-from lab.explore import kept
-from lab.explore.kept import of_claims
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.language import Language
@@ -124,7 +123,7 @@ def write(
 
 def decided(cells: Sequence[Cell]) -> Decided:
     """Return what the kept searches of all orders decided, in words: by language, stage and claim."""
-    found = {name: kept.current(stage) for name, stage in stages().items() if name in {cell.stage for cell in cells}}
+    found = {name: current(stage) for name, stage in stages().items() if name in {cell.stage for cell in cells}}
     searches = {name: (search, of_claims(search)) for name, search in found.items() if search}
     return {
         language: {

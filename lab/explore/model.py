@@ -5,24 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
-from app.lock import Stage
-
 EPOCH_MS = 1_700_000_000_300  # the time of day at which a search begins: no whole second, on which a lease could end in time
 GRID_MS = 100  # a moment is a multiple of this: fewer moments, fewer states
 KEY, NUMBER = "L", "n"  # the lock's key and the counter's: short, for pictures
 K = TypeVar("K", bound=tuple[Any, ...])
 V = TypeVar("V")
 H = TypeVar("H", bound=Hashable)
-
-
-EXPLORED = (None, "redis", "redis_nodes")  # the stores of locks whose orders are searched
-
-
-def why_not(stage: Stage) -> str:
-    """Return why the orders of a stage are not searched; empty if they are."""
-    if stage.worker:
-        return "its lock is in a program of its own, whose threads the explorer cannot lead"
-    return "" if stage.store in EXPLORED else f"orders are searched for locks on Redis, and its store is {stage.store}"
 
 
 class NotExplored(BaseException):

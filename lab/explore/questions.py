@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from app.lock import Claim, Stage
 from lab.explore.code.program import FOR_EVER_MS, Task, servers_of
@@ -37,6 +37,16 @@ class Question:
     replicas: int = PAIR
     # whether a promise is not decided without it; otherwise it is searched while there is time
     needed: bool = True
+
+    def as_fields(self, ttl_ms: int) -> dict[str, Any]:
+        """Return what the search is about as data. ttl_ms: that of most searches of the stage; another one is named."""
+        task = self.task.as_fields()
+        about: dict[str, Any] = {
+            "replicas": self.replicas,
+            **{name: task[name] for name in ("at_once", "in_turn", "nested", "ends", "work_ms", "wait_ms", "nap_ms")},
+            "faults": {name: number for name, number in self.budget._asdict().items() if number},
+        }
+        return about if task["ttl_ms"] == ttl_ms else about | {"ttl_ms": task["ttl_ms"]}
 
     @property
     def horizon_ms(self) -> int:

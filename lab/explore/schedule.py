@@ -6,10 +6,7 @@ code as well, so that a stage that was changed since is not taken for the one th
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +14,7 @@ from typing import Annotated
 import msgspec
 
 from lab.errors import BadInput, in_short
+from lab.evidence.decided import fingerprint_of
 from lab.explore.code.program import Program, Task
 from lab.explore.model import GRID_MS
 from lab.explore.questions import Question
@@ -137,7 +135,7 @@ def of_moves(
     return Schedule(
         schema=SCHEMA,
         stage=program.stage.lookup or program.stage.name,
-        sha256=fingerprint(program),
+        sha256=fingerprint_of(program.stage),
         redis=redis,
         clients=question.replicas,
         until_ms=question.horizon_ms,
@@ -148,25 +146,6 @@ def of_moves(
         harm=harm,
         steps=steps(program, moves),
     )
-
-
-def fingerprint(program: Program) -> str:
-    """Return a hash of the stage's code, of what it imports of the shelf, and of its resource. Their docstrings are no code."""
-    resource = str(sys.modules[program.resource.__module__].__file__)
-    sources = sorted({resource, *(str(module.__file__) for module in program.modules())})
-    return hashlib.sha256(b"\0".join(hashlib.sha256(code_of(Path(path))).digest() for path in sources)).hexdigest()
-
-
-def code_of(path: Path) -> bytes:
-    """Return a source without its docstrings."""
-    source = path.read_bytes()  # in whatever encoding it declares
-    lines, kinds = source.splitlines(), (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, kinds) and ast.get_docstring(node, clean=False) is not None:
-            said = node.body[0]
-            for number in range(said.lineno, (said.end_lineno or said.lineno) + 1):
-                lines[number - 1] = b""
-    return b"\n".join(line for line in lines if line)
 
 
 def difference(before: Sequence[ScheduleStep], now: Sequence[ScheduleStep]) -> str:

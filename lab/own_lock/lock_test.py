@@ -20,13 +20,14 @@ from lab.commands.explore import DECISION, Wanted, explore
 from lab.commands.explored_words import replay, why_open
 from lab.commands.shortest import Shortest
 from lab.errors import BadInput, ExitStatus, worst
+from lab.evidence.decided import why_not
 from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix import measured_now
 from lab.experiments.measurement import new_place
 from lab.explore.code.program import servers_of
 from lab.explore.decision import OPEN, Explorer
-from lab.explore.model import why_not
 from lab.explore.questions import SearchOptions, decidable
+from lab.explore.story.lanes import draw
 from lab.interrupts import interruptible
 from lab.language import Language, of_environment
 from lab.own_lock.cells import (
@@ -66,7 +67,6 @@ from lab.run import environment
 from lab.scenario.requirements import VOTED
 from lab.scenario.stages import find_stage
 from lab.story import say
-from lab.story.lanes import draw
 
 NO_SEARCH = "no search looks at what the lock promises"
 ABOUT = ("language", "used", "lock", "options")  # of a published library, in the record

@@ -21,8 +21,8 @@ from app.lock import Grant, NotAcquired, Stage
 from app.settings import Settings
 from app.stores import lock_store
 from lab.errors import BadInput, MissingProgram, NotReady
-from lab.explore.server import servers
 from lab.interrupts import staying
+from lab.servers.own_redis import own_servers
 
 TTL_MS, WAIT_MS, RETRY_MS = 3000, 10_000, 30
 BRIEF_MS = 1000  # the wait of an acquire that is to be refused
@@ -111,7 +111,7 @@ class _Request(threading.Thread):
 @contextlib.contextmanager
 def idle_server() -> Iterator[Settings]:
     """Start a Redis server to look at a lock, and end it. A lock that keeps its client finds it again."""
-    with servers(1) as (server,), staying():
+    with own_servers(1) as (server,), staying():
         yield Settings.read(environ={}, redis_url=f"{server.host}:{server.port}")
 
 

@@ -11,10 +11,10 @@ from lab.explore.search.harm import Finding
 from lab.explore.search.move import Move
 from lab.explore.search.state import RUNS, State
 from lab.explore.store.resp import Failure, Reply
+from lab.explore.story.deeds import Seen, breaks, of_event
 from lab.language import Language
 from lab.play.board import WAITING, Board
 from lab.story import say
-from lab.story.deeds import Seen, breaks, of_event
 from lab.story.happening import Happening, Kind
 
 LOST = (LOST_REPLY, LOST_COMMAND)

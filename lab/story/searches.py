@@ -4,44 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lab.explore.code.program import FOR_EVER_MS
-from lab.explore.kept import CheapestBreak, Summary
-from lab.explore.questions import PAIR, Question
-from lab.explore.search.event import NONE
+import msgspec
+
+from lab.evidence.decided import CheapestBreak, KeptDecision, Search, Summary
 from lab.language import Language
+from lab.story.happening import Story
 from lab.story.say import ENGLISH, faults, seconds, text, words
 from lab.text import thousands
 
+PAIR = 2  # clients, in most searches
 
-def conditions(question: Question, ttl_ms: int, language: Language = ENGLISH) -> str:
+
+def conditions(search: Search, ttl_ms: int, language: Language = ENGLISH) -> str:
     """Return the faults and the work of a search. ttl_ms: that of the other searches."""
-    task, comma = question.task, words(language)["mark"]["names_comma"]
-    of_faults = question.budget._asdict()
-    found = [*_of_task(question, ttl_ms, language)]
-    if task.work_ms:
-        found.append(text("faults", "work", language, s=seconds(task.work_ms)))
-    if task.wait_ms < FOR_EVER_MS:
-        found.append(text("search", "wait" if task.wait_ms else "try", language, s=seconds(task.wait_ms)))
-    if task.ends:
+    comma = words(language)["mark"]["names_comma"]
+    found = [*_of_task(search, ttl_ms, language)]
+    if search["work_ms"]:
+        found.append(text("faults", "work", language, s=seconds(search["work_ms"])))
+    if (wait_ms := search["wait_ms"]) is not None:
+        found.append(text("search", "wait" if wait_ms else "try", language, s=seconds(wait_ms)))
+    if search["ends"]:
         found.append(text("search", "ends", language))
-    if question.budget != NONE or not found:
-        found.append(faults(of_faults, language))
+    if search["faults"] or not found:
+        found.append(faults(search["faults"], language))
     return str(comma).join(found)
 
 
-def _of_task(question: Question, ttl_ms: int, language: Language) -> Iterator[str]:
-    task = question.task
+def _of_task(search: Search, ttl_ms: int, language: Language) -> Iterator[str]:
     for name, count, usual in (
-        ("clients", question.replicas, PAIR),
-        ("at_once", task.at_once, 1),
-        ("in_turn", task.in_turn, 1),
+        ("clients", search["replicas"], PAIR),
+        ("at_once", search["at_once"], 1),
+        ("in_turn", search["in_turn"], 1),
     ):
         if count != usual:
             yield text("search", name, language, count, number=in_words(count, language))
-    if task.nested:
+    if search["nested"]:
         yield text("search", "nested", language)
-    if task.ttl_ms != ttl_ms:
-        yield text("search", "ttl", language, s=seconds(task.ttl_ms))
+    if search.get("ttl_ms", ttl_ms) != ttl_ms:
+        yield text("search", "ttl", language, s=seconds(search["ttl_ms"]))
 
 
 def in_words(count: int, language: Language = ENGLISH) -> str:
@@ -62,6 +62,11 @@ def summary(one: Summary, ttl_ms: int, language: Language = ENGLISH) -> str:
     return str(words(language)["mark"]["part"]).join(found)
 
 
+def kept_stories(found: KeptDecision) -> dict[str, Story]:
+    """Return the shortest schedule of each claim that breaks, as a kept decision has them."""
+    return msgspec.convert(found.stories, dict[str, Story])
+
+
 def share(one: CheapestBreak, language: Language = ENGLISH) -> str:
     """Return how many schedules of its search break the claim; empty where they are not counted."""
     if one.share is None:
@@ -71,15 +76,15 @@ def share(one: CheapestBreak, language: Language = ENGLISH) -> str:
 
 
 def _breaks(one: CheapestBreak, ttl_ms: int, language: Language) -> str:
-    with_what = conditions(one.question, ttl_ms, language)
+    with_what = conditions(one.search, ttl_ms, language)
     if one.share is not None:
         with_what += text("search", "in_share", language, share=share(one, language))
     return text("search", "breaks", language, one.events, conditions=with_what)
 
 
-def _in_short(questions: Sequence[Question], ttl_ms: int, language: Language) -> str:
+def _in_short(searches: Sequence[Search], ttl_ms: int, language: Language) -> str:
     """Return the conditions of several searches: those with a pair of faults are counted."""
-    pairs = [one for one in questions if sum(one.budget) > 1]
-    found = [conditions(one, ttl_ms, language) for one in questions if one not in pairs]
+    pairs = [one for one in searches if sum(one["faults"].values()) > 1]
+    found = [conditions(one, ttl_ms, language) for one in searches if one not in pairs]
     found += [text("search", "pairs", language, len(pairs))] if pairs else []
     return str(words(language)["mark"]["names_comma"]).join(found)

@@ -13,7 +13,6 @@ from itertools import count, pairwise
 from lab.language import Language
 from lab.story import say, say_run
 from lab.story.happening import Kind
-from lab.story.lanes import BOLD_LETTER
 from lab.story.say import ENGLISH
 from lab.story.steps import Event, Line, Step, StepsOfLoss
 from lab.text import letters_of, wrapped
@@ -26,6 +25,7 @@ PLACES = {Line.A: 62, Line.LOCK: 196, Line.B: 330, Line.COUNTER: 450}
 WITHOUT_LOCK = {Line.A: 62, Line.B: 256, Line.COUNTER: 450}
 WITHOUT_COUNTER = {Line.A: 62, Line.LOCK: 256, Line.B: 450}
 SENTENCES = 530
+BOLD_LETTER = 8  # its width
 Span = tuple[Line, float, float, str]  # of a lifeline, from one height to another, in a colour
 BOX = 22  # half the width of the box with the counter's value
 TITLE_LETTERS, SENTENCE_LETTERS, NAME_LETTERS = 88, 42, 11  # of a line

@@ -7,8 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from lab.explore.server import redis_server
-from lab.explore.store.real_redis import RealRedis
+from lab.explore.store.real_redis import RealRedis, redis_server
 from lab.judge.judgement import Judgement
 from lab.servers.supervisor import Supervisor
 from lab.story.verdict import why

@@ -11,7 +11,7 @@ import pytest
 from lab.commands.replay import typed
 from lab.enact.enact import Agreement, enact, script_of
 from lab.explore.decision import Explorer
-from lab.explore.server import redis_server
+from lab.explore.store.real_redis import redis_server
 from lab.scenario import reader as scenarios
 from lab.scenario.stages import find_stage
 from lab.servers.supervisor import one_supervisor, supervised

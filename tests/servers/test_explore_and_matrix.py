@@ -9,12 +9,12 @@ import pytest
 
 from app.lock import Claim
 from app.locks import stage, stages
+from lab.evidence import decided as kept
+from lab.evidence.decided import why_not
 from lab.experiments.matrix import expectations
-from lab.explore import kept
 from lab.explore.code.program import Task, servers_of
-from lab.explore.model import why_not
 from lab.explore.questions import Question, by_default, seldom_ms
-from lab.explore.server import redis_server
+from lab.explore.store.real_redis import redis_server
 from lab.report import reference
 from lab.scenario import reader
 from tests.servers.explored import exploring

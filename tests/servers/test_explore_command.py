@@ -17,8 +17,8 @@ from app.locks import stage
 from lab.commands.explore import WITHIN_S
 from lab.errors import ExitStatus
 from lab.explore.decision import Undecided
-from lab.explore.server import PREFIX, sweep
 from lab.language import Language
+from lab.servers.own_redis import PREFIX, sweep
 from lab.story import say
 from lab.text import WIDTH, letters_of
 from tests.command import Started, gone, lab, wait_for, warm

@@ -9,9 +9,10 @@ import pytest
 
 from app.locks import stages
 from lab.errors import LabError
+from lab.evidence.decided import why_not
 from lab.explore.code.program import servers_of
 from lab.explore.code.replica import NeverWaits
-from lab.explore.model import NotExplored, why_not
+from lab.explore.model import NotExplored
 from lab.explore.questions import by_default
 from lab.explore.search.event import Budget
 from lab.explore.search.move import Livelock

@@ -6,12 +6,12 @@ import pytest
 
 from lab.commands.explore import status_of
 from lab.errors import ExitStatus
+from lab.evidence.decided import why_not
 from lab.explore.decision import NOT_ASKED, Decision
-from lab.explore.model import why_not
 from lab.explore.questions import TTL_MS, by_default
-from lab.explore.server import servers
 from lab.explore.workers import decide
 from lab.scenario.stages import find_stage
+from lab.servers.own_redis import own_servers
 from tests.corpus import CORPUS, EXPECTED
 from tests.sampled import sampled
 
@@ -34,7 +34,7 @@ def explored(path: str) -> tuple[int, set[str], set[str]]:
     if why_not(stage):
         return ExitStatus.NOTHING_SHOWN, set(), set()
     decision = Decision(stage, TTL_MS, by_default(stage, TTL_MS))
-    with servers(2) as running:
+    with own_servers(2) as running:
         decide(decision, running, BUDGET_S)
     broken = {claim.name for claim in decision.broken() if claim in stage.claims}
     return status_of(decision), broken, {claim.name for claim in decision.of_status(NOT_ASKED)}

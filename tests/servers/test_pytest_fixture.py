@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.explore.server import PREFIX
+from lab.servers.own_redis import PREFIX
 
 pytest_plugins = ["pytester"]
 

@@ -13,10 +13,10 @@ from app.locks.watchdog import RENEWER
 from app.stores.redis import Redis
 from lab.commands.keep_decisions import commands, ttl_ms
 from lab.commands.replay import typed
-from lab.explore import kept
+from lab.evidence import decided as kept
 from lab.explore.questions import by_default
+from lab.explore.story.scenes import staged
 from lab.scenario.stages import find_stage
-from lab.story.from_schedule import staged
 from lab.story.say import sentences
 from tests.sampled import sampled
 from tests.servers.explored import exploring

@@ -14,19 +14,17 @@ from app.lock import Claim, Stage
 from app.locks import stage as stage_of
 from app.locks import stages
 from lab.errors import BadInput, choose_from
-from lab.explore import kept
-from lab.explore.code.program import FOR_EVER_MS, Task
-from lab.explore.kept import KeptDecision, Summary, of_claims
-from lab.explore.model import why_not
+from lab.evidence import decided as kept
+from lab.evidence.decided import KeptDecision, Summary, of_claims, why_not
 from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
+from lab.explore.story import lanes
 from lab.language import Language, quoted
 from lab.paths import HOME, REFERENCE
 from lab.report import matrix, reference
-from lab.story import lanes, say
-from lab.story.from_schedule import kept_stories
+from lab.story import say
 from lab.story.happening import Story
 from lab.story.say import ENGLISH, text
-from lab.story.searches import conditions, share, summary
+from lab.story.searches import conditions, kept_stories, share, summary
 from lab.text import counted, folded, table, thousands
 from tools.book.figures import LIST
 
@@ -102,7 +100,7 @@ def _schedule(name: str, *, language: Language = ENGLISH) -> str:
     )
     decides = text("chapter", "decides", language, stage=name)
     if (broken := answers[Claim[story.claim]].broken) and broken.share:
-        with_what = conditions(broken.question, found.ttl_ms, language)
+        with_what = conditions(broken.search, found.ttl_ms, language)
         breaks += text("chapter", "share", language, conditions=with_what, share=share(broken, language))
     return (
         f"{text('chapter', 'every_order', language, what=decides + breaks)}\n\n"
@@ -188,7 +186,13 @@ def _searches(*, language: Language = ENGLISH) -> str:
     for one in asked:
         if sum(one.budget) < FAULTS_OF_A_PAIR and one not in of_three:
             claims = ", ".join(f"`{claim.name}`" for claim in one.tests() if claim not in ALWAYS)
-            rows.append([conditions(one, TTL_MS, language), text("heads", "yes", language) if one.needed else "", claims])
+            rows.append(
+                [
+                    conditions(one.as_fields(TTL_MS), TTL_MS, language),
+                    text("heads", "yes", language) if one.needed else "",
+                    claims,
+                ]
+            )
     said = partial(text, "heads", language=language)
     rows.append([said("of_three", n=len(of_three)), "", said("of_the_fault")])
     rows.append([said("pairs", n=pairs), "", said("of_both")])
@@ -227,13 +231,14 @@ def _broken(found: KeptDecision, claim: Claim, language: Language) -> tuple[str,
     broken, story = of_claims(found)[claim].broken, kept_stories(found)[claim.name]
     number = ""
     if broken and broken.share:
-        with_what = say.capital(conditions(broken.question, found.ttl_ms, language))
+        with_what = say.capital(conditions(broken.search, found.ttl_ms, language))
         claimed = {"claim": claim.name, "promise": quoted("claim", claim.value, language)}
         number = say.text("slip", "share", language, 1, conditions=with_what, share=share(broken, language), **claimed)
     ttl = f" --ttl-ms {found.ttl_ms}" if found.ttl_ms != TTL_MS else ""
     work = f" --work-ms {story.work_ms}" if story.work_ms else ""
-    task = broken.question.task if broken else Task(found.ttl_ms)
-    again = f"{story.schedule}{ttl}{work}" if (task.wait_ms, task.at_once, task.in_turn) == (FOR_EVER_MS, 1, 1) else ""
+    search = broken.search if broken else {}
+    usual = search.get("wait_ms") is None and search.get("at_once", 1) == search.get("in_turn", 1) == 1
+    again = f"{story.schedule}{ttl}{work}" if usual else ""
     shortest = say.text("slip", "shortest", language, schedule=say.sentences(story, language))
     return say.text("chapter", "every_order", language, what=number + shortest), again
 

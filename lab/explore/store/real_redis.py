@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from lab.explore.model import GRID_MS, on_grid
 from lab.explore.store import commands
 from lab.explore.store.commands import EXEC, MULTI, can_wait, commands_of, is_transaction, sha1
 from lab.explore.store.resp import Failure, Reply, RespClient, Words
+from lab.servers.own_redis import own_servers
 
 MOST_MS = GRID_MS - 10  # of an execution: a key's time to live is rounded up to the grid
 MOST_TRIES = 20  # of an execution on a machine that stalls
@@ -221,3 +223,14 @@ def in_grid(keys: Any) -> Contents:
 def loading(contents: Contents) -> list[tuple[Any, ...]]:
     """Return the commands that put exactly these keys into a database."""
     return [("FLUSHDB",), *(("RESTORE", key.name, key.ttl_ms, key.value) for key in contents)]
+
+
+@contextlib.contextmanager
+def redis_server() -> Iterator[RealRedis]:
+    """Start a Redis server for the explorer alone, and end it after the block."""
+    with own_servers(1) as (one,):
+        real = RealRedis(one.host, one.port)
+        try:
+            yield real
+        finally:
+            real.close()

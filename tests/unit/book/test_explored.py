@@ -5,11 +5,12 @@ import re
 import pytest
 
 from app.locks import stages
+from lab.commands import listing
 from lab.commands.listing import print_stages
 from lab.errors import BadInput
-from lab.explore import kept
+from lab.evidence import decided as kept
+from lab.evidence.decided import why_not
 from lab.explore.kept import KeptDecision
-from lab.explore.model import why_not
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search
 from tools.book import chapters, explored
@@ -86,7 +87,7 @@ def test_evidence_of_a_promise(monkeypatch):
 
 def test_terminal_has_the_same_words(monkeypatch, capsys):
     """`lab stages NAME` states of each claim what the documents state, the promises first."""
-    monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID)
+    monkeypatch.setattr(listing, "current", lambda stage: STORY_OF_UUID)
 
     print_stages("uuid")
 

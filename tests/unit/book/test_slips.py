@@ -8,7 +8,7 @@ from app.locks import stage
 from lab.commands.explore import check_servers
 from lab.commands.keep_decisions import commands, keep_decisions, ttl_ms
 from lab.errors import BadInput
-from lab.explore import kept
+from lab.evidence import decided as kept
 from lab.explore.kept import KeptDecision
 from lab.paths import DOCS
 from tests.every import every

@@ -9,11 +9,12 @@ from types import CodeType
 import pytest
 
 from app.locks import stages
+from lab.evidence.decided import why_not
 from lab.explore.code.operation import GAVE_UP, LOST, CommandSent, Nap
 from lab.explore.code.program import Program, Task
 from lab.explore.code.stand_ins import ReplicaMutex
 from lab.explore.code.tree import Tree
-from lab.explore.model import NotExplored, why_not
+from lab.explore.model import NotExplored
 from lab.explore.store.real_redis import Scripts
 from lab.scenario.stages import find_stage
 

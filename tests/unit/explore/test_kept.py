@@ -11,13 +11,11 @@ from app.locks import stage, stages
 from lab.commands import keep_decisions, listing
 from lab.commands.explore import explored
 from lab.errors import BadInput, ExitStatus
+from lab.evidence import decided
+from lab.evidence.decided import KeptDecision, Summary, code_of, of_claims, why_not
 from lab.evidence.record_lines import read_lines
 from lab.explore import kept
-from lab.explore.kept import KeptDecision, Summary, of_claims
-from lab.explore.model import why_not
-from lab.explore.schedule import code_of
-from lab.explore.search.event import Budget
-from lab.story.from_schedule import kept_stories
+from lab.story.searches import kept_stories
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search
 
@@ -29,7 +27,8 @@ def decision(*searches, **more):
 
 
 def undecided(**about):
-    return kept_search(None, decided=False, undecided="time", **about)
+    of_all = ["exclusive", *(["survives_a_freeze"] if about.get("faults") else [])]
+    return kept_search(None, decided=False, undecided="time", missing_for=of_all, **about)
 
 
 def test_shortest_schedule_of_a_claim():
@@ -38,7 +37,7 @@ def test_shortest_schedule_of_a_claim():
     found = of_claims(decision(kept_search(1552, broken, faults=PAUSE), kept_search(9000, broken, faults=PAUSES)))
 
     broken = found[Claim.releases_atomically].broken
-    assert (broken.events, broken.question.budget, broken.share) == (10, Budget(**PAUSE), (140, 1552))
+    assert (broken.events, broken.search["faults"], broken.share) == (10, PAUSE, (140, 1552))
 
 
 def test_search_that_took_too_long():
@@ -49,7 +48,7 @@ def test_search_that_took_too_long():
     found = of_claims(decision(*decided, *missing))
 
     assert (found[Claim.exclusive].schedules, len(found[Claim.exclusive].undecided)) == (1562, 3)
-    assert [one.budget for one in found[Claim.survives_a_freeze].undecided] == [Budget(**PAUSE), Budget(**PAUSES)]
+    assert [one["faults"] for one in found[Claim.survives_a_freeze].undecided] == [PAUSE, PAUSES]
     assert Summary(0, False, None, ()) not in found.values()
 
 
@@ -61,12 +60,12 @@ def test_file_of_a_decision(tmp_path: Path):
     kept.write(one, "uuid", path)
     kept.write(other, "slips/fair", path)
 
-    again = kept.read("uuid", path)
+    again = decided.read("uuid", path)
 
     assert again is not None
     assert kept_stories(again) == one.stories
     assert msgspec.structs.replace(again, stories=one.stories) == one
-    assert kept.read("lua", path) is None
+    assert decided.read("lua", path) is None
     assert [line[:20] for line in path.read_text(encoding="utf-8").splitlines()] == [
         '{"name":"slips/fair"',
         '{"name":"uuid","reco',
@@ -77,11 +76,11 @@ def test_decision_of_other_code_is_not_quoted(monkeypatch):
     """A decision counts only for the code that it has decided."""
     stage = stages()["uuid"]
     mine = decision(stories={LOST.claim: LOST})
-    monkeypatch.setattr(kept, "read", lambda key: mine)
+    monkeypatch.setattr(decided, "read", lambda key: mine)
 
-    assert kept.current.__wrapped__(stage) is None
-    mine = msgspec.structs.replace(mine, sha256=kept.fingerprint_of(stage))
-    assert kept.current.__wrapped__(stage) is mine
+    assert decided.current.__wrapped__(stage) is None
+    mine = msgspec.structs.replace(mine, sha256=decided.fingerprint_of(stage))
+    assert decided.current.__wrapped__(stage) is mine
 
 
 @every(
@@ -98,13 +97,13 @@ def test_hash_of_code_and_not_of_docstrings(old, new, is_same, tmp_path):
     assert (code_of(tmp_path / "one.py") == code_of(tmp_path / "other.py")) is is_same
 
 
-@every("key", lambda: read_lines(kept.FILE))
+@every("key", lambda: read_lines(decided.FILE))
 def test_kept_decisions(key):
     """Each kept decision belongs to a stage or a slip, and quotes nothing that would drift."""
-    one = kept.read(key)
+    one = decided.read(key)
 
     assert one is not None
-    assert key in {*stages(), *(f"slips/{name}" for name in kept.slips())}
+    assert key in {*stages(), *(f"slips/{name}" for name in decided.slips())}
     assert one.stage == key.removeprefix("slips/")
     assert not {name for search in one.searches for name in search} & set(kept.DRIFTS)
     assert one.why or one.stories or not any(search.get("breaks") for search in one.searches)
@@ -112,7 +111,7 @@ def test_kept_decisions(key):
 
 def test_no_stage_breaks_its_promise():
     """No decision that is kept says that a stage of the ladder breaks what it promises: then one of the two is wrong."""
-    decisions = [one for name in stages() if (one := kept.read(name)) is not None]
+    decisions = [one for name in stages() if (one := decided.read(name)) is not None]
 
     assert [(one.stage, claim) for one in decisions for claim, status in one.promises.items() if status == "breaks"] == []
 
@@ -123,13 +122,13 @@ def test_a_decision_that_decides_less(monkeypatch, budget_s, is_kept):
     before = decision(kept_search(10), kept_search(20), budget_s=60.0)
     times, written = [], []
 
-    def decided(stage, longest_s, running):
+    def decide(stage, longest_s, running):
         times.append(longest_s)
         return decision(kept_search(10), undecided())
 
-    monkeypatch.setattr(keep_decisions, "_decided", decided)
-    monkeypatch.setattr(keep_decisions, "servers", lambda *_: nullcontext([]))
-    monkeypatch.setattr(kept, "read", lambda *_: before)
+    monkeypatch.setattr(keep_decisions, "_decided", decide)
+    monkeypatch.setattr(keep_decisions, "own_servers", lambda *_: nullcontext([]))
+    monkeypatch.setattr(decided, "read", lambda *_: before)
     monkeypatch.setattr(kept, "write", lambda found, key: written.append(found))
 
     status = keep_decisions.keep_decisions("uuid", budget_s)

@@ -8,7 +8,7 @@ from app.lock import Claim
 from lab.explore.search.event import LOST_COMMAND, LOST_REPLY, RESEND, STEP, ScheduleEvent
 from lab.explore.search.ghosts import ASKS, WORKS, beginning
 from lab.explore.search.harm import Finding, Harm, Why
-from lab.story.deeds import Seen, of_event, of_finding
+from lab.explore.story.deeds import Seen, of_event, of_finding
 from lab.story.happening import Happening, Kind
 
 KEY = b"L@2"

@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from msgspec.structs import replace
 
+from lab.explore.story import lanes, rows
 from lab.language import Language
-from lab.story import lanes, terminal
 from lab.story.happening import Held
 from lab.story.say import row, sentences, text, title
 from lab.text import WIDTH
@@ -74,12 +74,12 @@ def test_terminal_fits_80_columns(clients):
     scenes = tuple(replace(one, clients=one.clients * (clients // 2), lock=wide) for one in LOST.scenes)
     story = replace(LOST, start=LOST.start * (clients // 2), scenes=scenes)
 
-    assert max(len(line) for one in terminal.rows(story) for line in one.plain.splitlines()) <= WIDTH
+    assert max(len(line) for one in rows.rows(story) for line in one.plain.splitlines()) <= WIDTH
 
 
 def test_terminal_shows_lanes_and_sentences():
     """A row of the terminal has the client's letter in its lane, the lock's owner, the counter, the command and its reply."""
-    printed = "\n".join(one.plain for one in terminal.rows(LOST))
+    printed = "\n".join(one.plain for one in rows.rows(LOST))
 
     a, b = (text("lanes", "whose_until", actor=actor, s=s) for actor, s in (("A", 3), ("B", 6)))
     cells = [re.split(" {2,}", line.strip()) for line in printed.splitlines()]

@@ -3,7 +3,7 @@
 import os
 import tempfile
 
-from lab.explore.server import PREFIX, sweep
+from lab.servers.own_redis import PREFIX, sweep
 
 NOBODY = 1 << 30  # no process has such a number
 

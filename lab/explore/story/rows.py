@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from lab.explore.story.lanes import FIRST, shortened
 from lab.language import Language
 from lab.story import say
 from lab.story.happening import Doing, Kind, Scene, Story
-from lab.story.lanes import FIRST, shortened
 from lab.story.say import ENGLISH
 from lab.text import WIDTH, hanging
 

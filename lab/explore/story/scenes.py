@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import msgspec
 import redis
 
 from app.resources import kind as resource_kind
 from lab.explore.code.program import Program
-from lab.explore.kept import KeptDecision
 from lab.explore.model import NUMBER
 from lab.explore.search.event import CHOICE, CLOCK, NOBODY, RESTART, EventKind, ScheduleEvent, letter_of, short
 from lab.explore.search.ghosts import OVER
@@ -25,7 +23,7 @@ from lab.explore.search.world import World
 from lab.explore.store.commands import SUBSCRIBING
 from lab.explore.store.real_redis import loading
 from lab.explore.store.table import COUNTER_DATABASE, at
-from lab.story.deeds import AT_ALL, DONE_TO, Seen, broken, of_event
+from lab.explore.story.deeds import AT_ALL, DONE_TO, Seen, broken, of_event
 from lab.story.happening import Doing, Happening, Held, Kind, Scene, Story
 
 FROM_OUTSIDE = {**DONE_TO, CLOCK: Kind.CLOCK, RESTART: Kind.STORE_RESTARTED}
@@ -82,11 +80,6 @@ def staged(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, claim
         servers=program.servers,
     )
     return story, moves
-
-
-def kept_stories(found: KeptDecision) -> dict[str, Story]:
-    """Return the shortest schedule of each claim that breaks, as a kept decision has them."""
-    return msgspec.convert(found.stories, dict[str, Story])
 
 
 def _row(program: Program, move: Move) -> Happening:

@@ -1,4 +1,7 @@
-"""A Redis server for an exploration alone. What an exploration that was killed has left behind, the next one removes."""
+"""Redis servers of one process, outside of any run: to search orders, or to look at a lock.
+
+What a process that was killed has left behind, the next one removes.
+"""
 
 from __future__ import annotations
 
@@ -11,29 +14,17 @@ from pathlib import Path
 
 import psutil
 
-from lab.explore.store.real_redis import RealRedis
 from lab.servers import process
 from lab.servers.programs.redis import RedisServer
 from lab.servers.server import Server
 from lab.servers.supervisor import Supervisor
 
-PREFIX = "lab-explore-"
+PREFIX = "lab-redis-"
 
 
 @contextlib.contextmanager
-def redis_server() -> Iterator[RealRedis]:
-    """Start a Redis server for the explorer alone, and end it."""
-    with servers(1) as (one,):
-        real = RealRedis(one.host, one.port)
-        try:
-            yield real
-        finally:
-            real.close()
-
-
-@contextlib.contextmanager
-def servers(number: int) -> Iterator[list[Server]]:
-    """Start some Redis servers for explorers alone, and end them. Nobody is connected to them yet."""
+def own_servers(number: int) -> Iterator[list[Server]]:
+    """Start some Redis servers for this process alone, and end them after the block. Nobody is connected to them yet."""
     sweep()
     with (
         tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-") as folder,
@@ -42,12 +33,12 @@ def servers(number: int) -> Iterator[list[Server]]:
         started = []
         for place in range(number):
             (own := Path(folder) / str(place)).mkdir()
-            started.append(process.start(RedisServer("explored-redis"), supervisor, own))
+            started.append(process.start(RedisServer(f"own-redis-{place}"), supervisor, own))
         yield [one.wait() for one in started]
 
 
 def sweep() -> None:
-    """Remove the folders of explorations whose process is gone: it was killed."""
+    """Remove the folders of processes that are gone: they were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
         pid = folder.name.removeprefix(PREFIX).partition("-")[0]
         if pid.isdigit() and not psutil.pid_exists(int(pid)):
