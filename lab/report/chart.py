@@ -99,12 +99,6 @@ def separate_thousands(axes: Axes) -> None:
             axis.set_major_formatter(Formatter())
 
 
-def legend_below(axes: Axes, language: Language) -> None:
-    """Put the legend below the axes; the layout keeps room for it. How wide Chinese words are, it does not know."""
-    columns = 2 if language is ENGLISH else 1
-    axes.figure.get_figure(root=True).legend(loc="outside lower center", ncols=columns)
-
-
 def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:
     """Set the finding as the title, in lines of ``width`` letters, and write the conditions below it."""
     axes.set_title("\n".join(wrapped(finding, width)))
@@ -192,7 +186,7 @@ BLACK, WHITE, NIGHT = "#111111", "#ffffff", "#0d1117"
 # of each mark its sign; and on light and then on dark paper the ground and the letters on it
 LOOKS = {
     Mark.KEPT: ("\u2713", ("#d9f0e7", "#00654a"), ("#12382c", "#4fd0a8")),
-    Mark.OTHERWISE: ("\u26a0", ("#d9f0e7", "#7a3a00"), ("#12382c", "#ffc766")),
+    Mark.OTHERWISE: ("\u2713!", ("#d9f0e7", "#7a3a00"), ("#12382c", "#ffc766")),
     Mark.LOST: ("\u2212", (RED, BLACK), ("#f07a24", BLACK)),
     Mark.STUCK: ("\u221e", (COLOURS["refused"], WHITE), ("#b39ae8", BLACK)),
     Mark.LATE: ("\u2026", (ORANGE, BLACK), ("#f0b23c", BLACK)),

@@ -13,7 +13,7 @@ from app.locks import part, stages
 from lab.language import Language, quoted
 from lab.report import chart
 from lab.report.chart import BLUE, FEW, RED
-from lab.report.run_data import Result
+from lab.report.run_data import NONE, Result
 from lab.report.statistics import Spread
 from lab.story.say import ENGLISH, text
 from lab.text import thousands
@@ -85,11 +85,10 @@ def draw(
     """Draw a row for each result under the name of its family. words: how a value is written next to its dot."""
     labels: list[str] = []
     named = families(results, language)
-    none = text("chart", "none", language)
     for family, members in named.items():
         labels.append(family)
         for result in members:
-            _dot(axes, len(labels), value(result), RED if result.judgement.lost > 0 else BLUE, words, none)
+            _dot(axes, len(labels), value(result), RED if result.judgement.lost > 0 else BLUE, words)
             labels.append(result.label)
     heads = {place for place, label in enumerate(labels) if label in named}
     axes.set_xscale("log")
@@ -108,10 +107,10 @@ def draw(
     chart.title(axes, finding, chart.conditions(results, language), width)
 
 
-def _dot(axes: Axes, row: int, spread: Spread | None, colour: str, words: Callable[[float], str], none: str) -> None:
+def _dot(axes: Axes, row: int, spread: Spread | None, colour: str, words: Callable[[float], str]) -> None:
     if spread is None or spread.value <= 0:
         left = axes.get_yaxis_transform()
-        axes.text(0.008, row, none, transform=left, va="center", fontsize=9.5, color="#666666")
+        axes.text(0.008, row, NONE, transform=left, va="center", fontsize=9.5, color="#666666")
         return
     value, low, high, samples = spread
     if samples > 1:
