@@ -146,7 +146,7 @@ class LabPlugin:
         log.warning("refused %s %s: %s", request.method, request.path, why)
         g.refused = True
         if request.path == "/":  # a person reads it
-            return Response(PAGE.format(why=escape(why)), 403, mimetype="text/html")
+            return Response(PAGE.format(why=escape(why, quote=False)), 403, mimetype="text/html")
         return make_response(jsonify({"success": False, "message": why}), 403)
 
     def admit(self) -> Response | None:
