@@ -1,11 +1,13 @@
 """The corpus: locks with known answers, what the lab must say of each, and the recorded runs that the judge is tried with.
 
-``python -m tests.corpus [WORD ...]`` runs the locks whose name contains one of the words, and keeps each run that is as expected
-in place of its old recording; without a word, it records all runs that are missing. ``corpus/README.md`` explains the files.
+``python -m tests.corpus [--busy] [WORD ...]`` runs the locks whose name contains one of the words, and keeps each run that is
+as expected in place of its old recording; without a word, it records all runs that are missing. With ``--busy`` it records the
+runs that need a busy machine. ``corpus/README.md`` explains the files.
 """
 
 import io
 import lzma
+import os
 import shutil
 import sys
 import tarfile
@@ -15,6 +17,8 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import msgspec
 
 from lab.evidence import run_folder
 from lab.evidence.run_record import inventory
@@ -89,6 +93,31 @@ def trials() -> list[Trial]:
     return [Trial(lock, *split(run)) for lock, expected in EXPECTED.items() for run in expected.get("runs", [])]
 
 
+class Busy(NamedTuple):
+    """A run that was recorded while the machine was busy. It is judged as it was then; a sound lock is never accused."""
+
+    # such as ``stage/lua rush load-20-nice-4``: the lock, the scenario, and the load average of a machine with two processors
+    name: str
+    run: bytes
+
+    def hold(self, judgement: Judgement, claims: set[str]) -> None:
+        """Raise an AssertionError if a judgement is not as expected; claims: the names of those that the stage makes."""
+        then = msgspec.json.decode(files_of(self.run)[VERDICT])
+        is_sound = self.name.startswith(("stage/", "sound/", "trial/sound/"))
+        if is_sound and then["verdict"] == Verdict.BROKEN.name and "accused" not in EXPECTED[self.name.split()[0]]:
+            assert judgement.verdict is not Verdict.BROKEN, reasons(judgement)
+        else:
+            assert judgement.verdict.name == then["verdict"], reasons(judgement)
+            assert {(one.claim, one.mechanism) for one in judgement.violations} == {
+                (one["claim"], one["mechanism"]) for one in then["violations"]
+            }
+
+
+def busy() -> list[Busy]:
+    """Return the runs that were recorded while the machine was busy."""
+    return [Busy(name.removeprefix("busy/"), run) for name, run in runs("busy").items()]
+
+
 def split(run: str) -> tuple[str, dict[str, int | float]]:
     """Return the scenario and the options of ``rush --requests 60 --work-ms 3``."""
     scenario, *words = run.split()
@@ -113,12 +142,12 @@ def runs(shelf: str) -> dict[str, bytes]:
     return {f"{shelf}/{name.removesuffix(ENDING)}": data for name, data in files_of(archive(shelf).read_bytes()).items()}
 
 
-def keep(one: Trial, run: bytes) -> None:
-    """Keep a packed run in place of the one before. The others keep their bytes."""
-    members = {name.removeprefix(f"{one.shelf}/") + ENDING: data for name, data in {**runs(one.shelf), one.name: run}.items()}
-    new = archive(one.shelf).with_suffix(".new")
+def keep(shelf: str, name: str, run: bytes) -> None:
+    """Keep a packed run of that name in place of the one before. The others keep their bytes."""
+    members = {one.removeprefix(f"{shelf}/") + ENDING: data for one, data in {**runs(shelf), name: run}.items()}
+    new = archive(shelf).with_suffix(".new")
     new.write_bytes(tar_of(members))
-    new.replace(archive(one.shelf))
+    new.replace(archive(shelf))
 
 
 def tar_of(files: Mapping[str, bytes]) -> bytes:
@@ -168,7 +197,7 @@ def record(one: Trial, supervisor: Supervisor) -> str:
             lambda judgement: None,
         )
         one.hold(made.judgement, made.claims)
-        keep(one, pack(made.folder))
+        keep(one.shelf, one.name, pack(made.folder))
     except AssertionError as error:
         return f"not as expected: {error}"
     else:
@@ -177,8 +206,27 @@ def record(one: Trial, supervisor: Supervisor) -> str:
         shutil.rmtree(reports, ignore_errors=True)
 
 
+def record_busy(lock: str, run: str, supervisor: Supervisor) -> str:
+    """Make a run beside whatever else the machine does, and keep it. Return its verdict."""
+    scenario, options = split(run)
+    path = lock.removeprefix("stage/") if lock.startswith("stage/") else str(CORPUS / f"{lock}.py")
+    reports = Path(tempfile.mkdtemp())
+    try:
+        made = trial(supervisor, scenario, path, options, reports)
+        keep("busy", f"busy/{lock} {scenario} load-{os.getloadavg()[0]:.0f}-nice-{os.nice(0)}", pack(made.folder))
+    finally:
+        shutil.rmtree(reports, ignore_errors=True)
+    return made.judgement.verdict.name
+
+
 def main(words: list[str]) -> int:
     """Record what the words name. Return 1 if a run was not as expected: its old recording stays."""
+    if words[:1] == ["--busy"]:
+        with closing(Supervisor()) as supervisor:
+            for lock, run in ((lock, run) for lock, expected in EXPECTED.items() for run in expected.get("busy", [])):
+                if any(word in f"{lock} {run}" for word in words[1:]) or not words[1:]:
+                    sys.stdout.write(f"{lock} {run}: {record_busy(lock, run, supervisor)}\n")
+        return 0
     there = {name for shelf in SHELVES for name in runs(shelf)}
     chosen = [one for one in recorded() if any(word in one.name for word in words) or (not words and one.name not in there)]
     failed = 0

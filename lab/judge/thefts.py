@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from app.journal import Renewed
 from lab.judge.conflict import Conflict
-from lab.judge.entitlement import can_take_away, lease_end, tenures
+from lab.judge.entitlement import EARLY_NS, can_take_away, lease_end, tenures
 from lab.judge.faults import FaultOutcome
 from lab.judge.grant import DELETIONS, REMOVALS, Grant, LostLock
 from lab.judge.key_history import BORN, CHANGED, FOREVER_NS, KeyHistory
@@ -111,7 +111,7 @@ class Thefts:
         if lost_ns >= released_ns:
             return None
         has_checked = grant.release_commands != 1  # a release of one command has no moment between a check and a deletion
-        return LostLock(in_release=has_checked and lost_ns >= releasing_ns, by_scenario=True)
+        return LostLock(in_release=has_checked and lost_ns + EARLY_NS >= releasing_ns, by_scenario=True)
 
     def _taken_ns(self, grant: Grant) -> int:
         """Return when a fault can have taken the lock away."""
