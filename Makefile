@@ -25,7 +25,7 @@ READS.report = RUN
 READS.site = OUT
 READS.serve = PORT
 READS.clean = KEEP
-TARGETS = help setup setup-all setup-dev libraries scenario explore play class ladder matrix sweep ui report site serve clean doctor bench check lint types contracts unit budget documents test trial
+TARGETS = help setup setup-all setup-dev libraries scenario explore play class ladder matrix sweep ui report site serve clean doctor bench check lint types contracts unit budget documents test trial worth
 GOALS := $(or $(MAKECMDGOALS),help)
 NOWHERE := $(filter-out $(TARGETS),$(GOALS))
 $(if $(NOWHERE),$(error there is no target $(NOWHERE); `make help` lists the targets))
@@ -144,5 +144,8 @@ test: setup-dev ## check, documents, and tests with servers and a browser
 	@.venv/bin/pytest -q -n 3 --dist worksteal -m "whole or servers" tests/servers $$(grep -rl --include='*.py' mark.whole tests/unit) # more at a time made each other late
 	@.venv/bin/pytest -q -n 3 --dist worksteal tests/browser # a Chromium that idles between tests of servers did not live
 
-trial: setup-dev # the whole of what the tests have a sample of: some hours
+worth: setup-dev # what each part of the judge is worth: some minutes
+	@.venv/bin/python -m tools.worth judge
+
+trial: worth # the whole of what the tests have a sample of: some hours
 	@.venv/bin/pytest -q -m trial tests
