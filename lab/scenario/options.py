@@ -1,14 +1,13 @@
 """The table of scenario options: what a user can change of a scenario for one run.
 
-Everything that lists options reads this table: the command line (``lab/cli.py``), the page's form (``lab/ui/run_form.py`` and
-``lab/ui/locust_plugin.py``), overrides and their limits (``overrides.py``), the
+Everything that lists options reads this table: the command line (``lab/cli.py``), the page's form (``lab/ui/locust_plugin.py``),
+overrides and their limits (``overrides.py``), the
 labels of compared runs (``lab/report/run_data.py``), the settings of replicas (``lab/servers/cluster.py``), and the flags
 of a command that repeats a run.
 
 To add an option, add its line to the table. It also needs, each held by a test in ``tests/unit/scenario/test_options.py``:
 
 - a field of the same name in ``Scenario`` (``scenario.py``), with the default value, and the place that uses the value;
-- its name in the Makefile's ``OPTIONS``;
 - if it reaches the replica, a field of the same name in ``app/settings.py``.
 
 Standard library only, so that ``lab --help`` is quick.

@@ -148,13 +148,6 @@ def test_settings_of_a_replica(option):
         Settings.read({}, **{option.name: option.least - 1})
 
 
-def test_makefile_has_every_option():
-    """The Makefile has every option, in the order of the table."""
-    listed = re.search(r"^OPTIONS = (.*)$", (HOME / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[1].split()
-
-    assert listed == [name.upper() for name in OPTIONS]
-
-
 def test_replica_looks_up_stages(tmp_path, monkeypatch):
     """A stage from a file carries its whole path to the replicas' settings: replicas run in another folder."""
     monkeypatch.chdir(tmp_path)
