@@ -196,6 +196,10 @@ class InAWorker:
         raise NotImplementedError("the lock is in a worker")
 
 
+class NotInstalled(ImportError):  # noqa: N818 - names what the packages are
+    """The packages of a stage's library are not here. The message says how to install them."""
+
+
 class WrongClaims(ValueError):  # noqa: N818 - names what the record has
     """What a stage gains and loses does not fit the stage that it follows. ``key`` is the field to correct."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.shelf.suggestion import nearest
+from app.shelf.plugins import nearest
 
 PREFIX = "LAB_"
 LONGEST_MS = 86_400_000  # a day

@@ -6,7 +6,7 @@ import errno
 from collections.abc import Iterable
 from enum import IntEnum
 
-from app.shelf.suggestion import suggestion
+from app.shelf.plugins import suggestion
 
 
 class ExitStatus(IntEnum):

@@ -21,7 +21,7 @@ import redis.asyncio
 from app.foreign.process_loop import ProcessLoop
 from app.foreign.shapes import MANY, Block, Decorator, Unknown, called, finished, in_methods, is_async, methods, parameters_of
 from app.lock import Grant, NotAcquired, NotOwner
-from app.shelf.suggestion import suggestion
+from app.shelf.plugins import suggestion
 
 CLIENT, CLIENTS, KEY, TTL, WAIT, RETRY, HOST, PORT, URL = (
     "client",

@@ -1,6 +1,6 @@
 """The environments of the libraries whose locks are tested: each has its own packages, in the versions of its lock file.
 
-``make libraries`` makes them. Standard library only: a replica and a stage's file ask it before anything else is imported.
+``make libraries`` makes them.
 """
 
 from __future__ import annotations
@@ -8,12 +8,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from app.lock import NotInstalled
+
 LIBRARIES = Path(__file__).parents[2] / "libraries"
 MADE = LIBRARIES / ".environments"
-
-
-class NotInstalled(ImportError):  # noqa: N818 - names what the environment is
-    """The environment of a library has not been made. The message says how to make it."""
 
 
 def folder(name: str) -> Path:

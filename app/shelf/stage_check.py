@@ -15,7 +15,7 @@ from typing import Any
 
 from app.lock import Claim, InAWorker, Stage
 from app.shelf import plugins
-from app.shelf.suggestion import suggestion
+from app.shelf.plugins import suggestion
 
 STORES, RESOURCES, LOCKS = "app.stores", "app.resources", "app.locks"
 WITH_WORKERS = ("redis", "redis_nodes")

@@ -14,7 +14,7 @@ import traceback
 
 import click
 
-from app.shelf.suggestion import suggestion
+from app.shelf.plugins import suggestion
 from lab.commands.options import typed_as
 from lab.errors import BadInput, CannotWrite, ExitStatus, LabError, LabFailed, in_short, of_the_place
 

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from app.shelf.suggestion import nearest
+from app.shelf.plugins import nearest
 from lab.errors import BadInput, CannotWrite, LabError, MissingProgram, RunFailed, in_short, of_the_place
 from lab.evidence.run_record import SCHEMA, RunRecord, check_tables
 from lab.paths import COMMAND, REPORTS, shortage, shown

@@ -10,7 +10,6 @@ from statistics import fmean
 import msgspec
 
 from lab.evidence.loss import Mechanism
-from lab.evidence.record_lines import files_of, read_lines
 from lab.evidence.run_folder import decode, replace
 from lab.evidence.run_folder import load as load_record
 from lab.evidence.run_record import RunRecord
@@ -207,6 +206,8 @@ def load(folder: Path) -> Result:
 
 def kept(path: Path) -> dict[str, Result]:
     """Return the runs that a file keeps (``record_lines``), by name. Raises BadInput or errors of msgspec."""
+    from lab.evidence.record_lines import files_of, read_lines
+
     found = {}
     for name, record in read_lines(path).items():
         run, verdict, series = (files_of(record)[fact] for fact in FACTS)

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import psutil
 
-from app.foreign.environment import LIBRARIES, lock_files
 from app.lock import Stage
 from lab.paths import HOME, INSTALLED
 from lab.prerequisites import ZOOKEEPER_JARS, search_path
@@ -68,6 +67,10 @@ def libraries_of(stage: Stage) -> dict[str, str]:
 
 def lock_files_of(stage: Stage) -> dict[str, str]:
     """Return the hashes of the files that pin the packages of a stage's library, by their places in ``libraries``."""
+    if not stage.environment:
+        return {}
+    from app.foreign.environment import LIBRARIES, lock_files
+
     files = lock_files(stage.environment)
     return {path.relative_to(LIBRARIES).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 

@@ -8,8 +8,7 @@ import traceback
 from pathlib import Path
 
 from app import locks
-from app.foreign.environment import NotInstalled
-from app.lock import Claim, Stage, claims
+from app.lock import Claim, NotInstalled, Stage, claims
 from app.locks import NotAStage
 from lab.errors import BadInput, MissingPackage, choose_from
 from lab.interrupts import Interrupted, staying

@@ -10,7 +10,6 @@ import sys
 from app.lock import Claim
 from app.locks import PARTS, part, stages
 from lab.cli import lab
-from lab.judge.mechanisms import EXPLANATIONS
 from lab.judge.promises import PROMISES, ROWS
 from lab.paths import HOME
 from lab.scenario import reader
@@ -62,11 +61,6 @@ def test_problem_is_in_a_stage_before(name):
     assert STAGES[name].story.problem in lines, wrong + "\n- ".join(lines)
 
 
-def test_claims_are_written_as_what_changes():
-    """A stage that follows another names what it gains and loses against it. The first one lists its claims."""
-    assert [name for name, stage in STAGES.items() if ("claims=" in source(name)) == bool(stage.follows)] == []
-
-
 def test_order_of_the_ladder():
     """Every stage comes after the stage that it follows, in some part, and every place is that of a stage."""
     order = list(STAGES)
@@ -92,11 +86,15 @@ def test_every_claim_is_tested_by_a_scenario():
     assert {reader.load(name).tests for name in reader.names()} >= {*Claim}
 
 
-@every("mechanism", [one.mechanism for one in EXPLANATIONS])
-def test_every_mechanism_is_shown(mechanism):
-    """A history made by hand shows each mechanism: the tests of the judge name it."""
-    shown = "".join(path.read_text(encoding="utf-8") for path in (HOME / "tests" / "unit" / "judge").glob("test_*.py"))
-    assert f"Mechanism.{mechanism.name}" in shown
+A_PATH = re.compile(r"`((?:app|lab|tests|tools|docs|scenarios|locustfiles|libraries|corpus)/[\w./-]+)`")
+
+
+@every("path", DOCUMENTS)
+def test_paths_in_documents_exist(path):
+    """Each file or folder that a document names is there."""
+    named = A_PATH.findall(path.read_text(encoding="utf-8"))
+
+    assert [name for name in named if not (HOME / name).exists() and "<" not in name] == []
 
 
 @every("name", reader.names)
@@ -124,14 +122,16 @@ def test_every_command_that_is_told_exists(line, where):
     words = shlex.split(line)
     if words[0] == "make":
         makefile = (HOME / "Makefile").read_text(encoding="utf-8")
+        target = next((word for word in words[1:] if "=" not in word), "help")
+        command = lab.get_command(None, {"scenario": "run"}.get(target, target))
         known = (
-            re.search(r"^KNOWN = (.*)$", makefile, re.MULTILINE)[1]
-            + " "
-            + re.search(r"^OPTIONS = (.*)$", makefile, re.MULTILINE)[1]
+            {flag.strip("-").replace("-", "_") for one in command.params for flag in one.opts} | {"sweep", "stage"}
+            if command
+            else {"out"}
         )
         for word in words[1:]:
             name, given, value = word.partition("=")
-            assert name in known.split() if given else re.search(rf"^{name}:", makefile, re.MULTILINE), line
+            assert name.lower() in known if given else re.search(rf"^{name}:", makefile, re.MULTILINE), line
             assert name != "STAGE" or value in STAGES or value.endswith(".py")
             assert name != "SCENARIO" or value in reader.names() or value.endswith(".toml")
         return
@@ -160,44 +160,6 @@ def test_lock_files_agree():
         assert "://" not in (HOME / name).read_text(encoding="utf-8")
 
 
-# the class by which each file of a shelf is found
-OF_A_SHELF = {"app/locks": "Lock", "app/resources": "Counter", "lab/scenario/faults": "Fault"}
-SHARED = {
-    "Lock": "app/lock.py describes the class that each stage has",
-    "Fault": "lab/scenario/fault.py is the base of each fault",
-    "Grant": "the judge's is the lock's, as the journals show it",
-    "Grants": "not renamed yet: the judge's, and those in view of a timeline",
-    "Line": "not renamed yet: of the account, and of the five steps",
-    "Outcome": "not renamed yet: of a request, and of a stage under a scenario",
-}
-TEXTS = re.compile(r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'')  # of several lines: a class within one is somebody else's
-
-
-def test_class_names_are_unique():
-    """No two classes of app/ and lab/ have one name. A private class is known in its module alone."""
-    homes: dict[str, set[str]] = {}
-    for path in [path for folder in ("app", "lab") for path in (HOME / folder).rglob("*.py")]:
-        folder = path.parent.relative_to(HOME).as_posix()
-        code = TEXTS.sub("", path.read_text(encoding="utf-8"))
-        for name in re.findall(r"^ *class ([A-Za-z]\w*)", code, re.MULTILINE):
-            shelved = OF_A_SHELF.get(folder) == name
-            homes.setdefault(name, set()).add(folder if shelved else path.relative_to(HOME).as_posix())
-
-    assert {name: sorted(found) for name, found in homes.items() if len(found) > 1 and name not in SHARED} == {}
-
-
-def test_module_length():
-    """No module is longer than 350 lines."""
-    rooms = [path for folder in ("app", "lab", "locustfiles") for path in (HOME / folder).rglob("*.py")]
-
-    assert {path.name for path in rooms if len(path.read_text(encoding="utf-8").splitlines()) > 350} == set()
-
-
-def test_the_readme_is_short():
-    """The README has at most 130 lines: what is longer stands in docs/."""
-    assert len((HOME / "README.md").read_text(encoding="utf-8").splitlines()) <= 130
-
-
 def test_every_document_is_found():
     """Every document is linked in the README or in the contents of docs/."""
     linked = "".join((HOME / name).read_text(encoding="utf-8") for name in ("README.md", "docs/README.md"))
@@ -220,34 +182,42 @@ def test_measures_are_explained():
     assert re.findall(r"^\| `(\w+)` \| [a-z]", text, re.MULTILINE) == list(MEASURES)
 
 
-HEAVY = {
-    *("matplotlib", "numpy", "sqlalchemy", "kazoo", "locust"),
-    # of other stages, of replicas, of other commands
-    *("app.locks.pubsub", "app.stores.redis_connection", "lab.commands.explore_commands"),
-    # of runs that break something, and of losses
-    *("lab.servers.fault_target", "lab.run.fault_injector", "lab.judge.reentries", "lab.story.steps_drawing"),
-}
-MOST_OF_A_RUN = 111  # modules of the lab and the app that a run needs, without those of its stage and its store
-SEAM = "app.stores.redis_connection"
-LOADS = {  # what is run, one after the other, and what of the above has been loaded by then
-    "import lab.cli, lab.commands.run": set(),
-    "from app.web import create_app": set(),
-    "from lab.scenario.stages import find_stage; find_stage('lua')": set(),
-    "import lab.experiments.matrix, tools.book.generate": {SEAM},
-    "create_app(run='t', replica='r', stage='lua')": {SEAM},
-    "create_app(run='t', replica='r', stage='zookeeper')": {SEAM, "kazoo"},
-}
+HEAVY = {"app.stores.redis_connection", "kazoo", "numpy", "sqlalchemy", "locust"}  # of replicas, of charts, of the load
+GUESTS = ("lab.explore", "lab.play", "lab.enact", "lab.own_lock", "lab.libraries", "app.foreign", "tools")
+MOST_OF_A_RUN = 110  # modules of the lab and the app that a run needs, without those of its stage and its store
+CORE = (
+    "commands.run",
+    "commands.check",
+    "commands.report",
+    "experiments.ladder",
+    "experiments.matrix",
+    "ui.server",
+    "ui.run_form",
+)
 
 
-def test_imports_are_light():
-    """No command waits for what only another stage, a replica or another command needs."""
-    code = "; print(*sys.modules); ".join(["import sys", *LOADS])
-
+def loaded_by(code: str) -> set[str]:
+    """Return the modules that a new interpreter has after this code."""
     said = subprocess.run(
-        [sys.executable, "-c", f"{code}; print(*sys.modules)"], capture_output=True, text=True, check=True, cwd=HOME
+        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"], capture_output=True, text=True, check=True, cwd=HOME
     )
+    return set(said.stdout.splitlines()[-1].split())
 
-    loaded = [set(line.split()) for line in said.stdout.splitlines()]
-    assert [HEAVY & modules for modules in loaded] == [set(), *LOADS.values()]
-    of_a_run = {name for name in loaded[1] if name.partition(".")[0] in ("app", "lab")}
-    assert len(of_a_run) <= MOST_OF_A_RUN, sorted(of_a_run)
+
+@every("module", CORE)
+def test_the_core_knows_no_guest(module):
+    """What the commands of the core import holds nothing of the explorer, of other people's locks or of the book."""
+    loaded = loaded_by(f"import lab.cli, lab.{module}")
+
+    assert [name for name in sorted(loaded) if name.startswith(GUESTS)] == []
+    assert not loaded & HEAVY
+    if module == "commands.run":
+        assert len([name for name in loaded if name.partition(".")[0] in ("app", "lab")]) <= MOST_OF_A_RUN
+
+
+@every("stage, is_loaded", [("lua", False), ("zookeeper", True)])
+def test_replica_loads_its_store_alone(stage, is_loaded):
+    """A replica imports the client of its stage's store, and no other stage."""
+    loaded = loaded_by(f"from app.web import create_app; create_app(run='t', replica='r', stage={stage!r})")
+
+    assert ("kazoo" in loaded, "app.locks.pubsub" in loaded) == (is_loaded, False)
