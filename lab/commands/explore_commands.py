@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import click
 
 from lab.commands.options import Decimal, Whole, out_option
 from lab.errors import BadInput
-from lab.paths import new_folder
 
 SERVERS = Whole(2, 7)
 CLIENTS = Whole(2, 8)
@@ -66,16 +64,7 @@ def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]
 @click.option("--json", "as_json", is_flag=True, help="Print only the decision, as JSON.")
 @out_option("decision.json, and for each claim that breaks a file with its shortest schedule")
 @click.option("--keep", is_flag=True, help="Keep the decision for the documents; without STAGE, decide and keep all stages.")
-@click.option(
-    "--scenario",
-    "scenarios",
-    callback=lambda _, option, value: value and new_folder(value, "--scenario"),
-    metavar="PATH",
-    help="Folder for the schedules as scenarios, as far as a failpoint can express them.",
-)
-def explore(
-    stage: str | None, only: str | None, show: str | None, keep: bool, scenarios: Path | None, no_confirm: bool, **given: Any
-) -> int:
+def explore(stage: str | None, only: str | None, show: str | None, keep: bool, no_confirm: bool, **given: Any) -> int:
     """Decide every order of commands and faults for a stage.
 
     The stage's own code runs on a real Redis. STAGE is a name, or the path of your own file. Each promise of the stage holds
@@ -89,7 +78,6 @@ def explore(
     from lab.commands.explore import Wanted, claim_of, explored, promising
     from lab.commands.explore import explore as run_explore
     from lab.commands.keep_decisions import keep_decisions
-    from lab.commands.shortest import write_scenarios
     from lab.explore.questions import SearchOptions
     from lab.explore.search.event import Budget
 
@@ -99,7 +87,7 @@ def explore(
     budget = Budget(**{name: number or 0 for name, number in faults.items()})
     asked = SearchOptions(**given, budget=budget if any(one is not None for one in faults.values()) else None)
     if keep:
-        if any((only, show, claims, scenarios, servers, *results.values(), asked != SearchOptions())):
+        if any((only, show, claims, servers, *results.values(), asked != SearchOptions())):
             raise BadInput("--keep decides with the default faults, work and TTL: give no other option than --budget")
         return keep_decisions(stage, budget_s)
     if stage is None:
@@ -109,7 +97,6 @@ def explore(
         only=claim_of(only, found),
         show=claim_of(show, found),
         confirm=not no_confirm,
-        then=partial(write_scenarios, folder=scenarios) if scenarios else None,
         **results,
     )
     return run_explore(found, asked, budget_s, wanted, servers)

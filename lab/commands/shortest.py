@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from app.lock import Claim
-from lab.explore.as_scenario import NotExpressible, as_scenario, commands_alone
 from lab.explore.code.replica import NewToken
 from lab.explore.decision import Decision, Explorer, Undecided
 from lab.explore.questions import Question
 from lab.explore.schedule import Schedule, of_moves
 from lab.explore.search.event import short
 from lab.explore.search.move import Move
-from lab.explore.search.replay import CANNOT, Differs, walk_live
+from lab.explore.search.replay import CANNOT, Differs
 from lab.explore.search.search import Broken
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import MachineStalled
-from lab.explore.story.deeds import of_finding
 from lab.explore.story.scenes import staged
-from lab.story import say
 from lab.story.happening import Story
 
 
@@ -67,22 +63,3 @@ def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = 
                     yield Shortest(its, question, world, moves, story)
                     break
                 answer.disbelieve(claim, Undecided.DIFFERS, f"{short(its.events)} breaks nothing when it is run again")
-
-
-def write_scenarios(shortest: Sequence[Shortest], explorer: Explorer, folder: Path) -> Iterator[str]:
-    """Write a scenario for each claim that breaks. Yield a line about each: its command, or why there is none."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for one in shortest:
-        claim, stage = one.claim.name, explorer.stage
-        schedule = one.schedule
-        walk = walk_live(one.world, schedule.parsed, schedule.until_ms)
-        alone = commands_alone(explorer.world(one.question.task, 1))
-        try:
-            how = say.broken(of_finding(one.broken.finding))
-            text = as_scenario(walk, schedule, alone, has_ttl=stage.ttl_ms is not None, how=how)
-        except NotExpressible as reason:
-            yield f"{claim} has no scenario: {reason}"
-            continue
-        path = folder / f"{stage.name}_{claim}.toml"
-        path.write_text(text, encoding="utf-8")
-        yield f"{claim} as a scenario: lab run {path} --stage {stage.lookup}"

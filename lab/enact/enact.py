@@ -10,8 +10,7 @@ from typing import NamedTuple
 from app.lock import Claim, Stage
 from lab.enact.controller import Controller
 from lab.enact.enactment import Enactment, ScheduleScript
-from lab.enact.faults import Injected
-from lab.explore.as_scenario import places
+from lab.enact.faults import Injected, phases
 from lab.explore.code.program import RETRY_MS
 from lab.explore.decision import Explorer
 from lab.explore.schedule import Schedule
@@ -41,7 +40,8 @@ class Agreement(StrEnum):
     THEFT_AND_LOSS = "theft_and_loss"  # the judge saw the theft, and finds other claims broken by what was lost
     IN_VAIN = "in_vain"  # requests waited in vain; no claim of the judge is about this fault
     UNJUDGED = "unjudged"  # no request waited, and no claim of the judge is about a lock that stays locked then
-    OTHERWISE = "otherwise"  # the judge finds something else broken
+    NAMED_OTHERWISE = "named_otherwise"  # the judge finds another claim broken by what happened
+    OTHERWISE = "otherwise"  # the judge finds nothing broken, or something that the explorer does not
 
 
 NOT_THE_SAME = Agreement.DIFFERS, Agreement.NOT_HELD, Agreement.OTHERWISE
@@ -100,8 +100,7 @@ def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Sche
 
 def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: ScheduleScript, command: str) -> Enacted:
     events = [move.event for move in script.moves]
-    phases = [at.phase for at in places(script)]
-    injected = Injected(events, phases, schedule.ttl_ms)
+    injected = Injected(events, list(phases(script)), schedule.ttl_ms)
     claim = _claim(schedule, script.moves)
     scenario = Scenario(
         name="replay",
@@ -150,7 +149,7 @@ def _agreement(one: Enacted) -> Agreement:
         return Agreement.THEFT_AND_LOSS if one.others else Agreement.THEFT
     if _has(one.explored, *LOCKED) and not one.others:
         return Agreement.IN_VAIN if findings.gave_up else Agreement.UNJUDGED
-    return Agreement.OTHERWISE
+    return Agreement.NAMED_OTHERWISE if one.others else Agreement.OTHERWISE
 
 
 def _has(found: Sequence[Finding], *harms: Harm) -> bool:

@@ -17,6 +17,7 @@ from lab.enact.controller import Client, Controller, HeldThread
 from lab.enact.faults import Injected
 from lab.enact.names import Names
 from lab.explore.code.operation import CommandSent, Listen, Nap
+from lab.explore.code.wire import AT_ONCE, KNOWN
 from lab.explore.search.event import (
     CHOICE,
     CLOCK,
@@ -175,8 +176,10 @@ class Enactment:
 
     def _at_subscription(self, client: int) -> list[HeldThread]:
         """Return the threads of a replica that are held at the command of a subscription."""
-        mine = [thread for thread in self.controller.threads if thread.pid == self.pids[client] and thread.at == COMMAND]
-        return [thread for thread in mine if thread.words[0].encode() in SUBSCRIBING]
+        return [thread for thread in self._held_at_command(client) if thread.words[0].encode() in SUBSCRIBING]
+
+    def _held_at_command(self, client: int) -> list[HeldThread]:
+        return [thread for thread in self.controller.threads if thread.pid == self.pids[client] and thread.at == COMMAND]
 
     def _held(self, client: int, number: int, at: str, command: CommandSent | None, within_s: float) -> HeldThread:
         """Wait until a thread of a replica is held, at this command if one is given. Raises ClusterDiffers, and NotHeld."""
@@ -194,10 +197,14 @@ class Enactment:
         return thread
 
     def _come(self, client: int, number: int, at: str, command: CommandSent | None) -> HeldThread | None:
-        """Return the thread of a replica that is held there. In the explorer nobody waits until a channel is left."""
-        for thread in self._at_subscription(client) if command is not None else ():
-            if thread.request and number == 0:
-                self.controller.order(thread)
+        """Return the thread of a replica that is held there. In the explorer nobody waits for PING, or to leave a channel."""
+        if command is not None and number == 0:
+            for thread in self._at_subscription(client):
+                if thread.request:
+                    self.controller.order(thread)
+            for thread in self._held_at_command(client):
+                if thread.words[0].upper().encode() in (*AT_ONCE, *KNOWN):
+                    self.controller.order(thread)
         return self._find(client, number, at, command)
 
     def _find(self, client: int, number: int, at: str, command: CommandSent | None) -> HeldThread | None:

@@ -12,12 +12,11 @@ from lab.commands.replay import typed
 from lab.enact.enact import Agreement, enact, script_of
 from lab.explore.decision import Explorer
 from lab.explore.store.real_redis import redis_server
-from lab.scenario import reader as scenarios
 from lab.scenario.stages import find_stage
 from lab.servers.supervisor import one_supervisor, supervised
 from tests.command import lab
+from tests.corpus import CORPUS
 from tests.sampled import sampled
-from tests.trial import trial
 
 SHORTEST = {
     # stage and schedule: the TTL, the work, what both saw
@@ -150,27 +149,23 @@ def test_what_contradicts_nothing(lock, events, agreement, servers, tmp_path, mo
     assert done.agreement is agreement, done.difference
 
 
+@pytest.mark.parametrize(
+    ("lock", "events", "work_ms", "agreement"),
+    [
+        ("names_no_key", "ABAB", 0, Agreement.LOSS),
+        ("sets_again_before_the_release", "A2Bt1000B2t1600A2", 1600, Agreement.NAMED_OTHERWISE),
+    ],
+)
+def test_a_wrong_lock_is_not_acquitted(lock, events, work_ms, agreement, servers, tmp_path, monkeypatch):
+    """Replicas that do what the explorer saw contradict nothing: neither by a PING, nor if the judge names another claim."""
+    monkeypatch.chdir(tmp_path)
+    done = enacted(f"{CORPUS}/broken/{lock}.py:{events}", 1000, work_ms, servers)
+
+    assert (done.agreement, done.same) == (agreement, True), done.difference
+
+
 def test_random_numbers(tmp_path):
     """A schedule with random numbers is not possible on a cluster, and the event is named."""
     done = lab("replay", "bucketed:A=1A2", "--cluster", cwd=tmp_path)
 
     assert (done.status, "event 1, A=1: a real replica draws its own random numbers" in done.err) == (2, True)
-
-
-@pytest.mark.trial
-def test_as_scenario(tmp_path, monkeypatch):
-    """A schedule is written as a scenario that loads, and that shows the same loss under load. The others are named."""
-    monkeypatch.chdir(tmp_path)
-    lab("explore", "uuid", "--pauses", "1", "--ttl-ms", "1000", "--scenario", "made", cwd=tmp_path)
-    without = lab("explore", "none", "--pauses", "0", "--scenario", "made", cwd=tmp_path)
-
-    assert "exclusive has no scenario: it has no fault" in without.out
-    made = {path.stem: scenarios.load(str(path)) for path in (tmp_path / "made").iterdir()}
-    assert {name: one.faults[0].at for name, one in made.items()} == {
-        "uuid_releases_atomically": "release.before_last",
-        "uuid_survives_a_late_freeze": "write.before",
-        "uuid_survives_a_freeze": "read.before",
-    }
-    with supervised() as supervisor:
-        tried = trial(supervisor, "made/uuid_survives_a_late_freeze.toml", "uuid", {}, tmp_path / "reports")
-    assert (tried.judgement.verdict, tried.judgement.lost > 0) == ("ADMITTED", True)

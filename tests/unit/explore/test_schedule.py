@@ -1,14 +1,9 @@
-"""The short form of a schedule, its file, and its fault in a scenario."""
-
-from collections import Counter
-from types import SimpleNamespace
+"""The short form of a schedule, and its file."""
 
 import pytest
 
-from app.failpoints import ACQUIRE, RELEASE
 from lab.commands.replay import replay
 from lab.errors import BadInput
-from lab.explore.as_scenario import NotExpressible, _fault
 from lab.explore.questions import pairs_of_faults, single_faults
 from lab.explore.schedule import SCHEMA, Schedule, ScheduleStep, difference, read, same_reply, write
 from lab.explore.search.event import (
@@ -160,38 +155,3 @@ def test_cheapest_first():
 
     assert [sum(budget) for budget in budgets] == sorted(sum(budget) for budget in budgets)
     assert len(set(budgets)) == len(budgets) == 1 + 6 + 21
-
-
-ALONE = Counter({ACQUIRE: 1, RELEASE: 2})
-TYPED = Schedule(schema=SCHEMA, stage="uuid", clients=2, ttl_ms=3000, work_ms=0, until_ms=7000, events="", claim="exclusive")
-
-
-def walked(*kinds, inside=False):
-    """Return a walk of events of client A, whose commands change nothing."""
-    node = SimpleNamespace(inside={0} if inside else set(), writing=set(), pending=[None])
-    state = SimpleNamespace(lock=0)
-    events = [Event(kind, 0 if kind is not RESTART else -1) for kind in kinds]
-    moves = [SimpleNamespace(event=one, before=state, state=state, command=None) for one in events]
-    return SimpleNamespace(world=SimpleNamespace(trees=[None], node=lambda state, client: node), moves=moves)
-
-
-@every(
-    "walk, expected",
-    [
-        (walked(PAUSE), ("freeze", "acquire.before")),
-        (walked(CRASH, inside=True), ("kill", "read.after")),
-        (walked(RESTART, inside=True), ("restart_redis", "read.after")),
-        (walked(LOST_COMMAND), ("fail_command", "acquire.before_last")),
-        (walked(RESTART), "while no client is in its work"),
-        (walked(LOST_REPLY), "to which the store agreed"),
-        (walked(STEP), "it has no fault"),
-        (walked(PAUSE, CRASH), "two causes"),
-    ],
-)
-def test_failpoint_of_a_fault(walk, expected):
-    """A fault of a schedule is a fault of a scenario at its failpoint, or the reason is stated why there is none."""
-    if isinstance(expected, str):
-        with pytest.raises(NotExpressible, match=expected):
-            _fault(walk, TYPED, ALONE)
-    else:
-        assert _fault(walk, TYPED, ALONE) == expected
