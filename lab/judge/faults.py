@@ -269,8 +269,10 @@ class Faults:
         for outcome in self.outcomes:
             outcome.released(grant)
             if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
-                sent_ns = grant.sent_ns if self.run.has_votes else 0  # in a queue, the last command only reads
-                outcome.granted(grant.request, grant.asked_ns, grant.got_ns, sent_ns, self._shows_free(outcome, grant))
+                sent_ns = grant.sent_ns if self.run.has_votes and grant.commands else 0  # in a queue, the last command only reads
+                # a lock with votes that a replica has handed over, without a command, was granted before
+                asked_ns = grant.asked_ns if grant.commands or not self.run.has_votes else 0
+                outcome.granted(grant.request, asked_ns, grant.got_ns, sent_ns, self._shows_free(outcome, grant))
             in_danger = outcome.during(grant.asked_ns) and not self._is_late(outcome.record)
             self.measures["asked_during_fault"] += grant.wrote is not None and in_danger
             in_acquire = outcome.record.phase == ACQUIRE and outcome.record.request != grant.request

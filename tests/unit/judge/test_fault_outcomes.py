@@ -473,6 +473,17 @@ def test_granted_while_a_server_is_down(made, asked_and_got_ms, about, is_broken
     assert [claim for claim, _ in found(findings)] == ["available_with_a_node_down"] * is_broken
 
 
+@pytest.mark.parametrize(("commands", "is_broken"), [(0, False), (1, True)])
+def test_lock_that_is_handed_over_without_a_majority(made, commands, is_broken):
+    """A lock that a replica hands over, and asks no server for it, was granted before most of the servers were gone."""
+    made.fault("silence_nodes", "reached", 10, 3000, "acquire.before")
+    made.increment("next", 0, 0, at=400, asked=300, replica="replica-2", commands=commands)
+
+    findings = made.analyse(final=1, ttl_ms=500, tests="refuses_without_majority", has_votes=True)
+
+    assert [claim for claim, _ in found(findings)] == ["refuses_without_majority"] * is_broken
+
+
 @pytest.mark.parametrize(("others_percent", "expected"), [(60, ["available_with_a_node_down"]), (61, [])])
 def test_election_on_a_crowded_machine(made, others_percent, expected):
     """Where other programs had most of the processors, an election may last until the server is back: that accuses nobody."""
