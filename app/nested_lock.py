@@ -1,4 +1,4 @@
-"""A lock made of two others: the same lock twice, or two locks that other requests take in the same or the opposite order."""
+"""A lock made of two others: the same lock twice, or two locks that other requests take in the opposite order."""
 
 from __future__ import annotations
 

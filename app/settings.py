@@ -20,7 +20,7 @@ LONGEST_MS = 86_400_000  # a day
 DIGITS = re.compile(r"[0-9]{1,12}")
 A_NAME = re.compile(r"[A-Za-z0-9._:-]{1,200}")  # it is a part of keys and of file names
 ANY = "any"
-SAME, CROSSED, ORDERED = NESTINGS = ("same", "crossed", "ordered")  # how two locks are taken
+SAME, CROSSED = NESTINGS = ("same", "crossed")  # how two locks are taken
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 SHOWN = 60  # characters of a refused value
 
@@ -112,7 +112,7 @@ class Settings:
     etcd_url: Endpoint = LOCAL_ETCD
     mysql_url: Endpoint = LOCAL_MYSQL
     postgresql_url: Endpoint = LOCAL_POSTGRESQL
-    # ``same`` takes the lock twice, ``crossed`` takes two locks in either order, ``ordered`` in one
+    # ``same`` takes the lock twice, ``crossed`` takes two locks in either order
     nested: str = ""
     # given as ``yes`` if the work writes twice: the counter, and a receipt of it
     receipts: bool = False

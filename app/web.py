@@ -29,7 +29,7 @@ from app.request import lock_keys, sent
 from app.request.context import RequestContext
 from app.request.current import follow
 from app.resources import resource, stock_of_a_grant
-from app.settings import CROSSED, SAME, Settings, SettingsError
+from app.settings import CROSSED, Settings, SettingsError
 from app.stores import count_all, lock_store, store
 from app.stores.redis import Redis
 
@@ -84,13 +84,12 @@ class StageEndpoint:
         """Make the lock of one request. With ``nested`` in the settings: the same lock twice, or two locks."""
         if not self.settings.nested:
             return self._new(self.lock_key)
-        keys = [f"{self.lock_key}:a", f"{self.lock_key}:b"]
         if self.settings.nested == CROSSED:
+            keys = [f"{self.lock_key}:a", f"{self.lock_key}:b"]
             first, second = keys if sum(request_id.encode()) % 2 else keys[::-1]
             return NestedLock(self._new(first), self._new(second), pause_s=0.2)
-        first, second = [self.lock_key] * 2 if self.settings.nested == SAME else keys
         pause_ms = max(OUTER_PAUSE_MS, self.settings.work_ms)  # the holder works on: long work is long in both parts
-        return NestedLock(self._new(first), self._new(second), outer_pause_s=pause_ms / 1000)
+        return NestedLock(self._new(self.lock_key), self._new(self.lock_key), outer_pause_s=pause_ms / 1000)
 
     def _new(self, key: str) -> Lock:
         if self.workers is not None:

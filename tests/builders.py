@@ -133,7 +133,6 @@ class Made:
         failpoint: str = "read.after",
         replica: str = "replica-1",
         injected_ms: int = 0,
-        votes: int = 0,
     ) -> Made:
         times = {"at_ns": at_ms * MS, "recovered_ns": recovered_ms * MS, "injected_ns": injected_ms * MS}
         times["recovering_ns"] = times["recovered_ns"]
@@ -145,7 +144,6 @@ class Made:
             "kind": kind,
             "failpoint": failpoint,
             "effect": effect,
-            "votes": votes,
         }
         self.line("faults.jsonl", FaultRecord(name=f"{kind}-1", **about, **times))
         return self

@@ -28,7 +28,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         *("fencing", "fencing_owner"),
     ),
     "Waiting well": ("pubsub", "queued", "fair", "cohort", "bucketed"),
-    "Several Redis servers": ("redlock", "redlock_no_jitter", "redlock_cohort"),
+    "Several Redis servers": ("redlock", "redlock_cohort"),
     "The database that you already have": ("mysql_insert", "mysql_upsert", "mysql_for_update", "mysql_version"),
     "Consensus": (
         *("zookeeper", "zookeeper_no_recheck", "zookeeper_orphan", "zookeeper_abort", "zookeeper_fenced"),

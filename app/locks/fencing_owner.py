@@ -11,7 +11,6 @@ owner. Here the resource also keeps the owner that was the first to show the num
 - The lock of a thread that hangs in a living process is renewed for ever.
 **See it**
 - `lab run failover_last_grant --stage fencing_owner`
-- `lab run restart_first_grant --stage fencing_owner`
 - `lab run fence_restart --stage fencing_owner`
 - `lab diff fencing fencing_owner`
 """

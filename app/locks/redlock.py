@@ -15,8 +15,6 @@ which keeps the validity.
 - There is always a moment between the last check and the write: a holder that is stopped in it still writes.
 - A holder that acquires its own lock again waits for itself.
 - Every waiting request asks all servers again and again: the more requests compete, the more votes are split.
-- The pause before the next try is easily written wrong: after a fixed one, requests that split the vote ask again at the same
-  moment.
 **See it**
 - `lab run rush --stage redlock`
 - `lab run amnesia --stage redlock`
@@ -86,9 +84,7 @@ STAGE = Stage(
     ttl_ms=3000,
     gains="""
         survives_a_lost_reply
-        survives_persisted_amnesia
         survives_delayed_amnesia
-        survives_clock_jump_of_two
         available_with_a_node_down
         available_with_two_nodes_down
         refuses_without_majority

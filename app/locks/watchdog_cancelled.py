@@ -9,7 +9,6 @@ may go on. It finds the limit closed before the work begins, and never renews.
 - Work that outlasts the TTL goes on without the lock, at the same time as the next holder.
 **See it**
 - `lab run work_outlasts_ttl --stage watchdog_cancelled`
-- `lab run many_ttls --stage watchdog_cancelled`
 - `lab diff watchdog watchdog_cancelled`
 """
 

@@ -67,8 +67,6 @@ class Effect(StrEnum):
     SERVERS_RESTART = "servers_restart"
     # The wall clocks of some servers of the lock's store are ahead.
     CLOCKS_JUMP = "clocks_jump"
-    # The wall clocks of some servers of the lock's store run too fast.
-    CLOCKS_FAST = "clocks_fast"
     # The wall clocks of some servers of the lock's store are behind.
     CLOCKS_BACK = "clocks_back"
     # None of these: no mechanism explains a loss by this fault.
@@ -101,7 +99,6 @@ AT_THE_STORE = frozenset(
         Effect.SERVERS_DIE,
         Effect.SERVERS_RESTART,
         Effect.CLOCKS_JUMP,
-        Effect.CLOCKS_FAST,
     }
 )
 
@@ -127,8 +124,6 @@ class FaultRecord(msgspec.Struct):
     recovered_ns: Number = 0
     # how many servers' clocks moved
     clocks_moved: Number = 0
-    # how many servers had voted for the holder when their clocks jumped; 0 where they do not vote
-    votes: Number = 0
     # when the recovery began
     recovering_ns: Number = 0
     # how many of the replica's sessions were ended by the lock's store

@@ -33,8 +33,6 @@ class Mechanism(StrEnum):
     NEW_PRIMARY_DID_NOT_KNOW = "new_primary_did_not_know"
     TWO_PRIMARIES = "two_primaries"
     CLOCK_JUMPED_PAST_TTL = "clock_jumped_past_ttl"
-    CLOCK_TOO_FAST = "clock_too_fast"
-    VOTE_FORGOTTEN_ON_DISK = "vote_forgotten_on_disk"
     VOTE_FORGOTTEN = "vote_forgotten"
     NEW_LEADER_DID_NOT_KNOW = "new_leader_did_not_know"
     SESSION_ENDED_IN_WORK = "session_ended_in_work"

@@ -190,7 +190,7 @@ def can_take_away(record: FaultRecord, replica: str, lease_from_ns: int, lease_n
 
 def _takes_until_ns(record: FaultRecord) -> int:
     """Return until when a fault can take away a lock whose lease begins then."""
-    if record.effect in STOP_RENEWALS or record.effect is Effect.CLOCKS_FAST:  # a lease that begins with a fast clock ends early
+    if record.effect in STOP_RENEWALS:
         return record.recovered_ns
     # the lab records that it has ended a session when the store has answered: each later lock is of another session
     is_done = record.effect is Effect.SESSION_ENDS and record.injected_ns > 0

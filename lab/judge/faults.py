@@ -288,7 +288,6 @@ class Faults:
         measures["faults_at_one_vote"] = sum(map(self._is_at_one_vote, records))
         measures["faults"] = sum(not self._is_beside(record) for record in records) - measures["faults_at_one_vote"]
         measures["clocks_moved"] = sum(record.clocks_moved for record in records if not self._is_late(record))
-        measures["votes"] = min((record.votes for record in records), default=0)
         for outcome in self.outcomes:
             outcome.close()
             past_ttl = outcome.record.recovered_ns - outcome.record.began_ns > self.run.ttl_ns

@@ -76,14 +76,6 @@ def _crossed(findings: Findings) -> bool:
     return findings.run.nested == "crossed"
 
 
-def _all_had_voted(findings: Findings) -> bool:
-    """Return whether the holder had all votes that the scenario needs: one with fewer was promised nothing.
-
-    It has fewer where another request asked at the same time, or a server did not answer in time.
-    """
-    return findings.measures["votes"] >= findings.run.votes_needed
-
-
 # No increment is destroyed, and no two are inside at once.
 WORK_IS_SAFE = (
     Promise(Claim.exclusive, harm),
@@ -100,14 +92,11 @@ WORK_IS_SAFE = (
     Promise(Claim.survives_a_slow_acquire, harm),
     Promise(Claim.survives_amnesia, harm),
     Promise(Claim.survives_delayed_amnesia, harm, like=Claim.survives_amnesia, only_tested=True),
-    Promise(Claim.survives_persisted_amnesia, harm),
     Promise(Claim.survives_clock_jump, harm),
-    Promise(Claim.survives_clock_jump_of_two, harm, like=Claim.survives_clock_jump, only_tested=True, only_if=_all_had_voted),
     Promise(Claim.survives_failover, harm),
     Promise(Claim.survives_persisted_restart, harm),
     Promise(Claim.survives_session_loss, harm),
     Promise(Claim.survives_store_restart, harm),
-    Promise(Claim.survives_unsynced_power_loss, harm),
 )
 
 

@@ -18,15 +18,15 @@ from lab.judge.fact import Unseen
 
 REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report what becomes of their keys
 # by how a request nests its locks: the shortest pause in which it holds the outer one alone (app/web.py)
-PAUSES_MS = {"same": 100, "crossed": 200, "ordered": 100}
+PAUSES_MS = {"same": 100, "crossed": 200}
 SHORT_WORK = 0.5  # of a lease: no machine is so slow that work of this length outlasts its lease by itself
 PATIENT = 0.9  # of its readiness to wait: a request that waited for longer has waited to the end
 # of a store whose servers follow no other: a replica carries out what its primary does
 SERVERS = {"redis": 1, "redis_nodes": 5, "postgresql": 1}
 # what clients of Redis send to introduce themselves, and to look after a connection
 CONNECTING = frozenset({"select", "auth", "quit", "reset", "readonly", "command", "client", "hello", "ping", "info"})
-# what the lab sends where a scenario shifts a clock or moves data: none of it takes or frees a lock
-OF_THE_LAB = frozenset({"time", "scan", "dump"})
+# what the lab sends if a scenario shifts a clock: none of it takes or frees a lock
+OF_THE_LAB = frozenset({"time"})
 CROWDED = 60  # percent of the processors: another run on the same machine, which takes half of them, is no excuse
 # A thread that mostly sleeps gets a processor soon, also there. And where a lock is stuck, others have what the run leaves them.
 SLOWEST = 2
@@ -51,7 +51,7 @@ class RunFacts:
     retry_ms: int = 30
     # the counter before the run
     start: int = 0
-    # how a request nests locks: ``same``, ``crossed``, ``ordered``, or empty for one lock
+    # how a request nests locks: ``same``, ``crossed``, or empty for one lock
     nested: str = ""
     # whether the lock's store writes to disk
     store_persists: bool = False
@@ -73,8 +73,6 @@ class RunFacts:
     wait_ms: int = 0
     # whether several servers vote on a lock
     has_votes: bool = False
-    # how many servers must have voted for the holder to whom the scenario's fault is injected; 0 where it does not matter
-    votes_needed: int = 0
     # whether the scenario injects faults
     has_faults: bool = False
     # whether the run ended as planned
@@ -140,7 +138,6 @@ def of(record: RunRecord, history: History) -> RunFacts:
         leases_begin_before=record.stage.get("store") == "etcd",
         reports_keys=record.stage.get("store") in REPORTS_KEYS,
         has_votes=record.stage.get("store") == "redis_nodes",
-        votes_needed=scenario["danger"].get("votes", 0),
         has_faults=bool(scenario.get("faults")),
         is_complete=record.ended is Ending.COMPLETE,
         others_percent=record.others_percent or 0,

@@ -57,7 +57,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {  # by the name of their title in lab/st
         *("work_fails", "work_hangs", "waiters_die", "waiter_gives_up"),
     ),
     "slow": (
-        *("slow_holder", "late_release", "release_race", "work_outlasts_ttl", "many_ttls", "explicit_lease"),
+        *("slow_holder", "late_release", "release_race", "work_outlasts_ttl", "explicit_lease"),
         *("frozen_holder", "frozen_before_write", "frozen_between_writes"),
     ),
     "message": (
@@ -66,19 +66,16 @@ FAMILIES: dict[str, tuple[str, ...]] = {  # by the name of their title in lab/st
     ),
     "again": (
         *("nested", "nested_contended", "nested_outlasts_ttl"),
-        *("nested_two_locks", "nested_in_order", "pooled_thread"),
-        *("convoy", "starvation", "starvation_in_process", "split_vote"),
+        *("nested_two_locks", "pooled_thread"),
+        *("convoy", "starvation", "starvation_in_process"),
     ),
     "store": (
-        *("store_restart", "store_restart_persisted", "restart_first_grant"),
+        *("store_restart", "store_restart_persisted"),
         *("power_loss_always", "power_loss_everysec", "power_loss_no"),
-        *("failover", "failover_last_grant", "node_down", "leader_killed", "majority_down", "fence_restart"),
-        *("clock_jump", "clock_back", "clock_fast", "split_brain"),
+        *("failover", "failover_last_grant", "node_down", "leader_killed", "fence_restart"),
+        *("clock_jump", "clock_back", "split_brain"),
     ),
-    "servers": (
-        *("two_nodes_silent", "three_nodes_down", "amnesia", "amnesia_persisted", "amnesia_delayed"),
-        *("failover_of_a_vote", "clock_jump_of_two"),
-    ),
+    "servers": ("two_nodes_silent", "majority_down", "amnesia", "amnesia_delayed"),
 }
 OTHERS = "others"
 CORE_SCENARIOS = (

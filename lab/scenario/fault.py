@@ -76,17 +76,8 @@ class System(Protocol):
     def recover_nodes(self, nodes: Sequence[int]) -> None:
         """Resume silent servers, and start killed servers again with what they kept on disk."""
 
-    def votes(self) -> int:
-        """Return how many servers have the same lock, as votes for one holder; 0 where the store's servers do not vote."""
-
     def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
         """Set the clocks of some servers ahead of real time, below zero behind it. Return how many clocks moved."""
-
-    def speed_up_clocks(self, nodes: Sequence[int], times: int) -> int:
-        """Let the clocks of some servers run so many times as fast as real time. Return how many clocks do."""
-
-    def slow_down_clocks(self, nodes: Sequence[int]) -> None:
-        """Let the clocks of some servers run as fast as real time again, from where they are."""
 
     def cut_off(self, record: FaultRecord) -> None:
         """Let nothing through between the replica and the lock's store."""

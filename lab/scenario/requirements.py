@@ -56,25 +56,25 @@ FENCED = ("fenced", "fenced_owner")  # resources that refuse old fences
 ENSEMBLES = ("etcd", "zookeeper")  # stores of several servers, one of which is the leader
 VOTED = "redis_nodes"  # the store whose servers vote on a lock
 REDIS_NODES = 5  # its servers
-WITH_REPLICAS = ("redis", "redis_nodes")  # stores whose servers can have replicas; for each there is then a Sentinel as well
+WITH_REPLICA = "redis"  # the store whose server can have replicas; then there is a Sentinel as well
 
 
 def servers(store: str | None, store_nodes: int, standby: bool = False) -> int:
     """Return the number of servers of a stage's store: faults and ``nodes_away`` count them from 1."""
     if store is None:
         return 0
-    if store in WITH_REPLICAS:
-        primaries = REDIS_NODES if store == VOTED else 1
-        return 3 * primaries if standby else primaries
-    return store_nodes if store in ENSEMBLES else 1
+    if store == VOTED:
+        return REDIS_NODES
+    if store in ENSEMBLES:
+        return store_nodes
+    return 3 if standby and store == WITH_REPLICA else 1
 
 
-def most_servers(needs: Collection[str], store_nodes: int, standby: bool = False) -> int:
+def most_servers(needs: Collection[str], store_nodes: int) -> int:
     """Return the largest number of servers that a store can have which meets the needs."""
-    nodes = servers(VOTED, store_nodes, standby)
     if "nodes" in needs:
-        return nodes
-    return store_nodes if "ensemble" in needs else max(nodes, store_nodes)
+        return REDIS_NODES
+    return store_nodes if "ensemble" in needs else max(REDIS_NODES, store_nodes)
 
 
 # By name: the words for an error ("frozen_holder needs …"), and whether a stage has it.
@@ -110,6 +110,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     ),
     "ensemble": ("a store that can elect a new leader", lambda stage: stage.store in ENSEMBLES),
     "nodes": ("a lock in several stores", lambda stage: stage.store == VOTED),
+    "majority": ("a lock in several servers, of which most must answer", lambda stage: stage.store in (*ENSEMBLES, VOTED)),
     "standby": (
         "a lock in one Redis, which a replica can replace",
         lambda stage: stage.store == "redis" and _keeps_out(stage),
@@ -124,7 +125,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     ),
     "lost_numbers": (  # whether a number is made again while its first holder is inside is chance, but for the last one
         "a lock that does not depend on which numbers its store has forgotten",
-        lambda stage: stage.store not in WITH_REPLICAS or stage.resource != "fenced",
+        lambda stage: stage.store != WITH_REPLICA or stage.resource != "fenced",
     ),
     "redis": ("a lock in Redis", lambda stage: stage.store in ("redis", "redis_nodes") and _keeps_out(stage)),
     "clocks": (
@@ -180,7 +181,6 @@ MEASURES = {
     "faults_past_ttl": "faults that lasted longer than the TTL",
     "tries": "requests that asked for the lock, with or without success",
     "turned_away": "requests that did not get the lock",
-    "votes": "servers that had voted for the holder when their clocks jumped",
     "waited": "requests that waited for the lock at least as long as one retry pause, got it, and wrote",
     "waited_between_releases": "requests that waited while a holder was between its inner and its outer release",
 }

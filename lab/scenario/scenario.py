@@ -46,13 +46,13 @@ class Scenario:
     lease_ms: Duration | None = None  # an explicit lease time; None: the stage's default
     work_ms: int = 0
     stock: int | None = None  # how many items there are to sell; None for a counter that only grows
-    # where a request takes two locks: ``same`` for one key twice, ``crossed`` for two keys in either order, ``ordered`` in one
+    # where a request takes two locks: ``same`` for one key twice, ``crossed`` for two keys in either order
     nested: Text = ""
     receipts: Switch = False  # whether the work writes twice: the counter, and a receipt
     store_persists: Switch = False  # whether the lock's store writes every change to a file
     store_syncs: Text = "always"  # when it syncs that file to disk: a name in SYNCS
-    store_replica: Switch = False  # whether each server of the lock's store has a replica, and a Sentinel that promotes it
-    store_second_replica: Switch = False  # whether it has two of them; for a store of one primary
+    store_replica: Switch = False  # whether the lock's store has a replica, and a Sentinel that promotes it
+    store_second_replica: Switch = False  # whether it has two of them
     store_clocks: Switch = False  # whether the clocks of the lock's store can be shifted
     store_nodes: Servers = 3  # the number of servers of the lock's store, where it is an ensemble
     nodes_away: Nodes = ()  # the servers of the lock's store that are stopped from the beginning, counted from 1
@@ -151,9 +151,11 @@ def _lock(scenario: Scenario) -> Iterator[str]:
 def _servers(scenario: Scenario) -> Iterator[str]:
     if scenario.store_syncs != "always" and not scenario.store_persists:
         yield f"store_syncs = {scenario.store_syncs!r} is about a file, and there is none; give store_persists = true as well"
-    if scenario.store_second_replica and not (scenario.store_replica and "standby" in scenario.needs):
-        yield 'store_second_replica = true needs store_replica = true and needs = ["standby"]: one primary with a replica'
-    most = most_servers(scenario.needs, scenario.store_nodes, scenario.store_replica)
+    if scenario.store_replica and "standby" not in scenario.needs:
+        yield 'store_replica = true needs a lock in one Redis; give needs = ["standby"] as well'
+    if scenario.store_second_replica and not scenario.store_replica:
+        yield "store_second_replica = true needs store_replica = true"
+    most = most_servers(scenario.needs, scenario.store_nodes)
     named = [("nodes_away", scenario.nodes_away)]
     named += [
         (f"the fault {kind_of(fault)}: {key}", getattr(fault, key))

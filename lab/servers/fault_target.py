@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,12 +15,10 @@ from app import resources
 from app.lock import Stage
 from lab.evidence.fault_record import FaultRecord
 from lab.scenario.fault import Fault, Need, Target
-from lab.scenario.requirements import VOTED
 from lab.servers.process import Running
-from lab.servers.programs.redis import contents
 from lab.servers.replication_link import ReplicationLink
 from lab.servers.server import Server
-from lab.servers.shifted_clock import jump_clock, slow_down_clock, speed_up_clock
+from lab.servers.shifted_clock import jump_clock
 from lab.servers.stores import store_servers
 from lab.servers.synced_files import SyncedFiles, watched
 from lab.servers.tcp_proxy import DelayedWrite, TcpProxy
@@ -136,25 +133,11 @@ class FaultTarget:
         for node in chosen:
             node.resume()
 
-    def votes(self) -> int:
-        if self.store != VOTED:
-            return 0
-        locks = Counter(lock for node in self.nodes if not node.killed for lock in contents(node.port).items())
-        return max(locks.values(), default=0)
-
     def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
         """Let the clocks jump all at once: one after the other they would need a good part of a TTL on a busy machine."""
         chosen = [node for node in self._chosen(nodes) if isinstance(node, Running)]
         with ThreadPoolExecutor(max(1, len(chosen))) as together:
             return sum(together.map(partial(jump_clock, by_ms=by_ms), chosen))
-
-    def speed_up_clocks(self, nodes: Sequence[int], times: int) -> int:
-        return sum(speed_up_clock(node, times) for node in self._chosen(nodes) if isinstance(node, Running))
-
-    def slow_down_clocks(self, nodes: Sequence[int]) -> None:
-        for node in self._chosen(nodes):
-            if isinstance(node, Running):
-                slow_down_clock(node)
 
     def cut_off(self, record: FaultRecord) -> None:
         for partition in self.partitions[record.replica]:

@@ -6,8 +6,6 @@ its clock cannot be shifted in this way.
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -15,8 +13,6 @@ from lab.errors import MissingProgram
 from lab.prerequisites import FAKETIMES, how_to_install
 from lab.servers.process import Running
 
-LOOK_FOR_S = 0.05
-AHEAD_MS = 500
 CLOCK = "clock"  # the file in the server's folder that holds the offset of its clock
 
 
@@ -59,37 +55,9 @@ def jump_clock(running: Running, by_ms: int) -> bool:
     return abs(program.clock_ms(running.port) - before_ms) > abs(by_ms) / 2
 
 
-def speed_up_clock(running: Running, times: int) -> bool:
-    """Let the clock of a server run so many times as fast as real time. Return whether its own time does.
-
-    libfaketime multiplies the time since the server's start. What that adds at once is taken away, so the clock does not jump.
-    """
-    program = cast(Shifted, running.program)
-    _set(running, -(times - 1) * _age_s(running.pid), times)
-    before_ms = program.clock_ms(running.port)
-    time.sleep(LOOK_FOR_S)
-    return program.clock_ms(running.port) - before_ms > times * LOOK_FOR_S * 1000 / 2
-
-
-def slow_down_clock(running: Running) -> None:
-    """Let the clock of a server run as fast as real time again, from where it is.
-
-    It jumps ahead by AHEAD_MS, because it runs on between the look and the setting: it must not go back.
-    """
-    program = cast(Shifted, running.program)
-    ahead_ms = program.clock_ms(running.port) - time.time() * 1000
-    _set(running, (ahead_ms + AHEAD_MS) / 1000)
-
-
-def _set(running: Running, ahead_s: float, times: int = 1) -> None:
-    """Replace the content of a server's clock file atomically. The rate is always in it: without one, that of before is kept."""
+def _set(running: Running, ahead_s: float) -> None:
+    """Replace the content of a server's clock file atomically."""
     clock = running.log.parent / CLOCK
     fresh = clock.with_suffix(".new")
-    fresh.write_text(f"{ahead_s:+.3f} x{times}\n", encoding="utf-8")
+    fresh.write_text(f"{ahead_s:+.3f}\n", encoding="utf-8")
     fresh.replace(clock)
-
-
-def _age_s(pid: int) -> float:
-    """Return for how long a process has existed: field 22 of its ``stat`` is its start, in ticks since the machine's."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")

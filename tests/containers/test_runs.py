@@ -151,7 +151,7 @@ def ours() -> list[str]:
 
 def test_store_paused_by_the_engine(tmp_path):
     """A store that the engine paused goes on afterwards."""
-    done = contained("two_nodes_silent", "redlock_no_jitter", tmp_path)
+    done = contained("two_nodes_silent", "redlock", tmp_path)
 
     assert done.verdict["verdict"] == "KEPT"
 

@@ -19,14 +19,15 @@ from typing import Any, NamedTuple
 
 from app.journal import Journal
 from app.lock import Grant, NotAcquired
-from app.locks import stages
+from app.locks import stage as stage_of
 from app.settings import Endpoint
 from app.stores.redis_nodes import RedisNodes
 from lab.experiments.benchmark import Measured, RatioLimit, pairwise, ratio, store_up
 from lab.experiments.lock_benchmark import RETRY_MS
 from lab.interrupts import forked
+from lab.paths import HOME
 
-FIXED, RANDOM = "redlock_no_jitter", "redlock"
+FIXED, RANDOM = str(HOME / "docs/slips/no_jitter.py"), "redlock"
 WAYS_MS = {"near": 0, "apart": 3}  # how much longer the way to each next server is
 CONTENDERS = (3, 5)  # two cannot split five votes: one of them has three
 ROUNDS = 10  # for each sample
@@ -133,7 +134,7 @@ def _contend(contender: Contender, pipe: Connection) -> None:
     """Take part in rounds until None comes."""
     nodes = DistantNodes(contender)
     while (order := pipe.recv()) is not None:
-        stage, begin_s = stages()[order[0]], order[1]
+        stage, begin_s = stage_of(order[0]), order[1]
         lock = stage.lock(nodes, "lab:bench:votes", stage.ttl_ms or 0, WAIT_MS, RETRY_MS)
         nodes.tries = 0
         time.sleep(max(0.0, begin_s - time.monotonic()))

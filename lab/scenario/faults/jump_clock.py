@@ -22,7 +22,6 @@ class Fault(fault.Fault, frozen=True):
         return True
 
     def inject(self, system: System, record: FaultRecord) -> None:
-        record.votes = system.votes()
         record.clocks_moved = system.jump_clocks(self.nodes, self.by_ms)
 
     def recover(self, system: System, record: FaultRecord) -> None:

@@ -54,12 +54,6 @@ def server_time_ms(port: int) -> float:
     return seconds * 1000 + microseconds / 1000
 
 
-def contents(port: int) -> dict[bytes, bytes | None]:
-    """Return all keys of a server that has few, each with its value as Redis would store it. Raises OSError without an answer."""
-    with _asking(port) as client:
-        return {key: client.dump(key) for key in client.scan_iter()}
-
-
 def info(port: int, section: str, host: str = LOOPBACK) -> dict[str, Any]:
     """Return a section of the server's own statistics. Raises OSError when it does not answer."""
     with _asking(port, host) as client:

@@ -8,7 +8,7 @@ from app.lock import Stage
 from app.shelf import plugins
 from lab.errors import BadInput
 from lab.scenario.fault import Need, Place, Target
-from lab.scenario.requirements import CLOCKED, VOLATILE, WITH_REPLICAS
+from lab.scenario.requirements import CLOCKED, VOLATILE, WITH_REPLICA
 from lab.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def place(stage: Stage, scenario: Scenario) -> Place:
         lacking[Need.CLOCKS] = f"the clock of {stage.store} cannot be shifted"
     elif not scenario.store_clocks:
         lacking[Need.CLOCKS] = "the scenario does not ask for them (store_clocks = true)"
-    if not scenario.store_replica or stage.store not in WITH_REPLICAS:
+    if not scenario.store_replica or stage.store != WITH_REPLICA:
         lacking[Need.REPLICA] = "the scenario does not ask for one (store_replica = true), or the store has none"
     return Place(lacking=lacking)
 

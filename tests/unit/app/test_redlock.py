@@ -7,7 +7,7 @@ import pytest
 from app.increment import Increment
 from app.journal import Journal
 from app.lock import Abandoned, Grant, NotAcquired
-from app.locks import redlock, redlock_no_jitter
+from app.locks import redlock
 
 TTL_MS = 1000
 VALID_MS = TTL_MS - 12  # less a hundredth and 2 ms for clocks that drift
@@ -46,10 +46,10 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest.fixture(params=[redlock_no_jitter, redlock], ids=["fixed pause", "random pause"])
-def stage(request, monkeypatch, clock) -> ModuleType:
-    monkeypatch.setattr(request.param, "time", clock)
-    return request.param
+@pytest.fixture
+def stage(monkeypatch, clock) -> ModuleType:
+    monkeypatch.setattr(redlock, "time", clock)
+    return redlock
 
 
 @pytest.mark.parametrize("take_ms", [0, 400])

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pytest
 
 from app.locks import stage as stage_of
-from app.settings import Endpoint
 from lab.errors import BadInput, NotReady
 from lab.report.run_data import Result
 from lab.scenario import reader
@@ -14,7 +13,7 @@ from lab.scenario.requirements import ENSEMBLES
 from lab.servers import replication_link
 from lab.servers.fault_target import FaultTarget
 from lab.servers.replication_link import ReplicationLink
-from lab.servers.stores import redis_nodes, refuse, store_servers
+from lab.servers.stores import refuse, store_servers
 from tests.builders import record_of
 
 
@@ -80,19 +79,6 @@ def test_sentinel_watches_when_the_replica_follows(monkeypatch):
     assert [words for words, _ in sent] == [("REPLICAOF", "127.0.0.1")] * 2 + [("SENTINEL", "MONITOR"), ("SENTINEL", "SET")]
     assert [times for _, times in sent] == [0, 0, 4, 4]
     assert [link.replica.name for link in links] == ["replica", "replica-2"]
-
-
-def test_pairs_of_redlock():
-    """Five primaries come first, so that faults count them from 1; each has a replica and a Sentinel, which clients ask."""
-    names = [one.name for one in redis_nodes.programs(reader.load("failover_of_a_vote"))]
-    running = [server(name, 7000 + number) for number, name in enumerate(names)]
-
-    assert names[:5] == [f"lock-redis-{number}" for number in range(1, 6)]
-    assert names[7] == "lock-replica-3"
-    assert names[12] == "sentinel-3"
-    endpoint = Endpoint.parse(redis_nodes.url(running))
-    assert (endpoint.scheme, [address.port for address in endpoint.addresses]) == ("sentinel", list(range(7010, 7015)))
-    assert Endpoint.parse(redis_nodes.url(running[:5])).scheme == ""
 
 
 def test_link_needs_a_replica():
