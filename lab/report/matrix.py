@@ -76,7 +76,9 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
     def month(self, language: Language = ENGLISH) -> str:
         """Return the line below the picture of the core: the month of the first run, and the newest commit."""
         day = date.fromisoformat(self.started_utc[:10]) if self.started_utc else None
-        month = text("matrix", "month", language, day.year, month=day.month, month_name=day.strftime("%B")) if day else ""
+        month = (
+            text("matrix", "month", language, day.year, month=day.strftime("%B" if language is ENGLISH else "%-m")) if day else ""
+        )
         newest = next(reversed(self.later.values()), self.commit)
         return text("matrix", "short_origin", language, month=month, commit=newest or text("matrix", "unknown", language))
 

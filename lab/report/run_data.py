@@ -93,10 +93,6 @@ class Repeat(msgspec.Struct, kw_only=True):
     acknowledged: int
     kept: int
     duration_s: float
-    # 99 of 100 grants waited at most so long; 0 where no request was granted a lock
-    wait_p99_ms: float
-    # commands that the lock's store carried out, per increment
-    commands: float
 
     @property
     def acknowledged_per_s(self) -> float:
@@ -118,8 +114,6 @@ def repeat_of(judgement: Judgement, replicas: int, number: int = 1) -> Repeat:
         acknowledged=judgement.acknowledged,
         kept=judgement.kept,
         duration_s=judgement.duration_s,
-        wait_p99_ms=judgement.wait_ms.get("p99", 0.0),
-        commands=judgement.commands_per_increment,
     )
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from lab.paths import REFERENCE
 from lab.report import reference, run_data
-from lab.report.charts import asks, speeds, waits
-from lab.report.family_dots import families
+from lab.report.charts import speeds
+from lab.report.charts.speeds import families
 from lab.report.run_data import repeat_of, rounds_in, write_rounds
 from lab.report.statistics import mean, mean_of_ratios
 from tests.every import every
@@ -99,11 +99,3 @@ def test_families_are_those_of_the_ladder():
     assert [one.judgement.stage for one in found["Do you need a lock?"]] == ["none", "none", "local", "local", "incr"]
     assert list(found)[-1] == "Your own locks"
     assert sum(map(len, found.values())) == len(results) + 1
-
-
-def test_only_many_runs_are_dots():
-    """Only many runs are drawn as dots by family."""
-    results = reference.ladder()
-
-    assert all(chart.fits(results) and not chart.fits(results[:8]) for chart in (asks, speeds, waits))
-    assert all(waits.p99(result) is None for result in results if not result.series.wait_ms)
