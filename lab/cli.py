@@ -23,7 +23,7 @@ GROUPS = {  # of this file's commands in the help; a test asks for each command 
 }
 ELSEWHERE = {  # each of these modules has the commands of its group: it is imported if a command is none of this file's
     "Compare": "lab.commands.experiment_commands",
-    "Every order of events": "lab.commands.explore_commands",
+    "Every order of events": "lab.explore.commands.command_line",
     "A lock of your own": "lab.own_lock.command_line",
     "Published locks": "lab.libraries.command_line",
 }

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.explore.play.levels import LEVELS
+from lab.explore.play.page import write
 from lab.explore.store.real_redis import redis_server
-from lab.play.levels import LEVELS
-from lab.play.page import write
 
 
 @pytest.fixture(scope="session")

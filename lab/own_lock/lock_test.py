@@ -16,15 +16,15 @@ from rich.table import Table
 
 from app.foreign.library import ALL
 from app.lock import Claim, Stage
-from lab.commands.explore import DECISION, Wanted, explore
-from lab.commands.explored_words import replay, why_open
-from lab.commands.shortest import Shortest
 from lab.errors import BadInput, ExitStatus, worst
 from lab.evidence.decided import why_not
 from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix import measured_now
 from lab.experiments.measurement import new_place
 from lab.explore.code.program import servers_of
+from lab.explore.commands.explore import DECISION, Wanted, explore
+from lab.explore.commands.explored_words import replay, why_open
+from lab.explore.commands.shortest import Shortest
 from lab.explore.decision import OPEN, Explorer
 from lab.explore.questions import SearchOptions, decidable
 from lab.explore.story.lanes import draw

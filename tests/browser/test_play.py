@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from lab.explore.play.levels import LEVELS
 from lab.explore.search.event import EventKind, parse
-from lab.play.levels import LEVELS
 
 
 def keys(event):

@@ -8,9 +8,9 @@ from contextlib import closing
 
 import pytest
 
-from lab.commands.replay import typed
-from lab.enact.enact import Agreement, enact, script_of
+from lab.explore.commands.replay import typed
 from lab.explore.decision import Explorer
+from lab.explore.enact.enact import Agreement, enact, script_of
 from lab.explore.store.real_redis import redis_server
 from lab.scenario.stages import find_stage
 from lab.servers.supervisor import one_supervisor, supervised
@@ -65,7 +65,7 @@ def test_same_on_the_cluster(text, servers, tmp_path, monkeypatch):
 def test_another_lock_differs(servers, tmp_path, monkeypatch):
     """Where the replicas run another lock than the explorer saw, the event is named at which they differ."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("lab.enact.enact.TRIES", 1)
+    monkeypatch.setattr("lab.explore.enact.enact.TRIES", 1)
     (tmp_path / "other.py").write_text(textwrap.dedent(OTHER), encoding="utf-8")
     done = enacted("lua:A4", 1000, 0, servers, find_stage(str(tmp_path / "other.py")))
 

@@ -9,7 +9,7 @@ from time import monotonic
 
 import pytest
 
-from lab.commands.explore_commands import explore
+from lab.explore.commands.command_line import explore
 from lab.explore.decision import Decision
 from lab.explore.questions import SearchOptions
 from lab.explore.search.event import Budget

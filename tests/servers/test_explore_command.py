@@ -14,8 +14,8 @@ import pytest
 
 from app.lock import Claim
 from app.locks import stage
-from lab.commands.explore import WITHIN_S
 from lab.errors import ExitStatus
+from lab.explore.commands.explore import WITHIN_S
 from lab.explore.decision import Undecided
 from lab.language import Language
 from lab.servers.own_redis import PREFIX, sweep

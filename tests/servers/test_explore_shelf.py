@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lab.commands.explore import status_of
 from lab.errors import ExitStatus
 from lab.evidence.decided import why_not
+from lab.explore.commands.explore import status_of
 from lab.explore.decision import NOT_ASKED, Decision
 from lab.explore.questions import TTL_MS, by_default
 from lab.explore.workers import decide

@@ -8,10 +8,10 @@ from collections import deque
 from html.parser import HTMLParser
 from pathlib import Path
 
+from lab.explore.play.levels import LEVELS, LevelKind
+from lab.explore.play.page import MOST_BYTES
+from lab.explore.play.texts import said_by
 from lab.explore.search.event import parse
-from lab.play.levels import LEVELS, LevelKind
-from lab.play.page import MOST_BYTES
-from lab.play.texts import said_by
 from tests.every import every
 from tests.pages import assert_self_contained
 

@@ -13,11 +13,11 @@ from app.locks import stage
 from lab.errors import ExitStatus
 from lab.explore.code.program import Task
 from lab.explore.decision import Explorer
+from lab.explore.play import page
+from lab.explore.play.levels import LEVELS
 from lab.explore.questions import PAIR, Question
 from lab.explore.search.event import parse
 from lab.explore.search.replay import walk_live
-from lab.play import page
-from lab.play.levels import LEVELS
 from tests.command import lab
 
 PLAYS = 200  # over all levels

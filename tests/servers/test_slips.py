@@ -11,9 +11,9 @@ from app.lock import Claim, NotOwner
 from app.locks import stage
 from app.locks.watchdog import RENEWER
 from app.stores.redis import Redis
-from lab.commands.keep_decisions import commands, ttl_ms
-from lab.commands.replay import typed
 from lab.evidence import decided as kept
+from lab.explore.commands.keep_decisions import commands, ttl_ms
+from lab.explore.commands.replay import typed
 from lab.explore.questions import by_default
 from lab.explore.story.scenes import staged
 from lab.scenario.stages import find_stage

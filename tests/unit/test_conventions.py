@@ -183,7 +183,7 @@ def test_measures_are_explained():
 
 
 HEAVY = {"app.stores.redis_connection", "kazoo", "numpy", "sqlalchemy", "locust"}  # of replicas, of charts, of the load
-GUESTS = ("lab.explore", "lab.play", "lab.enact", "lab.own_lock", "lab.libraries", "app.foreign", "tools")
+GUESTS = ("lab.explore", "lab.own_lock", "lab.libraries", "app.foreign", "tools")
 MOST_OF_A_RUN = 110  # modules of the lab and the app that a run needs, without those of its stage and its store
 CORE = (
     "commands.run",

@@ -12,10 +12,10 @@ from pathlib import Path
 from app.lock import Claim, Stage
 from app.locks import part, stages
 from lab.errors import BadInput, choose_from
+from lab.explore.play.levels import LEVELS
+from lab.explore.play.texts import said
 from lab.language import NAMES, Language, quoted
 from lab.paths import HOME
-from lab.play.levels import LEVELS
-from lab.play.texts import said
 from lab.report import matrix, reference
 from lab.scenario import reader
 from lab.scenario.stage_diff import changes, code, difference

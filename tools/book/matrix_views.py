@@ -14,9 +14,9 @@ from app.lock import Stage
 from app.locks import stages
 from lab.errors import choose_from
 from lab.experiments.matrix import decided
+from lab.explore.play.levels import LEVELS, LevelKind
 from lab.language import Language
 from lab.paths import REFERENCE
-from lab.play.levels import LEVELS, LevelKind
 from lab.report import matrix, matrix_page, matrix_picture, reference
 from lab.report.chart import PAPERS
 from lab.report.matrix import Cell, Origin

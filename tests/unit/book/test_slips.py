@@ -5,10 +5,10 @@ import re
 import pytest
 
 from app.locks import stage
-from lab.commands.explore import check_servers
-from lab.commands.keep_decisions import commands, keep_decisions, ttl_ms
 from lab.errors import BadInput
 from lab.evidence import decided as kept
+from lab.explore.commands.explore import check_servers
+from lab.explore.commands.keep_decisions import commands, keep_decisions, ttl_ms
 from lab.explore.kept import KeptDecision
 from lab.paths import DOCS
 from tests.every import every

@@ -8,13 +8,14 @@ import pytest
 
 from app.lock import Claim
 from app.locks import stage, stages
-from lab.commands import keep_decisions, listing
-from lab.commands.explore import explored
+from lab.commands import listing
 from lab.errors import BadInput, ExitStatus
 from lab.evidence import decided
 from lab.evidence.decided import KeptDecision, Summary, code_of, of_claims, why_not
 from lab.evidence.record_lines import read_lines
 from lab.explore import kept
+from lab.explore.commands import keep_decisions
+from lab.explore.commands.explore import explored
 from lab.story.searches import kept_stories
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lab.commands.replay import replay
 from lab.errors import BadInput
+from lab.explore.commands.replay import replay
 from lab.explore.questions import pairs_of_faults, single_faults
 from lab.explore.schedule import SCHEMA, Schedule, ScheduleStep, difference, read, same_reply, write
 from lab.explore.search.event import (

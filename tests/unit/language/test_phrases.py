@@ -5,8 +5,8 @@ import re
 import pytest
 
 from app.locks import stages
+from lab.explore.play.levels import LEVELS
 from lab.language import Language, of_environment, phrases
-from lab.play.levels import LEVELS
 from tests.every import every
 from tools.book import generate
 from tools.book.translations import chapters

@@ -5,10 +5,10 @@ from string import Formatter
 
 from msgspec.structs import replace
 
-from lab.enact.enact import Agreement
 from lab.evidence.fault_record import Effect
 from lab.evidence.loss import Mechanism
 from lab.explore.decision import Undecided
+from lab.explore.enact.enact import Agreement
 from lab.explore.search.harm import Harm, Why
 from lab.explore.search.in_words import ORDINALS, name_of
 from lab.judge.fact import Code

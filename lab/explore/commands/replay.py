@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from app.lock import Stage
-from lab.commands.explore import DECISION, check_servers, explored, print_story
-from lab.commands.on_cluster import enacted_in_words, not_on_cluster, replay_on_cluster
-from lab.enact.enact import enact, script_of
 from lab.errors import BadInput, ExitStatus, in_short
 from lab.evidence.decided import fingerprint_of
 from lab.explore import schedule as schedule_files
+from lab.explore.commands.explore import DECISION, check_servers, explored, print_story
+from lab.explore.commands.on_cluster import enacted_in_words, not_on_cluster, replay_on_cluster
 from lab.explore.decision import Explorer
+from lab.explore.enact.enact import enact, script_of
 from lab.explore.model import GRID_MS
 from lab.explore.questions import TTL_MS
 from lab.explore.schedule import Schedule

@@ -8,11 +8,11 @@ from functools import partial
 from typing import NamedTuple
 
 from app.lock import Claim, Stage
-from lab.enact.controller import Controller
-from lab.enact.enactment import Enactment, ScheduleScript
-from lab.enact.faults import Injected, phases
 from lab.explore.code.program import RETRY_MS
 from lab.explore.decision import Explorer
+from lab.explore.enact.controller import Controller
+from lab.explore.enact.enactment import Enactment, ScheduleScript
+from lab.explore.enact.faults import Injected, phases
 from lab.explore.schedule import Schedule
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.move import Move

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.explore.code.operation import Nap
+from lab.explore.play.board import WAITING, Board
 from lab.explore.search.event import CLOCK, FAILURE, LOST_COMMAND, LOST_REPLY, NOBODY, RESEND, letter_of
 from lab.explore.search.ghosts import ASKS, OVER
 from lab.explore.search.harm import Finding
@@ -13,7 +14,6 @@ from lab.explore.search.state import RUNS, State
 from lab.explore.store.resp import Failure, Reply
 from lab.explore.story.deeds import Seen, breaks, of_event
 from lab.language import Language
-from lab.play.board import WAITING, Board
 from lab.story import say
 from lab.story.happening import Happening, Kind
 

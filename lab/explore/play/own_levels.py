@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from app.lock import Claim, Stage
 from lab.explore.code.program import Task
+from lab.explore.play.graph import searched
+from lab.explore.play.levels import Level, LevelKind
+from lab.explore.play.texts import Said, faults, said
 from lab.explore.questions import PAIR, TTL_MS, Question, by_default
 from lab.explore.search.event import Budget
 from lab.explore.search.search import Searched
 from lab.explore.store.real_redis import RealRedis
 from lab.language import Language
-from lab.play.graph import searched
-from lab.play.levels import Level, LevelKind
-from lab.play.texts import Said, faults, said
 from lab.story import say
 
 SEARCH_S = 20.0

@@ -10,12 +10,12 @@ from functools import partial
 from rich.console import Console
 
 from app.lock import Stage
-from lab.commands.shortest import Shortest
-from lab.enact.enact import TRIES, Agreement, Enacted, enact, script_of
-from lab.enact.enactment import ScheduleScript, not_possible
 from lab.errors import ExitStatus
 from lab.explore.code.program import FOR_EVER_MS, servers_of
+from lab.explore.commands.shortest import Shortest
 from lab.explore.decision import Explorer
+from lab.explore.enact.enact import TRIES, Agreement, Enacted, enact, script_of
+from lab.explore.enact.enactment import ScheduleScript, not_possible
 from lab.explore.schedule import Schedule
 from lab.explore.search.event import CHOICE
 from lab.explore.story.deeds import of_finding

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.lock import Claim
+from lab.explore.play.texts import Said
 from lab.explore.questions import TTL_MS
 from lab.explore.search.event import NONE, Budget
-from lab.play.texts import Said
 
 
 class LevelKind(StrEnum):

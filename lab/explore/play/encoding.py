@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from lab.explore.model import Numbered
+from lab.explore.play.board import Board
+from lab.explore.play.graph import NEVER, Graph
+from lab.explore.play.report import broken_by, reported
 from lab.explore.search.harm import Why
 from lab.language import Language
-from lab.play.board import Board
-from lab.play.graph import NEVER, Graph
-from lab.play.report import broken_by, reported
 from lab.story import say
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from app.lock import Stage
 from app.locks import stages
-from lab.commands.explore import explored, within_s
-from lab.commands.shortest import found_shortest
 from lab.errors import ExitStatus, choose_from
 from lab.evidence import decided
 from lab.evidence.decided import why_not
 from lab.explore import kept
+from lab.explore.commands.explore import explored, within_s
+from lab.explore.commands.shortest import found_shortest
 from lab.explore.decision import Decision, Explorer
 from lab.explore.questions import TTL_MS, by_default
 from lab.explore.store.real_redis import RealRedis

@@ -17,17 +17,17 @@ from app.lock import Claim, Stage
 from lab.errors import BadInput
 from lab.explore.code.program import Task
 from lab.explore.model import NUMBER
+from lab.explore.play.board import CodeLine, in_brief, stage_code, with_marks, work_code
+from lab.explore.play.encoding import encoded
+from lab.explore.play.graph import Graph, searched
+from lab.explore.play.levels import Level, LevelKind
+from lab.explore.play.texts import TEMPLATES, Said, both, faults, label, said, said_by, table
 from lab.explore.questions import PAIR, TTL_MS, Question
 from lab.explore.search.event import short
 from lab.explore.search.replay import confirm
 from lab.explore.search.search import random_schedules
 from lab.explore.store.real_redis import RealRedis
 from lab.paths import DOCS, HOME
-from lab.play.board import CodeLine, in_brief, stage_code, with_marks, work_code
-from lab.play.encoding import encoded
-from lab.play.graph import Graph, searched
-from lab.play.levels import Level, LevelKind
-from lab.play.texts import TEMPLATES, Said, both, faults, label, said, said_by, table
 from lab.report.html import page
 from lab.report.run_page import LEVELS, LevelPage
 from lab.scenario.stages import find_stage

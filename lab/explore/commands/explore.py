@@ -16,13 +16,13 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from app.lock import Claim, Stage
-from lab.commands.explored_words import ExploredWords, instead
-from lab.commands.on_cluster import Confirmed, confirmed_on_cluster
-from lab.commands.shortest import Shortest, found_shortest
 from lab.errors import BadInput, ExitStatus, LabError, choose_from
 from lab.evidence.decided import why_not
 from lab.explore import schedule as schedule_files
 from lab.explore.code.program import servers_of
+from lab.explore.commands.explored_words import ExploredWords, instead
+from lab.explore.commands.on_cluster import Confirmed, confirmed_on_cluster
+from lab.explore.commands.shortest import Shortest, found_shortest
 from lab.explore.decision import Decision, Explorer
 from lab.explore.kept import as_data
 from lab.explore.questions import SearchOptions, decidable

@@ -12,9 +12,9 @@ from typing import Any
 
 from app.lock import Claim, Stage
 from app.locks import stages
-from lab.commands.shortest import Shortest
 from lab.evidence.decided import current
 from lab.explore.code.program import FOR_EVER_MS
+from lab.explore.commands.shortest import Shortest
 from lab.explore.decision import BREAKS, HOLDS, NOT_ASKED, OPEN, Decision, SearchOutcome, Undecided
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.event import short

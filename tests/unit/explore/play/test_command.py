@@ -4,8 +4,8 @@ import webbrowser
 
 import pytest
 
-from lab.commands.explore import Unexplored
-from lab.commands.play import has_browser, play
+from lab.explore.commands.explore import Unexplored
+from lab.explore.commands.play import has_browser, play
 
 
 def test_no_screen_has_no_browser(monkeypatch):

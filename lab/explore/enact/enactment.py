@@ -13,11 +13,11 @@ import psutil
 import redis
 
 from app.failpoints.steps import COMMAND, GO, LOSE_COMMAND, LOSE_REPLY, MESSAGE, SEND_TWICE
-from lab.enact.controller import Client, Controller, HeldThread
-from lab.enact.faults import Injected
-from lab.enact.names import Names
 from lab.explore.code.operation import CommandSent, Listen, Nap
 from lab.explore.code.wire import AT_ONCE, KNOWN
+from lab.explore.enact.controller import Client, Controller, HeldThread
+from lab.explore.enact.faults import Injected
+from lab.explore.enact.names import Names
 from lab.explore.search.event import (
     CHOICE,
     CLOCK,

@@ -9,10 +9,10 @@ import pytest
 
 from app.failpoints import steps
 from app.failpoints.steps import COMMAND, GO, LOSE_REPLY, REPLY, Steps
-from lab.enact.controller import Controller
-from lab.enact.enactment import Enactment, ScheduleScript
-from lab.enact.faults import Injected
-from lab.enact.names import Names
+from lab.explore.enact.controller import Controller
+from lab.explore.enact.enactment import Enactment, ScheduleScript
+from lab.explore.enact.faults import Injected
+from lab.explore.enact.names import Names
 from lab.explore.search.event import parse
 from lab.explore.store.resp import Failure
 

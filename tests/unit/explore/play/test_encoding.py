@@ -1,6 +1,6 @@
 """The states of a level's page."""
 
-from lab.play.encoding import merged
+from lab.explore.play.encoding import merged
 
 
 def test_states_that_differ_later_stay_apart():

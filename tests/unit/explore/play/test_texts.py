@@ -8,15 +8,15 @@ from types import SimpleNamespace
 import pytest
 
 from app.lock import Claim
-from lab.commands.play import left_out
 from lab.explore.code.program import Task
+from lab.explore.commands.play import left_out
+from lab.explore.play import own_levels
+from lab.explore.play.levels import LEVELS, LevelKind
+from lab.explore.play.page import TITLE, index_page
+from lab.explore.play.texts import TEMPLATES, Said, both, chinese, faults, label, said, said_by, table
 from lab.explore.questions import TTL_MS, Question
 from lab.explore.search.event import Budget
 from lab.language import exactly, phrases
-from lab.play import own_levels
-from lab.play.levels import LEVELS, LevelKind
-from lab.play.page import TITLE, index_page
-from lab.play.texts import TEMPLATES, Said, both, chinese, faults, label, said, said_by, table
 
 SCRIPTS = ("play_language.js", "play.js", "play_index.js")
 WRITTEN = re.compile(r'\b(?:both|label)\("([^"]+)"')  # a text that a template writes

@@ -75,9 +75,9 @@ def explore(stage: str | None, only: str | None, show: str | None, keep: bool, n
 
     The exit status is 1 if a promise breaks, 0 if every promise that the searches can decide holds, and 3 otherwise.
     """
-    from lab.commands.explore import Wanted, claim_of, explored, promising
-    from lab.commands.explore import explore as run_explore
-    from lab.commands.keep_decisions import keep_decisions
+    from lab.explore.commands.explore import Wanted, claim_of, explored, promising
+    from lab.explore.commands.explore import explore as run_explore
+    from lab.explore.commands.keep_decisions import keep_decisions
     from lab.explore.questions import SearchOptions
     from lab.explore.search.event import Budget
 
@@ -124,7 +124,7 @@ def replay(schedule: str, out: Path | None, on_cluster: bool, **given: Any) -> i
     With --cluster the same happens to real replicas, and the judge judges that run. There, a folder of `lab explore --out`
     can be given as well: all its schedules are run, and each line states whether both saw the same.
     """
-    from lab.commands.replay import replay as run_replay
+    from lab.explore.commands.replay import replay as run_replay
 
     return run_replay(schedule, out=out, on_cluster=on_cluster, **given)
 
@@ -139,6 +139,6 @@ def play(stages: tuple[str, ...], out: Path | None, open_it: bool) -> int:
     You decide what happens next, and try to break a claim. Each move was executed by the stage's own code on a real
     Redis. STAGES are names, by default all stages of the kept levels, or paths of your own files.
     """
-    from lab.commands.play import play as write_pages
+    from lab.explore.commands.play import play as write_pages
 
     return write_pages(stages, out, open_it)

@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from app.lock import Stage
-from lab.commands.explore import Unexplored, explored
 from lab.errors import ExitStatus
 from lab.explore.code.program import servers_of
 from lab.explore.code.replica import NeverWaits
+from lab.explore.commands.explore import Unexplored, explored
 from lab.explore.model import NotExplored
+from lab.explore.play.levels import LEVELS, Level
+from lab.explore.play.own_levels import own_levels
+from lab.explore.play.page import MOST_BYTES, write
 from lab.explore.search.event import Budget
 from lab.explore.search.replay import Differs
 from lab.explore.store.real_redis import MachineStalled, RealRedis, redis_server
 from lab.language import of_environment
 from lab.paths import REPORTS, shown
-from lab.play.levels import LEVELS, Level
-from lab.play.own_levels import own_levels
-from lab.play.page import MOST_BYTES, write
 from lab.story import say
 from lab.text import thousands
 
