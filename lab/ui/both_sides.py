@@ -18,8 +18,7 @@ CONTROL = "LOCK_LAB_CONTROL"  # the path of the control socket
 LIVE = "LOCK_LAB_LIVE"  # the port of the live page
 KEY = "LOCK_LAB_KEY"  # the teacher's key, which Locust's page asks for; empty where it needs none
 
-BUSY = "a run is under way: wait for its verdict, or press Stop"  # Locust's refusal of a second run
-UNDER_WAY = "a run is under way: wait for its verdict"  # the refusal of the lab's own page
+BUSY = "a run is under way: wait for its verdict, or press Stop"  # the refusal of a second run
 
 READING = ("GET", "HEAD", "OPTIONS")
 OWN = ("same-origin", "none")  # none: the visitor typed the address, or used a bookmark

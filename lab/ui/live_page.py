@@ -19,7 +19,7 @@ from lab.scenario.faults import faults
 from lab.story import say
 from lab.ui import lesson, questions
 from lab.ui.addresses import qr_code
-from lab.ui.both_sides import BUSY, UNDER_WAY
+from lab.ui.both_sides import BUSY
 from lab.ui.joining import NOT_JOINED, PAUSE_S, TEACHER_ONLY, Admission, Invitation
 from lab.ui.predictions import FULL, VOTERS
 from lab.ui.run_form import scenario_names
@@ -74,7 +74,7 @@ def chinese() -> dict[str, str]:
         **exactly("title", (one.title for one in loaded)),
         **exactly("question", (text for one in asked for text in (one.text, *one.choices))),
         **{say.fault(name): say.fault(name, Language.CHINESE) for name in faults()},
-        **exactly("refusal", (BUSY, UNDER_WAY, TEACHER_ONLY, NOT_JOINED)),
+        **exactly("refusal", (BUSY, TEACHER_ONLY, NOT_JOINED)),
         **{one.format(n=VOTERS): said.format(n=VOTERS) for one, said in exactly("refusal", [FULL]).items()},
     }
 

@@ -23,7 +23,7 @@ from lab.story.steps import steps_of_run
 from lab.story.timeline import Timeline
 from lab.story.verdict import headline, reason
 from lab.ui import lesson, questions
-from lab.ui.both_sides import UNDER_WAY
+from lab.ui.both_sides import BUSY
 from lab.ui.event_stream import EventStream
 from lab.ui.live_run import LiveRun
 from lab.ui.predictions import Predictions
@@ -88,7 +88,7 @@ class LiveState:
         """Ask the class about a stage under a scenario: all pages go there. Raises UnderWay."""
         with self._mutex:
             if self.under_way:
-                raise UnderWay(UNDER_WAY)
+                raise UnderWay(BUSY)
             self.asked, self.place = (stage, scenario), place
             self._now = {"phase": "waiting"}
             self.news.publish(kind="asked", phase="waiting", **self._voted())

@@ -178,16 +178,6 @@ def test_a_finger_drags_it(touched):
     assert seen.span == pytest.approx(until - since, abs=0.01)
 
 
-def test_two_fingers_zoom(touched):
-    """Two fingers zoom the timeline, and what is under the fingers stays under them."""
-    seen, fingers = touched
-    since, until = seen.view
-    fingers.move((seen.point(0.4), seen.point(0.2)), (seen.point(0.6), seen.point(0.8)))
-
-    assert seen.span == pytest.approx((until - since) / 3, rel=0.15)
-    assert sum(seen.view) / 2 == pytest.approx((since + until) / 2, abs=0.05)
-
-
 def test_steps_of_the_loss_one_by_one(browser, lost):
     """The loss is shown whole; the buttons and the keys show it step by step, and the sentence of the step is announced."""
     page = browser.open(lost)

@@ -3,13 +3,11 @@
 import msgspec
 import pytest
 
-from lab.language import Language
 from lab.report import hero, reference
-from lab.report.chart import DARK, HARMS, LIGHT, NAMES, SIGNS, Mark
-from lab.report.hero import FAULTS, LAST, RUNGS
+from lab.report.chart import Mark
+from lab.report.hero import FAULTS, RUNGS
 from lab.report.run_data import repeat_of
 from lab.scenario import reader
-from lab.story import say
 
 
 @pytest.fixture
@@ -58,13 +56,3 @@ def test_reference_is_a_staircase():
     watchdog = [row.stage for row in rows].index("watchdog")
     rows[watchdog] = rows[watchdog]._replace(marks=(Mark.LOST, *rows[watchdog].marks[1:]))
     assert not hero.staircase(rows)
-
-
-def test_one_colour_a_meaning():
-    """Each mark has a meaning and a sign, and no two harms share a colour or a sign."""
-    assert set(SIGNS) == set(Mark)
-    assert all(set(say.words(language)["cell_meaning"]) == set(NAMES.values()) for language in Language)
-    for paper in (LIGHT, DARK):
-        assert len({paper.ground[mark] for mark in (*HARMS, Mark.KEPT)}) == len(HARMS) + 1
-    assert len({SIGNS[mark] for mark in HARMS}) == len(HARMS)
-    assert LAST in RUNGS

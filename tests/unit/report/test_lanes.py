@@ -5,14 +5,11 @@ import re
 from functools import cache
 from xml.etree import ElementTree as ET
 
-import pytest
-
 from app.journal import Refusal, Released, Renewed, Started
-from lab.language import Language
 from lab.report.lanes.drawing import compose, for_page, still
 from lab.report.lanes.grants import cast, named
-from lab.report.lanes.pen import TALL, Pen, width
-from lab.report.lanes.rows import WIDTH, Axis, Rows, axis_of
+from lab.report.lanes.pen import Pen, width
+from lab.report.lanes.rows import WIDTH, axis_of
 from lab.report.lanes.run_parts import waiting_steps
 from lab.story import from_run, say
 from lab.story.happening import Kind
@@ -26,7 +23,6 @@ from tests.kept_runs import timelines
 KEPT = timelines()
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBER = re.compile(r"-?[\d.]+")
-PROSE = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
 A_NAME = re.compile(r"\W+")
 each_picture = every("name", KEPT)
 
@@ -68,30 +64,6 @@ def test_texts_are_within_the_picture(name):
     ends += [10 + width(title.text, bold=True, size=16) for title in titles]
     assert len(legend) == len(pen.marks)
     assert max(ends) <= WIDTH
-
-
-@each_picture
-def test_chinese_drawing(name):
-    """A drawing in Chinese has no English prose, and is otherwise the same: as many marks in the legend."""
-    picture, _, pen = kept(name)
-    drawn = ET.fromstring(still(picture, "", Language.CHINESE))  # noqa: S314 - the lab's own picture
-
-    texts = [text.text or "" for text in drawn.iter(f"{SVG}text")]
-    assert [text for text in texts if PROSE.search(text)] == []
-    assert len(pen.marks) == len([group for group in drawn if group.tag == f"{SVG}g"]) - 1
-
-
-def test_a_label_lies_on_no_sign_if_possible():
-    """A label takes a place that no sign has, also where the sign is drawn after it; where all have one, it stands there."""
-    axis = Axis(0, 1000)
-    pen = Pen(axis, Rows(Timeline(stage="", replicas=["replica-1"]), axis))
-    pen.label("name", 500, [1, 2], [("left", 4)])
-    pen.label("other", 100, [1], [("left", 4)])
-    pen.signs([510], 0.8, "cross", "renewal")
-    pen.signs([110], 0.8, "cross", "renewal")
-    pen.place_labels()
-
-    assert [top for _, _, top, _ in pen.taken] == [pen.y(2) - TALL, pen.y(1) - TALL]
 
 
 @each_picture
@@ -168,14 +140,6 @@ def test_a_lease_with_a_time_is_not_for_ever(made):
     assert pen.axis.denser_by == 1
 
 
-def test_dense_end_of_the_axis():
-    """The axis keeps the order of moments, and its ends are the ends of the picture."""
-    axis = Axis(0, 6_100_000, bend=100_000)
-
-    assert [axis.place(at) for at in (0, 100_000, 6_100_000)] == [0, pytest.approx(0.66), 1]
-    assert axis.denser_by == pytest.approx(60 / 0.34 * 0.66)
-
-
 def test_fence_of_the_newer_holder_is_named(made):
     """The grant that had the fence which made the resource refuse a write belongs to the title, and shows its fence."""
     made.increment("r0", 0, None, at=(1, 2, 3, 4), outcome="failed", fence=1)
@@ -246,20 +210,3 @@ def test_work_that_outlasts_its_lease_is_drawn(made):
     assert {"lease", "alone", "both"} <= set(pen.marks)
     assert "renewal" not in pen.marks
     assert "counter" in {lane.name for lane in pen.rows.lanes}
-
-
-def test_empty_lanes_are_left_out(made):
-    """Without events of the lock's store, without faults and without waiting, there are no such lanes."""
-    made.increment("a", 0, 0, at=(1, 2, 6, 7), key="").increment("b", 0, 1, at=(2, 3, 8, 9), key="", replica="replica-2")
-
-    pen = drawn(picture_of(made, final=1, store=None))
-
-    assert not {"store", "faults", "waiting"} & {lane.name for lane in pen.rows.lanes}
-    assert "in_work" in pen.marks
-    assert not {"believes", "lease"} & set(pen.marks)
-
-
-def test_evidence_without_an_order_is_marked(made):
-    made.increment("a", 0, 0, at=(1, 2, 3, 4)).increment("b", 7, 7, at=(11, 12, 13, 14))
-
-    assert "gap" in drawn(picture_of(made, final=8)).marks

@@ -13,7 +13,7 @@ from lab.evidence.run_folder import save
 from lab.experiments.matrix_round import count
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import weigh
-from lab.report import comparison, matrix_page, site
+from lab.report import matrix_page, site
 from lab.report.matrix import Cell, Origin, in_short, lost_otherwise
 from lab.report.terminal import summarise
 from lab.story import say
@@ -90,12 +90,6 @@ def test_site_marks_it(reports):
     assert [row["headline"] for row in rows_of(page)] == ["KEPT, 3 lost otherwise"]
     assert 'class="area KEPT otherwise"' in text
     assert '<td class="KEPT otherwise">KEPT, 3 lost otherwise</td>' in text[text.index('<section id="ladder"') :]
-
-
-def test_comparison_marks_it(reports, undrawn):
-    page, *_ = comparison.report_many([*(reports / "runs").iterdir(), *folders(reports / "more", "rush-none-")], reports)
-
-    assert '<td class="KEPT otherwise">KEPT, 3 lost otherwise</td>' in page.read_text(encoding="utf-8")
 
 
 def test_later_round_shows_what_it_lost():

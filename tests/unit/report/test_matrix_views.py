@@ -6,7 +6,7 @@ from app.locks import stages
 from lab.language import Language
 from lab.paths import REFERENCE
 from lab.report import matrix_page, matrix_picture, reference, site
-from lab.report.chart import DARK, HARMS, LIGHT, NAMES, Mark
+from lab.report.chart import DARK, LIGHT, Mark
 from lab.report.html import page as html_page
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, FAMILIES, OTHERS, completed, layout, mark, marks
@@ -14,7 +14,6 @@ from lab.report.statistics import wilson
 from lab.scenario import reader
 from lab.story.say import text
 from tests.every import every
-from tests.marks import SVG, looks_of, svg, used
 from tests.pages import assert_self_contained, cells_of
 from tools.book import matrix_views
 from tools.book.matrix_views import in_percent
@@ -99,21 +98,6 @@ def test_untried_is_not_equal():
 
     assert plan.all_columns == [("none",), ("uuid",), ("lua",)]
     assert plan.all_rows == ["rush"]
-
-
-def test_picture_has_the_marks(tmp_path):
-    """Each harm is a word on the ground of its meaning; untried has a dashed frame, impossible a dot."""
-    known = {("rush", name): one for name, one in zip(("none", "local", "incr", "setnx"), HARMS, strict=True)}
-    known |= {("rush", "ttl"): Mark.UNTRIED, ("rush", "lua"): Mark.IMPOSSIBLE, ("nested", "lua"): Mark.KEPT}
-
-    root = svg(matrix_picture.write_picture(tmp_path / "matrix.svg", known, "title", "below", LIGHT))
-    looks = looks_of(root)
-
-    assert used(root)[:6] == [*HARMS, Mark.UNTRIED, Mark.IMPOSSIBLE]
-    assert [looks[one].find(f"{SVG}rect").get("fill") for one in HARMS] == [LIGHT.ground[one] for one in HARMS]
-    assert [looks[one].findtext(f"{SVG}text") for one in HARMS] == [text("cell_mark", NAMES[one]) for one in HARMS]
-    assert [one for one, look in looks.items() if look.find(f"{SVG}rect[@stroke-dasharray]") is not None] == [Mark.UNTRIED]
-    assert [one for one, look in looks.items() if look.find(f"{SVG}circle") is not None] == [Mark.IMPOSSIBLE]
 
 
 @pytest.mark.parametrize("about", [{"verdict": "KEPT"}, {"verdict": "", "reason": "does not fit"}])

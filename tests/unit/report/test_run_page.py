@@ -4,7 +4,6 @@ import re
 
 import msgspec
 
-from app.lock import Claim
 from lab.evidence.loss import Mechanism
 from lab.judge.judgement import Measure, Verdict
 from lab.judge.verdict import judge
@@ -12,20 +11,10 @@ from lab.language import Language
 from lab.report import run_data, run_page
 from lab.report.run_page import RunPage
 from lab.report.run_words import mender, title
-from lab.story import say
 from tests.builders import made_run, picture_of, result_of
 from tests.every import every
 
 ENGLISH, CHINESE = Language
-
-
-@every("language", Language)
-def test_each_claim_has_a_title(language):
-    """Each claim is said in a few words, as it holds and as it breaks, without a full stop."""
-    for form in ("holds", "breaks"):
-        made = [say.claim(claim.name, form, language) for claim in Claim]
-        assert len(set(made)) == len(Claim)
-        assert [words for words in made if words in Claim.__members__ or words[-1] in ".。"] == []
 
 
 @every(

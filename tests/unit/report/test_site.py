@@ -46,11 +46,6 @@ def test_all_runs_newest_first(reports):
         }
 
 
-def test_site_without_a_run(tmp_path):
-    """Without any run the site states how to make one."""
-    assert "make scenario" in site.write(tmp_path / "reports").read_text(encoding="utf-8")
-
-
 def test_run_is_read_once(reports, monkeypatch):
     """A run is read once, and again only when it was judged again. One is drawn, one is gone, and links are none."""
     read = []
@@ -212,13 +207,3 @@ def test_unwritable_site_is_reported(tmp_path, capsys):
     publish_site(tmp_path / "reports")
 
     assert "the site of runs could not be written" in capsys.readouterr().err
-
-
-def test_link_to_the_pages_of_lab_play(reports):
-    """The site leads to the pages on which the reader is the scheduler, if they were written."""
-    link = '<a href="play/index.html?lang=en">Be the scheduler</a>'
-    assert "Be the scheduler</a>" not in site.write(reports).read_text(encoding="utf-8")
-
-    (reports / "play").mkdir()
-    (reports / "play" / "index.html").touch()
-    assert link in site.write(reports).read_text(encoding="utf-8")

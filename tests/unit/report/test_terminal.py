@@ -85,15 +85,6 @@ def test_numbers_add_up():
     assert sum(number(text, f"gone: {say.mechanism(one)}") for one in causes) == 9
 
 
-def test_the_answer_comes_first():
-    """The verdict and the claim are the first two lines; zeros are not shown."""
-    head, _, rest = printed(findings_of_ten(), claims=["exclusive"]).strip().partition("\n\n")
-
-    assert head.splitlines() == ["KEPT  kept its promise", "mine: two requests are never inside at once"]
-    assert rest.splitlines()[0] == "  10 in the counter"
-    assert " 0 " not in rest.partition("\n\n")[0]
-
-
 @pytest.mark.parametrize("language", Language)
 def test_broken_names_its_promise(monkeypatch, language):
     """BROKEN names the promise that was broken in words, although another one was tested."""
@@ -123,13 +114,6 @@ def test_waits_for_a_lock_only(tmp_path, key, words):
     assert len(series(found).wait_ms) == (2 if words else 0)
 
 
-def test_one_process_without_a_lock_has_no_wait():
-    """A key is no lock where the judge found that nothing is locked."""
-    found = findings_of_ten({Mechanism.NO_LOCK: 3}, locked=True)
-
-    assert "Wait for" not in printed(found, claims=[])
-
-
 def test_eighty_columns():
     """On a terminal of 80 columns no line is longer, and no word is broken."""
     found = findings_of_ten({Mechanism.ENTERED_ALTHOUGH_REFUSED: 3, Mechanism.GRANTED_TWICE: 4})
@@ -150,14 +134,6 @@ def test_ladder_in_short():
     assert len(heading) <= 80
     assert len(line) <= 80
     assert line.split() == [judgement.stage, "3", "10", "10", "3", "0", "BROKEN"]
-
-
-def test_pipe():
-    """In a pipe a sentence stays on its line, and carries no colours."""
-    text = printed(findings_of_ten(), ended="server_lost", ended_with=", ".join(["replica-1"] * 20))
-
-    assert "\x1b" not in text
-    assert len([line for line in text.splitlines() if "replica-1" in line]) == 1
 
 
 @pytest.fixture

@@ -120,15 +120,3 @@ def test_free_in_time_has_no_steps(made):
     made.increment("r0", 0, 0, at=(10, 11, 12, 13)).increment("r1", 1, 1, at=(20, 21, 30, 31), replica="replica-2")
 
     assert steps_of_run(picture_of(made, final=2, tests="freed_after_crash")) is None
-
-
-@pytest.mark.parametrize("language", Language)
-def test_it_is_drawn(stuck, language):
-    """The picture has the two requests and the lock, and no counter."""
-    found = steps_of_run(picture_of(stuck, final=0, tests="freed_after_crash"))
-
-    svg = steps_drawing.draw(found, "conditions", language)
-
-    assert say_run.heading(found, language) != say_run.title_of_steps(found, language)
-    assert all(f'id="step-{number}-1"' in svg for number in range(1, len(found.steps) + 1))
-    assert svg.count("M62 ") == 1  # A's line; without a counter the lock's is in the middle

@@ -18,7 +18,7 @@ from lab.judge.judgement import Verdict
 from lab.language import Language
 from lab.scenario import reader as scenarios
 from lab.ui import addresses, live_page
-from lab.ui.both_sides import BUSY, UNDER_WAY
+from lab.ui.both_sides import BUSY
 from lab.ui.joining import Admission, as_teacher
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import FIRST_SCREEN, LiveState, UnderWay
@@ -212,7 +212,7 @@ def test_start_waits_for_pictures(locust, state, tmp_path):
         answers += [{"success": False, "message": BUSY}]
         state.starting(request_of("none", "rush"))
         assert post(address, {}) == {"refused": BUSY}
-        assert post(address.replace("start", "lesson"), {"step": 2}) == {"refused": UNDER_WAY}
+        assert post(address.replace("start", "lesson"), {"step": 2}) == {"refused": BUSY}
         assert post(address.replace("start", "stop"), {}) == {}
         assert posts[-1][0] == "/stop"
 
