@@ -37,7 +37,7 @@ SKELETON = """\
 <!-- generated: problem {name} -->
 <!-- end -->
 
-Why the idea works, and what it rests on. Figures stand in generated parts; CONTRIBUTING.md lists them.
+Why the idea works, and what it rests on. Figures stand in generated parts; the tables of tools/book name them.
 
 ## The code
 
