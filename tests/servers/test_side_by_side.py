@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import random
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.servers.ports import IN_A_BLOCK, PORTS
+from lab.servers.ports import PortBlock
 from tests.command import gone
 
 AT_ONCE = 3
@@ -24,8 +25,11 @@ BLOCKS = 2 * AT_ONCE  # a lab that was killed holds its block until all of it ha
 LATEST_S = 6.0
 REQUESTS = 40
 LAB = f"""
+import sys
 from lab.servers import ports
-ports.PORTS = range({PORTS.stop - BLOCKS * IN_A_BLOCK}, {PORTS.stop})
+first = int(sys.argv.pop(1))
+ports.IN_A_BLOCK, ports.FOR_PAGES = 10, 2 # a run needs six
+ports.PORTS = range(first, first + {BLOCKS} * ports.IN_A_BLOCK)
 from lab.cli import main
 main()
 """
@@ -34,13 +38,13 @@ COMMAND = ("run", "rush", "--stage", "lua", "--requests", str(REQUESTS), "--user
 FOREIGN = ("SECURITY ATTACK", "invalid method", "invalid request", "Invalid request", "Invalid HTTP")
 
 
-def made(folder: Path, seed: int) -> str:
+def made(folder: Path, first: int, seed: int) -> str:
     """Start a lab, and kill it, or its supervisor, or both, at a random moment; or let it end. Return how it ended."""
     chance = random.Random(seed)
     killed = chance.choice([(), (), (), ("lab",), ("supervisor",), ("lab", "supervisor"), ("supervisor", "lab")])
     folder.mkdir()
     with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
-        process = psutil.Popen([sys.executable, "-c", LAB, *COMMAND], cwd=folder, stdout=out, stderr=err)
+        process = psutil.Popen([sys.executable, "-c", LAB, str(first), *COMMAND], cwd=folder, stdout=out, stderr=err)
     if not killed:
         return f"ended with {process.wait(120)}"
     with contextlib.suppress(psutil.TimeoutExpired, subprocess.TimeoutExpired):
@@ -80,8 +84,10 @@ def strange(folder: Path) -> list[str]:
 @pytest.mark.parametrize("number", [8, pytest.param(100, marks=pytest.mark.trial)])
 def test_no_request_reaches_another_lab(tmp_path, number):
     """Of labs that are started and killed side by side, no request reaches a server of another, and no port stays taken."""
+    block = PortBlock()  # all labs have blocks within this one, so that they meet no other lab of this machine
     with ThreadPoolExecutor(AT_ONCE) as several:
-        ends = list(several.map(lambda seed: made(tmp_path / str(seed), seed), range(number)))
+        ends = list(several.map(lambda seed: made(tmp_path / str(seed), block.first + 1, seed), range(number)))
+    os.close(block.held)
 
     print(*(f"{seed}: {end}" for seed, end in enumerate(ends)), sep="\n")
     assert {end for end in ends if end.startswith("ended")} <= {"ended with 0", "ended with 3", "ended with 130"}
