@@ -204,7 +204,7 @@ def _packages(lock_file: str, dev: bool) -> None:
     python = str(VENV / "bin" / "python")
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
     _do([*pip, "--require-hashes", "-r", str(HOME / lock_file)])
-    _do([*pip, "--no-deps", "--editable", str(HOME)])
+    _do([*pip, "--no-deps", "--no-build-isolation", "--editable", str(HOME)])  # by the setuptools whose hash was checked
     # on all cores, which pip does not use; a file that is no Python of today is left as it is
     subprocess.run([python, "-m", "compileall", "-q", "-q", "-j", "0", str(VENV / "lib")], check=False)
     _stamp(lock_file).write_text(_state(lock_file), encoding="utf-8")
