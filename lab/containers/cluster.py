@@ -32,7 +32,6 @@ from lab.servers.cluster import Cluster, replica_settings
 from lab.servers.fault_target import FaultTarget
 from lab.servers.programs.gunicorn import health
 from lab.servers.programs.mariadb import TABLES, ask
-from lab.servers.server import LoadWorker
 from lab.servers.stores import refuse as refuse_faults
 from lab.servers.stores import store_servers
 from lab.servers.supervisor import Supervisor
@@ -273,7 +272,7 @@ def _see_all(replicas: Sequence[AgentServer], control: HostControl | None) -> No
 
 
 @contextlib.contextmanager
-def load_workers(workers: Sequence[LoadWorker], scenario: Scenario, host: str, folder: Path) -> Iterator[None]:
+def load_workers(workers: Sequence[AgentServer], scenario: Scenario, host: str, folder: Path) -> Iterator[None]:
     """Run the Locust workers for the duration of the block. Raises OSError, NotReady.
 
     The request logs of workers on other hosts are copied to this one.

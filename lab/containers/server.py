@@ -21,7 +21,7 @@ from lab.servers.programs.etcd import status
 from lab.servers.programs.mariadb import ask
 from lab.servers.programs.redis import info
 from lab.servers.programs.zookeeper import four_letter
-from lab.servers.server import LoadWorker, Server
+from lab.servers.server import Server
 
 READY_WITHIN_S = 60.0  # a database that first makes its tables needs long
 LOOKED_AT_S = 0.5  # a server that answered within this time is not asked again
@@ -198,7 +198,7 @@ class AgentServer(ContainerServer):
 class RecordFetcher(threading.Thread):
     """Copies a record from a container on another host during a run: whole lines, appended to a file here."""
 
-    def __init__(self, source: LoadWorker, path: Path) -> None:
+    def __init__(self, source: AgentServer, path: Path) -> None:
         super().__init__(name=f"record of {source.name}", daemon=True)
         self.source, self.path = source, path
         self._at, self._torn = 0, b""

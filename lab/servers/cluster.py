@@ -27,7 +27,7 @@ from lab.servers.process import Running
 from lab.servers.programs.gunicorn import Gunicorn, health
 from lab.servers.programs.nginx import Nginx
 from lab.servers.programs.redis import RedisServer
-from lab.servers.server import LoadWorker, Server
+from lab.servers.server import Server
 from lab.servers.stores import refuse, store_servers
 from lab.servers.supervisor import Supervisor
 
@@ -49,7 +49,7 @@ class Cluster:
     replicas: tuple[Server, ...]
     nginx: Server
     target: FaultTarget | None = None  # what faults act on, where the run has any use of it
-    workers: tuple[LoadWorker, ...] = ()  # Locust's workers, where they have containers of their own
+    workers: tuple[Any, ...] = ()  # Locust's workers (AgentServer), if they have containers of their own
     clocks: int = 1  # how many different clocks stamp the evidence
 
     @property

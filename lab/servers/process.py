@@ -14,8 +14,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psutil
-
 from lab.errors import NotReady
 from lab.prerequisites import program as path_of
 from lab.prerequisites import search_path
@@ -221,16 +219,3 @@ def last_words(log: Path, lines: int = 12) -> str:
 def ends_of_logs(names: Iterable[str], logs: Path) -> str:
     """Return servers with the end of each one's log, for an error message."""
     return "\n".join(f"{name}; the end of its log:\n{last_words(logs / name / 'log')}" for name in names)
-
-
-def listens(pid: int, port: int) -> bool:
-    """Return whether this process itself listens on the port; False where that cannot be seen any
-    more.
-
-    It recognises a server that does not report its identity.
-    """
-    try:
-        found = psutil.Process(pid).net_connections(kind="tcp")
-    except psutil.Error:
-        return False
-    return any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in found)

@@ -4,7 +4,7 @@ or in a container.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 LOOPBACK = "127.0.0.1"
 
@@ -64,26 +64,3 @@ class Server(Protocol):
 
     def end_now(self) -> None:
         """End the server at once, even while requests are in it."""
-
-
-class LoadWorker(Protocol):
-    """A Locust worker in a container of its own."""
-
-    @property
-    def name(self) -> str:
-        """Return the worker's name, unique among the workers of a run."""
-
-    def begin_run(self, **order: Any) -> None:
-        """Start the worker again for this run. Raises OSError, NotReady."""
-
-    def end_run(self) -> None:
-        """End the worker's part in this run."""
-
-    def ask(self, method: str, path: str, body: str | None = None) -> dict[str, Any]:
-        """Send a request to the worker's agent, and return its answer. Raises OSError."""
-
-    def record_from(self, start: int) -> bytes:
-        """Return the worker's record from a byte on, where the record is not in a shared folder. Raises OSError."""
-
-    def lab_address(self) -> str:
-        """Return the lab's address as this worker reaches it. Raises OSError."""

@@ -14,7 +14,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ from typing import Any
 from lab.interrupts import Interrupted, interrupt, interruptible
 from lab.paths import HOME
 from lab.servers import ports, supervisor_process
-from lab.servers.supervisor_process import LONGEST_END_S, adopt_orphans, descendants
+from lab.servers.supervisor_process import LONGEST_END_S, adopt_orphans, descendants, kill_all
 
 LONGEST_ANSWER_S = 45.0  # a supervisor process that answers later was stopped; a fork server may take a third of that, twice
 FORKS = sys.platform == "linux"  # a forked program becomes a child of a subreaper, which other systems do not have
@@ -123,7 +122,7 @@ class Supervisor:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._end_orphans()
+        kill_all(self._orphans)
 
     def _ask(self, **request: Any) -> dict[str, Any]:
         try:
@@ -140,7 +139,7 @@ class Supervisor:
             self._process.kill()  # it may only be stopped
             gone = SupervisorGone()
             interrupt(gone)  # it is raised in this thread alone, which may not be the main thread
-            self._end_orphans()
+            kill_all(self._orphans)
             raise gone from None
 
     def _line(self) -> bytes:
@@ -151,17 +150,6 @@ class Supervisor:
             self._received += more
         line, _, self._received = self._received.partition(b"\n")
         return line
-
-    def _end_orphans(self) -> None:
-        """Kill what is left of the servers after the end of the supervisor process."""
-        until = time.monotonic() + LONGEST_END_S
-        while (pids := self._orphans()) and time.monotonic() < until:
-            for pid in pids:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(pid, os.WNOHANG)
-            time.sleep(0.005)
 
     def _orphans(self) -> list[int]:
         """Return the pids of servers that the lab has inherited, and of no other program that got the pid of a server."""

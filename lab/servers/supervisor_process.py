@@ -242,16 +242,20 @@ class SupervisorProcess:
                     program.returncode = os.waitstatus_to_exitcode(status)
 
     def end_all(self, spared: Collection[int] = ()) -> None:
-        """Kill until no descendant is left. SIGKILL also ends stopped processes. On Linux, orphans are our children."""
-        until = time.monotonic() + LONGEST_END_S
-        while (pids := set(descendants(os.getpid())).difference(spared)) and time.monotonic() < until:
-            for pid in pids:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+        """Kill all descendants. On Linux, orphans are our children."""
+        kill_all(lambda: set(descendants(os.getpid())).difference(spared))
+
+
+def kill_all(left: Callable[[], Collection[int]]) -> None:
+    """Kill processes until none is left, and take in the exits of children. SIGKILL also ends stopped processes."""
+    until = time.monotonic() + LONGEST_END_S
+    while (pids := left()) and time.monotonic() < until:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
-            time.sleep(0.005)
+                os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.005)
 
 
 def adopt_orphans() -> None:
