@@ -284,17 +284,19 @@ def by_hand(thing: Thing) -> list[str]:
 # What the processes share: each is a fork of the one that has filled these.
 CHOSEN: list[Thing] = []
 CASES: list[Run] = []
+HOLDING: list[Run] = []  # the runs that are judged as expected while everything is at work
 WORKING: defaultdict[str, list[Run]] = defaultdict(list)  # by the name of a thing: the runs in which it is at work
 
 
-def _traced(number: int) -> set[str]:
-    return at_work(CASES[number])
+def _traced(number: int) -> set[str] | None:
+    """Return what is at work in a run; None if it is not judged as expected, although everything is at work."""
+    return at_work(CASES[number]) if CASES[number].holds else None
 
 
 def _row(number: int, limit: int, is_by_hand: bool) -> Row:
     """Switch a thing off, and judge the runs in which it is at work until so many change."""
     thing, changes = CHOSEN[number], []
-    affected = CASES if thing.kind in {"event", "figure"} else WORKING[thing.name]
+    affected = HOLDING if thing.kind in {"event", "figure"} else WORKING[thing.name]
     with thing.off():
         for run in affected:
             if not run.holds:
@@ -315,8 +317,9 @@ def main(words: list[str]) -> Iterator[Row]:
         CASES.sort(key=lambda run: run.size)  # so that the first changes are soon found
         with forks.Pool() as pool:
             for run, found in zip(CASES, pool.imap(_traced, range(len(CASES)), 4), strict=True):
-                for name in found:
+                for name in found or ():
                     WORKING[name].append(run)
+                HOLDING.extend([run] * (found is not None))
         with forks.Pool(maxtasksperchild=1) as pool:  # tests leave traces in a process
             yield from pool.imap_unordered(partial(_row, limit=limit, is_by_hand=is_by_hand), range(len(CHOSEN)))
 
