@@ -20,7 +20,7 @@ from app.resource import Resource, Write
 
 # what the event of a grant has of the request's context, by the same names
 OF_CONTEXT = (
-    *("commands", "told_no", "sent_ns", "held_from_ns", "unheard", "session", "session_ns"),
+    *("commands", "told_no", "sent_ns", "unheard", "session", "session_ns"),
     *("outer_key", "outer_sent_ns", "outer_got_ns"),
 )
 
@@ -142,7 +142,6 @@ class Increment:
             got_ns=self.got_ns,
             fence=grant.fence,
             agreed=context.last_agreed,
-            key_set_ns=context.key_set_ns(grant.key),
             first_vote_ns=context.first_vote_ns(grant.key),
             leased_ns=context.leased_ns(grant.key),
             **{name: getattr(context, name) for name in OF_CONTEXT},

@@ -57,13 +57,8 @@ class Got(JournalEvent, tag="got"):
     told_no: bool = False
     # when the last command of the acquire was sent; 0 without any
     sent_ns: Number = 0
-    # when the first command of the acquire that set something was sent, where a later command followed; 0 where none did. The
-    # request can hold its key from then on
-    held_from_ns: Number = 0
     # whether the store agreed to the last command of the acquire; None where only the lock knows what its answer means
     agreed: bool | None = None
-    # when the command that set the key itself was sent, where a later command followed; 0 where none did, or it is not known
-    key_set_ns: Number = 0
     # of several servers: when the first of the commands was sent that set the key for this try, whatever another server refused;
     # 0 where there was no other one
     first_vote_ns: Number = 0
@@ -209,8 +204,6 @@ class Renewed(JournalEvent, tag="renewed"):
     command: str = ""
     # whether it can have prolonged a lease: the store agreed, and the command does more than look or delete
     prolonged: bool = False
-    # whether it can have begun a lease: the store agreed to set a key that was absent
-    began: bool = False
     # the request that began the thread which sent it, where one did
     begun_by: str = ""
     # whether it ran a script: then only the store's report shows what became of the key

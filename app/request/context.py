@@ -48,10 +48,6 @@ class RequestContext:
     touched: frozenset[str] = frozenset()
     # when the last of these commands was sent; 0 without any
     sent_ns: int = 0
-    # when the first command since the last refusal was sent that set something: the key can be held from then on; 0 without one
-    agreed_from_ns: int = 0
-    # by key: when the first of these commands that set this key was sent, as far as the store's client knows the key
-    set_from_ns: Mapping[str, int] = NONE_SET
     # by key: the commands of the present try that can have set it at some server
     votes: Mapping[str, Votes] = NO_VOTES
     # by key: when the last command was sent that can have set it, or its TTL
@@ -112,8 +108,8 @@ class RequestContext:
 
     def _forget(self) -> None:
         """Forget what was sent in the phase before."""
-        self.commands = self.of_the_lock = self.sent_ns = self.agreed_from_ns = 0
-        self.set_from_ns = self.leased_from_ns = NONE_SET
+        self.commands = self.of_the_lock = self.sent_ns = 0
+        self.leased_from_ns = NONE_SET
         self.votes = NO_VOTES
         self.answer = self.script_answer = self.command = self.script = ""
         self.said_yes = self.refused = self.may_have_agreed = self.heard = False
@@ -203,8 +199,6 @@ class RequestContext:
         self.last_agreed = {AGREED: True, REFUSED: False}.get(meaning)
         if meaning is REFUSED:
             self.refused = True
-            self.agreed_from_ns = 0
-            self.set_from_ns = NONE_SET
             return
         self.may_have_agreed = True
         if self.phase is ACQUIRE and keys:
@@ -217,9 +211,6 @@ class RequestContext:
                 self.votes = with_answered(self.votes, keys, script, sent_ns)
         if meaning is AGREED:  # this command grants the lock, and not the script before it
             self.script = ""
-            self.agreed_from_ns = self.agreed_from_ns or self.sent_ns
-            if keys and self.phase is ACQUIRE and keys[0] not in self.set_from_ns:
-                self.set_from_ns = {**self.set_from_ns, keys[0]: self.sent_ns}
 
     def first_vote_ns(self, key: str) -> int:
         """Return when the first command of this try was sent that set this key; 0 if it was the last one, or is not known."""
@@ -253,17 +244,8 @@ class RequestContext:
         """Return whether the store refused, and nothing that it answered in this phase can have been a yes."""
         return self.refused and not self.may_have_agreed
 
-    @property
-    def held_from_ns(self) -> int:
-        """Return when the request can have begun to hold its key, if that was before its last command; 0 if it was not."""
-        return self._unless_last(self.agreed_from_ns)
-
     def _unless_last(self, sent_ns: int) -> int:
         return sent_ns if sent_ns < self.sent_ns else 0
-
-    def key_set_ns(self, key: str) -> int:
-        """Return when the command that set this key was sent, if it was not the last one; 0 if it was, or is not known."""
-        return self._unless_last(self.set_from_ns.get(named(self.set_from_ns, key), 0))
 
     def got_outer(self, key: str) -> None:
         """Note that the outer of two nested locks was granted."""

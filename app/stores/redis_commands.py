@@ -18,7 +18,6 @@ LOOKS = frozenset(
     {"GET", "MGET", "STRLEN", "EXISTS", "TYPE", "TTL", "PTTL", "HGET", "HMGET", "HGETALL", "HEXISTS", "HLEN", "LRANGE", "LINDEX",
      "LLEN", "LPOS", "SMEMBERS", "SISMEMBER", "SCARD", "ZRANGE", "ZRANGEBYSCORE", "ZRANK", "ZSCORE", "ZCARD", "KEYS", "SCAN"}
 )  # fmt: skip
-SETS_WHAT_IS_ABSENT = frozenset({"SETNX", "MSETNX", "HSETNX"})
 NOT_ABOUT_THE_LOCK = frozenset(
     {"WATCH", "UNWATCH", "MULTI", "DISCARD", "PING", "TIME", "INFO", "SCRIPT", "FUNCTION", "SUBSCRIBE", "UNSUBSCRIBE",
      "PSUBSCRIBE", "PUNSUBSCRIBE", "PUBLISH"}
@@ -114,12 +113,10 @@ def keys(command: Command) -> tuple[str, ...]:
 def lease(commands: Sequence[Command], agreed: bool) -> Mapping[str, Any]:
     """Return what commands that were answered can have done to a lease. agreed: whether the store agreed to them.
 
-    A command that sets an absent key begins a lease and prolongs none. Only what sets a TTL prolongs one, by its name. What a
-    script did, only the store knows.
+    Only what sets a TTL prolongs one, by its name. What a script did, only the store knows.
     """
-    began = agreed and any(one[0] in SETS_WHAT_IS_ABSENT or (one[0] == "SET" and _has_word(one[3:], "NX")) for one in commands)
     script = any(one[0] in SCRIPTS and one[0] not in ONLY_LOOK for one in commands)
-    return {"began": began, "prolonged": agreed and not began and (script or any(map(_sets_a_ttl, commands))), "script": script}
+    return {"prolonged": agreed and (script or any(map(_sets_a_ttl, commands))), "script": script}
 
 
 def _sets_a_ttl(command: Command) -> bool:

@@ -16,7 +16,6 @@ def record(
     key: str = "",
     *,
     prolonged: bool = False,
-    began: bool = False,
     script: bool = False,
     sent_ns: int = 0,
     server: int = 0,
@@ -24,9 +23,9 @@ def record(
 ) -> None:
     """Journal the command that this thread sent last, or at ``sent_ns``, if it belongs to no request.
 
-    prolonged: whether it can have prolonged a lease. began: whether it can have begun one.
-    script: whether it ran a script. server: the port of the one server that it was sent to. begun: the request
-    that began its thread, where another thread has the answer.
+    prolonged: whether it can have prolonged a lease. script: whether it ran a script.
+    server: the port of the one server that it was sent to. begun: the request that began its thread, if another thread has
+    the answer.
     """
     if request_context.phase is RENEW and journal.on:
         sent_ns, now_ns = sent_ns or request_context.sent_ns, monotonic_ns()
@@ -37,7 +36,6 @@ def record(
                 command=command,
                 answer=str(answer),
                 prolonged=prolonged,
-                began=began,
                 script=script,
                 begun_by=begun_by() if begun is None else begun,
                 sent_ns=sent_ns,

@@ -84,10 +84,6 @@ class Grant(GrantRecord, eq=False):
     # more facts of the journals
     told_no: bool = False
     outer_key: str = ""
-    # when the first command of an acquire of several commands set something; 0 without one
-    held_from_ns: int = 0
-    # when the command that set the key itself was sent, where a later command of the acquire followed; 0 where it is not known
-    key_set_ns: int = 0
     # when the first of several commands that set the key was sent, whatever was refused since; 0 without one
     first_vote_ns: int = 0
     # when the last command was sent from which the lease of the key can count; 0 where that was the last command of all
@@ -149,8 +145,6 @@ class Grant(GrantRecord, eq=False):
             sent_ns,
             told_no=got.told_no,
             outer_key=got.outer_key,
-            held_from_ns=got.held_from_ns,
-            key_set_ns=got.key_set_ns,
             first_vote_ns=got.first_vote_ns,
             leased_ns=got.leased_ns,
             agreed=got.agreed,

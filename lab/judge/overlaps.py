@@ -104,8 +104,8 @@ class Overlaps:
 
         A session renews the grants that it has seen begin. Those from before belong to a session that has ended.
         """
-        began, prolonged = self._did(replica, event)
-        sent = self.sent_outside.answered(replica, event, can_have_acquired=began or (prolonged and not self.asks_are_seen))
+        prolonged = self._has_prolonged(event)
+        sent = self.sent_outside.answered(replica, event, can_have_acquired=prolonged and not self.asks_are_seen)
         sent_ns = sent.sent_ns
         since_ns = self.sessions.seen_ns(replica, event, sent_ns)
         self._released_outside(replica, event)
@@ -135,18 +135,16 @@ class Overlaps:
         agreed[event.server] = sent_ns
         return sorted(agreed.values(), reverse=True)[MAJORITY - 1] if len(agreed) >= MAJORITY else 0
 
-    def _did(self, replica: str, event: Renewed) -> tuple[bool, bool]:
-        """Return whether a command outside all requests began a lease, and whether it prolonged one.
+    def _has_prolonged(self, event: Renewed) -> bool:
+        """Return whether a command outside all requests prolonged a lease.
 
-        What a script did, its answer does not state: the store reports a new TTL, and a key that was not there before. While a
-        request of the process holds the lock, a key that is new is another client's.
+        What a script did, its answer does not state: the store reports a new TTL, of a key that was there before.
         """
         if not event.script or not self.keys.is_known(event.key):
-            return event.began, event.prolonged
+            return event.prolonged
         since_ns, until_ns = event.sent_ns or event.renewed_ns, event.renewed_ns + REPORTED_AT_ONCE_NS
-        born = self.keys.happened(BORN, since_ns, until_ns, event.key)
-        is_inside = any(grant.replica == replica and grant.key == event.key for grant in self.open_grants.values())
-        return born and not is_inside, not born and self.keys.happened("expire", since_ns, until_ns, event.key)
+        is_set, is_new = (self.keys.happened(one, since_ns, until_ns, event.key) for one in ("expire", BORN))
+        return is_set and not is_new
 
     def _released_outside(self, replica: str, event: Renewed) -> None:
         """Take a command outside all requests for the end of its holder's lease, or the late release of one that sent none."""
@@ -278,7 +276,7 @@ class Overlaps:
 
     def _acquired_first(self, late: Grant, early: Grant, key: str) -> bool:
         """Return whether the lock of a grant that returned late was there before that of the other one."""
-        if acquired_ns(late, key, self.keys) >= acquired_ns(early, key, self.keys):
+        if acquired_ns(late, key) >= acquired_ns(early, key):
             return False
         # a key that was made twice since the other one asked was made for each of them, in the order of their grants
         return self.keys.number(BORN, early.sent_ns, late.got_ns + REPORTED_AT_ONCE_NS, key) < len((late, early))

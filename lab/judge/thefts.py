@@ -77,8 +77,8 @@ class Thefts:
         if other is thief or other.robbed_by:
             return
         for key in other.keys & set(thief.lost or ()):
-            since_ns = held_from_ns(other, key, self.keys)
-            if _was_held_during(other, thief, key, self.keys) and can_have_deleted(thief, key, self.keys, since_ns):
+            since_ns = held_from_ns(other, key)
+            if _was_held_during(other, thief, key) and can_have_deleted(thief, key, self.keys, since_ns):
                 other.robbed_by, other.robbed_of = thief, key
                 self.number += 1
                 return
@@ -139,32 +139,22 @@ def released_during(grant: Grant, key: str) -> tuple[int, int]:
     return (outer_ns, grant.released_ns) if key == grant.outer_key else (grant.releasing_ns, outer_ns)
 
 
-def _was_held_during(other: Grant, thief: Grant, key: str, keys: KeyHistory) -> bool:
+def _was_held_during(other: Grant, thief: Grant, key: str) -> bool:
     """Return whether the other request held this key at some moment of the thief's release."""
     is_outer = key == other.outer_key
     kept_until_ns = (other.outer_releasing_ns if is_outer else 0) or other.releasing_ns
     releasing_ns, released_ns = released_during(thief, key)
-    return held_from_ns(other, key, keys) < released_ns and (not kept_until_ns or releasing_ns < kept_until_ns)
+    return held_from_ns(other, key) < released_ns and (not kept_until_ns or releasing_ns < kept_until_ns)
 
 
-def held_from_ns(grant: Grant, key: str, keys: KeyHistory) -> int:
-    """Return since when a lock surely was there: the last renewal shows it, or the acquire."""
-    lease_from_ns = grant.outer_lease_from_ns if key == grant.outer_key else grant.lease_from_ns
-    return lease_from_ns if lease_from_ns > grant.sent_ns else acquired_ns(grant, key, keys)
+def held_from_ns(grant: Grant, key: str) -> int:
+    """Return since when a lock surely was there: since the last renewal, or the last command of the acquire."""
+    return grant.outer_lease_from_ns if key == grant.outer_key else max(grant.lease_from_ns, grant.sent_ns)
 
 
-def acquired_ns(grant: Grant, key: str, keys: KeyHistory) -> int:
-    """Return when the store can have begun to hold a key for a grant: before its lease, where an acquire takes several commands.
-
-    A place in a queue is not the lock: the client or the store must have reported that the key itself was set. Nor is a session:
-    its lease can be older than the grant.
-    """
-    if key == grant.outer_key:
-        return grant.outer_lease_from_ns
-    if grant.key_set_ns:
-        return grant.key_set_ns
-    since_ns = grant.held_from_ns
-    return since_ns if since_ns and keys.happened("set", since_ns, grant.sent_ns, key) else grant.sent_ns
+def acquired_ns(grant: Grant, key: str) -> int:
+    """Return when the last command of an acquire was sent: renewals do not count."""
+    return grant.outer_lease_from_ns if key == grant.outer_key else grant.sent_ns
 
 
 def never_held(grant: Grant, keys: KeyHistory) -> bool:
@@ -233,9 +223,9 @@ def theft_in(conflict: Conflict) -> LostLock | None:
 def _theft_of(key: str, until_ns: int, conflict: Conflict) -> LostLock | None:
     """Return how the request had lost its lock that deleted this key of the elder's before that time."""
     elder, younger = conflict.elder, conflict.younger
-    from_ns = held_from_ns(elder, key, conflict.keys)
+    from_ns = held_from_ns(elder, key)
     if from_ns > until_ns:  # that renewal can be the younger's, in the same replica
-        from_ns = acquired_ns(elder, key, conflict.keys)
+        from_ns = acquired_ns(elder, key)
     for grant in reversed(conflict.lost_locks):
         if grant.released_ns <= from_ns:
             break
