@@ -13,11 +13,13 @@ its words by names, in ``lab/story/words``. Not in it: the Chinese prose of docs
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from lab.paths import SCENARIOS
 
 CATALOGUE = Path(__file__).with_name("zh")  # a shelf: each file has groups of phrases
 
@@ -64,7 +66,18 @@ def phrases() -> list[Phrase]:
     """Return the catalogue."""
     shelf = sorted(CATALOGUE.glob("*.toml"))
     groups = [group for path in shelf for group in tomllib.loads(path.read_text(encoding="utf-8"))["group"]]
-    return [Phrase(frozenset(group["parts"]), *pair) for group in groups for pair in group["phrases"].items()]
+    of_groups = [Phrase(frozenset(group["parts"]), *pair) for group in groups for pair in group["phrases"].items()]
+    return [*of_groups, *_of_scenarios()]
+
+
+def _of_scenarios() -> Iterator[Phrase]:
+    """Yield the titles of the lab's scenarios, and their names in a picture: each file has its Chinese beside the English."""
+    for path in sorted(SCENARIOS.glob("*.toml")):
+        words = tomllib.loads(path.read_text(encoding="utf-8"))
+        if "title_zh" in words:
+            yield Phrase(frozenset({"picture", "title"}), words["title"], words["title_zh"])
+        if "name_zh" in words:
+            yield Phrase(frozenset({"scenario"}), path.stem.replace("_", " "), words["name_zh"])
 
 
 @cache

@@ -21,6 +21,7 @@ from lab.scenario.requirements import MEASURES, NEEDS
 from lab.scenario.scenario import SYNCS, Scenario, contradictions
 from lab.scenario.toml_types import Duration, Tables, Text, converted
 
+IN_CHINESE = ("title_zh", "name_zh")  # keys that lab/language reads: the title, and the name in a picture
 ENDING = ".toml"  # what ends so is the path of a file, and not the name of a scenario of the lab
 
 
@@ -103,7 +104,8 @@ def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
     """Return the checked record of a scenario's table. Raises BadInput."""
     known = {spec.name for spec in dataclasses.fields(Scenario)} - {"name", "notes"}
     for key in table:
-        choose_from("key", key, sorted(known), where)
+        choose_from("key", key, sorted({*known, *IN_CHINESE}), where)
+    table = {key: value for key, value in table.items() if key not in IN_CHINESE}
     for key in ("title", "tests"):
         if key not in table:
             raise BadInput(f"{where}: the key {key!r} is missing; every scenario has it")
