@@ -148,11 +148,4 @@ def _seen(known: KnownFailure) -> str:
     return in_words(known, found) if found else "Not shown: not replayed since its file was changed."
 
 
-def _counted() -> str:
-    """Return how many failures there are, and how many were shown."""
-    every = [load(name) for name in names()]
-    shown = sum(1 for known in every if known.stage and (found := kept(known)) and found.shows(known))
-    return f"{shown} of {len(every)}"
-
-
-DOCUMENT_PARTS: dict[str, Callable[..., str]] = {"known_failures": _table, "known_failures_shown": _counted}
+DOCUMENT_PARTS: dict[str, Callable[..., str]] = {"known_failures": _table}

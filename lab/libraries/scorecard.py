@@ -17,8 +17,6 @@ import msgspec
 from app.foreign.library import ALL
 from app.lock import Claim
 from lab.evidence.record_lines import read_lines
-from lab.libraries.shelf import fingerprint, load, names
-from lab.own_lock.cells import VOTERS, VOTERS_REQUESTS
 from lab.own_lock.page import (
     BREAKS,
     BROKEN,
@@ -108,18 +106,6 @@ def usual_claims() -> list[str]:
     return [reader.load(name).tests.name for name in ALL]
 
 
-# what has no row, and why
-LEFT_OUT = (
-    ("valkey-glide", "The client has no lock of its own."),
-    ("the clients of Consul, DynamoDB and Hazelcast", "The lab has no such server."),
-    (
-        "redsync and redislock (Go), Redisson (Java)",
-        "Their packages could not be had for these measurements. A worker of some 20 lines adds one: docs/worker.md says how.",
-    ),
-    ("filelock", "It locks on one machine, and the replicas stand for several."),
-)
-
-
 def libraries(found: Sequence[Entry]) -> str:
     """Return a row for each library: what became of the claims under which every library is seen, of others, and its speed."""
     usual, rows = usual_claims(), []
@@ -145,15 +131,18 @@ def libraries(found: Sequence[Entry]) -> str:
     return (table(head, rows) + "\n" + " ".join(_origins(found)) + "\n") if rows else NOTHING
 
 
-def broken(found: Sequence[Entry]) -> str:
-    """Return each promise that is broken: whose, in whose words, when, what was lost, and the command that shows it."""
+def broken(found: Sequence[Entry], linked: Callable[[Entry], str]) -> str:
+    """Return each promise that is broken: whose, in whose words, when, what was lost, and the command that shows it.
+
+    linked: the name of a library, with a link.
+    """
     rows = []
     for one, claim in _failing(found, BROKEN):
         worst = _worst(claim)
         title = reader.load(worst.scenario).title if worst else "in an order of events that the explorer found"
         again = next((cell.command for cell in claim.cells if cell.verdict == BROKEN), claim.again)
         happened = f"{title}: {_cell(worst.why_of(claim.claim))}" if worst else title
-        rows.append([one.linked, f"`{claim.claim}`: {_promised(claim)}", f"{happened}<br>{_command(again)}", _said(claim)])
+        rows.append([linked(one), f"`{claim.claim}`: {_promised(claim)}", f"{happened}<br>{_command(again)}", _said(claim)])
     head = ["library", "what its documentation promises", "what happens, and the command that shows it", "found"]
     return table(head, rows) if rows else "None.\n" if found else NOTHING
 
@@ -215,23 +204,6 @@ def _seen(one: TestedClaim, folder: str) -> Iterator[str]:
         if cell.verdict in (BROKEN, FAILS) or one.verdict == NOT_SHOWN:
             what = _cell(cell.why_of(one.claim))
             yield f"- `{one.claim}` under `{cell.scenario}`, {in_short(cell)}: {what}. {_command(cell.command)}"
-
-
-def to_measure(found: Sequence[Entry]) -> str:
-    """Return which libraries of the shelf have no result, or one of an earlier form of their file."""
-    kept = {one.name: one.tested.fingerprint for one in found}
-    missing = [name for name in names() if name not in kept]
-    changed = [name for name in names() if name in kept and kept[name] != fingerprint(load(name).path, load(name).stage)]
-    said = f"Not measured yet: {_listed(missing)}. " if missing else ""
-    said += f"Measured before its file changed: {_listed(changed)}. " if changed else ""
-    return (
-        f"{said}`lab scorecard --resume` measures them.\n" if said else "All libraries of the shelf are measured as they are.\n"
-    )
-
-
-def _scenarios() -> str:
-    voters = f"or {VOTERS_REQUESTS} by {VOTERS} users where the lock is in several stores"
-    return f"{', '.join(f'`{name}`' for name in ALL)}, each with at most {REQUESTS} requests, {voters}"
 
 
 def _said(one: TestedClaim | None) -> str:
@@ -307,7 +279,7 @@ def write_page(folder: Path) -> Path:
         title=TITLE,
         home="[The ladder, and other runs](../index.html)\n\n" if folder == FOLDER else "",
         how=f"{how}#how-to-read-it",
-        broken=broken(found),
+        broken=broken(found, lambda one: one.linked),
         admitted=admitted(found),
         libraries=libraries(found),
         claims=claims(found, folder, folder),
@@ -323,11 +295,5 @@ def kept() -> list[Entry]:
 
 
 DOCUMENT_PARTS: dict[str, Callable[..., str]] = {
-    "libraries": lambda: libraries(kept()),
-    "libraries_broken": lambda: broken(kept()),
-    "libraries_admitted": lambda: admitted(kept()),
-    "libraries_left_out": lambda: table(["library", "why"], [list(one) for one in LEFT_OUT]),
-    "library_claims": lambda: claims(kept()),
-    "library_scenarios": _scenarios,
-    "libraries_to_measure": lambda: to_measure(kept()),
+    "libraries_broken": lambda: broken(kept(), lambda one: f"[{one.tested.library}](../libraries/{one.name}.py)"),
 }

@@ -16,13 +16,11 @@ from lab.paths import REFERENCE
 from lab.report import chart, run_data
 from lab.report.charts import charts
 from lab.report.html import in_both, inline, named
-from lab.report.run_data import NONE, Result, labels, parameter, rounds_in, with_rounds
+from lab.report.run_data import Result, labels, parameter, rounds_in, with_rounds
 from lab.report.run_page import Way, report_run
 from lab.scenario.options import Label
 from lab.story import say
 from lab.story.say import ENGLISH
-from lab.story.verdict import headline
-from lab.text import table, thousands
 
 README = {Language.ENGLISH: "README.md", Language.CHINESE: "README.zh.md"}
 NOT_STATED = "none"  # the stage for which the documents do not state how many replicas
@@ -99,50 +97,6 @@ def runs_in(folder: Path) -> list[Path]:
     runs = folder / "runs"
     found = sorted(path.parent for path in runs.glob("*/run.json"))
     return [path for path in found if not path.is_symlink()] if not runs.is_symlink() else []
-
-
-def markdown(results: Sequence[Result]) -> str:
-    """Return the comparison as a Markdown table, with the counter of the documents in the last column."""
-    head = [
-        "stage",
-        "replicas",
-        "lock servers",
-        "acknowledged",
-        "counter",
-        "lost",
-        "duplicated",
-        "failed",
-        "unknown",
-        "increments kept a second",
-        "wait p50 / p99 / max, ms",
-        "lock commands per increment",
-        "verdict",
-        "the documents' counter",
-    ]
-    rows = [[*_cells(result), documented(result)] for result in results]
-    return table(head, rows)
-
-
-def _cells(result: Result) -> list[str]:
-    judgement = result.judgement
-    waits = " / ".join(thousands(judgement.wait_ms[name]) for name in ("p50", "p99", "max")) if result.series.wait_ms else NONE
-    numbers = (
-        judgement.acknowledged,
-        judgement.final or 0,
-        judgement.lost,
-        judgement.duplicated,
-        judgement.failed,
-        judgement.unknown,
-    )
-    about = [f"`{judgement.stage}`", str(result.record.scenario["replicas"]), str(result.lock_servers)]
-    return [
-        *about,
-        *map(thousands, numbers),
-        thousands(judgement.kept_per_s),
-        waits,
-        f"{judgement.commands_per_increment:.1f}",
-        headline(judgement),
-    ]
 
 
 def documented(result: Result, language: Language = ENGLISH) -> str:

@@ -200,7 +200,7 @@ def load(folder: Path) -> Result:
 
 def kept(path: Path) -> dict[str, Result]:
     """Return the runs that a file keeps (``record_lines``), by name. Raises BadInput or errors of msgspec."""
-    from lab.evidence.record_lines import files_of, read_lines
+    from lab.evidence.record_lines import files_of, read_lines  # here, because no run needs it
 
     found = {}
     for name, record in read_lines(path).items():

@@ -9,7 +9,7 @@ import click
 from lab.commands.exit_status import status_of
 from lab.errors import ExitStatus
 from lab.paths import HOME, new_folder, shown
-from tools.book import chapters, drift, explored, figures, generate, translations, website
+from tools.book import chapters, drift, explored, figures, generate, links, translations, website
 
 
 @click.command()
@@ -66,6 +66,9 @@ def _check() -> ExitStatus:
     for path in drift.drifted():
         status = ExitStatus.BROKEN
         click.echo(f"differs: {path.relative_to(HOME)}")
+    for line in links.wrong(generate.documents()):
+        status = ExitStatus.BROKEN
+        click.echo(line)
     return status
 
 

@@ -27,7 +27,7 @@ from tools.book.figures import result, timeline
 
 FOLDER = HOME / "docs" / "ladder"
 CHINESE = HOME / "docs" / "zh" / "ladder"
-CLAIMS = "../stages.md#the-claims"  # from a chapter
+CLAIMS = "../scenarios.md#the-claims"  # from a chapter
 UP = "../../"  # from a chapter to the project's top
 PAGES = "reports/play"  # the levels, which `lab play` writes
 

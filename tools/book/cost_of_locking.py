@@ -28,7 +28,7 @@ def by_speed() -> list[str]:
     return sorted(known, key=lambda name: -reference.share_of_ceiling(name))
 
 
-HEAD = ("stage", "share", "servers", "commands", "wait", *Outcome, "verdicts")
+HEAD = ("stage", "share", "servers", "commands", "wait", *Outcome)
 
 
 def _costs(*, language: Language = ENGLISH) -> str:
@@ -47,7 +47,6 @@ def _costs(*, language: Language = ENGLISH) -> str:
                 behind,
                 *figures,
                 *numbers,
-                f"[{say.text('costs', 'table', language)}](stages.md#{name})",
             ]
         )
     return table(head, rows)

@@ -20,19 +20,18 @@ from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
 from lab.explore.story import lanes
 from lab.language import Language, quoted
 from lab.paths import HOME, REFERENCE
-from lab.report import matrix, reference
 from lab.story import say
 from lab.story.happening import Story
 from lab.story.say import ENGLISH, text
 from lab.story.searches import conditions, kept_stories, share, summary
-from lab.text import counted, folded, table, thousands
+from lab.text import table, thousands
 from tools.book.figures import LIST
 
 PICTURES = REFERENCE / "explore"
 UP = "../../"  # from a chapter to the project's top
 AGAIN = ".venv/bin/lab explore {} --keep"
 REENTERS, FAULTS_OF_A_PAIR = "reentrant", 2
-SEARCHES, CLAIMS = "../explore.md", "../stages.md#the-claims"  # from a chapter
+SEARCHES, CLAIMS = "../explore.md", "../scenarios.md#the-claims"  # from a chapter
 
 
 @cache
@@ -152,31 +151,6 @@ def _all_hold(found: KeptDecision, stage: Stage, answers: Mapping[Claim, Summary
     return said + ("" if all(one["decided"] for one in found.searches) else text("chapter", "undecided", language))
 
 
-def _evidence() -> str:
-    """Return the promises of each stage, folded, with two evidences: what runs have seen, and what every order decides."""
-    head, tables, left_out = ["promise", "in runs", "in every order"], [], []
-    for name, stage in stages().items():
-        found = kept.current(stage)
-        if found is None or found.why:
-            left_out.append(f"`{name}`")
-            continue
-        answers = of_claims(found)
-        rows = [
-            [f"`{claim.name}`", _in_runs(name, claim), summary(answers[claim], found.ttl_ms)]
-            for claim in Claim
-            if claim in stage.claims and claim in answers
-        ]
-        if rows:
-            tables.append(folded(f"<code>{name}</code>: {counted(len(rows), 'promise')}", table(head, rows)))
-    below = f"\nNot explored: {', '.join(left_out)}.\n" if left_out else ""
-    return "\n".join(tables) + below
-
-
-def _in_runs(stage: str, claim: Claim) -> str:
-    found = reference.tried(stage, claim=claim.name)
-    return ", ".join(f"`{one.scenario}`: {matrix.in_short(one)}" for one in found) or "not tried"
-
-
 def _searches(*, language: Language = ENGLISH) -> str:
     """Return what is searched by default of a lock on one server that may be taken again, and what each search decides."""
     asked = by_default(stages()[REENTERS], TTL_MS)
@@ -256,7 +230,6 @@ def _kept_promises(found: KeptDecision, stage: Stage, language: Language) -> str
 PARTS: dict[str, Callable[..., str]] = {
     "schedule": _schedule,
     "drawn": _drawn,
-    "evidence": _evidence,
     "searches": _searches,
     "slip": _slip,
 }

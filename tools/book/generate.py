@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from app.lock import Claim
+from app.lock import Claim, Stage
 from app.locks import part, stages
 from lab.errors import MEANINGS, BadInput, choose_from
 from lab.experiments import (
@@ -43,7 +43,6 @@ from lab.story.say import text as say
 from lab.story.say import words
 from lab.text import table
 from tools.book import (
-    architecture,
     chapters,
     conditions,
     cost_of_locking,
@@ -171,22 +170,22 @@ def _rungs(*names: str, language: Language = Language.ENGLISH) -> str:
     return table(head, rows)
 
 
-def _stages(*, language: Language = Language.ENGLISH) -> str:
-    rows = []
-    for name, stage in stages().items():
-        follows = f"`{stage.follows}`" if stage.follows else ""
-        idea, still = quoted("idea", stage.story.idea, language), quoted("still", stage.story.still[0], language)
-        rows.append([f"[`{name}`](ladder/{name}.md)", follows, idea, still])
-    return table(_heads("stage", "follows", "idea", "still", language=language), rows)
+def _stages() -> str:
+    """Return the ladder part by part: one line and one link to its chapter for a stage, with what is still wrong."""
+    return _by_part(lambda name, stage: f"- [`{name}`](ladder/{name}.md): {stage.story.title} *Still:* {stage.story.still[0]}")
 
 
 def _stage_files() -> str:
-    """Return the ladder as the folder of the stages shows it: part by part, one line and one link a stage."""
+    """Return the ladder as the folder of the stages shows it, with a link to each file."""
+    return _by_part(lambda name, stage: f"- [`{name}`]({name}.py): {stage.story.title}")
+
+
+def _by_part(line: Callable[[str, Stage], str]) -> str:
     lines: list[str] = []
     for name, stage in stages().items():
         if (title := f"## {part(name)}") not in lines:
             lines += ["", title, ""]
-        lines.append(f"- [`{name}`]({name}.py): {stage.story.title}")
+        lines.append(line(name, stage))
     return "\n".join(lines[1:]) + "\n"
 
 
@@ -298,7 +297,6 @@ def _matrix_origin(*, language: Language = Language.ENGLISH) -> str:
 
 
 PARTS: dict[str, Callable[..., str]] = {
-    "ladder": lambda: comparison.markdown(ladder()),
     "rungs": _rungs,
     "stages": _stages,
     "stage_files": _stage_files,
@@ -312,7 +310,6 @@ PARTS: dict[str, Callable[..., str]] = {
     "matrix_origin": _matrix_origin,
     "sweeps": _sweeps,
     "swept": _swept,
-    **architecture.PARTS,
     **chapters.PARTS,
     **matrix_views.PARTS,
     **conditions.PARTS,

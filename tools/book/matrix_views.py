@@ -1,7 +1,7 @@
 """The views of the reference matrix: its core for the README, its page, and the verdicts in the documents.
 
 Picture and page show every scenario and stage of the lab of today: what the matrix has not measured yet is drawn as not tried. A
-chapter has the verdicts that changed against the stage before, docs/stages.md has all of them.
+chapter has the verdicts that changed against the stage before, the page of the matrix has all of them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from lab.report import matrix, matrix_page, matrix_picture, reference
 from lab.report.chart import PAPERS
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import completed
-from lab.report.statistics import wilson
 from lab.story.say import ENGLISH, text, words
-from lab.text import counted, folded, table
+from lab.text import table
 
 FOLDER = REFERENCE / "matrix"
 WORDS = "../README.md#how-to-read-a-chapter"  # from a chapter
@@ -94,7 +93,7 @@ def _changed(name: str, *, language: Language = ENGLISH) -> str:
     if not (now := _proven(name)):
         return text("chapter", "not_tried", language) + "\n"
     before_name, before = _before(stage)
-    whole = f"[{text('chapter', 'all_scenarios', language)}](../stages.md#{name})"
+    whole = f"[{text('chapter', 'all_scenarios', language)}](../scenarios.md#the-reference-matrix)"
     if not before_name:
         seen = [[f"`{at}`", f"`{cell.claim}`", matrix.in_short(cell, language)] for at, cell in now.items()]
         shown = table(_head(language, text("chapter", "seen", language)), seen)
@@ -135,33 +134,4 @@ def _in_words(tried: Sequence[Cell], language: Language) -> str:
     return str(mark["part"].join([*groups, *rest]))
 
 
-def _all() -> str:
-    """Return the whole table of every stage, each below a heading with the stage's name."""
-    return "\n".join(f"### `{name}`\n\n{_whole(stage)}" for name, stage in stages().items())
-
-
-def _whole(stage: Stage) -> str:
-    """Return every scenario that was run with a stage: its claim, whether the stage makes it, what was seen, how often."""
-    claimed, rows = {claim.name for claim in stage.claims}, []
-    for cell in reference.tried(stage.name):
-        made = "yes" if cell.claim in claimed else "no"
-        rows.append([f"`{cell.scenario}`", f"`{cell.claim}`", made, with_rounds(cell, matrix.with_verdict(cell))])
-    head = _head(ENGLISH, "claimed", text("chapter", "seen"))
-    return folded(counted(len(rows), "scenario"), table(head, rows)) if rows else text("chapter", "not_tried") + "\n"
-
-
-def with_rounds(cell: Cell, in_words: str = "") -> str:
-    """Return a cell in words, with how many of its runs had this verdict: ``kept, 5 of 5``, ``kept, 4 of 5 (38 to 96%)``."""
-    said = [in_words or matrix.in_short(cell)]
-    if cell.tries > 1:
-        said.append(f"{cell.seen} of {cell.tries}" + (f" ({in_percent(cell.seen, cell.tries)})" if cell.flaky else ""))
-    return ", ".join(said)
-
-
-def in_percent(seen: int, rounds: int) -> str:
-    """Return the interval in words: ``57 to 100%``."""
-    low, high = wilson(seen, rounds)
-    return f"{100 * low:.0f} to {100 * high:.0f}%"
-
-
-PARTS: dict[str, Callable[..., str]] = {"verdicts": _changed, "all_verdicts": _all}
+PARTS: dict[str, Callable[..., str]] = {"verdicts": _changed}

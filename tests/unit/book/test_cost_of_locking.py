@@ -73,11 +73,3 @@ def test_no_promise_is_admitted():
 
 def names_of_claims(stage: str) -> set[str]:
     return {claim.name for claim in stages()[stage].claims}
-
-
-def test_costs_lead_to_all_verdicts():
-    """Each row of the table of costs leads to all verdicts of its stage."""
-    table = cost_of_locking.PARTS["costs"]()
-
-    assert all(f"| [`{name}`](ladder/{name}.md) |" in table for name in cost_of_locking.by_speed())
-    assert all(f"| [table](stages.md#{name}) |\n" in table for name in cost_of_locking.by_speed())

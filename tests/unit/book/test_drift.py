@@ -25,6 +25,7 @@ def book(tmp_path, monkeypatch):
     drawn = tmp_path / "drawn" / "one.svg"
     monkeypatch.setattr(generate, "pictures", lambda: {drawn: lambda folder: written(folder / "one.svg", "<svg/>")})
     monkeypatch.setattr(sweeps, "names", list)
+    monkeypatch.setattr("tools.book.links.wrong", lambda documents: [])
     written(tmp_path / "page.md", generate.fill(PAGE.format("")))
     drawn.parent.mkdir()
     written(drawn, "<svg/>")

@@ -47,7 +47,6 @@ def test_chapter_of_changed_code(monkeypatch):
 
     assert "Not decided" in explored.PARTS["schedule"]("uuid")
     assert "`.venv/bin/lab explore uuid --keep` decides it." in explored.PARTS["schedule"]("uuid")
-    assert "`uuid`" in explored.PARTS["evidence"]().partition("Not explored: ")[2]
 
 
 def test_changed_code_is_to_be_decided(monkeypatch):
@@ -71,18 +70,6 @@ def test_chapter_in_which_nothing_breaks(monkeypatch):
         "in 140 of 1552 schedules; a shortest has 10 events; `survives_a_late_freeze` breaks with 1 pause, "
         "in 1 of 1552 schedules; a shortest has 10 events.\n"
     )
-
-
-def test_evidence_of_a_promise(monkeypatch):
-    """Each promise that orders can break has what runs have seen, and in how many schedules it holds."""
-    monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID if stage.name == "uuid" else None)
-
-    text = explored.PARTS["evidence"]()
-
-    assert "<code>uuid</code>: 1 promise</summary>" in text
-    assert "\n| `exclusive` | " in text
-    assert " | holds in 1552 schedules |\n" in text
-    assert "releases_atomically" not in text
 
 
 def test_terminal_has_the_same_words(monkeypatch, capsys):

@@ -1,16 +1,11 @@
-"""The verdicts in the book: a chapter has what changed, docs/stages.md has the whole tables."""
-
-import re
+"""The verdicts in the book: a chapter has what changed."""
 
 import pytest
 
-from app.locks import stages
-from lab.paths import DOCS
 from lab.report import reference
 from lab.report.matrix import Cell
 from lab.story.say import text as say
-from tests.every import every
-from tools.book import chapters, matrix_views
+from tools.book import matrix_views
 
 NOT_TRIED = say("chapter", "not_tried") + "\n"
 
@@ -41,7 +36,7 @@ def test_only_changed_verdicts_are_rows(matrix_of):
     text = matrix_views._changed("lua")
 
     assert rows(text) == ["| `release_race` | `exclusive` | lost 1 | kept |"]
-    links = "[all scenarios](../stages.md#lua); [the words](../README.md#how-to-read-a-chapter)"
+    links = "[all scenarios](../scenarios.md#the-reference-matrix); [the words](../README.md#how-to-read-a-chapter)"
     assert text.startswith(f"The verdicts that changed against [`uuid`](uuid.md) ({links}):\n")
 
 
@@ -80,7 +75,6 @@ def test_stage_that_is_not_tried(matrix_of):
     matrix_of(cell("uuid", "rush", "KEPT"), cell("lua", "rush", ""))
 
     assert matrix_views._changed("lua") == NOT_TRIED
-    assert f"### `lua`\n\n{NOT_TRIED}" in matrix_views._all()
 
 
 def test_void_is_no_change(matrix_of):
@@ -99,26 +93,3 @@ def test_first_stage(matrix_of):
     matrix_of(cell("none", "rush", "ADMITTED", 9))
 
     assert rows(matrix_views._changed("none")) == ["| `rush` | `exclusive` | lost 9 |"]
-
-
-def test_whole_table(matrix_of):
-    """The whole table has every scenario that was run, with the promise and how often it came out so."""
-    matrix_of(cell("lua", "rush", "KEPT", rounds={"KEPT": 3}), cell("lua", "nested", ""), cell("lua", "late_writes", "BROKEN", 2))
-
-    whole = matrix_views._all().partition("### `lua`")[2].partition("###")[0]
-
-    assert rows(whole) == [
-        "| `rush` | `exclusive` | yes | KEPT, 3 of 3 |",
-        "| `late_writes` | `exclusive` | yes | BROKEN: lost 2 |",
-    ]
-
-
-@every("stage", stages)
-def test_chapter_links_to_its_whole_table(stage):
-    """The whole table of each stage stands in docs/stages.md, where the chapter's link leads."""
-    text = chapters.path(stage).read_text(encoding="utf-8")
-    part = re.search(rf"<!-- generated: verdicts {stage} -->(.*?)<!-- end -->", text, re.DOTALL)
-
-    assert part, "the part is missing"
-    assert f"stages.md#{stage}" in part[1] or part[1].strip() == NOT_TRIED.strip()
-    assert f"\n### `{stage}`\n" in (DOCS / "stages.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""``docs/libraries.md`` and the page of the scorecard come from the kept results, and differ as soon as these do."""
+"""What the page of the scorecard and ``docs/libraries.md`` say of the kept results."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from lab.libraries import scorecard
 from lab.own_lock.page import TestedCell, TestedClaim, TestedLock
 from tests.scorecards import kept
 
-BROKEN, ADMITTED, SHORT = "libraries_broken", "libraries_admitted", "libraries"
+BROKEN, ADMITTED, SHORT, CLAIMS = "broken", "admitted", "libraries", "claims"
 
 
 @pytest.fixture
@@ -22,7 +22,13 @@ def folder(tmp_path, monkeypatch):
 def made(name: str) -> str:
     """Make a part anew."""
     scorecard.kept.cache_clear()
-    return scorecard.DOCUMENT_PARTS[name]()
+    parts = {
+        BROKEN: lambda: scorecard.broken(scorecard.kept(), lambda one: one.linked),
+        ADMITTED: lambda: scorecard.admitted(scorecard.kept()),
+        SHORT: lambda: scorecard.libraries(scorecard.kept()),
+        CLAIMS: lambda: scorecard.claims(scorecard.kept()),
+    }
+    return parts[name]()
 
 
 def cell(scenario: str, claim: str, lost: int, **rounds: int) -> TestedCell:
@@ -53,7 +59,7 @@ def test_each_promise_has_its_own_reason():
     """Where one run broke two promises, the row of each has what was seen of it."""
     found = [one for one in scorecard.entries(scorecard.FOLDER) if one.name == "npm_redis_lock"]
 
-    of_release, of_pause = (line.split(" | ")[2] for line in scorecard.broken(found).splitlines()[2:])
+    of_release, of_pause = (line.split(" | ")[2] for line in scorecard.broken(found, lambda one: one.linked).splitlines()[2:])
     assert "12 increments lost" in of_release
     assert "1 increment lost" in of_pause
 
@@ -68,7 +74,7 @@ def test_what_nobody_promised_is_never_broken(folder):
     assert made(BROKEN) == "None.\n"
     assert "[pypi_redis](#redis-10-pypi_redis) (4 lost)" in made(ADMITTED)
     assert "fails 3 of 3, not promised, 4 lost" in made(SHORT)
-    assert "BROKEN" not in made("library_claims")
+    assert "BROKEN" not in made(CLAIMS)
 
 
 def test_break_in_some_rounds_is_not_published(folder):
@@ -87,4 +93,4 @@ def test_refusal_of_the_explorer_has_its_reason(folder):
     kept(folder, "pypi_redis", tested)
 
     assert "not looked at: its lock is in a program of its own" in made(SHORT)
-    assert "Not its defaults: the pool has 5 threads." in made("library_claims")
+    assert "Not its defaults: the pool has 5 threads." in made(CLAIMS)

@@ -1,0 +1,56 @@
+"""The links of the documents: each leads to a file that git keeps, and to a heading that is there; each kept picture is shown."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote
+
+from lab.paths import HOME, REFERENCE
+from tools.book.translations import FENCED, anchors
+
+LINK = re.compile(r"""(?:\]\(|(?:src|srcset|href)=")(?P<to>[^)"\s]+)""")
+ELSEWHERE = re.compile(r"\w+:")  # the beginning of an address of another site
+OF_LIBRARIES = REFERENCE / "libraries"  # the page of the scorecard shows them
+CODE = re.compile(r"`[^`\n]*`")
+
+
+@cache
+def kept() -> frozenset[Path]:
+    """Return the files that git keeps, and their folders."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=HOME, capture_output=True, text=True, check=True
+    )
+    files = [HOME / name for name in listed.stdout.splitlines() if (HOME / name).exists()]
+    return frozenset(files).union(*(path.parents for path in files))
+
+
+def links(path: Path) -> Iterator[tuple[str, Path, str]]:
+    """Yield the links of a document to the project: as it is written, the file, and the heading in it."""
+    text = CODE.sub("", FENCED.sub("", path.read_text(encoding="utf-8")))
+    for found in LINK.finditer(text):
+        if not ELSEWHERE.match(found["to"]):
+            file, _, heading = unquote(found["to"]).partition("#")
+            yield found["to"], Path(os.path.normpath(path.parent / file)) if file else path, heading
+
+
+def wrong(documents: Sequence[Path]) -> Iterator[str]:
+    """Yield a sentence for each link that leads nowhere, and for each picture of the reference that no document shows."""
+    shown = set()
+    for path in documents:
+        for link, file, heading in links(path):
+            shown.add(file)
+            if file not in kept() or (heading and file.suffix == ".md" and heading not in _headings(file)):
+                yield f"dead link: {path.relative_to(HOME)}: {link}"
+    for picture in sorted(kept() - shown):
+        if picture.suffix == ".svg" and picture.parent != OF_LIBRARIES and picture.is_relative_to(HOME / "reports"):
+            yield f"shown by no document: {picture.relative_to(HOME)}"
+
+
+@cache
+def _headings(path: Path) -> frozenset[str]:
+    return frozenset(anchors(path.read_text(encoding="utf-8")))
