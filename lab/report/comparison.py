@@ -38,7 +38,6 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     The record, verdict and series of each run are copied too, so that the comparison can be made again from ``into`` alone.
     """
     runs = with_rounds([_result(folder) for folder in folders], rounds_in(into))
-    into.mkdir(parents=True, exist_ok=True)
     for result in runs:
         facts = into / "runs" / result.record.run
         if any(path.is_symlink() for path in (facts, facts.parent)):
@@ -52,6 +51,7 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
 
 def compare(runs: Sequence[Result], into: Path) -> list[Path]:
     """Write each chart of some runs, and a page in each language. Return the paths, pages first."""
+    into.mkdir(parents=True, exist_ok=True)
     fitting = {name: one for name, one in charts().items() if one.fits(runs)}
     labelled = {language: with_labels(runs, language) for language in Language}
     drawn = {

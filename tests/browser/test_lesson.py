@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from PIL import Image
 
 from app.locks import stages
 from lab.judge.judgement import Judgement
+from lab.paths import REFERENCE
 from lab.scenario import reader as scenarios
 from lab.ui.lesson import steps
 from lab.ui.live_state import LiveState
@@ -116,6 +118,8 @@ def judged(lesson, reports: Path) -> tuple[LiveState, Callable[..., Any]]:
     state, opened = lesson
     folder, scenario = reports / "runs" / RUN, scenarios.load("frozen_holder")
     chapter(RUN, folder)
+    for drawn in (REFERENCE / "chapters" / RUN).glob("*.svg"):
+        shutil.copy(drawn, folder)
     state.teach(7)
     for number in range(12):
         state.predict(str(number), "", "watchdog", scenario, int(number > 2))
