@@ -220,10 +220,6 @@ class Sent(JournalEvent, tag="sent"):
     sent_ns: Number
     # by the command's name, in small letters
     counts: dict[str, int]
-    # the scripts that it ran so far, by their hashes, and ``function`` for functions
-    ran: list[str] = []
-    # by script, the commands that it may run, ``*`` where it hides them: the store counts those as well
-    scripts: dict[str, list[str]] = {}
     # the ports of its connections, on its side
     ports: list[int] = []
     moment = "sent_ns"

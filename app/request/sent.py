@@ -6,19 +6,13 @@ over a connection of the lab's seam: also what a resource sends, and what belong
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import Counter
 from functools import partial
-from hashlib import sha1
 from time import monotonic_ns
 from typing import Any
 
 from app.journal import Journal, Sent
-
-FUNCTION = "function"
-ANY_CALL = re.compile(r"\bp?call\b")
-CALLS = re.compile(r"""\bp?call\s*\(?\s*(['"])(\w+)\1""")  # a command with its name in a script
 
 
 class _Own(threading.local):
@@ -33,8 +27,6 @@ class _Own(threading.local):
 _mutex = threading.Lock()
 _all: list[Counter[str]] = []  # of all threads that ever sent something
 _own = _Own()
-_ran: set[str] = set()  # the scripts that ran, by their hashes; ``function`` for functions
-_scripts: dict[str, list[str]] = {}  # by script: the commands that it may run; ``*`` where it hides their names
 _ports: set[int] = set()  # of the connections on which commands were sent, on this side
 _written: Counter[str] = Counter()
 
@@ -42,34 +34,6 @@ _written: Counter[str] = Counter()
 def note(command: str, times: int = 1) -> None:
     """Count a command that is sent."""
     _own.counts[command] += times
-
-
-def note_script(text: str) -> None:
-    """Note which commands a script may run: the store counts those as well."""
-    if (name := hashed(text)) not in _scripts:
-        _scripts[name] = _commands(text)
-
-
-def hashed(text: str) -> str:
-    """Return the name that Redis gives to a script."""
-    return sha1(text.encode(), usedforsecurity=False).hexdigest()
-
-
-def note_functions(text: str) -> None:
-    """Note which commands a library of functions may run."""
-    _scripts[FUNCTION] = sorted({*_scripts.get(FUNCTION, ()), *_commands(text)})
-
-
-def note_run(script: str) -> None:
-    """Note that a script runs, by its hash or its text, or a function."""
-    if script not in _ran:
-        _ran.add(script)
-
-
-def _commands(text: str) -> list[str]:
-    calls = CALLS.findall(text)
-    hides = len(ANY_CALL.findall(text)) > len(calls)
-    return sorted({name.lower() for _, name in calls} | ({"*"} if hides else set()))
 
 
 def note_connection(connection: Any) -> None:
@@ -104,8 +68,7 @@ def write(journal: Journal) -> None:
         fresh = {name.lower(): number for name, number in (total - _written).items()}
         if fresh:
             _written.update(total - _written)
-            about = {"counts": fresh, "ran": sorted(_ran), "scripts": dict(_scripts), "ports": sorted(_ports)}
-            journal.record(Sent(request="", sent_ns=monotonic_ns(), **about))  # type: ignore[arg-type] # checked when it is read
+            journal.record(Sent(request="", sent_ns=monotonic_ns(), counts=fresh, ports=sorted(_ports)))
 
 
 def writer(journal: Journal) -> partial[None]:

@@ -126,15 +126,6 @@ def _sets_a_ttl(command: Command) -> bool:
     return name in ("SET", "GETEX") and any(_has_word(command[2:], word) for word in WITH_A_TIME)
 
 
-def text_of_a_script(command: Command) -> str | None:
-    """Return the text of the script, or of the functions, that a command brings along; None for other commands."""
-    name = command[0]
-    if name in ("EVAL", "EVAL_RO"):
-        return text(command[1])
-    loads = name in ("SCRIPT", "FUNCTION") and len(command) > 2 and text(command[1]).upper() == "LOAD"
-    return text(command[-1]) if loads else None
-
-
 def meaning(command: Command, answer: object) -> Meaning:
     """Return what the answer to a command means for a lock. Only an answer with a meaning of its own is a refusal."""
     name = command[0]

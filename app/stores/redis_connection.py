@@ -31,7 +31,6 @@ from app.stores import renewals
 from app.stores.redis_commands import (
     GRANTS_LATE,
     LISTENING,
-    SCRIPTS,
     TRANSACTION,
     WAITING,
     Command,
@@ -40,16 +39,12 @@ from app.stores.redis_commands import (
     meaning,
     script,
     text,
-    text_of_a_script,
     unpacked,
     waits_s,
     words,
 )
 
 NOTHING_DONE: Mapping[str, Any] = MappingProxyType({})  # to a lease
-ABOUT_SCRIPTS = SCRIPTS | {"SCRIPT", "FUNCTION"}
-FUNCTIONS = frozenset({"FCALL", "FCALL_RO"})
-BY_HASH = frozenset({"EVALSHA", "EVALSHA_RO"})
 # the servers of which all clients of this process are counted, each with the journal
 SERVERS: dict[tuple[str, int], Journal] = {}
 INTRODUCE = AbstractConnection.on_connect_check_health
@@ -87,7 +82,7 @@ class Seam:
     def _counts(self, commands: Sequence[Command], check_health: bool = True) -> bool:
         """Note what is about to be sent, and reach the failpoints. Return whether its answers are awaited."""
         for one in commands:
-            self._note(one)
+            sent.note(one[0])  # also where it belongs to no lock
         if not request_context.counting:
             return False
         if commands[0][0] == "PING" and not check_health:  # of redis-py's health check
@@ -96,18 +91,6 @@ class Seam:
             return False
         request_context.sending(commands[-1][0], len(commands), redis.ConnectionError, keys_of_all(commands))
         return True
-
-    def _note(self, command: Command) -> None:
-        """Count a command that is sent, also where it belongs to no lock."""
-        name = command[0]
-        sent.note(name)
-        if name not in ABOUT_SCRIPTS:
-            return
-        if name in SCRIPTS:
-            which = script(command)
-            sent.note_run(sent.FUNCTION if name in FUNCTIONS else which if name in BY_HASH else sent.hashed(which))
-        if (brought := text_of_a_script(command)) is not None:
-            (sent.note_functions if name == "FUNCTION" else sent.note_script)(brought)
 
     def _await(self, commands: Sequence[Command], alone: bool) -> None:
         for command in commands:

@@ -1,17 +1,16 @@
 """What the judge knows of a run before it reads its history: the figures of ``run.json``, and which commands it will not see.
 
 The store counts each command, those inside scripts included, and the replicas journal how often they sent each. What the store
-ran more often came from another client: one of a library of its own, a bare socket, another process. Of a command that a script
-may run, nothing can be said.
+ran more often came from another client: one of a library of its own, a bare socket, another process. Of a lock that runs scripts,
+only the calls of scripts are compared: the store counts the commands inside them as well.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.journal import Sent, Started
+from app.journal import Started
 from lab.evidence.history import History
 from lab.evidence.run_record import Ending, RunRecord
 from lab.judge.fact import Unseen
@@ -27,6 +26,7 @@ SERVERS = {"redis": 1, "redis_nodes": 5, "postgresql": 1}
 CONNECTING = frozenset({"select", "auth", "quit", "reset", "readonly", "command", "client", "hello", "ping", "info"})
 # what the lab sends if a scenario shifts a clock: none of it takes or frees a lock
 OF_THE_LAB = frozenset({"time"})
+SCRIPTS = frozenset({"eval", "evalsha", "eval_ro", "evalsha_ro", "fcall", "fcall_ro"})
 CROWDED = 60  # percent of the processors: another run on the same machine, which takes half of them, is no excuse
 # A thread that mostly sleeps gets a processor soon, also there. And where a lock is stuck, others have what the run leaves them.
 SLOWEST = 2
@@ -146,46 +146,31 @@ def of(record: RunRecord, history: History) -> RunFacts:
 
 def unseen(record: RunRecord, history: History) -> Unseen | None:
     """Return what the lab did not see of the lock's commands; None where it saw all of them, or nobody knows."""
-    store = record.stage.get("store")
-    ran = record.commands.get("lock", {})
-    if record.clients is None or store not in SERVERS or not ran:
+    store, ran = record.stage.get("store"), record.commands.get("lock", {})
+    if record.clients is None or store not in SERVERS:
         return None
-    sent = _Sent(history.sent())
+    counts: Counter[str] = Counter()
+    ports: set[int] = set()
+    starts = 0
+    for event in history.sent():
+        if isinstance(event, Started):
+            starts += 1
+        else:
+            counts.update(event.counts)
+            ports |= set(event.ports)
+    if counts and record.lock_servers != SERVERS[store]:
+        return None
     # a process that ends by itself takes its last counts with it
-    may_have_died = sent.starts > record.scenario["replicas"] + len(record.scenario.get("faults", ()))
-    is_lone = record.lock_servers == SERVERS[store]
-    missing = {}
-    for name, times in ran.items():
-        without = times - sent.counts[name]
-        is_about_locks = store == "postgresql" or name not in CONNECTING | OF_THE_LAB  # SELECT is a connection's in Redis alone
-        is_known = is_about_locks and (is_lone or not sent.counts) and not sent.may_be_in_a_script(name)
-        if is_known and without > FEW + SHARE * times and (not sent.counts[name] or not may_have_died):
-            missing[name] = without
-    if not missing:
-        return None
-    return Unseen(missing, tuple(client for client in record.clients if client.port not in sent.ports))
-
-
-class _Sent:
-    """What all replicas have sent."""
-
-    def __init__(self, events: Iterable[Sent | Started]) -> None:
-        self.counts: Counter[str] = Counter()
-        self.ports: set[int] = set()
-        self.starts = 0  # of processes
-        ran: set[str] = set()
-        scripts: dict[str, list[str]] = {}
-        for event in events:
-            if isinstance(event, Started):
-                self.starts += 1
-                continue
-            self.counts.update(event.counts)
-            self.ports |= set(event.ports)
-            ran |= set(event.ran)
-            scripts |= event.scripts
-        self._inside = {command for script in ran for command in scripts.get(script, ["*"])}
-
-    def may_be_in_a_script(self, name: str) -> bool:
-        """Return whether a script may have run the command, as far as the texts of the scripts are known."""
-        is_outermost = name in ("eval", "evalsha", "eval_ro", "evalsha_ro", "fcall", "fcall_ro")
-        return not is_outermost and (name in self._inside or "*" in self._inside)
+    may_have_died = starts > record.scenario["replicas"] + len(record.scenario.get("faults", ()))
+    # the store counts what a script runs as well: of a lock with scripts, only their calls can be compared
+    not_compared = {*ran} - SCRIPTS if SCRIPTS & {*counts} else set()
+    if store != "postgresql":  # there, SELECT is no connection's
+        not_compared |= CONNECTING | OF_THE_LAB
+    missing = {
+        name: ran[name] - counts[name]
+        for name in ran
+        if name not in not_compared
+        and ran[name] - counts[name] > FEW + SHARE * ran[name]
+        and (not counts[name] or not may_have_died)
+    }
+    return Unseen(missing, tuple(one for one in record.clients if one.port not in ports)) if missing else None

@@ -73,7 +73,7 @@ class Link(Seam):
     def _send(self, commands: list[Command], raw: list[bytes]) -> None:
         """Count commands, and send them to the store."""
         for one in commands:
-            self._note(one)
+            sent.note(one[0])
         counted = [one for one in commands if one[0] not in INTRODUCES]
         if counted:
             try:
