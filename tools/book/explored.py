@@ -16,7 +16,7 @@ from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.evidence import decided as kept
 from lab.evidence.decided import KeptDecision, Summary, of_claims, why_not
-from lab.explore.questions import ALWAYS, PAIR, TTL_MS, by_default
+from lab.explore.questions import ALWAYS, TTL_MS, by_default
 from lab.explore.story import lanes
 from lab.language import Language, quoted
 from lab.paths import HOME, REFERENCE
@@ -30,7 +30,7 @@ from tools.book.figures import LIST
 PICTURES = REFERENCE / "explore"
 UP = "../../"  # from a chapter to the project's top
 AGAIN = ".venv/bin/lab explore {} --keep"
-REENTERS, FAULTS_OF_A_PAIR = "reentrant", 2
+REENTERS = "reentrant"
 SEARCHES, CLAIMS = "../explore.md", "../scenarios.md#the-claims"  # from a chapter
 
 
@@ -153,23 +153,12 @@ def _all_hold(found: KeptDecision, stage: Stage, answers: Mapping[Claim, Summary
 
 def _searches(*, language: Language = ENGLISH) -> str:
     """Return what is searched by default of a lock on one server that may be taken again, and what each search decides."""
-    asked = by_default(stages()[REENTERS], TTL_MS)
-    pairs = sum(sum(one.budget) == FAULTS_OF_A_PAIR for one in asked)
-    of_three = [one for one in asked if one.replicas > PAIR and sum(one.budget) == 1]
     rows = []
-    for one in asked:
-        if sum(one.budget) < FAULTS_OF_A_PAIR and one not in of_three:
-            claims = ", ".join(f"`{claim.name}`" for claim in one.tests() if claim not in ALWAYS)
-            rows.append(
-                [
-                    conditions(one.as_fields(TTL_MS), TTL_MS, language),
-                    text("heads", "yes", language) if one.needed else "",
-                    claims,
-                ]
-            )
+    for one in by_default(stages()[REENTERS], TTL_MS):
+        claims = ", ".join(f"`{claim.name}`" for claim in one.tests() if claim not in ALWAYS)
+        yes = text("heads", "yes", language) if one.needed else ""
+        rows.append([conditions(one.as_fields(TTL_MS), TTL_MS, language), yes, claims])
     said = partial(text, "heads", language=language)
-    rows.append([said("of_three", n=len(of_three)), "", said("of_the_fault")])
-    rows.append([said("pairs", n=pairs), "", said("of_both")])
     return table([said("search"), said("always"), said("search_claims")], rows)
 
 

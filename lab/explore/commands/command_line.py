@@ -71,7 +71,7 @@ def explore(stage: str | None, only: str | None, show: str | None, keep: bool, n
     in every order, or the command finds a shortest schedule that breaks it, and runs that on real replicas as well.
 
     The default searches begin with no fault. They continue with long work, short waits, one fault of each kind, three clients and
-    pairs of faults, while there is time. An option that chooses a search replaces them.
+    some pairs of faults, while there is time. An option that chooses a search replaces them.
 
     The exit status is 1 if a promise breaks, 0 if every promise that the searches can decide holds, and 3 otherwise.
     """

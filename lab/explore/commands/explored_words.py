@@ -186,7 +186,7 @@ class ExploredWords:
         left = [one for one in decision.answers if not one.is_decided and not one.question.needed]
         if left and self._is_any_decided:
             parts.append(self._say("no_time", len(left)))
-        parts += [self._say("three_faults")]
+        parts += [self._say("other_faults")]
         part = say.words(self.language)["mark"]["part"]
         if any("token" not in what for what in decision.drawn.values()):
             drawn = part.join(f"{where} {what}" for where, what in decision.drawn.items() if what != "token")

@@ -1,4 +1,4 @@
-"""What is known: what the replicas do, in their trees, and what the servers do, in their tables. What happens is in ``doing``."""
+"""What is known: what the replicas do, in their trees, and what the servers do, in their tables. What happens is in ``move``."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ FAULTS = {
 
 
 def staged(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, claim: str = "") -> tuple[Story, list[Move]]:
-    """Run a schedule from an empty server, and return it as a story. Raises NotPossible and Stalled, as ``walk_live`` does."""
+    """Run a schedule from an empty server, and return it as a story. Raises NotPossible and MachineStalled."""
     walk = walk_live(world, events, horizon_ms)
     made, moves = walk.world, walk.moves
     program = made.program

@@ -55,3 +55,13 @@ def test_ttl_of_no_whole_second():
 def test_horizon():
     """A search goes on until a lock has expired twice, all have worked, and one could have been locked out."""
     assert Question(Task(TTL_MS, 500, at_once=2, in_turn=2), replicas=THREE).horizon_ms == 2 * TTL_MS + 12 * 500 + 1000
+
+
+def test_cheapest_first():
+    """The first searches have no fault, then each fault once; a pair of faults comes last."""
+    of_two = [one.budget for one in by_default(stages()["lua"], TTL_MS) if one.replicas == PAIR]
+    singles = [Budget(**{name: 1}) for name in Budget._fields]
+
+    assert of_two[0] == NONE
+    assert [one for one in dict.fromkeys(of_two) if sum(one) == 1] == singles
+    assert [sum(one) for one in of_two[-3:]] == [2, 2, 2]

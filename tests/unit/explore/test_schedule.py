@@ -4,7 +4,6 @@ import pytest
 
 from lab.errors import BadInput
 from lab.explore.commands.replay import replay
-from lab.explore.questions import pairs_of_faults, single_faults
 from lab.explore.schedule import SCHEMA, Schedule, ScheduleStep, difference, read, same_reply, write
 from lab.explore.search.event import (
     CHOICE,
@@ -13,7 +12,6 @@ from lab.explore.search.event import (
     FAILURE,
     LOST_COMMAND,
     LOST_REPLY,
-    NONE,
     PAUSE,
     RESEND,
     RESTART,
@@ -147,11 +145,3 @@ def test_unknown_event(text, place):
     """An unknown event is named with its place."""
     with pytest.raises(ValueError, match=rf"unknown event .* at character {place}$"):
         parse(text)
-
-
-def test_cheapest_first():
-    """The searches have no fault, then one of each kind, and then each pair."""
-    budgets = [NONE, *single_faults(), *pairs_of_faults()]
-
-    assert [sum(budget) for budget in budgets] == sorted(sum(budget) for budget in budgets)
-    assert len(set(budgets)) == len(budgets) == 1 + 6 + 21
