@@ -52,9 +52,9 @@ doctor: setup ## list installed programs, and how to install missing programs
 class ui ladder matrix serve clean doctor:
 	@exec $(LAB) $@ $(all_but)
 
-sweep: setup-all ## vary one parameter: SWEEP=ttl [STAGE="lua uuid" VALUES=1,2]
+sweep: setup-all ## vary one thing: SWEEP=ttl [STAGE="lua uuid" VALUES=1,2]
 	@set -f; for stage in $$STAGE; do set -- "$$@" --stage "$$stage"; done; \
-	  exec $(LAB) sweep "$$SWEEP" "$$@" $(call all_but,SWEEP STAGE)
+	  exec $(LAB) experiment "$$SWEEP" "$$@" $(call all_but,SWEEP STAGE)
 
 report: setup ## write the site, and draw a run again [RUN=one]
 	@exec $(LAB) report $${RUN:+"$$RUN"}
@@ -62,9 +62,6 @@ report: setup ## write the site, and draw a run again [RUN=one]
 site: setup ## the documents and pages for any static host [OUT=reports/site]
 	@$(LAB) play --out reports/play
 	@.venv/bin/python -m tools.book --website "$${OUT:-reports/site}"
-
-bench: setup-dev ## measure what the lab and the locks cost, as ratios
-	@exec $(LAB) bench
 
 CHECKS = lint types contracts unit budget # side by side; each prints when it is done
 AT_ONCE = --no-print-directory --jobs $(if $(filter output-sync,$(.FEATURES)),--output-sync)

@@ -189,9 +189,9 @@ def check(run: str, as_json: bool) -> int:
 @lab.command()
 @click.argument("run", default="latest")
 def report(run: str) -> None:
-    """Draw a run, a sweep or a ladder again, and write the site of all runs.
+    """Draw a run, an experiment or a ladder again, and write the site of all runs.
 
-    RUN is a name, a path, `latest`, or the folder of a sweep or of a ladder. The site is index.html in the folder of all
+    RUN is a name, a path, `latest`, or the folder of an experiment or of a ladder. The site is index.html in the folder of all
     runs: tick runs there to compare them.
     """
     from lab.commands.report import report_again

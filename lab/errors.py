@@ -64,12 +64,11 @@ OF_THE_PLACE = {
 # The command that lists all things of a kind: an error names it in place of a long list.
 LISTED_BY = {
     "command": "lab --help",
+    "experiment": "lab experiment --list",
     "known failure": "lab failures",
     "library": "lab libraries",
-    "measurement": "lab bench --help",
     "scenario": "lab scenarios",
     "stage": "lab stages",
-    "sweep": "lab sweep --help",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 from lab.errors import BadInput
@@ -61,6 +62,11 @@ def new_folder(name: str, asked_by: str) -> Path:
     except OSError as error:
         raise BadInput(f"{asked_by}: the folder {there} cannot be written to: {error.strerror}") from None
     return path
+
+
+def new_place(stem: str) -> Path:
+    """Return where a result goes for which nobody named a place: ``reports/STEM-TIME``. Two at once have two places."""
+    return REPORTS / f"{stem}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}"
 
 
 def shortage(folder: Path) -> str:

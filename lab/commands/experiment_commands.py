@@ -1,21 +1,24 @@
-"""The command lines of what makes many runs: ``lab ladder``, ``matrix``, ``sweep``, ``bench`` and ``growth``."""
+"""The command lines of what makes many runs: ``lab ladder``, ``matrix`` and ``experiment``."""
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import click
 
 from lab.commands.options import Whole, command_line, out_option, scenario_options, shown
-from lab.errors import BadInput
+from lab.errors import BadInput, ExitStatus
 
 
-def lines_of(shelf: str) -> str:
-    """Return the help text of a shelf of experiments: the first line of each file, none of which is imported."""
-    files = sorted((Path(__file__).parents[1] / "experiments" / shelf).glob("[!_]*.py"))
-    named = ((path.stem, path.read_text(encoding="utf-8").partition("\n")[0].strip('".')) for path in files)
-    return "\n".join(("\b", f"{shelf.capitalize()}:", *(f"  {name:<10}{line}" for name, line in named)))
+def titles() -> dict[str, str]:
+    """Return the question of each experiment, by name. Nothing else of it is read."""
+    files = sorted((Path(__file__).parents[1] / "experiments" / "shelf").glob("*.toml"))
+    return {path.stem: tomllib.loads(path.read_text(encoding="utf-8"))["en"]["title"] for path in files}
+
+
+LIST = "\n".join(("\b", "Experiments:", *(f"  {name:<12}{title}" for name, title in titles().items())))
 
 
 @click.command()
@@ -54,46 +57,24 @@ def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], out: P
     return run_matrix(only_stages, only_scenarios, out=out, **how)
 
 
-@click.command(epilog=lines_of("sweeps"))
-@click.argument("name")
-@click.option("--stage", "stages", multiple=True, help="Stage to measure. Can be repeated.  [default: the sweep's own]")
-@click.option("--values", help="Values of the parameter, as in 1,2,5.  [default: the sweep's own]")
-@click.option("--repeats", type=Whole(1), help="Number of runs for each value.  [default: the sweep's own]")
-@scenario_options("requests", "seed", seed="Seed of the order of the runs and of each run.")
-@out_option("the result", "sweep-NAME-TIME")
-def sweep(
-    name: str, stages: tuple[str, ...], values: str | None, repeats: int | None, out: Path | None, **given: int | None
-) -> int:
-    """Vary one parameter, and measure its effect.
+@click.command(epilog=LIST)
+@click.argument("name", required=False)
+@click.option("--list", "listed", is_flag=True, help="List the experiments, with the question of each.")
+@click.option("--stage", "stages", multiple=True, help="Stage to measure. Can be repeated.  [default: the experiment's own]")
+@click.option("--values", help="What is varied, as in 1,2,5.  [default: the experiment's own]")
+@click.option("--repeats", type=Whole(1), help="Number of times that each value is measured.  [default: the experiment's own]")
+@scenario_options("requests", "seed", seed="Seed of the order, and of the load.")
+@out_option("the result: NAME.csv, its table and its picture", "experiment-NAME-TIME")
+def experiment(name: str | None, listed: bool, stages: tuple[str, ...], out: Path | None, **how: Any) -> int:
+    """Vary one thing, and measure another.
 
-    NAME is one of the sweeps below. Each point is a run of its own. Each value is measured once, in a random
-    order that the seed sets, before any is measured again. An option that you leave out has the sweep's own value;
-    the seed is 1.
+    NAME is one of the experiments below. All values are measured in turn, and again in another order that the seed
+    sets; what is compared in pairs is measured side by side. The result is a CSV file, with a table and a picture.
     """
-    from lab.experiments.sweep_runner import run_sweep
+    if listed or name is None:
+        click.echo("\n".join(LIST.splitlines()[1:]))
+        return ExitStatus.GOOD
+    from lab.experiments.runner import run_experiment
 
-    return run_sweep(name, stages, repeats, values, given, out, command=command_line())
-
-
-@click.command(epilog=lines_of("benchmarks"))
-@click.argument("names", nargs=-1)
-@shown("--pairs", type=Whole(3), default=12, help="Number of pairs to measure.")
-def bench(names: tuple[str, ...], pairs: int) -> int:
-    """Measure what the lab and the locks cost, as ratios.
-
-    NAMES are measurements, by default all. A pair measures two things, one directly after the other, and takes their
-    ratio: a change in the machine's speed affects both alike.
-    """
-    from lab.experiments.benchmark import measure
-
-    return measure(names, pairs)
-
-
-@click.command()
-@shown("--most-requests", type=Whole(1), default=500_000, help="Largest number of requests in a run.")
-@out_option("growth.json", "growth-TIME")
-def growth(most_requests: int, out: Path | None) -> int:
-    """Measure what more requests, users, replicas, processes cost."""
-    from lab.experiments.growth import measure, plan
-
-    return measure(plan(most_requests), command_line(), out, lambda point: click.echo(point.line()))
+    repeats, values = how.pop("repeats"), how.pop("values")
+    return run_experiment(name, stages, repeats, values, how, out, command=command_line())

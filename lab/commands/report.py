@@ -13,12 +13,12 @@ from lab.report.run_page import report_run
 
 
 def report_again(name: str) -> None:
-    """Draw a run, a sweep or a ladder again, into its folder; of no run at all, nothing. Then write the site. Raises BadInput."""
+    """Draw a run, an experiment or a ladder again, into its folder; if there is no run, nothing. Then write the site."""
     folder, written = Path(name), list[Path]()
     if runs_in(folder):
         written = report_many(runs_in(folder), folder)
-    elif (folder / "sweep.json").exists():
-        from lab.experiments.sweep_report import write_again  # imports matplotlib, which takes a moment
+    elif any(folder.glob("*.csv")):
+        from lab.experiments.drawing import write_again  # imports matplotlib, which takes a moment
 
         written = write_again(folder)
     elif name != "latest" or run_folder.finished():

@@ -245,8 +245,8 @@ def find(name: str, reports: Path = REPORTS) -> Path:
 
 def _refuse_other_folder(folder: Path) -> None:
     """Raise BadInput for a folder that is there and is not a run."""
-    if (folder / "sweep.json").exists():
-        raise BadInput(f"{folder} is a sweep; 'lab report {folder}' draws it")
+    if any(folder.glob("*.csv")):
+        raise BadInput(f"{folder} is the result of an experiment; 'lab report {folder}' draws it")
     if any(folder.glob("runs/*/run.json")):
         raise BadInput(f"{folder} holds several runs; 'lab report {folder}' draws their page")
     if folder.is_dir():

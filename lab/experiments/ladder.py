@@ -10,8 +10,8 @@ from typing import Any
 
 from app.locks import stages
 from lab.errors import ExitStatus, worst
-from lab.experiments.measurement import new_place
 from lab.judge.judgement import Judgement
+from lab.paths import new_place
 from lab.pipeline import conduct_with_progress, finish, publish_site
 from lab.report.comparison import report_many
 from lab.report.run_data import repeat_of, write_rounds

@@ -21,11 +21,10 @@ from lab.evidence.decided import current, of_claims
 from lab.evidence.run_folder import save
 from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix_round import conduct
-from lab.experiments.measurement import new_place
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.language import Language
-from lab.paths import EXPECTED, INSTALLED, REPORTS, need_clone, shown
+from lab.paths import EXPECTED, INSTALLED, REPORTS, need_clone, new_place, shown
 from lab.pipeline import publish_site
 from lab.report.matrix import Cell, Matrix, Origin, Round, in_short, load, never_admitted, read
 from lab.report.matrix_page import Decided

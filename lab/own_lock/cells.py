@@ -15,7 +15,6 @@ from rich.markup import escape
 from app.lock import Stage
 from lab import prerequisites
 from lab.errors import BadInput
-from lab.experiments.benchmark import pairwise
 from lab.experiments.matrix import in_order, lacking
 from lab.experiments.matrix_round import count, in_parallel, judged, judgement_of
 from lab.judge.judgement import Judgement, Verdict
@@ -177,7 +176,14 @@ def measure_speed(task: OwnCell, pairs: int, named: str, reports: Path) -> Speed
         return judgement_of(cell, [*task.words, "--no-draw"], reports)
 
     next_to = task.words_for(NEXT_TO)
-    both = list(pairwise(pairs, of_the_lock, lambda: judgement_of(task.cell(), [*next_to, "--no-draw"], reports)))
+
+    def of_the_next() -> Judgement | None:
+        return judgement_of(task.cell(), [*next_to, "--no-draw"], reports)
+
+    both: list[tuple[Judgement | None, Judgement | None]] = []
+    for number in range(pairs):  # in turn, so that neither always runs on a warm machine
+        theirs_first = of_the_next() if number % 2 else None
+        both.append((of_the_lock(), theirs_first if number % 2 else of_the_next()))
     shown = [(one, other) for one, other in both if one and other and one.verdict in SHOWN and other.verdict in SHOWN]
     if not shown or any(cell.verdict == Verdict.BROKEN for cell in task.rounds):
         return None

@@ -20,7 +20,6 @@ from lab.errors import BadInput, ExitStatus, worst
 from lab.evidence.decided import why_not
 from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix import measured_now
-from lab.experiments.measurement import new_place
 from lab.explore.code.program import servers_of
 from lab.explore.commands.explore import DECISION, Wanted, explore
 from lab.explore.commands.explored_words import replay, why_open
@@ -59,7 +58,7 @@ from lab.own_lock.page import (
 )
 from lab.own_lock.stage_file import of_a_class, of_a_worker
 from lab.own_lock.stage_module import library_in
-from lab.paths import HOME, REPORTS
+from lab.paths import HOME, REPORTS, new_place
 from lab.pipeline import publish_site
 from lab.report.html import named
 from lab.report.terminal import STYLES, terminal, where_to_look

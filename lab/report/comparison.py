@@ -87,9 +87,9 @@ def _ways(folder: Path, language: Language) -> Iterator[Way]:
         if (page.parent / "index.html").exists():
             address = f"{place}/{page.name}" if page.exists() else f"{place}/index.html?lang={language}"
             yield Way(say.text("many", name, language), address)
-    for path in sorted(folder.glob("sweep-*")):
-        which = path.name.removeprefix("sweep-")
-        yield Way(say.text("many", "sweep", language, which=which), f"{path.name}/{named(Path('index.html'), language)}")
+    for path in sorted((folder / "experiments").glob("*.zh.svg")):
+        which = path.name.partition(".")[0]
+        yield Way(say.text("many", "experiment", language, which=which), f"experiments/{named(Path(f'{which}.svg'), language)}")
 
 
 def runs_in(folder: Path) -> list[Path]:

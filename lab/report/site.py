@@ -29,7 +29,7 @@ from lab.story import say
 
 INDEX = "index.html"
 REFERENCE = "reference"
-KINDS = ("ladder", "matrix", "sweep")  # other pages in reports, each in its own folder
+KINDS = ("ladder", "matrix")  # other pages in reports, each in its own folder
 HEROES = {Language.ENGLISH: "hero", Language.CHINESE: "hero-zh"}  # what the first picture of the reference is called
 PLAY = "play"  # the pages of lab play
 NEWEST = 20  # runs listed for a browser that runs no scripts
@@ -171,4 +171,6 @@ def _others(reports: Path, language: Language) -> dict[str, str]:
         path.parent.relative_to(reports).as_posix() for path in (*home.glob(INDEX), *home.glob(f"*/{INDEX}"))
     )
     pages = {name: named(reports / name / INDEX, language) for names in others.values() for name in names}
-    return {name: page.name if page.exists() else INDEX for name, page in pages.items()}
+    pictures = sorted(reports.glob(named(Path("experiment-*/*.svg"), language).as_posix()), reverse=True)
+    drawn = {path.parent.name: path.name for path in pictures if language is not Language.ENGLISH or path.suffixes == [".svg"]}
+    return drawn | {name: page.name if page.exists() else INDEX for name, page in pages.items()}

@@ -11,10 +11,8 @@ import pytest
 
 from app.locks import stages
 from lab import cli, prerequisites
-from lab.commands.experiment_commands import lines_of
 from lab.errors import MEANINGS, SEVERITY, ExitStatus
-from lab.experiments import sweeps
-from lab.experiments.benchmark import benches
+from lab.experiments import experiment
 from lab.interrupts import Interrupted
 from lab.paths import HOME
 from lab.report import matrix
@@ -44,7 +42,7 @@ def said(monkeypatch, capsys, tmp_path):
     return call
 
 
-INTO_A_FILE = [(*words, "--out", str(HOME / "LICENSE")) for words in (("sweep", "ttl"), ("matrix",), ("ladder",), ("growth",))]
+INTO_A_FILE = [(*words, "--out", str(HOME / "LICENSE")) for words in (("experiment", "ttl"), ("matrix",), ("ladder",))]
 
 
 @every(
@@ -71,13 +69,16 @@ INTO_A_FILE = [(*words, "--out", str(HOME / "LICENSE")) for words in (("sweep", 
         (("diff", "none"), ["follows no other stage"]),
         (("check", "yesterday"), ["no run 'yesterday'"]),
         (("report", "yesterday"), ["no run 'yesterday'", "'latest'"]),
-        (("sweep", "rety"), ["no sweep 'rety'. Did you mean 'retry'? `lab sweep --help` lists all.\n"]),
-        (("sweep", "ttl", "--stage", "lau"), ["no stage 'lau'", "Did you mean 'lua'"]),
-        (("sweep", "ttl", "--stage", "none"), ["a lock with a time to live", "the stage none does not have it"]),
-        (("sweep", "retry", "--values", "1,two"), ["--values", "'two'"]),
-        (("sweep", "retry", "--values", "0.5"), ["retry_ms", "whole number"]),
-        (("sweep", "retry", "--values", "9000"), ["ttl_ms = 3000", "retry_ms = 9000"]),
-        (("sweep", "retry", "--repeats", "0"), ["--repeats", "0"]),
+        (("experiment", "rety"), ["no experiment 'rety'. Did you mean 'retry'? `lab experiment --list` lists all.\n"]),
+        (("experiment", "ttl", "--stage", "lau"), ["no stage 'lau'", "Did you mean 'lua'"]),
+        (("experiment", "ttl", "--stage", "none"), ["a lock with a time to live", "the stage none does not have it"]),
+        (("experiment", "retry", "--values", "1,two"), ["--values", "'1,two'"]),
+        (("experiment", "generator", "--values", "wkr"), ["--values", "'wkr'", "'wrk'"]),
+        (("experiment", "locks", "--stage", "redis-py"), ["compares with 'redis-py'"]),
+        (("experiment", "locks", "--stage", "none"), ["the stage none has no store"]),
+        (("experiment", "retry", "--values", "0.5"), ["retry_ms", "whole number"]),
+        (("experiment", "retry", "--values", "9000"), ["ttl_ms = 3000", "retry_ms = 9000"]),
+        (("experiment", "retry", "--repeats", "0"), ["--repeats", "0"]),
         (("run", "rush", "--stge", "lua"), ["error: there is no option '--stge'. Did you mean '--stage'?"]),
         (("--langue",), ["error: there is no option '--langue'. `lab --help`"]),
         (("run", "rush"), ["error: --stage is missing. `lab run --help`"]),
@@ -89,12 +90,11 @@ INTO_A_FILE = [(*words, "--out", str(HOME / "LICENSE")) for words in (("sweep", 
         (("explore",), ["no stage was named"]),
         (("libraries", "redis"), ["no library 'redis'", "`lab libraries` lists all"]),
         (("test", "--worker", "nosuchprogram x"), ["--worker: the program 'nosuchprogram' is neither a file nor installed"]),
-        (("bench", "speed"), ["no measurement 'speed'. The nearest: "]),
         (("clean", "--keep", "-1"), ["--keep", "-1"]),
         (("up", "--stage", "lua,lau"), ["no stage 'lau'"]),
         *((words, [f"--out: {HOME / 'LICENSE'} is a file, not a folder"]) for words in INTO_A_FILE),
         (("ladder", "--out", str(HOME / "LICENSE" / "below")), [f"--out: {HOME / 'LICENSE'} is a file"]),
-        (("sweep", "ttl", "--values", ""), ["--values", "as in 1,2,5"]),
+        (("experiment", "ttl", "--values", ""), ["--values", "as in 1,2,5"]),
         (
             ("run", "rush", "--stage", "lua", "--replicas", "100000"),
             ["--replicas must be at most", "on this machine", "not 100000"],
@@ -105,14 +105,13 @@ INTO_A_FILE = [(*words, "--out", str(HOME / "LICENSE")) for words in (("sweep", 
         ),
         (("up", "--stage", "lua", "--replicas", "100000"), ["--replicas must be at most", "on this machine"]),
         (("ladder", "--users", "9" * 9), ["--users must be", "at most 4064"]),
-        (("sweep", "ttl", "--requests", "9" * 20), ["--requests must be", "at most 100\u2009000\u2009000"]),
+        (("experiment", "ttl", "--requests", "9" * 20), ["--requests must be", "at most 100\u2009000\u2009000"]),
         (("run", "rush", "--stage", "lua", "--ttl-ms", "\u0663\u0660"), ["--ttl-ms must be written with the digits 0 to 9"]),
         (("up", "--stage", "lua,none,lua"), ["--stage names a stage more than once: lua, none, lua"]),
         (("run", "./nowhere.toml", "--stage", "lua"), ["no file 'nowhere.toml'", "`lab scenarios`"]),
         (("up", "--stage", "lua", "--scenario", "rsh"), ["no scenario 'rsh'", "Did you mean 'rush'"]),
         (("matrix", "--stage", "./mine.py"), ["--stage ./mine.py: the matrix has the stages of the lab", "`lab test ./mine.py`"]),
         (("matrix", "--stage", "lua", "--scenario", "rsh"), ["no scenario 'rsh'", "'rush'"]),
-        (("growth", "--most-requests", "5"), ["--most-requests must be at least 100, not 5"]),
         (("check",), ["there is no run yet", ".venv/bin/lab run rush --stage lua"]),
         (("check", str(HOME)), [f"{HOME} is not a run: it has no run.json"]),
         (("run", "rush", "--stage", "lua", "--users", "0"), ["--users must be a whole number, at least 1, at most 4064, not 0"]),
@@ -123,7 +122,7 @@ INTO_A_FILE = [(*words, "--out", str(HOME / "LICENSE")) for words in (("sweep", 
         (("run", "rush", "--stage", "lua", "--rate", "1e-9"), ["at a rate of 1e-09 a second take longer than 24 hours"]),
         (("replay", ""), ["'' is not a schedule; write STAGE:EVENTS"]),
         (("matrix", "--out", "/proc/x"), ["--out: the folder /proc cannot be written to"]),
-        (("sweep", "ttl", "--requests", "-3"), ["--requests must be", "not -3"]),
+        (("experiment", "ttl", "--requests", "-3"), ["--requests must be", "not -3"]),
         (("ui", "--host", "999.1.1.1"), ["--host: there is no address 999.1.1.1"]),
         (("ui", "--host", "192.0.2.1"), ["--host: this machine does not have the address 192.0.2.1"]),
     ],
@@ -154,7 +153,7 @@ def test_taken_port(said, command):
 @pytest.mark.parametrize(
     ("file", "content", "words"),
     [
-        ("sweep.json", "{}", ["is a sweep", "lab report"]),
+        ("retry.csv", "", ["is the result of an experiment", "lab report"]),
         ("runs/one/run.json", "{}", ["holds several runs", "lab report"]),
         ("run.json", "{", ["run.json cannot be read"]),
         ("run.json", "\xff", ["run.json cannot be read"]),
@@ -315,13 +314,11 @@ def test_the_doctor_says_all_there(said, monkeypatch, lacking, words):
     assert words in out[-1]
 
 
-def test_help_lists_the_shelves(said):
-    """Each sweep is in the help of its command, with its title, and so is each measurement."""
-    _, out, _ = said("sweep", "--help")
-
-    words = " ".join(out.split())
-    assert [name for name in sweeps.names() if f"{name} {sweeps.load(name).title}" not in words] == []
-    assert [line.split()[0] for line in lines_of("benchmarks").splitlines()[2:]] == sorted(benches())
+def test_help_lists_the_experiments(said):
+    """Each experiment is in the help of its command and in its list, with its question."""
+    for words in ("--help", "--list"):
+        found = " ".join(said("experiment", words)[1].split())
+        assert [name for name in experiment.names() if f"{name} {experiment.load(name).en.title}" not in found] == []
 
 
 @pytest.mark.parametrize(

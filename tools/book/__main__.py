@@ -40,7 +40,7 @@ def book(rerun: tuple[str, ...], begin: str | None, compared: str | None, websit
     The data are the stages and scenarios of this checkout, and the runs in reports/reference. The command also lists
     the Chinese pages whose English page has changed since a person compared them, and the stages and slips whose code has
     changed since `lab explore` decided them. --check also compares the charts of the
-    reference ladder and of its sweeps, which `lab report FOLDER` draws again; it exits with 1 if anything differs.
+    reference ladder, which `lab report FOLDER` draws again; it exits with 1 if anything differs.
     """
     if check:
         return _check()

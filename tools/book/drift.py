@@ -13,9 +13,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lab.experiments import sweep_report, sweeps
-from lab.experiments.sweep import load_result
-from lab.paths import REFERENCE
 from tools.book import generate
 
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
@@ -48,9 +45,6 @@ def drifted() -> Iterator[Path]:
     for path, draw in generate.pictures().items():
         if not is_drawn_so(path, draw):
             yield path
-    for name in sweeps.names():
-        kept = REFERENCE / f"sweep-{name}"
-        yield from _differing(kept, lambda folder, kept=kept: _swept(kept, folder))  # type: ignore[misc]
 
 
 def is_drawn_so(path: Path, draw: Callable[[Path], object]) -> bool:
@@ -58,20 +52,6 @@ def is_drawn_so(path: Path, draw: Callable[[Path], object]) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         draw(Path(folder))
         return _is_same(Path(folder, path.name), path)
-
-
-def _swept(kept: Path, folder: Path) -> list[Path]:
-    result = load_result(kept)
-    return [path for path in sweep_report.write(sweeps.load(result.sweep), result, folder) if path.suffix != ".html"]
-
-
-def _differing(kept: Path, make: Callable[[Path], list[Path]]) -> Iterator[Path]:
-    """Yield what is kept in a folder and differs from what is made now, or is not made any more."""
-    with tempfile.TemporaryDirectory() as folder:
-        made = {path.name for path in make(Path(folder))}
-        for name in sorted(made | {path.name for path in kept.glob("*.svg")}):
-            if not _is_same(Path(folder, name), kept / name):
-                yield kept / name
 
 
 def _is_same(made: Path, kept: Path) -> bool:

@@ -16,15 +16,6 @@ from pathlib import Path
 from app.lock import Claim, Stage
 from app.locks import part, stages
 from lab.errors import MEANINGS, BadInput, choose_from
-from lab.experiments import (
-    benchmark,
-    growth_report,
-    lock_benchmark_report,
-    omission_report,
-    sweep_report,
-    sweeps,
-)
-from lab.experiments.sweep import curves_of, load_result
 from lab.language import Language, quoted
 from lab.libraries import known_failure, scorecard
 from lab.paths import HOME, REFERENCE
@@ -40,12 +31,12 @@ from lab.scenario.faults import faults
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
 from lab.story.say import text as say
-from lab.story.say import words
 from lab.text import table
 from tools.book import (
     chapters,
     conditions,
     cost_of_locking,
+    experiments,
     explored,
     figures,
     lesson_parts,
@@ -107,7 +98,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         | explored.pictures()
         | heroes
         | matrix_views.pictures()
-        | omission_report.pictures()
+        | experiments.pictures()
         | {figures.PICTURES / cost_of_locking.PRICE: cost_of_locking.draw_price}
         | {
             named(REFERENCE / f"{name}.svg", language): partial(_chart, name, language)
@@ -125,8 +116,6 @@ def _chart(name: str, language: Language, folder: Path) -> Path:
 def pages() -> list[Path]:
     """Write the pages of kept results, which git does not keep, and return them."""
     written = [*matrix_views.pages_into(matrix_views.FOLDER), scorecard.write_page(scorecard.FOLDER)]
-    for name in sweeps.names():
-        written += sweep_report.write_again(REFERENCE / f"sweep-{name}")
     return [path for path in (*written, *comparison.compare(ladder(), REFERENCE)) if path.suffix == ".html"]
 
 
@@ -268,30 +257,6 @@ def _machine(*, language: Language = Language.ENGLISH) -> str:
     return made + "\n"
 
 
-def _sweeps(*, language: Language = Language.ENGLISH) -> str:
-    lines, gap = [], words(language)["mark"]["gap"]
-    for name in sweeps.names():
-        sweep, kept = sweeps.load(name), load_result(REFERENCE / f"sweep-{name}")
-        found, end = sweep.finding(curves_of(kept), language), words(language)["mark"]["end"]
-        title = quoted("sweep", sweep.title, language)
-        lines.append(f"- {title}{gap}[{found}]({_picture_of(name, language)}){end}\n")
-    return "".join(lines)
-
-
-def _picture_of(sweep: str, language: Language) -> str:
-    return f"../reports/reference/sweep-{sweep}/{named(Path(f'{sweep}.svg'), language)}"
-
-
-def _swept(name: str, *, language: Language = Language.ENGLISH) -> str:
-    """Return the picture of one kept sweep, with what it shows and the command that makes it."""
-    sweep = sweeps.load(choose_from("sweep", name, sweeps.names()))
-    kept = load_result(REFERENCE / f"sweep-{name}")
-    title, finding = quoted("sweep", sweep.title, language), sweep.finding(curves_of(kept), language)
-    picture = f"![{title}]({_picture_of(name, language)})"
-    command = kept.command.partition(" --out ")[0]
-    return f"{picture}\n\n*{finding}{words(language)['mark']['end']}*\n\n```sh\n.venv/bin/{command}\n```\n"
-
-
 def _matrix_origin(*, language: Language = Language.ENGLISH) -> str:
     return f"{matrix.read(REFERENCE / 'matrix').origin.sentence(language)}\n"
 
@@ -308,8 +273,6 @@ PARTS: dict[str, Callable[..., str]] = {
     "statuses": _statuses,
     "machine": _machine,
     "matrix_origin": _matrix_origin,
-    "sweeps": _sweeps,
-    "swept": _swept,
     **chapters.PARTS,
     **matrix_views.PARTS,
     **conditions.PARTS,
@@ -317,9 +280,6 @@ PARTS: dict[str, Callable[..., str]] = {
     **explored.PARTS,
     **lesson_parts.PARTS,
     **scorecard.DOCUMENT_PARTS,
-    **benchmark.DOCUMENT_PARTS,
-    **lock_benchmark_report.DOCUMENT_PARTS,
-    **omission_report.DOCUMENT_PARTS,
-    **growth_report.DOCUMENT_PARTS,
+    **experiments.PARTS,
     **known_failure.DOCUMENT_PARTS,
 }

@@ -9,19 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from lab.evidence.loss import Mechanism
-from lab.experiments import measurement
-from lab.experiments.benchmark import BenchFile
 from lab.language import Language, quoted
-from lab.paths import HOME, REFERENCE
+from lab.paths import HOME
 from lab.story import say
 from lab.story.say import ENGLISH, text
 from lab.text import table
 from lab.ui.lesson import OPEN, Action, Placed, step, steps
+from tools.book.experiments import kept
 
 FOLDER = HOME / "exercises"
 PART = re.compile(r"^\*\*(\w+)\*\* (.+)$", re.MULTILINE)
 SHOWN = ("Task", "Check", "Before", "After")  # of an exercise
-ALIKE = REFERENCE / "lesson" / "bench-lesson.json"
 
 
 def _title(place: Placed, language: Language) -> str:
@@ -66,15 +64,17 @@ def _runs() -> str:
 
 
 def _alike(*, language: Language = ENGLISH) -> str:
-    """Return how often each run of the lesson ended the same way, as ``lab bench lesson`` kept it."""
-    kept, rows = measurement.load(ALIKE, BenchFile), []
-    for one in kept.points:
-        _, number, command = one.name.split(" ", 2)
-        cause = [say.mechanism(Mechanism(one.seen["cause"]), language)] if one.seen["cause"] else []
-        ended = say.words(language)["mark"]["comma"].join([one.seen["verdict"], *cause])
-        rows.append([number, f"`lab {command}`", ended, f"{round(sum(one.samples))} / {len(one.samples)}"])
-    places: dict[str, Any] = {"day": kept.day, "cores": kept.machine["cores"], **kept.points[0].seen}
-    about = text("lesson_page", "measured", language, **places)
+    """Return how often each run of the lesson ended the same way, as it was kept."""
+    result, rows = kept("lesson"), []
+    for command in dict.fromkeys(point.value for point in result.points):
+        points = [point for point in result.points if point.value == command]
+        number, _, words = command.partition(" ")
+        cause = [say.mechanism(Mechanism(points[0].reason), language)] if points[0].reason else []
+        ended = say.words(language)["mark"]["comma"].join([points[0].verdict, *cause])
+        alike = round(sum(point.figures["alike"] for point in points))
+        rows.append([number, f"`lab {words}`", ended, f"{alike} / {len(points)}"])
+    places: dict[str, Any] = {name: result.about[name] for name in ("cores", "least_load", "most_load")}
+    about = text("lesson_page", "measured", language, 1, day=result.about["measured_utc"][:10], **places)
     return f"{table([text('lesson_page', name, language) for name in ('step', 'run', 'end', 'alike')], rows)}\n{about}\n"
 
 

@@ -6,25 +6,22 @@ import pytest
 from click.testing import CliRunner
 
 from lab.errors import ExitStatus
-from lab.experiments import sweeps
 from lab.paths import REFERENCE
-from tools.book import drift, generate
+from tools.book import generate
 from tools.book.__main__ import book as command
 from tools.book.drift import same_picture
 
-DRAWN = REFERENCE / "sweep-takeover" / "takeover.svg"
+DRAWN = REFERENCE / "experiments" / "takeover.svg"
 PAGE = "<!-- generated: measures -->{}<!-- end -->"
 
 
 @pytest.fixture
 def book(tmp_path, monkeypatch):
-    """A book with one page and one picture, and no sweep; the picture is as made."""
+    """A book with one page and one picture, the picture is as made."""
     monkeypatch.setattr("tools.book.__main__.HOME", tmp_path)
-    monkeypatch.setattr(drift, "REFERENCE", tmp_path)
     monkeypatch.setattr(generate, "documents", lambda: [tmp_path / "page.md"])
     drawn = tmp_path / "drawn" / "one.svg"
     monkeypatch.setattr(generate, "pictures", lambda: {drawn: lambda folder: written(folder / "one.svg", "<svg/>")})
-    monkeypatch.setattr(sweeps, "names", list)
     monkeypatch.setattr("tools.book.links.wrong", lambda documents: [])
     written(tmp_path / "page.md", generate.fill(PAGE.format("")))
     drawn.parent.mkdir()

@@ -1,0 +1,1 @@
+"""The kinds of measures, one in each file."""

@@ -1,0 +1,80 @@
+"""A run of the lab: what its verdict says, and what its parts used."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from lab.errors import CannotWrite, NotReady
+from lab.experiments.meter import MIB, Meter, Used
+from lab.experiments.result import Point
+from lab.judge.judgement import Judgement
+from lab.judge.verdict import judge
+from lab.pipeline import by_locust, conduct, finish
+from lab.report.chart import CONDITIONS
+from lab.scenario.stages import find_stage
+from lab.servers.cluster import Cluster
+from lab.servers.supervisor import supervised
+from lab.story import say
+from lab.story.verdict import why
+
+OF_RUN: dict[str, Callable[[Judgement], float]] = {
+    "kept_per_s": lambda one: one.kept_per_s,
+    "wait_p50_ms": lambda one: one.wait_ms["p50"],
+    "wait_p99_ms": lambda one: one.wait_ms["p99"],
+    "wait_max_ms": lambda one: one.wait_ms["max"],
+    "commands_per_increment": lambda one: one.commands_per_increment,
+    "lost_share": lambda one: max(0, one.lost) / one.acknowledged,
+    "lost_lock": lambda one: one.overlapping_beliefs > 0,
+    "acknowledged": lambda one: one.acknowledged,
+}
+
+
+class RunMeter(Meter):
+    """Runs a scenario and judges it."""
+
+    def conditions(self, stage: str, value: str) -> str:
+        scenario = self.experiment.fitted(find_stage(stage), value, self.given)
+        fixed = [name for name in CONDITIONS if name != self.experiment.vary and getattr(scenario, name)]
+        return ", ".join([scenario.name, *(say.condition(name, getattr(scenario, name), say.ENGLISH) for name in fixed)])
+
+    def point(self, stage: str, value: str, repeat: int) -> Point:
+        found, used = find_stage(stage), list[Used]()
+        scenario = self.experiment.fitted(found, value, {**self.given, "seed": self.given.get("seed", 1) + repeat - 1})
+        point = Point(stage=stage, value=value, repeat=repeat, verdict="VOID")
+
+        def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
+            used.append(Used(supervisor.pid, system))
+            load(system, folder, well)
+            used[0].end()
+
+        try:
+            with supervised() as supervisor:
+                load = by_locust(supervisor, scenario, lambda done: None)
+                done = conduct(supervisor, found, scenario, drive, self.command)
+        except NotReady as failure:
+            point.reason = f"the run could not start: {failure}"
+            return point
+        finish(done, draw=False)
+        if done.record.interrupted:  # a part of a run is no point
+            raise KeyboardInterrupt
+        if done.unwritten:
+            raise CannotWrite(f"the experiment ends here: {done.unwritten}")
+        point.verdict, point.reason, point.run = done.judgement.verdict, why(done.judgement), done.judgement.run
+        if done.judgement.acknowledged:
+            known = _figures(done.judgement, used[0], done.folder.path)
+            point.figures = {name: known[name] for name in self.experiment.figures}
+        return point
+
+
+def _figures(judgement: Judgement, used: Used, folder: Path) -> dict[str, float]:
+    began_s = time.monotonic()
+    judge(folder)
+    judged_s = time.monotonic() - began_s
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    figures = {name: float(figure(judgement)) for name, figure in OF_RUN.items()}
+    return figures | used.figures(judgement.requests) | {"judged_s": judged_s, "folder_mib": size / MIB}
+
+
+METER = RunMeter

@@ -1,0 +1,239 @@
+"""The result of an experiment: a CSV file with a row for each point, below lines that say how it was measured.
+
+The lines above begin with ``#`` and a name: title, commit, machine, date, command … A file that was kept is read by itself, also
+if its experiment is not there any more.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import math
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.errors import BadInput
+from lab.evidence.run_folder import replace
+from lab.experiments.experiment import Experiment
+from lab.language import Language
+from lab.paths import REFERENCE
+from lab.report import statistics
+from lab.report.statistics import Spread
+from lab.run import environment
+from lab.story.say import ENGLISH, text, words
+from lab.text import table, thousands
+
+KEPT = REFERENCE / "experiments"
+RATIO = "ratio"
+# the figures that are shares: each with the figure that has its whole, or none if it is 0 or 1 at each point
+SHARES = {"lost_share": "acknowledged", "lost_lock": "", "gone": "", "alike": ""}
+COLUMNS = ("stage", "value", "repeat", "pair", "verdict", "reason", "run")  # then the figures
+
+
+class Point(msgspec.Struct, kw_only=True):
+    """A stage at a value, once."""
+
+    stage: str
+    value: str
+    repeat: int
+    # the points with the same number were measured side by side; 0 without a pair
+    pair: int = 0
+    # of a run
+    verdict: str = ""
+    reason: str = ""
+    run: str = ""
+    figures: dict[str, float] = {}
+
+    @property
+    def sound(self) -> bool:
+        """Return whether the point may be averaged. A run that proves nothing or breaks a promise is only shown."""
+        return self.verdict not in ("VOID", "BROKEN") and bool(self.figures)
+
+
+class Measurement(msgspec.Struct, kw_only=True):
+    """What a CSV file holds."""
+
+    # the lines above the table, by name
+    about: dict[str, str]
+    points: list[Point] = []
+
+    @property
+    def partial(self) -> str:
+        """Return why the result is partial; empty if all was measured."""
+        ended = self.about["ended"]
+        return "" if ended == "complete" else f"{ended}: {len(self.points)} of {self.about['planned']} points"
+
+
+class Spot(NamedTuple):
+    """A stage at a value, over its repeats."""
+
+    stage: str
+    value: str
+    # the interval of each figure over the sound points
+    figures: dict[str, Spread]
+    # the points that are not averaged
+    unsound: list[Point]
+
+
+def begun(experiment: Experiment, **about: object) -> Measurement:
+    """Return the empty result of an experiment that begins now, on this machine. about: more lines above the table."""
+    machine, versions = environment.machine(), environment.versions()
+    origin: dict[str, object] = {
+        "experiment": experiment.name,
+        "title": experiment.en.title,
+        "varied": experiment.en.varied,
+        "against": experiment.against,
+        "measured_utc": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": environment.commit(),
+        "load_average": f"{os.getloadavg()[0]:.1f}",
+        "machine": f"{machine['cores']} cores ({machine['processor']}), {machine['memory_gib']} GiB, {machine['system']}",
+        "versions": "; ".join(f"{name} {version}" for name, version in versions.items() if version),
+    }
+    return Measurement(about={name: str(line) for name, line in (origin | about).items()})
+
+
+def save(result: Measurement, path: Path) -> None:
+    """Write the file, whole or not at all."""
+    out = io.StringIO()
+    out.writelines(f"# {name}: {' '.join(line.split())}\n" for name, line in result.about.items())
+    figures = list(dict.fromkeys(name for point in result.points for name in point.figures))
+    writer = csv.DictWriter(out, [*COLUMNS, *figures], lineterminator="\n")
+    writer.writeheader()
+    for point in result.points:
+        cells = {name: f"{figure:.6g}" for name, figure in point.figures.items()}
+        writer.writerow({name: getattr(point, name) for name in COLUMNS} | cells)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace(path, out.getvalue().encode())
+
+
+def load(path: Path) -> Measurement:
+    """Return the result in a file. Raises BadInput if it is not one."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        about = {name: line for name, _, line in (one[2:].partition(": ") for one in lines if one.startswith("# "))}
+        rows = list(csv.DictReader(one for one in lines if not one.startswith("# ")))
+        return Measurement(about=about, points=[_point(row) for row in rows])
+    except (OSError, ValueError, KeyError) as error:
+        raise BadInput(f"{path} is not the result of an experiment: {error}") from None
+
+
+def _point(row: dict[str, str]) -> Point:
+    about: dict[str, Any] = {name: row.pop(name) for name in COLUMNS}
+    about |= {name: int(about[name]) for name in ("repeat", "pair")}
+    return Point(**about, figures={name: float(cell) for name, cell in row.items() if cell})
+
+
+def spots(result: Measurement) -> list[Spot]:
+    """Return the averages, in the order of the stages and values in the lines above the table."""
+    stages, values = (result.about[name].split(", ") for name in ("stages", "values"))
+    groups: dict[tuple[str, str], list[Point]] = {cell: [] for cell in itertools.product(stages, values)}
+    for point in result.points:
+        groups.setdefault((point.stage, point.value), []).append(point)
+    against = {one.pair: one for one in result.points if one.pair and result.about["against"] in (one.stage, one.value)}
+    return [_spot(points, against) for points in groups.values() if points]
+
+
+def _spot(points: Sequence[Point], against: dict[int, Point]) -> Spot:
+    """Return the average of a cell. against: the point that others are compared with, by the number of the pair."""
+    sound = [point for point in points if point.sound]
+    names = dict.fromkeys(name for point in sound for name in point.figures)
+    pairs = [(point, against[point.pair]) for point in sound if point.pair in against and against[point.pair] is not point]
+    first = next(iter(names), "")
+    ratios = [one.figures[first] / other.figures[first] for one, other in pairs if other.sound and other.figures[first]]
+    figures = {RATIO: statistics.mean_of_ratios(ratios)} if ratios else {}
+    figures |= {name: _interval(name, [one for one in sound if name in one.figures]) for name in names}
+    return Spot(points[0].stage, points[0].value, figures, [one for one in points if not one.sound])
+
+
+def _interval(figure: str, points: Sequence[Point]) -> Spread:
+    amounts = [one.figures[figure] for one in points]
+    if figure not in SHARES:
+        return statistics.of_amounts(amounts)
+    wholes = [round(one.figures.get(SHARES[figure], 1)) for one in points]
+    return statistics.of_shares([round(share * of) for share, of in zip(amounts, wholes, strict=True)], wholes)
+
+
+def shown(figure: str, value: float) -> str:
+    """Return a figure with three digits: a share in per cent, a ratio with two decimals."""
+    if figure in SHARES:
+        return f"{value:.1%}" if 0 < value < 0.0095 else f"{value:.0%}"
+    if figure == RATIO or value == 0:
+        return f"{value:.2f}" if value else "0"
+    return thousands(value) if value >= 100 else f"{value:.{2 - math.floor(math.log10(value))}f}"
+
+
+def numbers(found: Sequence[Spot], experiment: Experiment) -> dict[str, dict[str, str]]:
+    """Return the numbers of a finding: by figure, and by ``at`` for the cells, then by the name of a cell.
+
+    A cell is named by its value (or its stage), and as ``first``, ``last``, ``least`` and ``most`` of the figure of the finding;
+    ``zero`` and ``above`` are the neighbours between which that figure becomes more than 0. An unknown number is a dash.
+    """
+    sizes = [spot.figures[experiment.of].value for spot in found]
+    names = [spot.value if experiment.each == "stage" else spot.stage for spot in found]
+    named = dict(zip(names, found, strict=True)) | {"first": found[0], "last": found[-1]}
+    named |= {"least": found[sizes.index(min(sizes))], "most": found[sizes.index(max(sizes))]}
+    for place, (one, other) in enumerate(itertools.pairwise(sizes)):
+        if "zero" not in named and (one > 0) != (other > 0):
+            named |= {"zero": found[place + (one > 0)], "above": found[place + (other > 0)]}
+    named_figures = ("at", RATIO, *experiment.figures, *(figure for spot in found for figure in spot.figures))
+    known: dict[str, dict[str, str]] = {figure: defaultdict(lambda: "–") for figure in named_figures}
+    for key, spot in named.items():
+        known["at"][key] = spot.value if experiment.each == "stage" else spot.stage
+        for figure, spread in spot.figures.items():
+            known[figure][key] = shown(figure, spread.value)
+    return known
+
+
+def finding(result: Measurement, experiment: Experiment, language: Language = ENGLISH) -> str:
+    """Return what was found: a sentence for each stage, or for each value."""
+    groups: dict[str, list[Spot]] = {}
+    for spot in spots(result):
+        if experiment.of in spot.figures:
+            groups.setdefault(getattr(spot, experiment.each), []).append(spot)
+    said, given = [], experiment.words(language)
+    for name, found in groups.items():
+        nothing = given.finding_none and not any(one.figures[experiment.of].value for one in found)
+        form = given.finding_none if nothing else given.finding
+        said.append(form.format(**{experiment.each: name}, **numbers(found, experiment)))
+    whole: str = words(language)["mark"]["part"].join(said) or text("experiment", "nothing", language)
+    return whole + (text("experiment", "partly", language, what=result.partial) if result.partial else "")
+
+
+def markdown(result: Measurement, varied: str, figures: Sequence[str] = (), language: Language = ENGLISH) -> str:
+    """Return the table: a row for each stage and value, with the mean of each figure and its interval of 95%.
+
+    varied: what the values are. figures: those that are shown; all without any.
+    """
+    found = spots(result)
+    names = list(figures) or list(dict.fromkeys(name for spot in found for name in spot.figures))
+    labels = [text("figure", name, language, against=result.about["against"]) for name in names]
+    unsound = any(spot.unsound for spot in found)
+    head = [text("experiment", "stage", language), varied, *labels, *([text("experiment", "not_averaged", language)] * unsound)]
+    rows = []
+    for spot in found:
+        reasons = "; ".join(f"{one.verdict}: {one.reason}" for one in spot.unsound).replace("|", "/")
+        cells = [_cell(name, spot.figures.get(name), language) for name in names]
+        rows.append([spot.stage, spot.value, *cells, *([" ".join(reasons.split())] * unsound)])
+    return table(head, rows)
+
+
+def _cell(name: str, one: Spread | None, language: Language) -> str:
+    if one is None:
+        return "–"
+    between = text("experiment", "between", language, low=shown(name, one.low), high=shown(name, one.high))
+    return shown(name, one.value) + (between if one.low < one.high else "")
+
+
+def measured(result: Measurement, language: Language = ENGLISH) -> str:
+    """Return when, where, at which commit and how it was measured."""
+    about = result.about
+    places = {name: about[name] for name in ("machine", "commit")}
+    load = text("experiment", "load", language, 1, load=about["load_average"]) if "load_average" in about else ""
+    return text("experiment", "measured", language, 1, day=about["measured_utc"][:10], load=load, **places)

@@ -1,0 +1,1 @@
+"""Copies of stages whose commands nobody counts: what the experiment ``instruments`` compares with."""

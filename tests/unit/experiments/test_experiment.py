@@ -1,0 +1,162 @@
+"""Every experiment of the shelf is whole, planned in pairs or in blocks, and drawn from its CSV file alone."""
+
+from __future__ import annotations
+
+import re
+import string
+
+import pytest
+
+from app.shelf import plugins
+from lab.errors import BadInput
+from lab.evidence.run_folder import find
+from lab.experiments import experiment as shelf
+from lab.experiments import result as results
+from lab.experiments.drawing import write, write_again
+from lab.experiments.result import RATIO, Point, begun, finding, load, save, spots
+from lab.experiments.runner import planned
+from lab.language import Language
+from lab.story.say import text
+from tests.every import every
+
+CELLS = {"at", "first", "last", "least", "most", "zero", "above"}
+
+
+def places_of(form):
+    """The places of a template, as (figure, cell)."""
+    named = [name for _, name, _, _ in string.Formatter().parse(form) if name]
+    return [tuple(name.rstrip("]").split("[")) for name in named if "[" in name], [name for name in named if "[" not in name]
+
+
+def made(name, *points, ended="complete"):
+    """A result of an experiment with these points: stage, value, pair, figures, verdict."""
+    experiment = shelf.load(name)
+    stages, values = (list(dict.fromkeys(point[place] for point in points)) for place in (0, 1))
+    about = {"stages": ", ".join(stages), "values": ", ".join(values), "planned": len(points), "ended": ended}
+    result = begun(experiment, command="lab experiment", conditions="rush", **about)
+    for stage, value, pair, figures, *verdict in points:
+        result.points.append(
+            Point(stage=stage, value=value, repeat=1, pair=pair, figures=figures, verdict="".join(verdict), reason="seen")
+        )
+    return result
+
+
+@every("name", shelf.names)
+def test_experiment_of_the_shelf(name, tmp_path):
+    """An experiment loads, its figures have names in both languages, its findings have recorded numbers, and it is drawn."""
+    one = shelf.load(name)
+    recorded = {*one.figures, RATIO} if one.against else {*one.figures}
+    assert one.of in recorded
+    assert {figure for panel in one.panels for figure in panel} <= recorded
+    assert plugins.file("lab.experiments.measures", one.measure).METER
+    assert not one.against or one.against in {*one.stages, *shelf.texts(one.values)}
+    assert len(one.expected) in (0, len(one.values))
+    cells = CELLS | {*one.stages, *shelf.texts(one.values)}
+    for language in Language:
+        assert all(text("figure", figure, language, against="x") for figure in recorded)
+        for form in filter(None, (one.words(language).finding, one.words(language).finding_none)):
+            numbers, groups = places_of(form)
+            assert numbers
+            assert {figure for figure, _ in numbers} <= {*recorded, "at"}
+            assert {cell for _, cell in numbers} <= cells
+            assert groups in ([one.each], [])
+    figures = dict.fromkeys(one.figures, 1.0)
+    plan = planned(one, one.stages, shelf.texts(one.values), 2, 1)
+    result = made(name, *((point.stage, point.value, point.pair, figures) for point in plan))
+    save(result, tmp_path / f"{name}.csv")
+    table, *pictures = write_again(tmp_path)
+    assert load(tmp_path / f"{name}.csv").points == result.points
+    assert finding(result, one) in table.read_text(encoding="utf-8")
+    assert "–" not in finding(result, one).replace("up to –", "")
+    assert [picture.read_bytes()[:5] for picture in pictures] == [b"<?xml"] * 2
+
+
+def test_pairs_are_neighbours():
+    """A point and what it is compared with are measured one after the other, and the next repeat begins with the other one."""
+    one = shelf.load("generator")
+
+    plan = planned(one, ["incr", "lua"], ["wrk", "Locust"], 2, 1)
+
+    pairs = [(first, second) for first, second in zip(plan[::2], plan[1::2], strict=True)]
+    assert all((first.pair, first.stage) == (second.pair, second.stage) for first, second in pairs)
+    assert [first.value for first, _ in pairs] == ["Locust", "Locust", "wrk", "wrk"]
+    assert len({first.pair for first, _ in pairs}) == 4
+
+
+def test_blocks_are_shuffled():
+    """Without pairs, each repeat measures every cell once, in an order that the seed decides."""
+    one = shelf.load("retry")
+
+    plan = planned(one, ["lua"], shelf.texts(one.values), 3, 7)
+
+    orders = [[point.value for point in plan if point.repeat == repeat] for repeat in (1, 2, 3)]
+    assert [sorted(order) for order in orders] == [sorted(shelf.texts(one.values))] * 3
+    assert orders[0] != orders[1]
+    assert plan == planned(one, ["lua"], shelf.texts(one.values), 3, 7)
+
+
+def test_ratio_is_of_the_pair():
+    """A ratio is that of two neighbours, not of two means; points that prove nothing are only shown."""
+    result = made(
+        "generator",
+        ("lua", "Locust", 1, {"per_s": 50.0}),
+        ("lua", "wrk", 1, {"per_s": 100.0}),
+        ("lua", "wrk", 2, {"per_s": 10.0}),
+        ("lua", "Locust", 2, {"per_s": 5.0}),
+    )
+
+    locust, wrk = spots(result)
+
+    assert locust.figures[RATIO].value == pytest.approx(0.5)
+    assert RATIO not in wrk.figures
+    assert wrk.figures["per_s"].samples == 2
+
+
+def test_finding_of_ttl():
+    """The finding has where losses begin and the most that is lost; a VOID run is not averaged; a partial result says so."""
+    share = {"acknowledged": 30.0}
+    result = made(
+        "ttl",
+        ("lua", "0.9", 0, {"lost_share": 0.0, **share}, "KEPT"),
+        ("lua", "1.1", 0, {"lost_share": 0.5, **share}, "ADMITTED"),
+        ("lua", "2.25", 0, {"lost_share": 1.0, **share}, "VOID"),
+        ("watchdog", "0.9", 0, {"lost_share": 0.0, **share}, "KEPT"),
+        ended="interrupted",
+    )
+    result.about["planned"] = "6"
+
+    said = finding(result, shelf.load("ttl"))
+
+    assert said.startswith("lua loses nothing up to 0.9 × TTL, and 50% of the increments at 1.1 × TTL; ")
+    assert said.endswith("watchdog loses nothing up to 0.9 × TTL (partial, interrupted: 4 of 6 points)")
+
+
+def test_nothing_was_measured(tmp_path):
+    """A result without a sound point is drawn, and says so."""
+    result = made("retry", ("lua", "5", 0, {}, "VOID"))
+
+    table, *_ = write(result, tmp_path)
+
+    assert "Nothing was soundly measured" in table.read_text(encoding="utf-8")
+    assert "VOID: seen" in table.read_text(encoding="utf-8")
+
+
+def test_folder_of_a_result_is_no_run(tmp_path):
+    """A command for a run refuses the result of an experiment by its name; another CSV file is no result."""
+    (tmp_path / "retry.csv").write_text("stage\nlua\n", encoding="utf-8")
+
+    with pytest.raises(BadInput, match="result of an experiment"):
+        find(str(tmp_path))
+    with pytest.raises(BadInput, match=r"retry\.csv is not the result of an experiment"):
+        load(tmp_path / "retry.csv")
+
+
+@every("path", lambda: sorted(results.KEPT.glob("*.csv")))
+def test_kept_result(path):
+    """A kept result says when, where, at which commit and by which command it was measured, and all of it was measured."""
+    result = load(path)
+
+    assert re.match(r"\d{4}-\d\d-\d\dT", result.about["measured_utc"])
+    assert all(result.about[name] for name in ("title", "commit", "machine", "versions", "command", "conditions"))
+    assert (result.partial, len(result.points)) == ("", int(result.about["planned"]))
+    assert spots(result)
