@@ -18,7 +18,7 @@ from app.locks import stages
 from lab import prerequisites
 from lab.errors import BadInput, ExitStatus, choose_from, worst
 from lab.evidence.decided import current, of_claims
-from lab.evidence.run_folder import save
+from lab.evidence.run_folder import replace
 from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix_round import conduct
 from lab.interrupts import interruptible
@@ -26,7 +26,7 @@ from lab.judge.judgement import Verdict
 from lab.language import Language
 from lab.paths import EXPECTED, INSTALLED, REPORTS, need_clone, new_place, shown
 from lab.pipeline import publish_site
-from lab.report.matrix import Cell, Matrix, Origin, Round, in_short, load, never_admitted, read
+from lab.report.matrix import Cell, Matrix, Origin, Round, as_lines, in_short, load, never_admitted, read
 from lab.report.matrix_page import Decided
 from lab.report.matrix_picture import draw
 from lab.report.terminal import terminal
@@ -116,7 +116,7 @@ def write(
     """Write ``matrix.json``, ``index.html``, whose cells link to their runs, and the picture of the core."""
     folder = into or new_place("matrix")
     folder.mkdir(parents=True, exist_ok=True)
-    save(folder / "matrix.json", Matrix(origin=origin, cells=list(cells), rounds=list(rounds)))
+    replace(folder / "matrix.json", as_lines(Matrix(origin=origin, cells=list(cells), rounds=list(rounds))))
     return [*draw(cells, folder, origin, decided(cells)), folder / "matrix.json"]
 
 

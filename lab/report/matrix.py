@@ -196,6 +196,13 @@ class Matrix(msgspec.Struct, kw_only=True):
     rounds: list[Round] = []
 
 
+def as_lines(found: Matrix) -> bytes:
+    """Return the text of a ``matrix.json``: a line for each cell that was run, or that lacks a program."""
+    cells = b",\n".join(msgspec.json.encode(cell) for cell in found.cells if cell.verdict or cell.missing)
+    whole = msgspec.json.encode(msgspec.structs.replace(found, cells=[]))
+    return whole.replace(b'"cells":[]', b'"cells":[\n' + cells + b"\n]") + b"\n"
+
+
 def decode(text: bytes) -> Matrix:
     """Return the matrix in a ``matrix.json``. Raises msgspec's errors."""
     return msgspec.json.decode(text, type=Matrix)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -19,6 +20,12 @@ from tools.book import chapters, drift, explored, figures, generate, links, tran
     metavar="PICTURE",
     help="Picture of docs/pictures.toml, or `all`: repeat its run first. Can be repeated.",
 )
+@click.option(
+    "--keep",
+    metavar="FOLDER",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of a ladder, or of one run under rush: keep its runs as those of the reference ladder first.",
+)
 @click.option("--begin", metavar="STAGE", help="New stage: write the outline of its chapter first.")
 @click.option(
     "--compared",
@@ -34,7 +41,9 @@ from tools.book import chapters, drift, explored, figures, generate, links, tran
 @click.option(
     "--check", is_flag=True, help="Write nothing: list each document and picture that differs from what would be written."
 )
-def book(rerun: tuple[str, ...], begin: str | None, compared: str | None, website_folder: str | None, check: bool) -> ExitStatus:
+def book(
+    rerun: tuple[str, ...], keep: Path | None, begin: str | None, compared: str | None, website_folder: str | None, check: bool
+) -> ExitStatus:
     """Write the generated parts and pictures of docs/ again.
 
     The data are the stages and scenarios of this checkout, and the runs in reports/reference. The command also lists
@@ -50,6 +59,8 @@ def book(rerun: tuple[str, ...], begin: str | None, compared: str | None, websit
     if compared:
         click.echo(f"recorded in {translations.record_comparison(compared)}")
         return ExitStatus.GOOD
+    if keep:
+        click.echo(f"kept {len(figures.keep_ladder(keep))} runs")
     if begin:
         click.echo(f"wrote {chapters.begin(begin).relative_to(HOME)}")
     figures.rerun(rerun, click.echo)

@@ -6,6 +6,7 @@ series.json of each, and a timeline.json with only what is shown. ``rerun`` make
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -23,7 +24,7 @@ from lab.judge.judgement import Verdict
 from lab.judge.verdict import judge_again
 from lab.language import Language
 from lab.paths import DOCS, HOME, REFERENCE, REPORTS
-from lab.report import reference, run_data, run_page, timeline_reader
+from lab.report import comparison, reference, run_data, run_page, timeline_reader
 from lab.report.run_data import Result
 from lab.scenario import reader
 from lab.scenario.options import OPTIONS, flags
@@ -100,6 +101,20 @@ def keep(one: Illustration, run: Path) -> None:
     files = {name: (run / name).read_bytes() for name in run_data.FACTS} | {TIMELINE: msgspec.json.encode(picture)}
     write_line(KEPT, one.name, packed(files))
     results.cache_clear()
+
+
+def keep_ladder(folder: Path) -> list[str]:
+    """Keep the runs of a ladder's folder, or one run, as those of the reference ladder. Return their names. Raises BadInput."""
+    runs = [folder] if (folder / "run.json").exists() else comparison.runs_in(folder)
+    for run in runs:
+        write_line(
+            REFERENCE / run_data.KEPT, load_record(run).run, packed({name: (run / name).read_bytes() for name in run_data.FACTS})
+        )
+    if (rounds := folder / run_data.ROUNDS).exists():
+        shutil.copy(rounds, REFERENCE)
+    if not runs:
+        raise BadInput(f"{folder} is neither a run nor the folder of a ladder")
+    return [run.name for run in runs]
 
 
 def open_on_the_worst(picture: Timeline) -> None:

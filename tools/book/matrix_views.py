@@ -16,7 +16,7 @@ from lab.errors import choose_from
 from lab.experiments.matrix import decided
 from lab.explore.play.levels import LEVELS, LevelKind
 from lab.language import Language
-from lab.paths import REFERENCE
+from lab.paths import HOME, REFERENCE
 from lab.report import matrix, matrix_page, matrix_picture, reference
 from lab.report.chart import PAPERS
 from lab.report.matrix import Cell, Origin
@@ -25,6 +25,7 @@ from lab.story.say import ENGLISH, text, words
 from lab.text import table
 
 FOLDER = REFERENCE / "matrix"
+LEVEL_PAGES = HOME / "reports" / "play"  # which `lab play` writes
 WORDS = "../README.md#how-to-read-a-chapter"  # from a chapter
 
 
@@ -55,7 +56,7 @@ def pages_into(folder: Path) -> list[Path]:
 
 def _levels() -> dict[tuple[str, str], str]:
     """Return the level of each claim of a stage that a reader can break; the easiest, where there are several."""
-    breaks = [one for one in LEVELS if one.kind is LevelKind.BREAK]
+    breaks = [one for one in LEVELS if one.kind is LevelKind.BREAK and (LEVEL_PAGES / f"{one.name}.html").exists()]
     return {(one.stage, claim.name): f"../../play/{one.name}.html" for one in reversed(breaks) for claim in one.claims}
 
 
