@@ -34,8 +34,8 @@ from lab.cli import main
 main()
 """
 COMMAND = ("run", "rush", "--stage", "lua", "--requests", str(REQUESTS), "--users", "8", "--no-draw", "--json")
-# what Redis, nginx and gunicorn write to their logs about a client that speaks to the wrong server
-FOREIGN = ("SECURITY ATTACK", "invalid method", "invalid request", "Invalid request", "Invalid HTTP")
+# what servers write to their logs about a client that speaks to the wrong one, and about a port that is taken
+FOREIGN = ("SECURITY ATTACK", "invalid method", "invalid request", "Invalid request", "Invalid HTTP", "in use")
 
 
 def made(folder: Path, first: int, seed: int) -> str:
