@@ -24,12 +24,6 @@ TESTS = Path(__file__).parent
 os.environ["LC_ALL"] = "C.UTF-8"  # pages are English in the tests, whatever language the developer has
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let ``tests/servers/test_endings.py`` end more runs."""
-    counts = "how many runs to end by an interrupt, a kill of the lab, a kill of the supervisor, and a kill of both"
-    parser.addoption("--endings", metavar="N,N,N,N", default="1,0,0,0", help=counts)
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark each test by its folder: unit, servers, browser or containers. What takes long runs with ``-m trial`` only."""
     for item in items:

@@ -17,7 +17,6 @@ import pytest
 
 from lab.paths import HOME
 from tests.command import Started, gone, wait_for, warm
-from tests.pages import rows_of
 from tests.sampled import sampled
 
 
@@ -118,18 +117,6 @@ def test_killed_supervisor_ends_the_run(started):
     assert (done.verdict["verdict"], done.verdict["why"][0]["name"]) == ("VOID", "unsupervised")
 
 
-def test_kill_of_lab_and_supervisor(started):
-    """After a kill of the lab and of the supervisor at once no process is left, also no stopped replica."""
-    family = started.descendants()
-    (supervisor,) = started.named("supervisor_process.py")
-    started.named("gunicorn")[-1].suspend()
-
-    started.process.kill()
-    supervisor.kill()
-
-    assert gone(family)
-
-
 @pytest.mark.parametrize(
     ("name", "started"),
     sampled(
@@ -155,22 +142,6 @@ def test_dead_server_ends_the_run(started, name):
     assert done.status == 3
     assert done.verdict["verdict"] == "VOID"
     assert f"lost a server in the middle of the run: {name}" in " ".join(done.out.lower().split()), done.out
-
-
-def test_two_runs_at_once_do_not_meet(tmp_path):
-    """Two runs at once have ports and servers of their own: each counts its own requests, and is in its site."""
-    folders = [tmp_path / "a", tmp_path / "b"]
-    for folder in folders:
-        folder.mkdir()
-    words = ("--requests", "90", "--users", "10", "--no-draw")
-    pair = [Started(folder, "run", "rush", "--stage", "lua", *words) for folder in folders]
-
-    for one in pair:
-        done = one.end()
-        assert done.status in (0, 3), done.err  # 3: so few may not compete, and what is asked here is whose requests are counted
-        assert (done.verdict["final"], done.verdict["acknowledged"], done.verdict["lost"]) == (90, 90, 0), done.out
-        (row,) = rows_of(one.cwd / "reports" / "index.html")
-        assert (row["run"], row["page"], row["final"]) == (done.folder.name, False, 90)
 
 
 def test_replica_that_does_not_start(tmp_path):

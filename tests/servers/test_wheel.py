@@ -107,14 +107,6 @@ def test_the_clone_is_not_imported(site, here):
     assert fingerprint == environment.fingerprint(environment.CODE)
 
 
-def test_scenarios(site, here):
-    """The scenarios are found, and the commands that are named are those of the wheel."""
-    said = execute(lab(site), "scenarios", cwd=here)
-
-    assert [path.stem for path in (HOME / "scenarios").glob("*.toml") if f"{path.stem} " not in said] == []
-    assert said.endswith("More about a scenario: lab scenarios NAME\n")
-
-
 def test_lock_is_tested(site, here):
     """A lock in this folder is explored, run and judged; the run is below ``lab-runs``, and nothing is next to the packages."""
     before = files(site)
@@ -131,11 +123,3 @@ def test_doctor(site, here):
     """The doctor works, and has nothing to install where the servers are installed."""
     assert "redis-server" in execute(lab(site), "doctor", cwd=here)
     assert "all that the lab needs for redis is installed" in execute(lab(site), "doctor", "--install", cwd=here)
-
-
-def test_what_needs_a_clone(site, here):
-    """A command that needs a clone states it in one line."""
-    said = execute(lab(site), "class", cwd=here, status=(2,))
-
-    assert said.startswith("error: this command needs a clone of the project")
-    assert said.count("\n") == 1

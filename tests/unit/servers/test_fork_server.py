@@ -14,8 +14,8 @@ import psutil
 import pytest
 
 from lab.servers.programs.gunicorn import Gunicorn
-from lab.servers.supervisor import Forkable, Supervisor, SupervisorGone
-from tests.command import runs, wait_for
+from lab.servers.supervisor import Forkable, Supervisor
+from tests.command import wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere programs are started, and never forked")
 PROGRAM = """
@@ -146,19 +146,6 @@ def test_import_that_fails(place, home, code):
     place.start()
 
     assert place.report() == {"started": True}
-
-
-def test_killed_supervisor_ends_forked_programs(place, supervisor):
-    """After a kill of the supervisor process, neither a forked program nor the fork server is left."""
-    pid = place.start("stay")
-    family = [psutil.Process(one) for one in (pid, place.report()["imported_in"])]
-    os.kill(pid, signal.SIGSTOP)
-
-    supervisor._process.kill()
-
-    with pytest.raises(SupervisorGone):
-        supervisor.descendants()
-    assert wait_for(lambda: not any(map(runs, family)))
 
 
 @pytest.mark.whole

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from app.locks import stage as stage_of
-from lab.errors import BadInput, NotReady
+from lab.errors import BadInput
 from lab.report.run_data import Result
 from lab.scenario import reader
 from lab.scenario.requirements import ENSEMBLES
@@ -46,39 +46,6 @@ def test_link_is_held_when_the_replica_has_caught_up(monkeypatch):
     ReplicationLink(server("primary", 1), server("replica", 2), proxy).hold()
 
     assert proxy.held_at == [90]
-
-
-def test_replica_that_stays_behind_is_an_error(monkeypatch):
-    """A replica that does not catch up is named, and the link is not held."""
-    monkeypatch.setattr(replication_link, "WITHIN_S", 0.05)
-    monkeypatch.setattr(replication_link, "info", lambda port, *_: {"master_repl_offset": 9, "slave_repl_offset": 3})
-    proxy = FakeProxy({2: 3})
-
-    with pytest.raises(NotReady, match="replica does not catch up with primary"):
-        ReplicationLink(server("primary", 1), server("replica", 2), proxy).hold()
-
-    assert proxy.held_at == []
-
-
-def test_sentinel_watches_when_the_replica_follows(monkeypatch):
-    """A Sentinel asks the primary for its replicas at once, and then every ten seconds: the replica follows before."""
-    asked, sent = [], []
-
-    def info(port: int, section: str) -> dict[str, object]:
-        asked.append(section)
-        return {"master_link_status": "up" if len(asked) > 2 else "down", "master0": {"slaves": 2}}
-
-    monkeypatch.setattr(replication_link, "info", info)
-    monkeypatch.setattr(replication_link, "TcpProxy", lambda *_: SimpleNamespace(port=4, close=lambda: None))
-    monkeypatch.setattr(replication_link, "_command", lambda port, *words: sent.append((words[:2], len(asked))))
-
-    replicas = [server("replica", 2), server("replica-2", 5)]
-    with replication_link.followed(server("primary", 1), replicas, server("sentinel", 3)) as links:
-        pass
-
-    assert [words for words, _ in sent] == [("REPLICAOF", "127.0.0.1")] * 2 + [("SENTINEL", "MONITOR"), ("SENTINEL", "SET")]
-    assert [times for _, times in sent] == [0, 0, 4, 4]
-    assert [link.replica.name for link in links] == ["replica", "replica-2"]
 
 
 def test_link_needs_a_replica():

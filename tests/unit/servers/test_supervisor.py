@@ -162,14 +162,3 @@ def test_runs_have_one_supervisor(tmp_path):
 
     assert not runs(program)
     assert not psutil.pid_exists(first.pid)
-
-
-def test_each_run_has_a_supervisor(tmp_path):
-    """Elsewhere each run has a supervisor of its own, which ends with it."""
-    with supervised() as first:
-        program = start(first, tmp_path)
-    with supervised() as second:
-        assert second is not first
-
-    assert not runs(program)
-    assert not psutil.pid_exists(first.pid)

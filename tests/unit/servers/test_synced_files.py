@@ -7,10 +7,8 @@ import pytest
 from lab.errors import ExitStatus, MissingProgram
 from lab.experiments import matrix
 from lab.scenario import reader
-from lab.scenario.scenario import SYNCS
 from lab.scenario.stages import find_stage
 from lab.servers import synced_files
-from lab.servers.programs.redis import RedisServer
 from lab.servers.synced_files import SyncedFiles, can_see, need_sight, unsynced_pages
 
 
@@ -81,11 +79,3 @@ def test_matrix_leaves_a_loss_of_power_out(kernel, name):
 
     assert "cachestat" in matrix.lacking(reader.load(name), find_stage("lua"))
     assert "cachestat" not in matrix.lacking(reader.load("store_restart_persisted"), find_stage("lua"))
-
-
-@pytest.mark.parametrize("syncs", SYNCS)
-def test_redis_syncs_as_the_scenario_says(syncs, tmp_path):
-    """The option reaches Redis as its appendfsync."""
-    argv = RedisServer("r", persists=True, syncs=syncs).argv(1, tmp_path)
-
-    assert argv[argv.index("--appendfsync") + 1] == syncs
