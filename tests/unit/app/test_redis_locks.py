@@ -8,7 +8,7 @@ import pytest
 from app.lock import NotAcquired, NotOwner
 from app.locks import stage, stages
 from app.locks.watchdog import RENEWER
-from lab.explore import kept
+from lab.evidence import decided
 from tests.fake_redis import PERSISTENT, FakeRedis
 
 RENEWED = ["watchdog", "watchdog_once", "watchdog_cancelled", "watchdog_abort", "pubsub", "queued", "fair", "cohort", "fencing"]
@@ -162,7 +162,7 @@ class TakenStore:
         """Free nothing."""
 
 
-@pytest.mark.parametrize("name", ["setnx_no_else", str(kept.slips()["retries_by_recursion"])], ids=["no else", "else"])
+@pytest.mark.parametrize("name", ["setnx_no_else", str(decided.slips()["retries_by_recursion"])], ids=["no else", "else"])
 def test_recursion_ends_with_the_stack(name):
     """Each try keeps a frame, so a patient waiter fails after as many tries as the stack has frames."""
     store = TakenStore()
