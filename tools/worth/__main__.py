@@ -1,4 +1,4 @@
-"""``python -m tools.worth judge [WORD ...]`` prints what each part is worth."""
+"""``python -m tools.worth judge`` or ``explorer``, each with words that choose, prints what each part is worth."""
 
 import importlib
 import sys
