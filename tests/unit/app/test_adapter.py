@@ -60,40 +60,6 @@ def test_retried(succeeds_at, granted, asked, clock):
     assert (retried(attempt, 3.5, 1.0), len(tries)) == (granted, asked)
 
 
-class Once:
-    """A lock that tries once, and answers as ``answers`` says; later than that it is free."""
-
-    answers: list[object]
-
-    def __init__(self, key: str) -> None:
-        self.left = list(self.answers)
-        self.freed: list[object] = []
-
-    def acquire(self) -> object:
-        return self.left.pop(0)
-
-    def release(self) -> None: ...
-
-
-@pytest.mark.parametrize(
-    ("answers", "says_yes", "is_granted"),
-    [
-        ([None], False, True),
-        ([False, None], False, True),
-        ([None, 0, "token"], True, True),
-        ([False] * 99, False, False),
-        ([None] * 99, True, False),
-    ],
-)
-def test_lock_that_does_not_wait_is_asked_again(answers, says_yes, is_granted, clock):
-    """False is a refusal, and None where a grant is answered with a token. The request waits on, as long as for other locks."""
-    kind = type("Lock", (Once,), {"answers": answers})
-
-    with contextlib.nullcontext() if is_granted else pytest.raises(NotAcquired):
-        assert run(kind, says_yes=says_yes) == "done"
-    assert clock[0] == pytest.approx(0.03 * (len(answers) - 1) if is_granted else 1.02)
-
-
 class Timed(Free):
     def __init__(self, name: str, timeout: float = 9, /, retry_delay: float = 1) -> None:
         super().__init__(name)
@@ -262,15 +228,6 @@ def test_block_that_raises_is_not_left():
     with pytest.raises(NotAcquired):
         run(answering(NotAcquired("key", 0), left), wait_ms=0)
     assert left == []
-
-
-@pytest.mark.parametrize("name", ["timeout", "timeout_ms"])
-@pytest.mark.parametrize(("other", "is_ttl"), [("sleep", True), ("expire", False)])
-def test_timeout_is_the_ttl_unless_another_is(name, other, is_ttl):
-    """``timeout`` and ``timeout_ms`` are the TTL, unless another parameter is: then they are how long to wait."""
-    make = eval(f"lambda {name}=1, {other}=1: None")  # noqa: S307 - a parameter's name cannot be given otherwise
-
-    assert adapter.meant(make, {})[name] == (adapter.TTL if is_ttl else adapter.WAIT)
 
 
 def wraps(before, after):

@@ -110,41 +110,6 @@ def test_ended_lease_is_not_handed_over(case, key, clock):
     assert case[1].ran == ["acquire", "release", "acquire", "release"]
 
 
-def test_half_of_the_validity_is_left(clock, key):
-    """A majority is handed over only while half of its validity is left for the work of the next holder."""
-    nodes = FakeNodes()
-
-    def take_half() -> None:
-        clock.now_s += 0.55 * TTL_MS / 1000
-
-    holder_and_waiter((redlock_cohort, nodes), key, take_half)
-
-    assert nodes.ran == ["acquire", "release", "acquire", "release"]
-    assert clock.sleeps == 1, "the next competitor of the same replica pauses first"
-
-
-def test_renewed_while_it_is_handed_over(key):
-    """The lock of a cohort is renewed from its grant to its release, whichever thread holds it."""
-    before = len(cohort.RENEWER.held)
-    seen = []
-
-    holder_and_waiter((cohort, FakeRedis()), key, lambda: seen.append(len(cohort.RENEWER.held)))
-
-    assert seen == [before + 1]
-    assert len(cohort.RENEWER.held) == before
-
-
-def test_entered_again(clock, key):
-    """A holder that acquires the lock of its cohort again is inside at once, and the store is not asked."""
-    store = FakeRedis()
-
-    def work(grant: Grant) -> object:
-        return lock((cohort, store), key, wait_ms=0).run(lambda inner: inner.still_mine())
-
-    assert lock((cohort, store), key).run(work) is True
-    assert store.ran == ["acquire", "release"]
-
-
 def test_try_next_to_a_holder(case, key):
     """A request that does not want to wait is refused at once while its own replica has the lock; the store is not asked."""
 

@@ -80,22 +80,6 @@ def make(request, store):
     return lambda wait_ms=1000: stages()[request.param].lock(store, "lab:test", 1000, wait_ms, 1)
 
 
-def test_free_lock_costs_two_commands(make, store):
-    """A free lock costs one transaction and one deletion, and a session serves all requests of its process."""
-    assert [make(wait_ms=0).run(lambda grant: grant.fence) for _ in range(3)] == [1, 2, 3]
-
-    assert store.sent == {"Txn": 3, "DeleteRange": 3}
-    assert store.sessions == 1
-
-
-def test_waiter_looks_again_after_its_watch(make, store):
-    """A waiter watches the key before its own, and looks again when that key is deleted."""
-    store.session(1).create("lab:test/other", "lab:test/")
-
-    assert make().run(lambda grant: grant.fence) == 2
-    assert store.sent == {"Txn": 2, "Range": 2, "Watch": 1, "DeleteRange": 1}
-
-
 def test_held_lock_is_refused_to_a_try(make, store):
     """A request that does not want to wait is refused a lock that is held, and leaves the queue."""
     store.session(1).create("lab:test/other", "lab:test/")

@@ -6,15 +6,12 @@ from time import monotonic_ns
 
 import pytest
 
-from app import failpoints
 from app.failpoints import ACQUIRE, AFTER, BEFORE, READ, RELEASE, WRITE, Injection
-from app.failpoints.injection import ACTIONS, Failpoints, InjectedError
+from app.failpoints.injection import Failpoints, InjectedError
 from app.request import lock_keys
 from app.request.answer import Meaning
-from app.request.context import SENT_NS, RequestContext
+from app.request.context import RequestContext
 from tests.every import every
-
-NAMES = [f"wait-{number}" for number in range(200)]
 
 
 def prepare(folder, name: str, **fields) -> None:
@@ -34,49 +31,6 @@ def test_one_replica_injects(tmp_path):
     Failpoints(tmp_path, "replica-1").reach("read", "before", "r3")
 
     assert json.loads((tmp_path / "fault-1.reached").read_text(encoding="utf-8"))["request"] == "r1"
-
-
-def test_threads_inject_once(tmp_path, monkeypatch):
-    """Threads that reach a failpoint together inject each fault once."""
-    injected, errors, start = [], [], threading.Barrier(8)
-    monkeypatch.setitem(ACTIONS, "wait", lambda injection: injected.append(injection.name))
-    for name in NAMES:
-        prepare(tmp_path, name, failpoint="read.before", action="wait")
-    failpoints = Failpoints(tmp_path, "replica-1")
-
-    def arrive() -> None:
-        start.wait()
-        try:
-            failpoints.reach("read", "before", "r1")
-        except Exception as error:  # noqa: BLE001 - the test reports it
-            errors.append(error)
-
-    threads = [threading.Thread(target=arrive) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert errors == []
-    assert sorted(injected) == sorted(NAMES)
-    assert failpoints.grants == 8
-    assert {path.stem for path in tmp_path.glob("*.reached")} == set(NAMES)
-
-
-def test_request_waits_for_the_lab(tmp_path, monkeypatch):
-    """With ``lab_first``, a request goes on when the lab has answered its note, and only then waits for its own time."""
-    order = []
-    monkeypatch.setitem(ACTIONS, "wait", lambda injection: order.append("its own part"))
-    prepare(tmp_path, "fault-1", failpoint="read.after", action="wait", lab_first=True)
-    request = threading.Thread(target=Failpoints(tmp_path, "replica-1").reach, args=("read", "after", "r1"))
-
-    request.start()
-    request.join(0.1)
-    order.append("the lab's part")
-    failpoints.answer(tmp_path, "fault-1")
-    request.join(5)
-
-    assert order == ["the lab's part", "its own part"]
 
 
 def test_late_write_lets_nobody_bring_it_back(tmp_path):
@@ -120,19 +74,6 @@ def test_request_waits_for_the_next_holder(tmp_path):
     assert not waiting.is_alive()
 
 
-@every("answers, said_yes", [((1, 0), True), ((0, 1), True), ((0,), False), ((-5, None), False)])
-def test_yes_lasts_for_the_phase(answers, said_yes):
-    """A yes to any command of a phase is a yes, and is forgotten with the phase."""
-    one = RequestContext()
-    one.enter("acquire")
-    for answer in answers:
-        one.answered("COMMAND", answer)
-
-    assert one.said_yes is said_yes
-    one.enter("read")
-    assert not one.said_yes
-
-
 @every(
     "meanings, told_no",
     [
@@ -169,30 +110,6 @@ def sent(one: RequestContext, *commands) -> list[int]:
     return times
 
 
-def test_script_before_the_grant(tmp_path):
-    """A script that a waiter runs between two tries, for example to take votes back, is not the one that grants the lock."""
-    failpoints = Recorded(tmp_path)
-    one = RequestContext()
-    one.failpoints = failpoints
-
-    one.begin("r1")
-    one.answered("SET", 0, Meaning.REFUSED)
-    one.answered("EVAL", 0, script="take the votes back")
-    one.answered("SET", 3, Meaning.AGREED)
-    one.enter(READ)
-
-    assert not failpoints.is_yes("take the votes back", 0)
-
-
-def test_the_first_vote_of_a_try():
-    """A server that refuses takes no other vote away. The votes of a try that failed are taken back."""
-    one = RequestContext()
-    meanings = (Meaning.AGREED, Meaning.OPEN, Meaning.AGREED, Meaning.REFUSED, Meaning.AGREED)
-    sent_ns = sent(one, *(("SET", None, meaning, "lock") for meaning in meanings))
-
-    assert sent_ns[0] < one.first_vote_ns("lock") == sent_ns[2] < one.sent_ns
-
-
 @pytest.mark.parametrize(
     ("scripts", "first"),
     [
@@ -213,20 +130,6 @@ def test_the_first_vote_by_script(scripts, first, monkeypatch):
     assert one.first_vote_ns("lock") == (0 if first is None else sent_ns[first])
 
 
-def test_votes_are_sent_at_once(monkeypatch):
-    """Where all servers are asked before the first answers, each vote has the time of its own command."""
-    monkeypatch.setattr(lock_keys, "servers", 3)
-    one = RequestContext()
-    one.begin("r1")
-    for _ in range(3):
-        one.sending("EVAL")
-    for at_ns in (6, 5, 7):
-        SENT_NS.set(at_ns)
-        one.answered("EVAL", 1, script="a", keys=("lock",))
-
-    assert one.first_vote_ns("lock") == 5
-
-
 def test_the_command_that_begins_a_lease():
     """A lease counts from the last command about its key. No refusal begins it, no look, and no command about another key."""
     one = RequestContext()
@@ -235,19 +138,6 @@ def test_the_command_that_begins_a_lease():
 
     assert sent_ns[0] < one.leased_ns("lock") == sent_ns[1] < one.sent_ns
     assert one.leased_ns("fences") == 0  # it was the last one
-
-
-def test_a_refusal_in_a_pipeline():
-    """A lease counts from its command also where a later one of the same pipeline is refused, and not where that agrees."""
-    one = RequestContext()
-    one.begin("r1")
-    one.sending("SETNX", 2)
-    SENT_NS.set(one.sent_ns)
-    one.answered("SET", "OK", Meaning.AGREED, keys=("lock",))
-
-    assert one.leased_ns("lock") == 0  # it is the last one
-    one.answered("SETNX", 0, Meaning.REFUSED, keys=("stats",))
-    assert one.leased_ns("lock") == one.sent_ns
 
 
 def test_failed_renewal(tmp_path, monkeypatch):
@@ -263,17 +153,6 @@ def test_failed_renewal(tmp_path, monkeypatch):
     with pytest.raises(ConnectionError, match="fail_renewal-1 was injected"):
         renewing.sending(error=ConnectionError)
     renewing.sending(error=ConnectionError)
-
-
-def test_end_of_a_request_is_no_renewal(tmp_path, monkeypatch):
-    """A request that ends does not reach the failpoint before a renewal."""
-    monkeypatch.setattr(RequestContext, "failpoints", recorded := Recorded(tmp_path))
-    one = RequestContext()
-
-    one.begin("r1")
-    one.end()
-
-    assert recorded.reached == ["renew.after", "acquire.before", "acquire.after"]
 
 
 class Recorded(Failpoints):

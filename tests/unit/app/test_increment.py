@@ -1,6 +1,5 @@
 """An increment stamps each step when it happens."""
 
-from contextlib import suppress
 from time import monotonic_ns
 from types import SimpleNamespace
 
@@ -9,7 +8,7 @@ import pytest
 
 from app.increment import Increment
 from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, SoldOut, Started, Writing, Wrote, WroteAgain
-from app.lock import Abandoned, Grant, NotAcquired, NotOwner
+from app.lock import Abandoned, Grant, NotOwner
 from app.locks import stages
 from app.resource import Write
 from app.resources import stock_of_a_grant
@@ -109,18 +108,6 @@ def test_no_owner_before_the_work(increment):
     assert [type(event) for event in increment.events()] == [Started, GaveUp]
 
 
-def test_error_of_an_earlier_turn_is_past(increment):
-    """The error of a turn that the lock has dealt with is not the answer of the request."""
-
-    def run(work):
-        with suppress(Abandoned):
-            work(Grant("lock", still_mine=lambda: False))
-        raise NotAcquired("lock", 10)
-
-    with pytest.raises(NotAcquired):
-        increment(SimpleNamespace(run=run))
-
-
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])
 def test_stage_that_exits_is_an_error(increment, error):
     """A stage that would end its process fails its request, and the reason is on record."""
@@ -182,10 +169,3 @@ def test_grant_that_no_journal_can_have(increment, grant):
         increment(SimpleNamespace(run=lambda work: work(Grant(**{"key": "lock", **grant}))))
 
     assert not [event for event in increment.events() if isinstance(event, Got)]
-
-
-def test_fence_of_63_bits(increment):
-    """The largest fence that fits is journaled."""
-    increment(SimpleNamespace(run=lambda work: work(Grant("lock", fence=2**63 - 1))))
-
-    assert [event.fence for event in increment.events() if isinstance(event, Got)] == [2**63 - 1]

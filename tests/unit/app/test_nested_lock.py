@@ -75,37 +75,6 @@ def test_times_of_the_outer_lock(events):
     assert released.releasing_ns <= inner.released_ns <= released.outer_releasing_ns <= outer.left_ns
 
 
-def test_lock_without_an_outer_one(events):
-    """A lock that stands alone has its own stamps, and none of an outer lock: also after a nested lock in the same thread."""
-    events(NestedLock(Fake("outer"), Fake("inner")))
-    alone = Fake("alone")
-
-    written = events(alone)
-
-    got, released = written[-4], written[-1]
-    assert alone.asked_ns <= got.sent_ns <= alone.entered_ns
-    assert (got.outer_key, got.outer_sent_ns, got.outer_got_ns, released.outer_releasing_ns) == ("", 0, 0, 0)
-
-
-def test_outer_release_waits(events):
-    """With a pause, the outer lock is released that much later than the inner lock."""
-    inner = Fake("inner")
-
-    written = events(NestedLock(Fake("outer"), inner, outer_pause_s=0.02))
-
-    assert one(written, Released).outer_releasing_ns - inner.released_ns >= 20_000_000
-
-
-@pytest.mark.parametrize(("work_ms", "pause_s"), [("0", 0.1), ("450", 0.45)])
-def test_holder_works_on_after_the_inner_release(work_ms, pause_s):
-    """Between the two releases of the same lock the holder works on: for a moment, or for as long as it worked before."""
-    settings = Settings.read({"LAB_STAGE": "local", "LAB_NESTED": "same", "LAB_WORK_MS": work_ms})
-
-    lock = StageEndpoint(stages()["local"], settings, Journal(None)).lock("r1")
-
-    assert lock.outer_pause_s == pause_s
-
-
 @pytest.mark.parametrize(
     ("nested", "locks"),
     [("same", ["", "", "", ""]), ("crossed", [":a", ":b", ":b", ":a"])],
@@ -127,11 +96,3 @@ def test_inner_lock_gives_up(events):
 
     assert one(events.read(), GaveUp).holding == "outer"
     assert events(Fake("alone"))[-4].outer_key == ""
-
-
-@pytest.mark.parametrize(("outer", "inner"), [(True, True), (True, False), (False, True)])
-def test_both_must_be_valid(outer, inner):
-    """Work under two locks learns that its grant is over as soon as one of the two is."""
-    nested = NestedLock(Fake("outer", valid=outer), Fake("inner", valid=inner))
-
-    assert nested.run(lambda grant: (grant.key, grant.still_mine())) == ("inner", outer and inner)

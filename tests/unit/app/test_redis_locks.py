@@ -24,28 +24,8 @@ def lock(name, store, key, wait_ms=0, **lease):
     return stages()[name].lock(store, key, 30_000, wait_ms, 1, **lease)
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("name", RENEWED)
-def test_failed_release_ends_the_renewal(name, when, store, key):
-    """A lock is renewed no longer when its release has begun, also if the release fails or its reply is lost."""
-    before = len(RENEWER.held)
-    store.fails = ("release", when)
-
-    with pytest.raises(ConnectionError):
-        lock(name, store, key).run(lambda grant: None)
-
-    assert len(RENEWER.held) == before
 
 
-@pytest.mark.parametrize("name", ["reentrant", "request_owner", *RENEWED])
-def test_failed_work_releases(name, store, key):
-    """Where the work fails, the lock is released, nothing is renewed any more, and the error is that of the work."""
-    before = len(RENEWER.held)
-
-    with pytest.raises(ZeroDivisionError):
-        lock(name, store, key).run(lambda grant: 1 / 0)
-
-    assert (store.holds, len(RENEWER.held)) == ({}, before)
 
 
 @pytest.mark.parametrize("name", ["reentrant", "request_owner", *RENEWED])

@@ -90,32 +90,6 @@ def test_subscribed_while_a_thread_listens(server, subscriptions):
     assert server.sent == [("subscribe", "free"), ("unsubscribe", "free")]
 
 
-def test_no_message_is_left_over(server, subscriptions):
-    """A message is for one of the listeners. A later one does not get the messages that came for listeners before it."""
-    with subscriptions.channel("free") as one, subscriptions.channel("free") as other:
-        server.publish("free")
-        server.settle()
-        assert one is other
-        assert permits(one) == 1
-        for _ in range(50):
-            server.publish("free")
-        server.settle()
-
-    with subscriptions.channel("free") as channel:
-        server.settle()
-        assert permits(channel) == 0
-
-
-def test_confirmation_is_no_message(server, subscriptions):
-    """The first confirmation wakes nobody; a second one does, because messages may have been lost before it."""
-    with subscriptions.channel("free") as channel:
-        server.settle()
-        assert permits(channel) == 0
-        server.coming.put(("subscribe", "free"))
-        server.settle()
-        assert permits(channel) == 1
-
-
 def test_failed_subscription(server, subscriptions):
     """A subscription that fails leaves nothing behind: the next listener subscribes again."""
     server.broken = True
@@ -127,39 +101,6 @@ def test_failed_subscription(server, subscriptions):
         server.publish("free")
         server.settle()
         assert permits(channel) == 1
-
-
-def test_leaving_without_a_connection(server, subscriptions):
-    """A listener leaves without an error when the connection is gone: it may have the lock by then."""
-    with subscriptions.channel("free"):
-        server.broken = True
-
-    server.broken = False
-    with subscriptions.channel("free"):
-        assert server.sent[-1] == ("subscribe", "free")
-
-
-def test_broken_connection_is_made_again():
-    """When the connection breaks, the listening thread makes another one, subscribes all channels, and wakes a waiter of each."""
-    made: list[FakePubSub] = []
-    is_made = threading.Semaphore(0)
-
-    def make() -> FakePubSub:
-        made.append(FakePubSub())
-        is_made.release()
-        return made[-1]
-
-    subscriptions = RedisSubscriptions(make, ConnectionError)
-    with subscriptions.channel("one") as one, subscriptions.channel("two") as two:
-        made[0].settle()
-        made[0].coming.put(BROKEN)
-        assert is_made.acquire(timeout=10)
-        assert is_made.acquire(timeout=10)
-
-        assert one.messages.acquire(timeout=10)
-        assert two.messages.acquire(timeout=10)
-        assert made[0].closed
-        assert sorted(made[1].channels) == ["one", "two"]
 
 
 def test_nobody_connects_again_for_nobody(server, subscriptions):

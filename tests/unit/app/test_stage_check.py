@@ -1,14 +1,11 @@
 """A stage file whose record makes no sense is refused when it is read, with the line, the key, the value and the choices."""
 
-from dataclasses import replace
-
 import pytest
 
 from app import settings
-from app.lock import Claim, WrongClaims
+from app.lock import WrongClaims
 from app.locks import NotAStage, stage, stages
-from app.shelf import plugins
-from app.shelf.stage_check import LONGEST_MS, stores, wrong
+from app.shelf.stage_check import LONGEST_MS
 from lab.scenario import options
 from tests.every import every
 
@@ -133,18 +130,6 @@ def test_no_record(tmp_path, text, words):
     assert [word for word in words if word not in said] == []
 
 
-def test_claims_of_a_stage_that_follows_another(tmp_path):
-    """A stage that names what it gains and loses makes the other promises of the stage that it follows."""
-    (tmp_path / "mine.py").write_text(f"{HEAD}STAGE = Stage(Mine, follows='uuid', gains='fair', loses='counts_once')", "utf-8")
-
-    mine = stage(str(tmp_path / "mine.py"))
-
-    assert mine.claims == stage("uuid").claims - {Claim.counts_once} | {Claim.fair}
-    assert replace(mine, ttl_ms=5).claims == mine.claims
-    assert replace(mine, claims=frozenset()).claims == frozenset()
-    assert replace(mine, follows="lua", claims=frozenset(), gains="").claims == stage("lua").claims
-
-
 def test_stages_that_follow_each_other(tmp_path, monkeypatch):
     """Two stages cannot each be written as what changes against the other."""
     for name, other in (("hen", "egg"), ("egg", "hen")):
@@ -153,17 +138,6 @@ def test_stages_that_follow_each_other(tmp_path, monkeypatch):
 
     with pytest.raises(WrongClaims, match=r"^follows = 'egg': that stage has no record, or follows this one in its turn$"):
         stages()
-
-
-def test_record_of_any_kind_is_checked():
-    """The first mistake of a record is found, whatever else is wrong with it."""
-    assert wrong(object()) == ("", "STAGE must be Stage(…), not an object of the class object")
-
-
-def test_stages_of_the_lab_are_right():
-    """No stage of the lab is refused, and every store of the lab is known."""
-    assert [name for name, one in stages().items() if wrong(one)] == []
-    assert stores() == sorted(plugins.names("lab.servers.stores"))
 
 
 def test_one_limit_of_times():

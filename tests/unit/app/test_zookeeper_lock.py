@@ -54,13 +54,6 @@ def lock(name, store, wait_ms=0):
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_free_lock_is_granted_to_a_try(name, store):
-    """A request that does not want to wait gets a free lock."""
-    assert lock(name, store).run(lambda grant: grant.fence) == 1
-    assert store.nodes == {}
-
-
-@pytest.mark.parametrize("name", STAGES)
 def test_held_lock_is_refused_to_a_try(name, store):
     """A request that does not want to wait is refused a lock that is held, and leaves the queue."""
 

@@ -6,12 +6,8 @@ import pytest
 
 from lab.commands.check import check_again
 from lab.errors import BadInput, ExitStatus
-from lab.judge.judgement import Judgement
-from lab.judge.verdict import judge_again
-from lab.report.run_page import keep
-from lab.story.verdict import why as reasons
 from tests.every import every
-from tests.forgeries import FORGERIES, of_the_run, recorded
+from tests.forgeries import FORGERIES, recorded
 
 
 @pytest.fixture
@@ -43,25 +39,3 @@ def test_forgery(tmp_path, runs, capsys, name, lossy):
         allowed = {ExitStatus.BAD_INPUT, ExitStatus.NOTHING_SHOWN} | ({ExitStatus.BROKEN} if lossy else set())
         assert status in allowed
         assert status == ExitStatus.BAD_INPUT or "evidence is damaged: " in said
-
-
-@pytest.mark.parametrize("name", ["lease of the scenario", "inventory removed", "verdict.json missing"])
-def test_not_sealed_anew(tmp_path, name):
-    """A run that is drawn again does not get a seal for what was forged: the next check says the same."""
-    folder = recorded(tmp_path / "run", lossy=True, keeps_inventory=True)
-    FORGERIES[name](folder)
-
-    keep(folder, *judge_again(folder))
-
-    assert judge_again(folder)[0].verdict == "VOID"
-
-
-def test_run_record_is_sealed(tmp_path):
-    """A run.json that was changed after the verdict makes a broken run void."""
-    folder = recorded(tmp_path / "run", lossy=True, keeps_inventory=True)
-    of_the_run(scenario__lease_ms=1)(folder)
-
-    judgement, _ = judge_again(folder)
-
-    assert "run.json was changed after the run had been judged" in reasons(judgement)
-    assert Judgement.load(folder).verdict == "BROKEN"

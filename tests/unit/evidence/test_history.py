@@ -3,9 +3,7 @@
 import random
 from dataclasses import dataclass
 
-from lab.evidence.history import History, in_order, outcome_of
-from lab.evidence.run_record import DamageKind
-from tests.builders import Made
+from lab.evidence.history import in_order, outcome_of
 from tests.every import every
 
 
@@ -28,38 +26,6 @@ def test_merge_orders_streams(chunk):
 
     assert len(merged) == 1500
     assert [item.at_ns for _, _, item in merged] == sorted(at_ns for at_ns, _, _ in merged)
-
-
-def test_no_more_than_a_few_chunks_are_held():
-    given = 0
-
-    def endless():
-        nonlocal given
-        while True:
-            given += 1
-            yield Stamp(given)
-
-    merged = in_order({"a": endless()}, chunk=10)
-    for _ in range(1000):
-        next(merged)
-
-    assert given <= 1000 + 4 * 10
-
-
-def test_torn_lines(tmp_path):
-    """A torn last line ends a journal; a torn line in the middle is damage."""
-    made = Made(tmp_path).increment("a", 0, 0)
-    journal = tmp_path / "journal" / "replica-1.jsonl"
-    whole = journal.read_bytes()
-
-    journal.write_bytes(whole + b'{"what":"got","requ')
-    assert len(list(History(tmp_path).stamped())) == 4
-
-    journal.write_bytes(whole[:20] + b"\n" + whole)
-    findings = made.analyse(final=1)
-    (damage,) = findings.damage
-    assert (damage.file, damage.kind, damage.n) == ("journal/replica-1.jsonl", DamageKind.UNREADABLE_LINES, 1)
-    assert findings.account.writes == 1  # the rest of the journal counts
 
 
 @every(

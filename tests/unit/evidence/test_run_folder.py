@@ -1,16 +1,13 @@
 """The folder of a run: who may take it, and what happens where it cannot be made or named."""
 
 import os
-import threading
 from pathlib import Path
 
 import pytest
 
-from lab.errors import BadInput, CannotWrite
+from lab.errors import CannotWrite
 from lab.evidence import run_folder
-from lab.evidence.run_folder import RunFolder, as_json, take_abandoned
-from tests.builders import record_of_ten
-from tests.every import every
+from lab.evidence.run_folder import RunFolder, take_abandoned
 
 
 def killed(reports: Path, stage: str, *files: str) -> Path:
@@ -36,20 +33,6 @@ def test_unfinished_run_of_a_killed_lab(tmp_path):
     assert running.path.exists()
     assert take_abandoned(tmp_path) == []
     assert run_folder.clean(20, tmp_path) == [taken]
-
-
-def test_folder_is_locked_before_others_see_it(tmp_path):
-    """A folder is made while no lab looks for folders of killed labs: until it is locked, it looks like one."""
-    (tmp_path / "runs").mkdir()
-    making = threading.Thread(target=RunFolder.create, args=("rush", "lua", tmp_path))
-
-    with run_folder._alone(tmp_path / "runs"):
-        making.start()
-        making.join(0.3)
-        assert not list(tmp_path.glob("runs/.*"))
-    making.join()
-
-    assert len(list(tmp_path.glob("runs/.*.part"))) == 1
 
 
 @pytest.mark.parametrize("place", ["reports", "reports/runs"])
@@ -83,29 +66,3 @@ def test_folder_in_the_place_of_latest(tmp_path):
 
     assert folder.path == tmp_path.resolve() / "runs" / folder.name
     assert folder.path.is_dir()
-
-
-@every(
-    "table, key, value, words",
-    [
-        ("scenario", "requests", None, "in its table scenario: Expected `int`, got `null` - at `$.requests`"),
-        ("scenario", "tests", "gone", "in its table scenario: Object missing required field `tests`"),
-        ("scenario", "danger", {"handovers": "many"}, "in its table scenario: Expected `int`, got `str` - at `$.danger[...]`"),
-        ("stage", "claims", "exclusive", "in its table stage: Expected `array`, got `str` - at `$.claims`"),
-        ("stage", "store", "gone", "in its table stage: Object missing required field `store`"),
-    ],
-)
-def test_damaged_tables(tmp_path, table, key, value, words):
-    """A run.json whose tables lack a key, or have a wrong type, is refused with the table and the key."""
-    record = record_of_ten()
-    content = getattr(record, table)
-    if value == "gone":
-        del content[key]
-    else:
-        content[key] = value
-    (tmp_path / "run.json").write_text(as_json(record), encoding="utf-8")
-
-    with pytest.raises(BadInput) as refused:
-        run_folder.load(tmp_path)
-
-    assert str(refused.value) == f"{tmp_path / 'run.json'} cannot be read: {words}"

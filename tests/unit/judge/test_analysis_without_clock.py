@@ -66,7 +66,3 @@ def test_claim_about_time_is_void(tmp_path):
 
     assert judgement.verdict == "VOID"
     assert "fair is judged by one clock" in reasons(judgement)
-
-
-def test_one_clock_is_judged_as_ever(skewed):
-    assert Mechanism.WROTE_OVER_UNREAD not in {violation.mechanism for violation in judged(skewed, clocks=1).violations}

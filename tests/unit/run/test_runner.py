@@ -13,11 +13,10 @@ import pytest
 from app.foreign.environment import LIBRARIES
 from app.lock import Stage
 from app.locks import stages
-from lab.errors import BadInput, ExitStatus, LabError, MissingProgram, NotReady, RunFailed
+from lab.errors import ExitStatus, LabError, NotReady, RunFailed
 from lab.evidence import run_folder
 from lab.evidence.run_record import Ending
 from lab.interrupts import Interrupted, interruptible
-from lab.report import site
 from lab.run import runner
 from lab.run.environment import libraries_of, lock_files_of
 from lab.scenario import reader as scenarios
@@ -70,15 +69,6 @@ def test_failed_fault(tmp_path, monkeypatch):
     assert "Traceback" in (kept / "failure.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("error", [BadInput("no"), MissingProgram("no"), KeyboardInterrupt()])
-def test_nothing_began(tmp_path, monkeypatch, error):
-    """Refused input, a missing program and an interrupt before the servers are up leave nothing."""
-    with pytest.raises(type(error)):
-        conducted(tmp_path, monkeypatch, fails(error), lambda: None)
-
-    assert left(tmp_path) == []
-
-
 def test_interrupt_at_the_folder(tmp_path, monkeypatch):
     """An interrupt right after the folder was made leaves nothing either."""
     create = runner.RunFolder.create
@@ -96,31 +86,12 @@ def test_interrupt_at_the_folder(tmp_path, monkeypatch):
     assert left(tmp_path) == []
 
 
-def test_failed_runs_are_no_runs(tmp_path, monkeypatch):
-    """``latest``, the lists of runs and the site pass over a failed run; ``clean`` removes it."""
-    with pytest.raises(RunFailed):
-        conducted(tmp_path, monkeypatch, lambda: None, fails(OSError("no leader")))
-    (kept,) = left(tmp_path)
-
-    assert run_folder.finished(tmp_path) == []
-    with pytest.raises(BadInput, match="there is no run yet"):
-        run_folder.find("latest", tmp_path)
-    assert kept.name not in site.write(tmp_path).read_text(encoding="utf-8")
-    assert run_folder.clean(20, tmp_path) == [kept]
-    assert left(tmp_path) == []
-
-
 def test_library_of_the_lock(tmp_path):
     """The packages that a stage imports are on record, wherever it imports them; those of Python and the lab are not."""
     mine = tmp_path / "my_lock.py"
     mine.write_text("import os\nfrom app.lock import Grant\n\ndef lock():\n    from redis.lock import Lock\n    import nowhere\n")
 
     assert libraries_of(Stage(path=mine)) == {"redis": importlib.metadata.version("redis")}
-
-
-def test_library_of_the_ladder():
-    """A stage of the ladder brings its own lock."""
-    assert libraries_of(stages()["lua"]) == {}
 
 
 def test_library_of_a_worker():

@@ -8,7 +8,6 @@ from app.locks import stage
 from lab.containers.cluster import refuse as refuse_in_containers
 from lab.errors import BadInput
 from lab.scenario import faults as shelf
-from lab.scenario.faults import lose_power
 from lab.servers import external_stores
 from lab.servers.stores import refuse
 from tests.new_fault import KIND, with_new_fault
@@ -88,11 +87,3 @@ def test_incomplete_fault_is_named(new_fault, tmp_path):
 
     with pytest.raises(TypeError, match=f"{KIND} must declare effect"):
         shelf.faults()
-
-
-@pytest.mark.parametrize(("delay_ms", "waits_for_the_store"), [(0, False), (2500, True)])
-def test_holder_outlasts_a_late_loss_of_power(delay_ms, waits_for_the_store):
-    """With a delay, the holder of a store that loses power stays inside until the store runs again, which can take seconds."""
-    fault = lose_power.Fault(for_ms=1500, delay_ms=delay_ms)
-
-    assert fault.injection("lose_power-1").lab_first == waits_for_the_store

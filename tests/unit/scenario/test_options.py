@@ -1,17 +1,14 @@
 """One line in the table of scenario options reaches every place that lists options."""
 
 import dataclasses
-import importlib.util
 import re
 import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
 
 from app.locks import stages
 from app.settings import Settings, SettingsError
-from lab import cli
 from lab.errors import BadInput
 from lab.paths import HOME
 from lab.report import run_data
@@ -53,23 +50,6 @@ def made_up(monkeypatch) -> None:
     """Add a line to the table."""
     monkeypatch.setitem(OPTIONS, MADE_UP.name, MADE_UP)
     monkeypatch.setattr(scenarios, "load", lambda name: Sleepy(**vars(RUSH) | {"name": name}))
-
-
-def command_line():
-    """Return the command line as a new process has it: options are read when the module is loaded."""
-    spec = importlib.util.spec_from_file_location("fresh_cli", cli.__file__)
-    fresh = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(fresh)
-    return fresh.lab
-
-
-@pytest.mark.parametrize("command", ["run", "up"])
-def test_new_option_in_the_help(made_up, command):
-    """The help shows a new option with its unit and its limits."""
-    help_text = " ".join(CliRunner().invoke(command_line(), [command, "--help"]).output.split())
-
-    assert "--nap-ms INTEGER Length of a nap. [ms, at least 2, at most 90]" in help_text
-    assert "--nap-ms" not in CliRunner().invoke(cli.lab, [command, "--help"]).output  # the table makes the difference
 
 
 FIELDS = """
@@ -116,26 +96,12 @@ def test_new_option_is_an_override(made_up, wrong):
         override(SLEEPY, stages()["lua"], {"nap_ms": wrong})
 
 
-def test_a_new_time_is_scaled_with_the_ttl(made_up):
-    fitted = override(dataclasses.replace(SLEEPY, ttl_ms=500), stages()["etcd"], {})
-
-    assert (fitted.ttl_ms, fitted.nap_ms) == (1000, 20)
-
-
 def test_new_option_has_a_flag_and_a_label(made_up):
     """A new option is a flag, a setting and a label."""
     assert flags({"nap_ms": 5, "seed": None}) == ["--nap-ms", "5"]
     assert replica_settings(SLEEPY, "run", [stages()["lua"]])["nap_ms"] == "10"
     assert run_data.labels()["nap_ms"].text(3) == "nap 3 ms"
     assert run_data.labels()["nap_ms"].text(None) == "no nap"
-
-
-@every("option", OPTIONS.values)
-def test_options_are_scenario_fields(option):
-    """Every option is a field of a scenario, and its default is within its limits."""
-    default = {field.name: field.default for field in dataclasses.fields(Scenario)}[option.name]
-
-    assert default is None or option.refusal(default) is None
 
 
 @every("option", lambda: [option for option in OPTIONS.values() if option.reaches_replica])

@@ -5,10 +5,7 @@ import os
 import pytest
 
 from lab.commands import up
-from lab.commands.listing import print_scenarios
-from lab.containers import compose
 from lab.errors import BadInput
-from lab.paths import SCENARIOS
 from lab.scenario import reader
 
 TEXT = 'title = "Few users"\ntests = "exclusive"\nrequests = 60\nusers = 10\ndanger.handovers = 5\n'
@@ -20,17 +17,6 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.toml").write_text(TEXT, encoding="utf-8")
     return tmp_path
-
-
-@pytest.mark.parametrize("path", ["./own.toml", "own.toml", "{here}/own.toml", "folder/../own.toml"])
-def test_file_is_a_scenario(here, path):
-    """A path that ends in .toml names a file, and the scenario has the file's name."""
-    (here / "folder").mkdir()
-
-    one = reader.load(path.format(here=here))
-
-    assert (one.name, one.title, one.requests) == ("own", "Few users", 60)
-    assert reader.load(str(SCENARIOS / "rush.toml")) == reader.load("rush")
 
 
 @pytest.mark.parametrize(
@@ -75,17 +61,6 @@ def test_a_scenario_that_cures_itself():
         reader.parse("rush", {"title": "x", "tests": "exclusive", "cures": "rush"}, "made.toml")
 
 
-def test_print_of_an_own_scenario(here, capsys):
-    """``lab scenarios ./own.toml`` prints the scenario and how to run it; the list has the scenarios of the lab only."""
-    print_scenarios("./own.toml")
-    printed = capsys.readouterr().out
-    print_scenarios()
-
-    assert "Few users" in printed
-    assert "lab run ./own.toml --stage NAME" in printed
-    assert "Few users" not in capsys.readouterr().out
-
-
 def test_up_has_no_faults(here, monkeypatch):
     """``lab up`` starts the servers of a scenario, also of a file, and injects no fault."""
     fault = '[[faults]]\nkind = "freeze"\nfor_ms = 900\n'
@@ -101,9 +76,3 @@ def test_up_has_no_faults(here, monkeypatch):
         up.keep_up("lua", "./own.toml", {})
 
     assert [(one.name, one.replicas, one.faults) for one in started] == [("own", 2, ())]
-
-
-def test_image_has_no_own_scenario(here):
-    """A run in containers refuses a scenario that the image does not contain."""
-    with pytest.raises(BadInput, match=r"own\.toml is a file on this machine"):
-        compose.run_there("./own.toml", "lua", {}, as_json=False, draw=False)

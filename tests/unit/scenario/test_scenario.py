@@ -1,12 +1,9 @@
 """Bad input gets a clear error: the thing, the place, the choices, the nearest match."""
 
 import dataclasses
-import re
-from dataclasses import replace
 
 import pytest
 
-from app.lock import Stage, claims
 from app.locks import stages
 from lab.errors import BadInput
 from lab.report.matrix import cell_requests
@@ -14,7 +11,6 @@ from lab.scenario import reader
 from lab.scenario.scenario import override
 from tests.every import every
 
-RUSH = reader.load("rush")
 LUA = stages()["lua"]
 
 
@@ -37,18 +33,6 @@ def test_unreadable_scenario_file_is_refused(monkeypatch, tmp_path, content, wor
         reader.load("made")
 
     assert [word for word in words if word not in str(refusal.value)] == []
-
-
-def test_stock_fits_the_requests():
-    """A scenario's own stock is scaled with the requests that the user gave, and a note states it; a given one stays."""
-    sale = reader.load("sale")
-
-    fitted = override(sale, LUA, {"requests": 400, "users": 10})
-
-    assert (sale.stock, fitted.stock) == (2000, 200)
-    assert "200 items instead of 2000: the run has 400 requests" in fitted.notes[0]
-    assert override(sale, LUA, {"requests": 400, "users": 10, "stock": 30}).stock == 30
-    assert override(sale, LUA, {}).stock == 2000
 
 
 @every("name", reader.names)
@@ -96,19 +80,6 @@ def test_what_makes_no_sense_for_a_stage(scenario, stage, given, why):
         override(reader.load(scenario), stages()[stage], given)
 
 
-def test_times_are_scaled_alike():
-    """Where a store counts TTLs in whole seconds, all times of a scenario are scaled alike, and a note states it."""
-    frozen = reader.load("frozen_before_write")
-
-    fitted = override(frozen, stages()["etcd"], {})
-
-    assert (frozen.ttl_ms, fitted.ttl_ms) == (300, 1000)
-    for before, after in [(frozen.work_ms, fitted.work_ms), (frozen.faults[0].for_ms, fitted.faults[0].for_ms)]:
-        assert after == round(before * 1000 / 300)
-    assert "the TTL in force is 1000 ms instead of 300" in fitted.notes[0]
-    assert override(frozen, LUA, {}).faults == frozen.faults
-
-
 def test_ttl_that_is_in_the_lock():
     """A lock with one TTL in its code has that TTL in every scenario, and the other times change in proportion."""
     fixed = dataclasses.replace(LUA, ttl_ms=3000, has_fixed_ttl=True)
@@ -121,44 +92,3 @@ def test_ttl_that_is_in_the_lock():
     assert "always has a TTL of 3000 ms" in fitted.notes[0]
     with pytest.raises(BadInput, match="always has a TTL of 3000 ms; leave out ttl_ms=500"):
         override(frozen, fixed, {"ttl_ms": 500})
-
-
-NUMBER = re.compile(
-    r"\b(single|one|two|three|four|five|ten|hundred|\d+) (users?|replicas?|requests?|TTLs?|processes)\b", re.IGNORECASE
-)
-
-
-@every("name", reader.names)
-def test_title_has_no_number_of_an_option(name):
-    """A title has no number that a user can change for one run: it would contradict the run."""
-    assert not NUMBER.search(reader.load(name).title)
-
-
-@pytest.mark.parametrize(
-    ("name", "fits", "why"),
-    [
-        (
-            "clock_jump",
-            ("lua", "redlock", "zookeeper", "mysql_insert", "mysql_for_update"),
-            {"etcd": "whose clock can be shifted"},
-        ),
-        ("node_down", ("lua", "redlock", "zookeeper", "etcd", "mysql_for_update"), {"mysql_version": "excludes other requests"}),
-        ("frozen_between_writes", ("setnx", "mysql_for_update"), {"mysql_version": "excludes other requests"}),
-    ],
-)
-def test_scenarios_of_every_store(name, fits, why):
-    """A scenario runs on every store where it makes sense, and states why it does not on another."""
-    made = reader.load(name)
-
-    assert [made.misfit(stages()[stage]) for stage in fits] == [None] * len(fits)
-    for stage, words in why.items():
-        assert words in made.misfit(stages()[stage])
-
-
-def test_owner_of_a_library():
-    """A stage has an owner in its lock where it promises what needs one; a library may have one without a promise."""
-    of_a_library = Stage(name="x", store="redis", ttl_ms=300, library="x 1.0", claims=claims("exclusive"))
-    race = reader.load("release_race")
-
-    assert race.misfit(of_a_library) is None
-    assert "an owner stored in the lock" in str(race.misfit(replace(of_a_library, library="")))

@@ -183,13 +183,6 @@ def test_no_value_breaks_a_fault(kind, value):
         assert name in said or "failpoint" in said
 
 
-def test_every_parameter_has_words():
-    """The type of each parameter of each fault says in words what the value must be."""
-    types = [spec.type for kind in faults().values() for spec in msgspec.structs.fields(kind)]
-
-    assert [one for one in types if not any(meta.description for meta in one.__metadata__)] == []
-
-
 def test_what_is_allowed_is_accepted():
     """The largest danger, the last server, and two faults for a danger of two are accepted."""
     table = BASE | NAMES | {"requests": 60, "replicas": 3, "nodes_away": [5], "danger": {"faults": 2, "least_share_percent": 33}}
