@@ -24,10 +24,6 @@ def lock(name, store, key, wait_ms=0, **lease):
     return stages()[name].lock(store, key, 30_000, wait_ms, 1, **lease)
 
 
-
-
-
-
 @pytest.mark.parametrize("name", ["reentrant", "request_owner", *RENEWED])
 def test_failed_work_whose_lock_is_gone(name, store, key):
     """Where the work fails and its lock is gone, the error is that of the work. Where it succeeds, it is that of the release."""
