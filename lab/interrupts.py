@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from multiprocessing.connection import Connection
-from multiprocessing.context import ForkProcess
 from types import FrameType
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
-FORK = multiprocessing.get_context("fork")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -128,12 +124,6 @@ def end_with_parent() -> None:
 
 
 PARENT = "LAB_PARENT"  # in the environment of a lab that this process starts: the pid of this process
-LOOK_EVERY_S = 0.2
-
-
-def with_parent(**more: str) -> dict[str, str]:
-    """Return the environment of another lab, which then ends with this process, however this one ends."""
-    return os.environ | {PARENT: str(os.getpid())} | more
 
 
 def end_with_lab() -> None:
@@ -141,33 +131,12 @@ def end_with_lab() -> None:
 
     The kernel's signal at the death of a parent would not do: it comes at the end of the thread that started this process.
     """
-    if (parent := os.environ.pop(PARENT, "")).isdigit():  # popped: the processes below this one have another parent
-        threading.Thread(target=_watch, args=(int(parent),), name="parent", daemon=True).start()
+    parent = os.environ.pop(PARENT, "")  # popped: the processes below this one have another parent
 
+    def watch() -> None:
+        while str(os.getppid()) == parent:
+            time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGKILL)
 
-def _watch(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(LOOK_EVERY_S)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def forked(target: Callable[..., object], *about: Any) -> tuple[ForkProcess, Connection]:
-    """Start a process that calls ``target(*about, pipe)``. Return it, and this end of its pipe. Raises Interrupted.
-
-    Ctrl-C reaches only this process, which decides: the other one ends at its SIGTERM, or with this one.
-    """
-    near, far = FORK.Pipe()
-    process = FORK.Process(target=_work, args=(target, about, far), daemon=True)
-    with signals_held() as raise_if_one_came:  # Python drops what a signal raises in the functions that it calls at a fork
-        process.start()
-        far.close()
-        raise_if_one_came()
-    return process, near
-
-
-def _work(target: Callable[..., object], about: tuple[Any, ...], pipe: Connection) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    end_with_parent()
-    if pending() is None:  # else a signal came before this process took it as it should
-        target(*about, pipe)
+    if parent:
+        threading.Thread(target=watch, name="parent", daemon=True).start()

@@ -101,11 +101,11 @@ class LockLab:
 
     def _lab(self, command: str, lock: Any, claims: Iterable[Any], words: list[str]) -> tuple[int, str]:
         """Run the lab, and end it whatever happens here. Return its status and what it printed."""
-        from lab.interrupts import with_parent  # here: in a session that asks nothing of the lab, none of it is loaded
+        from lab.interrupts import PARENT  # here: in a session that asks nothing of the lab, none of it is loaded
 
         names = [getattr(one, "name", one) for one in claims]
         words = [command, self._named(lock), "--out", str(self.out), *(["--claims", " ".join(names)] if names else []), *words]
-        environment = with_parent(PYTHONPATH=os.pathsep.join(filter(None, sys.path)))
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), PARENT: str(os.getpid())}
         with subprocess.Popen(
             [sys.executable, "-m", "lab.cli", *words],
             cwd=self.root,

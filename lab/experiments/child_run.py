@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -14,7 +15,7 @@ from typing import IO, cast
 import msgspec
 
 from lab.errors import ExitStatus, NothingShown
-from lab.interrupts import with_parent
+from lab.interrupts import PARENT
 from lab.judge.judgement import Judgement
 from lab.paths import INSTALLED
 
@@ -35,7 +36,7 @@ class Worker:
         self._process = subprocess.Popen(
             [*LAB, "worker"],
             text=True,
-            env=with_parent(),
+            env=os.environ | {PARENT: str(os.getpid())},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -23,7 +23,7 @@ from lab.explore.decision import Decision, Explorer, SearchOutcome, Undecided
 from lab.explore.questions import Question
 from lab.explore.search.search import Broken, Searched
 from lab.explore.store.real_redis import RealRedis
-from lab.interrupts import forked
+from lab.servers.forked import forked
 from lab.servers.server import Server
 
 MOST_WORKERS = 2

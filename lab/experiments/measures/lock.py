@@ -24,10 +24,10 @@ from app.stores import lock_store
 from lab.errors import BadInput, choose_from
 from lab.experiments.meter import Meter
 from lab.experiments.result import Point
-from lab.interrupts import forked
 from lab.scenario import reader
 from lab.scenario.stages import find_stage
 from lab.servers import process
+from lab.servers.forked import forked
 from lab.servers.stores import store_servers
 from lab.servers.supervisor import Supervisor
 
