@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLACK, MARKERS = "#222222", "os^Dv"
-PANEL_IN, ROW_IN = 3.0, 0.34  # of a panel with an axis, and of a row
+PANEL_IN, DOT_IN = 3.0, 0.15  # of a panel with an axis, and of a dot in a row
 
 
 def write(result: Measurement, into: Path) -> list[Path]:
@@ -50,14 +50,14 @@ def draw(result: Measurement, experiment: Experiment, path: Path, language: Lang
     def drawn() -> Figure:
         day = result.about["measured_utc"][:10]
         conditions = text("experiment", "conditions", language, 1, conditions=result.about["conditions"], day=day)
-        panel_in = PANEL_IN if experiment.has_axis else 1.1 + ROW_IN * len(stages)
+        panel_in = PANEL_IN if experiment.has_axis else 1.1 + DOT_IN * len(stages) * len(experiment.values)
         figure = chart.headed(finding(result, experiment, language), conditions, panel_in * len(experiment.panels))
         panels = figure.subplots(len(experiment.panels), 1, sharex=experiment.has_axis, squeeze=False)[:, 0]
         for axes, names in zip(panels, experiment.panels, strict=True):
             label = text("figure", names[0], language, against=experiment.against)
             for number, stage in enumerate(stages):
                 here = [spot for spot in found if spot.stage == stage]
-                (_line if experiment.has_axis else _row)(axes, number, here, names, language)
+                (_line if experiment.has_axis else _row)(axes, number, here, names, shelf.texts(experiment.values), language)
             if experiment.has_axis:
                 if experiment.expected and names is experiment.panels[0]:
                     expected = experiment.words(language).expected
@@ -66,7 +66,7 @@ def draw(result: Measurement, experiment: Experiment, path: Path, language: Lang
                 axes.set_yscale("log") if names[0] in experiment.log and is_drawn else axes.set_ylim(bottom=0)
                 axes.set_ylabel(label if len(names) == 1 else "")
             else:
-                axes.set_xscale("log") if names[0] in experiment.log else axes.set_xlim(left=0)
+                axes.set_xscale("log") if names[0] in experiment.log else axes.set_xlim(0, axes.get_xlim()[1] * 1.1)
                 axes.set_yticks(range(len(stages)), stages)
                 axes.set_ylim(len(stages) - 0.4, -0.6)
                 axes.set_xlabel(label)
@@ -93,7 +93,7 @@ def _finish(axes: Axes, axis: Any, figure: str) -> None:
     axes.legend(named.values(), named.keys(), loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def _line(axes: Axes, number: int, found: Sequence[Spot], figures: Sequence[str], language: Language) -> None:
+def _line(axes: Axes, number: int, found: Sequence[Spot], figures: Sequence[str], _: Sequence[str], language: Language) -> None:
     """Draw figures of a stage over the values, and crosses for points that are not averaged."""
     look: dict[str, Any] = {
         "color": chart.LINES[number % len(chart.LINES)],
@@ -111,11 +111,12 @@ def _line(axes: Axes, number: int, found: Sequence[Spot], figures: Sequence[str]
         axes.annotate(point.verdict, place, xytext=(6, 5), textcoords="offset points", fontsize=9, color=BLACK)
 
 
-def _row(axes: Axes, number: int, found: Sequence[Spot], figures: Sequence[str], _: Language) -> None:
+def _row(axes: Axes, number: int, found: Sequence[Spot], figures: Sequence[str], values: Sequence[str], _: Language) -> None:
     """Draw a figure of a stage as a row: a dot for each value."""
-    for place, spot in enumerate(found):
+    for spot in found:
+        place = values.index(spot.value)
         if one := spot.figures.get(figures[0]):
-            row = number + 0.6 * ((place + 0.5) / len(found) - 0.5)
+            row = number + 0.6 * ((place + 0.5) / len(values) - 0.5)
             look: dict[str, Any] = {"color": chart.LINES[place % len(chart.LINES)], "marker": MARKERS[place % len(MARKERS)]}
             axes.errorbar([one.value], [row], xerr=_bars([one]), linestyle="none", label=spot.value, **look)
             words = {"xytext": (7, 0), "textcoords": "offset points", "va": "center", "fontsize": 9}

@@ -17,6 +17,7 @@ from lab.interrupts import unless_interrupted
 from lab.load.locust import LOCUST, environment, prepare
 from lab.paths import LOCUSTFILES
 from lab.prerequisites import program
+from lab.scenario.scenario import Scenario
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import cluster
 from lab.servers.process import last_words
@@ -24,8 +25,8 @@ from lab.servers.supervisor import Supervisor, supervised
 
 WRK, NO_RECORD, NO_JOURNALS, NO_COUNTING = "wrk", "without recording", "without journals", "without counting"
 UNCOUNTED = Path(__file__).parents[1] / "uncounted"  # copies of stages whose commands nobody counts
+LONGEST_S = 180.0  # that Locust may take for its requests
 POST = 'wrk.method = "POST"\n'
-MANY = 10_000_000  # requests: the time ends the load
 
 
 class LoadMeter(RunMeter):
@@ -34,7 +35,7 @@ class LoadMeter(RunMeter):
     def conditions(self, stage: str, value: str) -> str:
         if value == WRK:
             program("wrk")
-        return super().conditions(self._served(stage, value), value)
+        return f"{super().conditions(self._served(stage, value), value)} of Locust, or {self.experiment.for_s:g} s of wrk"
 
     def point(self, stage: str, value: str, repeat: int) -> Point:
         served = find_stage(self._served(stage, value))
@@ -44,7 +45,7 @@ class LoadMeter(RunMeter):
             prepare(supervisor)
             with cluster(supervisor, served, scenario, "load", folder, journals=value != NO_JOURNALS) as system:
                 used, argv = Used(supervisor.pid, system), _wrk if value == WRK else _locust
-                words = argv(system.address, folder, scenario.users, self.experiment.for_s)
+                words = argv(system.address, folder, scenario, self.experiment.for_s)
                 words += [] if value in (WRK, NO_RECORD) else ["--record", str(folder / "requests.jsonl")]
                 requests, per_s = _driven(supervisor, words, folder, self.experiment.for_s)
                 used.end()
@@ -52,18 +53,23 @@ class LoadMeter(RunMeter):
         return Point(stage=stage, value=value, repeat=repeat, figures={one: figures[one] for one in self.experiment.figures})
 
     def _served(self, stage: str, value: str) -> str:
-        return str(UNCOUNTED / f"{stage}.py") if value == NO_COUNTING else stage
+        return str(UNCOUNTED / f"{stage}_uncounted.py") if value == NO_COUNTING else stage
 
 
-def _wrk(address: str, folder: Path, users: int, for_s: float) -> list[str]:
+def _wrk(address: str, folder: Path, scenario: Scenario, for_s: float) -> list[str]:
     (folder / "post.lua").write_text(POST, encoding="utf-8")
     url = f"http://{address}/increment"
-    return [program("wrk"), "-t1", f"-c{users}", f"-d{for_s:g}s", "-s", str(folder / "post.lua"), url]
+    return [program("wrk"), "-t1", f"-c{scenario.users}", f"-d{for_s:g}s", "-s", str(folder / "post.lua"), url]
 
 
-def _locust(address: str, _: Path, users: int, for_s: float) -> list[str]:
-    options = {"locustfile": LOCUSTFILES / "rush.py", "host": f"http://{address}", "users": users, "spawn-rate": users}
-    options |= {"requests": MANY, "run-time": f"{for_s:g}s", "loglevel": "ERROR"}
+def _locust(address: str, _: Path, scenario: Scenario, _for_s: float) -> list[str]:
+    options = {
+        "locustfile": LOCUSTFILES / "rush.py",
+        "host": f"http://{address}",
+        "users": scenario.users,
+        "spawn-rate": scenario.users,
+    }
+    options |= {"requests": scenario.requests, "loglevel": "ERROR"}  # not a time: a forked gevent counts it from its import
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     return [sys.executable, "-m", "locust", "--headless", "--json", *words]
 
@@ -72,7 +78,7 @@ def _driven(supervisor: Supervisor, argv: list[str], folder: Path, for_s: float)
     """Run a load generator to its end. Return how many requests were answered, and how many a second. Raises NothingShown."""
     log, is_wrk = folder / "load.log", argv[0].endswith(WRK)
     pid = supervisor.start(argv, environment(), LOCUSTFILES.parent, log, None if is_wrk else LOCUST)
-    until_s = time.monotonic() + 3 * for_s + 30
+    until_s = time.monotonic() + for_s + LONGEST_S
     while supervisor.exit_of(pid) is None and time.monotonic() < until_s:
         unless_interrupted()
         time.sleep(0.05)
@@ -80,8 +86,9 @@ def _driven(supervisor: Supervisor, argv: list[str], folder: Path, for_s: float)
     if is_wrk and "Non-2xx" not in said and (found := re.search(r"(\d+) requests in ([\d.]+)s", said)):
         return int(found[1]), int(found[1]) / float(found[2])
     if not is_wrk and "[" in said:
-        (total,) = json.loads(said[said.index("[") : said.rindex("]") + 1])
-        if not total["num_failures"]:
+        for total in json.loads(said[said.index("[") : said.rindex("]") + 1]):
+            if total["num_failures"]:
+                break
             requests = total["num_requests"]
             return requests, requests / (total["last_request_timestamp"] - total["start_time"])
     raise NothingShown(f"{Path(argv[0]).name} did not get a good answer to each request:\n{last_words(log)}")

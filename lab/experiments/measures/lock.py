@@ -9,6 +9,7 @@ import contextlib
 import time
 from array import array
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -56,11 +57,12 @@ class RedisPy:
             return work(Grant(""))
 
 
+@dataclass
 class LockMeter(Meter):
     """Measures a window of a lock. The servers of a store are started once."""
 
-    def __post_init__(self) -> None:
-        self._up: dict[str, Up] = {}
+    # the stores that are up, by name
+    up: dict[str, Up] = field(default_factory=dict)
 
     def conditions(self, stage: str, value: str) -> str:
         choose_from("value", value, SITUATIONS, "--values")
@@ -72,7 +74,7 @@ class LockMeter(Meter):
         clients, is_one_key, work_ms = SITUATIONS[value]
         found = None if stage == REDIS_PY else find_stage(stage)
         name = found.store or "redis" if found else "redis"
-        settings, count = self._up[name] if name in self._up else self._started(name)
+        settings, count = self.up[name] if name in self.up else self._started(name)
 
         def make(store: Any, key: str) -> Lock:
             return found.lock(store, key, found.ttl_ms or 0, WAIT_MS, RETRY_MS) if found else RedisPy(store, key)
@@ -103,8 +105,8 @@ class LockMeter(Meter):
         programs = shelf.programs(reader.load("rush"))
         servers = [one.wait() for one in [process.start(one, supervisor, folder) for one in programs]]
         settings = Settings.read({}, run="experiment", **{f"{name}_url": shelf.url(servers)})
-        self._up[name] = settings, lambda: sum(shelf.commands(servers).values())
-        return self._up[name]
+        self.up[name] = settings, lambda: sum(shelf.commands(servers).values())
+        return self.up[name]
 
 
 def _compete(lock_of: Callable[[int], Callable[[], Lock]], number: int, work_s: float, for_s: float, pipe: Connection) -> None:

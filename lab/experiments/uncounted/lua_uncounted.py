@@ -1,6 +1,6 @@
 """The lock of the stage lua over connections that nobody counts."""
 
-from app.lock import Stage
+from app.lock import Stage, claims
 from app.locks import lua
 from app.stores.redis_connection import uncounted
 
@@ -10,4 +10,4 @@ class Lock(lua.Lock):
         super().__init__(store.plain(redis_connect_func=uncounted), *about)
 
 
-STAGE = Stage(lock=Lock, store="redis", ttl_ms=lua.STAGE.ttl_ms, gains="exclusive")
+STAGE = Stage(lock=Lock, store="redis", ttl_ms=lua.STAGE.ttl_ms, claims=claims("exclusive"))
