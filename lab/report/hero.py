@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lab.language import Language
 from lab.report import reference
 from lab.report.chart import HARMS, PAPERS, Mark
-from lab.report.matrix_layout import Marks, marks
+from lab.report.matrix_layout import Marks, completed, marks
 from lab.report.matrix_picture import legend, write
 from lab.report.run_data import Result
 from lab.report.site import HEROES
@@ -58,7 +58,7 @@ class Rung(NamedTuple):
 
 def rungs() -> list[Rung]:
     """Return the rows of the picture, from the reference. A rung that no ladder has run yet is left out."""
-    known = marks(reference.cells())
+    known = marks(completed(reference.cells()))
     return [rung(reference.of_stage(name), known) for name in RUNGS if reference.has_run(name)]
 
 
