@@ -3,6 +3,7 @@
 import pytest
 
 from app.journal import GaveUp
+from lab.evidence.fault_record import Effect, FaultRecord
 from tests.builders import MS, found
 
 
@@ -41,3 +42,16 @@ def test_try_that_is_ready_to_wait(wait_ms, guilty, made):
         left(made, f"left-{number}", 10, 510, "replica-2")
 
     assert bool(found(made.analyse(final=1, wait_ms=wait_ms, tests="answers_a_try_at_once"))) == guilty
+
+
+@pytest.mark.parametrize("effect", [Effect.CLOCKS_JUMP, Effect.CLOCKS_BACK, Effect.SERVERS_RESTART])
+@pytest.mark.parametrize(("done_ms", "is_danger"), [(140, True), (160, False)])
+def test_lease_that_a_fault_met_late(effect, done_ms, is_danger, made):
+    """A fault that ends or prolongs a lease after half of it is no danger: the lease may have ended before."""
+    made.increment("a", 0, 0, at=(0, 1, 280, 281)).increment("b", 0, 1, at=(170, 284, 286, 287))
+    times = {"injected_ns": done_ms * MS, "done_ns": done_ms * MS, "recovered_ns": 290 * MS}
+    made.line("faults.jsonl", FaultRecord("one-1", "replica-1", 1, "a", 0, **times, clocks_moved=3, effect=effect))
+
+    measures = made.analyse(final=2, ttl_ms=300).measures
+
+    assert (measures["clocks_moved"], measures["asked_during_fault"]) == ((3, 1) if is_danger else (0, 0))
