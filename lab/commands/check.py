@@ -9,15 +9,11 @@ from pathlib import Path
 import msgspec
 from rich.markup import escape
 
-from app.locks import stages
 from lab.evidence import run_folder
-from lab.evidence.run_record import RunRecord
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
 from lab.report.terminal import summarise, terminal, where_to_look
-from lab.scenario import reader as scenarios
 
-CHANGED = "It was changed, or is of another version."
 FIGURES = (
     "verdict",
     "claim",
@@ -39,7 +35,7 @@ def check_again(name: str, as_json: bool) -> int:
     judgement, findings = judge_again(folder)
     if findings.losses_unwritten:
         sys.stderr.write(f"note: nothing was written: {findings.losses_unwritten}\n")
-    notices = [*disagreements(folder, judgement), *differences_from_this_lab(run_folder.load(folder))]
+    notices = [*disagreements(folder, judgement)]
     if as_json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(judgement), indent=1).decode() + "\n")
         sys.stderr.writelines(f"{notice}\n" for notice in notices)
@@ -59,22 +55,10 @@ def disagreements(folder: Path, judgement: Judgement) -> Iterator[str]:
     except msgspec.MsgspecError as error:
         yield f"verdict.json disagrees: {error}. It was changed, or another judge wrote it."
         return
-    except OSError:
-        return  # the reason of the verdict has it
+    except OSError as error:
+        yield f"verdict.json cannot be read: {error.strerror}."
+        return
     pairs = [(name, getattr(kept, name), getattr(judgement, name)) for name in Judgement.__struct_fields__]
     differ = [(name, f"{name} {before} (now {now})") for name, before, now in pairs if before != now]
     if shown := [text if name in FIGURES else f"another {name}" for name, text in differ]:
         yield f"verdict.json disagrees: it has {', '.join(shown)}. It was changed, or another judge wrote it."
-
-
-def differences_from_this_lab(record: RunRecord) -> Iterator[str]:
-    """Yield claims in ``run.json`` that differ from today's stage and scenario of the same name."""
-    name, tested = record.stage["name"], record.scenario["tests"]
-    if name in stages():
-        here, there = {claim.name for claim in stages()[name].claims}, {*record.stage["claims"]}
-        if here - there:
-            yield f"The stage {name} claims {', '.join(sorted(here - there))} in this lab, and not in run.json. {CHANGED}"
-        if there - here:
-            yield f"The stage {name} claims {', '.join(sorted(there - here))} only in run.json. {CHANGED}"
-    if record.scenario["name"] in scenarios.names() and (own := scenarios.load(record.scenario["name"]).tests.name) != tested:
-        yield f"The scenario {record.scenario['name']} tests {own} in this lab, and {tested} in run.json. {CHANGED}"

@@ -14,8 +14,6 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from lab.errors import in_short
-
 SCHEMA = 1  # of run.json
 Natural = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
 Time = Annotated[float, msgspec.Meta(ge=0, le=10**15)]
@@ -105,8 +103,6 @@ class FileFacts(msgspec.Struct, frozen=True):
 
     # of all bytes, in hexadecimal
     sha256: str
-    # how many bytes; 0 in the record of an older lab
-    size: int = 0
 
 
 class RunRecord(msgspec.Struct, kw_only=True):
@@ -185,15 +181,10 @@ class DamageKind(StrEnum):
     """What is wrong with a file. The value is the code in ``verdict.json``, and the name of its words."""
 
     MISSING = "missing"
-    ADDED = "added"
+    # it is not the file that the run wrote
     CHANGED = "changed"
-    OTHER_SIZE = "other_size"
-    UNREADABLE = "unreadable"
     UNREADABLE_LINES = "unreadable_lines"
-    # of run.json and verdict.json
-    NO_INVENTORY = "no_inventory"
-    NO_SEAL = "no_seal"
-    CHANGED_SINCE_JUDGED = "changed_since_judged"
+    # of run.json
     UNKNOWN_CLAIM = "unknown_claim"
     # of faults.jsonl: a replica has a note of a fault, and the lab has no record of it
     FAULT_NOT_RECORDED = "fault_not_recorded"
@@ -205,10 +196,9 @@ class Damage(NamedTuple):
     # the file's path in the run folder
     file: str
     kind: DamageKind
-    # how many lines, or bytes, and how many bytes there were when the run ended
+    # how many lines
     n: int = 0
-    of: int = 0
-    # the first line, the error, or the name that it is about
+    # the first line, or the name that it is about
     detail: str = ""
 
 
@@ -239,33 +229,27 @@ def inventory(folder: Path) -> dict[str, FileFacts]:
 
 
 def changes(folder: Path, files: Mapping[str, FileFacts]) -> Iterator[Damage]:
-    """Yield what has changed since the run ended. files: the inventory; without one, nothing is known."""
+    """Yield each file that is not as the run wrote it. files: the inventory."""
     present = _present(folder)
-    for name, facts in files.items():
-        found = _changed(name, folder / name, facts) if name in present else Damage(name, DamageKind.MISSING)
-        if found is not None:
-            yield found
-    for name in present if files else ():
-        if name not in files:
-            yield Damage(name, DamageKind.ADDED)
+    for name in sorted({*files, *present}):
+        if name not in present:
+            yield Damage(name, DamageKind.MISSING)
+        elif not _is_same(folder / name, files.get(name)):
+            yield Damage(name, DamageKind.CHANGED)
 
 
 def _present(folder: Path) -> list[str]:
-    """Return the paths of what has the name of a file of evidence, whatever it is."""
-    return sorted(str(path.relative_to(folder)) for pattern in PATTERNS for path in folder.glob(pattern))
+    """Return the paths of the files that have the name of a file of evidence."""
+    return sorted(str(path.relative_to(folder)) for pattern in PATTERNS for path in folder.glob(pattern) if path.is_file())
 
 
-def _changed(name: str, path: Path, before: FileFacts) -> Damage | None:
-    """Return how a file differs from what it was; None if it does not."""
+def _is_same(path: Path, before: FileFacts | None) -> bool:
     try:
-        size = path.stat().st_size
-        if size != before.size and before.size:
-            return Damage(name, DamageKind.OTHER_SIZE, size, before.size)
-        return None if _facts(path).sha256 == before.sha256 else Damage(name, DamageKind.CHANGED)
-    except OSError as error:
-        return Damage(name, DamageKind.UNREADABLE, detail=error.strerror or in_short(error))
+        return _facts(path) == before
+    except OSError:
+        return False
 
 
 def _facts(path: Path) -> FileFacts:
     with path.open("rb") as file:
-        return FileFacts(hashlib.file_digest(file, "sha256").hexdigest(), path.stat().st_size)
+        return FileFacts(hashlib.file_digest(file, "sha256").hexdigest())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
@@ -11,8 +9,6 @@ import msgspec
 
 from lab.errors import ExitStatus
 from lab.evidence.loss import Loss, Mechanism
-from lab.evidence.run_folder import RUN
-from lab.evidence.run_record import Damage, DamageKind
 from lab.judge.fact import (
     Fact,
     FreedEarly,
@@ -30,42 +26,6 @@ from lab.judge.fact import (
 from lab.judge.faults import FaultOutcome
 
 VERDICT = "verdict.json"
-
-
-class Seal(msgspec.Struct, frozen=True):
-    """What binds ``verdict.json`` to ``run.json``: what that file was when the run was judged.
-
-    A verdict follows from the evidence and from the figures of ``run.json``: a lease that is a little shorter excuses every loss.
-    So a run whose two files do not agree proves nothing. This finds what was edited in one place. A stranger who
-    rewrites all files makes another run.
-    """
-
-    # of all bytes of run.json, in hexadecimal
-    run_sha256: str
-
-
-class _Sealed(msgspec.Struct):
-    """The part of ``verdict.json`` that a new judgement needs: all else follows from the evidence."""
-
-    seal: Seal | None = None
-
-
-def kept_seal(folder: Path) -> Seal | None:
-    """Return the seal in ``verdict.json``; None where it has none. Raises OSError or msgspec's errors."""
-    return msgspec.json.decode((folder / VERDICT).read_bytes(), type=_Sealed).seal
-
-
-def seal_of(folder: Path) -> Seal:
-    """Return the seal of a run that was just made. Raises OSError."""
-    return Seal(hashlib.sha256((folder / RUN).read_bytes()).hexdigest())
-
-
-def differences(folder: Path, kept: Seal | None) -> Iterator[Damage]:
-    """Yield how ``run.json`` differs from what it was when the run was judged. kept: the seal in ``verdict.json``."""
-    if kept is None:
-        yield Damage(VERDICT, DamageKind.NO_SEAL)
-    elif seal_of(folder) != kept:
-        yield Damage(RUN, DamageKind.CHANGED_SINCE_JUDGED)
 
 
 Evidence = (
@@ -195,8 +155,6 @@ class Judgement(msgspec.Struct, kw_only=True):
     replicas: int = 0
     # how many machines stamped the history; with more than one, the judge compares no stamps
     clocks: int = 1
-    # which run.json was judged; None in the verdict of an older lab
-    seal: Seal | None = None
 
     @property
     def exit_status(self) -> int:

@@ -21,8 +21,6 @@ from array import array
 from collections.abc import Container, Iterator
 from pathlib import Path
 
-import msgspec
-
 from app.lock import Claim
 from lab.evidence import run_folder
 from lab.evidence.history import FAULTS, KEY_EVENTS, History, Outcome, journal_of
@@ -33,7 +31,7 @@ from lab.judge import run_facts
 from lab.judge.analysis import WITHOUT_CLOCK, analyse, analyse_without_clock
 from lab.judge.fact import Code, Fact, Repeated, TwoInside
 from lab.judge.findings import Findings
-from lab.judge.judgement import VERDICT, Evidence, Judgement, Measure, Seal, Verdict, Violation, differences, kept_seal, seal_of
+from lab.judge.judgement import Evidence, Judgement, Measure, Verdict, Violation
 from lab.judge.losses import net_losses
 from lab.judge.promises import FREED, IN_TIME, PROMISES
 from lab.judge.run_facts import REPORTS_KEYS
@@ -49,30 +47,19 @@ def judge(folder: Path) -> tuple[Judgement, Findings]:
     Writes no other file. Where that file cannot be written, the run is judged all the same: ``Findings.losses_unwritten`` has
     the reason.
     """
-    record = run_folder.load(folder)
-    return _judge(folder, record, list(changes(folder, record.files)), seal_of(folder))
+    return _judge(folder, run_folder.load(folder), [])
 
 
 def judge_again(folder: Path) -> tuple[Judgement, Findings]:
     """Judge a run folder that may come from anywhere, as ``judge`` does.
 
-    It must be whole: its files are those of the inventory in ``run.json``, and ``run.json`` is the one that ``verdict.json``
-    names. A file that is not the one that the run wrote is not read. The seal stays that of the first verdict.
+    A file that is not the one in the inventory of ``run.json`` is not read.
     """
     record = run_folder.load(folder)
-    damage = list(changes(folder, record.files)) if record.files else [Damage(RUN, DamageKind.NO_INVENTORY)]
-    kept = None
-    try:
-        kept = kept_seal(folder)
-        damage += differences(folder, kept)
-    except FileNotFoundError:
-        damage.append(Damage(VERDICT, DamageKind.MISSING))
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        damage.append(Damage(VERDICT, DamageKind.UNREADABLE, detail=getattr(error, "strerror", "") or str(error)))
-    return _judge(folder, record, damage, kept)
+    return _judge(folder, record, list(changes(folder, record.files)))
 
 
-def _judge(folder: Path, record: RunRecord, damage: list[Damage], kept: Seal | None) -> tuple[Judgement, Findings]:
+def _judge(folder: Path, record: RunRecord, damage: list[Damage]) -> tuple[Judgement, Findings]:
     """Judge what is whole. damage: what is known before the evidence is read; its files are left out."""
     left_out = frozenset(one.file for one in damage)
     with contextlib.closing(LossFile(folder)) as losses:
@@ -82,9 +69,7 @@ def _judge(folder: Path, record: RunRecord, damage: list[Damage], kept: Seal | N
     findings.left_out = left_out
     findings.damage += [*damage, *missing(folder, record, findings)]
     findings.losses_unwritten = losses.failure
-    judgement = weigh(record, findings)
-    judgement.seal = kept
-    return judgement, findings
+    return weigh(record, findings), findings
 
 
 def weigh(record: RunRecord, findings: Findings) -> Judgement:
@@ -272,7 +257,7 @@ NAMED = 3  # keys in a fact
 
 def damages(findings: Findings) -> list[Fact]:
     """Return what is wrong with the files of the evidence."""
-    return [Fact(Code.DAMAGED, one.n, one.of, file=one.file, name=one.kind, detail=one.detail) for one in findings.damage]
+    return [Fact(Code.DAMAGED, one.n, file=one.file, name=one.kind, detail=one.detail) for one in findings.damage]
 
 
 def doubts(findings: Findings) -> list[Fact]:

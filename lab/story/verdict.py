@@ -47,7 +47,7 @@ def fact(one: Fact, language: Language = ENGLISH) -> str:
     """Return one fact."""
     places = asdict(one) | {"name": one.code, "measure": one.name} | _lists(one, language)
     if one.code is Code.DAMAGED:
-        places["what"] = text("damage", one.name, language, one.n, of=one.of, detail=one.detail)
+        places["what"] = text("damage", one.name, language, one.n, detail=one.detail)
     if one.code is Code.ENDED:
         places["how"] = text("ended", one.name, language, detail=one.detail)
     if one.code is Code.MEASURE_SHORT:
