@@ -1,4 +1,4 @@
-"""The shortest schedules that break claims: run again from an empty server, as files, and as scenarios."""
+"""The shortest schedules that break claims: run again from an empty server, and written as files."""
 
 from __future__ import annotations
 
