@@ -151,8 +151,6 @@ class Findings:
     losses_unwritten: str = ""
     # where the load's record and the journals disagree: the first examples
     mismatches: list[Fact] = field(default_factory=list)
-    # the requests about which they disagree; an empty name stands for requests that are in the journals only
-    doubtful: set[str] = field(default_factory=set)
     # what is missing from the run folder, or cannot be true
     damage: list[Damage] = field(default_factory=list)
     # files that are not what the run wrote: nothing of them was read

@@ -9,16 +9,15 @@ VOID where the danger was never reached, where the two counts disagree (the load
 journals), or where the run was cut short. BROKEN comes before VOID: a proof stays a proof. A violation of another
 claim is reported next to the verdict; if the stage makes that claim, the verdict is BROKEN.
 
-A violation is proved by evidence that is complete, and by lines that the load's record does not contradict. Where the two
-accounts disagree elsewhere, lines still prove what they show: a write that overwrote another write, a request that wrote twice.
-They do not prove what never happened: that no other request got the lock may only mean that it was not journaled.
+A violation is proved by evidence that is complete, and in which the load's record and the journals agree.
 """
 
 from __future__ import annotations
 
 import contextlib
 from array import array
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from app.lock import Claim
@@ -29,9 +28,9 @@ from lab.evidence.run_folder import RUN
 from lab.evidence.run_record import Damage, DamageKind, Ending, RunRecord, changes
 from lab.judge import run_facts
 from lab.judge.analysis import WITHOUT_CLOCK, analyse, analyse_without_clock
-from lab.judge.fact import Code, Fact, Repeated, TwoInside
+from lab.judge.fact import Code, Fact, TwoInside
 from lab.judge.findings import Findings
-from lab.judge.judgement import Evidence, Judgement, Measure, Verdict, Violation
+from lab.judge.judgement import Judgement, Measure, Verdict, Violation
 from lab.judge.losses import net_losses
 from lab.judge.promises import FREED, IN_TIME, PROMISES
 from lab.judge.run_facts import REPORTS_KEYS
@@ -76,14 +75,11 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     """Return the judgement on the findings. A pure function."""
     claim = record.scenario["tests"]
     claimed = claim in record.stage["claims"]
-    found = [
-        one
-        for promise in PROMISES.values()
-        for one in promise.violations(findings, promise.claim.name in record.stage["claims"])
-        if stands(one, findings, record.stage["claims"])
-    ]
+    promised = record.stage["claims"]
+    every = chain.from_iterable(one.violations(findings, one.claim.name in promised) for one in PROMISES.values())
+    found = [] if doubts(findings) else list(every)
     for one in found:
-        one.claimed = one.claim in record.stage["claims"]
+        one.claimed = one.claim in promised
     violations = [one for one in found if not rests_on_the_key(one, findings)]
     needed: dict[str, int] = record.scenario["danger"]
     danger = {name: Measure(needed=least, seen=findings.measures[name]) for name, least in needed.items()}
@@ -220,8 +216,7 @@ def _verdict(
     """Return the verdict, and the reasons that are not in its violations."""
     if any(one.breaks_promise for one in violations) and not record.unwritten:
         # where a file could not be written, nothing is proved by the rest
-        doubtful = [*doubts(findings), *_not_on_record(record, findings)]
-        return Verdict.BROKEN, doubtful if record.ended is Ending.COMPLETE else damages(findings)
+        return Verdict.BROKEN, list(_not_on_record(record, findings)) if record.ended is Ending.COMPLETE else []
     if void := [*_void_reasons(record, findings), *unproved]:
         return Verdict.VOID, void
     if any(violation.claim == claim for violation in violations):
@@ -249,50 +244,13 @@ def _outlasted_by_renewals(findings: Findings, claim: str) -> bool:
     return claim in about_leases and findings.renewals > 0 and findings.measures["outlasted_ttl"] > 0
 
 
-# Who promises both has no excuse in a theft: then it does not matter that the lines of the thief may be gone.
-NO_THEFTS = (Claim.releases_only_its_own.name, Claim.releases_atomically.name)
-
 NAMED = 3  # keys in a fact
 
 
-def damages(findings: Findings) -> list[Fact]:
-    """Return what is wrong with the files of the evidence."""
-    return [Fact(Code.DAMAGED, one.n, file=one.file, name=one.kind, detail=one.detail) for one in findings.damage]
-
-
 def doubts(findings: Findings) -> list[Fact]:
-    """Return all that makes the evidence doubtful."""
-    return [*damages(findings), *findings.mismatches, *filter(None, [findings.account.disagreement])]
-
-
-def stands(violation: Violation, findings: Findings, claims: Container[str]) -> bool:
-    """Return whether a violation is proved by evidence that nothing contradicts. claims: what the stage promises."""
-    if findings.damage:
-        return False
-    if not findings.mismatches and not findings.account.disagreement:
-        return True
-    shown = [one for one in violation.evidence if _shows(one, findings)]
-    if any(isinstance(one, Loss | TwoInside) for one in shown):
-        may_be_theft = findings.run.has_store and findings.mismatches
-        return not may_be_theft or all(claim in claims for claim in NO_THEFTS)
-    if any(isinstance(one, Loss | TwoInside | Repeated) for one in violation.evidence):
-        return bool(shown)
-    return not findings.mismatches
-
-
-def _shows(evidence: Evidence, findings: Findings) -> bool:
-    """Return whether a conflict or a repetition was shown, and the load's record agrees with it."""
-    match evidence:
-        case Loss():
-            grants = evidence.culprit, evidence.victim
-            return all(grant is not None and grant.request not in findings.doubtful for grant in grants)
-        case TwoInside():
-            both = evidence.elder, evidence.younger
-            known = all(grant.releasing_ns for grant in both) or not findings.mismatches  # a release may be missing
-            return known and not any(grant.request in findings.doubtful for grant in both)
-        case Repeated():
-            return evidence.request not in findings.doubtful
-    return False
+    """Return all that makes the evidence doubtful: damaged files, and accounts that disagree."""
+    damages = [Fact(Code.DAMAGED, one.n, file=one.file, name=one.kind, detail=one.detail) for one in findings.damage]
+    return [*damages, *findings.mismatches, *filter(None, [findings.account.disagreement])]
 
 
 def rests_on_the_key(violation: Violation, findings: Findings) -> bool:

@@ -206,7 +206,6 @@ class Witnesses:
     def _mismatch(self, code: Code, request: Request | None, n: int = 0, **more: Any) -> None:
         """Take note of what the two accounts say otherwise of a request; None of requests that the load has not on record."""
         findings, name, replica = self.findings, request.id if request else "", request.replica if request else ""
-        findings.doubtful.add(name)
         if len(findings.mismatches) < EXAMPLES:
             findings.mismatches.append(Fact(code, n, request=name, replica=replica, **more))
 
