@@ -1,6 +1,5 @@
 """Compared runs have different labels, and the runs of a ladder have a page."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -9,11 +8,10 @@ from lab.evidence import run_folder
 from lab.evidence.run_folder import save
 from lab.judge.verdict import judge
 from lab.report import run_data
-from lab.report.comparison import differing, report_many, with_labels
+from lab.report.comparison import differing, with_labels
 from lab.report.run_data import Result
 from lab.report.run_page import keep
 from tests.builders import made_run
-from tests.pages import assert_self_contained
 
 BEGAN = "2026-01-01T00:00:00.000+00:00"
 
@@ -45,13 +43,8 @@ def results(*folders: Path) -> list[Result]:
     ("one", "other", "labels"),
     [
         ({"stage": "a"}, {"stage": "b"}, ["a", "b"]),
-        ({"ttl_ms": 300}, {"ttl_ms": 900}, ["mine, TTL 300 ms", "mine, TTL 900 ms"]),
         ({"ttl_ms": 300}, {"ttl_ms": None}, ["mine, TTL 300 ms", "mine, no TTL"]),
-        ({"users": 1}, {"users": 20}, ["mine, 1 user", "mine, 20 users"]),
         ({"replicas": 3}, {"replicas": 1}, ["mine", "mine, 1 replica"]),
-        ({"name": "rush"}, {"name": "convoy"}, ["mine, rush", "mine, convoy"]),
-        ({"rate": 100.0}, {"rate": None}, ["mine, no users, 100.0 arrivals/s", "mine, 2 users, no rate"]),
-        ({"work_ms": 1, "seed": 1}, {"work_ms": 2, "seed": 7}, ["mine, work 1 ms, seed 1", "mine, work 2 ms, seed 7"]),
         ({}, {"began": "2026-01-01T00:05:00.000+00:00"}, ["mine, 00:00:00", "mine, 00:05:00"]),
         ({}, {"began": "2026-01-02T00:00:00.000+00:00"}, ["mine, 2026-01-01 00:00:00", "mine, 2026-01-02 00:00:00"]),
         ({}, {}, ["mine, 20260101T000000.000Z-rush-mine-1", "mine, 20260102T000000.000Z-rush-mine-2"]),
@@ -72,17 +65,3 @@ def test_labels_of_three_runs(runs):
     assert labels[2] == "mine, TTL 900 ms"
     assert len(set(labels)) == 3
     assert differing(compared) == ["ttl_ms"]
-
-
-@pytest.mark.whole
-def test_ladder_has_all_its_parts(runs, tmp_path):
-    """The comparison of a ladder is a page with what differs, and the charts that fit."""
-    folders = [made(runs, 1, ttl_ms=300), made(runs, 2, ttl_ms=900)]
-
-    page, _, *pictures = report_many(folders, tmp_path / "out")
-
-    assert [path.name for path in pictures] == ["lost.svg", "lost.zh.svg"]  # the others are of many runs
-    assert_self_contained(page)
-    (row,) = re.findall(r"<tr><td>mine, TTL 900 ms</td>.*?</tr>", page.read_text(encoding="utf-8"), re.DOTALL)
-    cells = re.findall(r"<td.*?>(.*?)</td>", row)
-    assert (cells[1], cells[-1]) == ("900", "<code>20260102T000000.000Z-rush-mine-2</code>")

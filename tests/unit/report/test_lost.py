@@ -1,12 +1,10 @@
 """The picture of lost increments: what each bar says, and what the title states."""
 
 import msgspec
-import pytest
 
 from lab.judge.judgement import Verdict
 from lab.report import reference
-from lab.report.charts import lost
-from lab.report.charts.lost import COLOURS, finding, ordered
+from lab.report.charts.lost import finding, ordered
 from lab.story.say import text
 
 
@@ -37,20 +35,3 @@ def test_title_names_the_worst_run():
         proven = {row.judgement.stage for row in ordered(results) if row.shows}
         sound = len(proven) - any(row.lost for row in ordered(results) if row.shows)
         assert finding(ordered(results)) == text("lost", kind, n=len(proven) or 1, of=5000, sound=sound, **figures)
-
-
-@pytest.mark.whole
-def test_bar_is_as_long_as_its_parts():
-    """A bar of a stage that lost has the colour of each part, in the proportion of the numbers."""
-    from matplotlib.colors import to_rgba
-    from matplotlib.figure import Figure
-
-    result = reference.of_stage("mysql_upsert")
-    axes = Figure(figsize=(9.6, lost.height([result]))).add_subplot()
-    lost.draw(axes, [result])
-
-    whole, *parts = [bar for bar in axes.patches if bar.get_width() > 0][-4:]
-    colours = [COLOURS[name] for name in ("counted", "lost", "refused")]
-
-    assert [bar.get_facecolor() for bar in parts] == [to_rgba(colour) for colour in colours]
-    assert [round(5000 * bar.get_width() / whole.get_width()) for bar in parts] == [1415, 3539, 46]

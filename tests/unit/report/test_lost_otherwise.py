@@ -1,53 +1,23 @@
 """A promise that was kept next to losses by another cause says so, and looks different, wherever it is shown."""
 
-import io
-import json
 import shutil
 
 import msgspec
 import pytest
-from rich.console import Console
 
-from lab.evidence.loss import Mechanism
 from lab.evidence.run_folder import save
 from lab.experiments.matrix_round import count
-from lab.judge.judgement import Verdict
-from lab.judge.verdict import weigh
 from lab.report import matrix_page, site
 from lab.report.matrix import Cell, Origin, in_short, lost_otherwise
-from lab.report.terminal import summarise
 from lab.story import say
-from tests.builders import findings_of_ten, record_of_ten
 from tests.kept_runs import folders
 from tests.pages import cells_of, rows_of
 
-LATE = Mechanism.TTL_OVER_IN_WORK
 CELLS = [
     Cell(stage="lua", scenario="rush", claim="exclusive", verdict="KEPT"),
     Cell(stage="uuid", scenario="rush", claim="exclusive", verdict="KEPT", lost=3, run="one", reason="why"),
     Cell(stage="none", scenario="rush", claim="exclusive", verdict="ADMITTED", lost=9),
 ]
-
-
-def kept_next_to_losses(**outcomes):
-    """The judgement of a run that kept its promise and lost three increments by another cause, and its findings."""
-    found = findings_of_ten({LATE: 3})
-    found.outcomes.update(outcomes)
-    judgement = weigh(record_of_ten(["exclusive"], final=7), found)
-    return msgspec.structs.replace(judgement, verdict=Verdict.KEPT, lost=3), found
-
-
-def test_terminal_says_so():
-    """The verdict line has the losses, and the sentence names their cause and who was not served."""
-    judgement, found = kept_next_to_losses(failed=2)
-    out = io.StringIO()
-    summarise(Console(file=out, width=300), judgement, found)
-
-    said = out.getvalue()
-    assert "KEPT, 3 lost otherwise" in said
-    assert f"3 gone: {say.mechanism(LATE)}" in said
-    assert "2 refused" in said
-    assert "destroyed" not in said
 
 
 def test_cells_in_words():
@@ -99,18 +69,3 @@ def test_later_round_shows_what_it_lost():
     count(first, msgspec.structs.replace(first, lost=2, reason="2 increments lost otherwise"))
 
     assert (in_short(first), first.rounds) == ("kept, 2 lost otherwise", {"KEPT": 2})
-
-
-def test_ladder_bar_is_that_of_the_writes(tmp_path):
-    """Where retries wrote again, the bar shows the share of all writes that is in the counter, not only red."""
-    (run,) = folders(tmp_path / "ladder-20990101T000000Z" / "runs", "-setnx_no_else-")
-
-    text = site.write(tmp_path).read_text(encoding="utf-8")
-
-    verdict = json.loads((run / "verdict.json").read_text(encoding="utf-8"))
-    kept = 100 * verdict["final"] / verdict["writes"]
-    assert 0 < kept < 50  # it lost most, and not all
-    assert (
-        f'<span class="kept" style="width: {kept:.2f}%"></span><span class="gone" style="width: {100 - kept:.2f}%"></span>'
-        in text
-    )

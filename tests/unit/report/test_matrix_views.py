@@ -4,10 +4,8 @@ import pytest
 
 from app.locks import stages
 from lab.language import Language
-from lab.paths import REFERENCE
-from lab.report import matrix_page, matrix_picture, reference, site
-from lab.report.chart import DARK, LIGHT, Mark
-from lab.report.html import page as html_page
+from lab.report import matrix_page, reference
+from lab.report.chart import Mark
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, FAMILIES, OTHERS, completed, layout, mark, marks
 from lab.report.statistics import wilson
@@ -99,15 +97,6 @@ def test_untried_is_not_equal():
     assert plan.all_rows == ["rush"]
 
 
-@pytest.mark.parametrize("about", [{"verdict": "KEPT"}, {"verdict": "", "reason": "does not fit"}])
-def test_matrix_of_few_stages_has_no_core(about, tmp_path):
-    """A matrix of one stage outside the core is drawn without one, also where nothing fits the stage."""
-    written = matrix_picture.draw([cell(stage="mysql_insert", **about)], tmp_path, Origin())
-
-    assert [path.name for path in written] == ["index.html", "index.zh.html"]
-    assert matrix_picture.has_core(matrix_views.cells())
-
-
 def test_opened_cell(tmp_path):
     """A cell that is opened has its counts, its command, what all orders decide, and links to what is at hand."""
     run = tmp_path / "runs" / "a-run"
@@ -129,23 +118,6 @@ def test_opened_cell(tmp_path):
     assert (found["orders"], found["options"]) == ("breaks with 1 pause", " --requests 1000")
     pages = ["../runs/a-run/report.html", "../chapters/lua-rush/timeline.svg", "../play/a-level.html?lang=en"]
     assert [href for _, href in found["links"]] == pages
-
-
-def test_page_and_pictures_have_the_same_colours():
-    """The pages take the colours of ``lab/report/chart.py``, on light and on dark paper."""
-    text = html_page("base.html").lower()
-    light, dark = text.split("prefers-color-scheme: dark", 1)
-    for paper, css in ((LIGHT, light), (DARK, dark)):
-        for one, name in {Mark.LOST: "lost", Mark.STUCK: "stuck", Mark.LATE: "late", Mark.HALF: "half"}.items():
-            assert f"--{name}: {paper.ground[one].lower()}" in css, one
-        assert f"--kept-area: {paper.ground[Mark.KEPT].lower()}" in css
-        assert f"--counted: {paper.stays.lower()}" in css
-
-
-def test_site_leads_with_the_first_picture(tmp_path):
-    """The site shows the first picture of the reference, light and dark; without it, nothing."""
-    assert site._heroes(tmp_path, Language.ENGLISH) == []
-    assert all(len(site._heroes(REFERENCE / "pictures", language)) == 2 for language in Language)
 
 
 def test_reasons_are_kept_as_facts():
@@ -192,13 +164,6 @@ def test_page_has_origin_and_rounds(tmp_path):
     assert f'✓<span class="order">{text("matrix_page", "seen_of", seen=3, all=5)}</span>' in html
     assert f'− {text("cell_mark", "lost")}<span class="order">{text("matrix_page", "broken")}</span>' in html
     assert ORIGIN.sentence() in html
-
-
-def test_picture_names_the_newest_commit_alone():
-    """Below the picture of the core stand the month and the newest commit; the list is for the page."""
-    origin = Origin(commit="ccc", started_utc="2026-11-23T20:04:44+00:00", later={"rush": "ddd", "nested": "eee"})
-
-    assert origin.month() == "Measured November 2026, newest commit eee."
 
 
 @every(

@@ -6,10 +6,9 @@ import msgspec
 import pytest
 
 from lab.paths import REFERENCE
-from lab.report import reference, run_data
+from lab.report import run_data
 from lab.report.charts import speeds
-from lab.report.charts.speeds import families
-from lab.report.run_data import repeat_of, rounds_in, write_rounds
+from lab.report.run_data import repeat_of, rounds_in
 from lab.report.statistics import mean, mean_of_ratios
 from tests.every import every
 from tests.kept_runs import of_ladder
@@ -46,15 +45,6 @@ def rounds_of(result, number):
     return [msgspec.structs.replace(one, round=place + 1, duration_s=one.duration_s + place) for place in range(number)]
 
 
-def test_rounds_are_kept(tmp_path):
-    """The file gives back what was written; where there is none, there are no rounds."""
-    kept = rounds_of(reference.of_stage("lua"), 3)
-
-    assert rounds_in(tmp_path) == []
-    write_rounds(kept, tmp_path)
-    assert rounds_in(tmp_path) == kept
-
-
 def test_results_get_their_rounds():
     """A result whose run is in a round gets all rounds of its stage, not those of another stage or number of replicas."""
     lua, none, alone = (of_ladder(f"-{name}-") for name in ("rush-lua", "rush-none", "one_replica-none"))
@@ -86,16 +76,3 @@ def test_speeds_are_paired_by_round():
 
     assert found.value == pytest.approx(lua.rounds[0].kept / incr.rounds[0].kept / 4)
     assert math.isclose(found.low, found.high)
-
-
-def test_families_are_those_of_the_ladder():
-    """The runs stand in the order of the ladder, in its parts; a user's own lock stands last."""
-    results = reference.ladder()
-    mine = msgspec.structs.replace(results[0], judgement=msgspec.structs.replace(results[0].judgement, stage="mine"))
-
-    found = families([mine, *reversed(results)])
-
-    assert next(iter(found)) == "Do you need a lock?"
-    assert [one.judgement.stage for one in found["Do you need a lock?"]] == ["none", "none", "local", "local", "incr"]
-    assert list(found)[-1] == "Your own locks"
-    assert sum(map(len, found.values())) == len(results) + 1

@@ -6,43 +6,14 @@ import msgspec
 
 from lab.evidence.loss import Mechanism
 from lab.judge.judgement import Measure, Verdict
-from lab.judge.verdict import judge
 from lab.language import Language
 from lab.report import run_data, run_page
 from lab.report.run_page import RunPage
-from lab.report.run_words import mender, title
-from tests.builders import made_run, picture_of, result_of
+from lab.report.run_words import mender
+from tests.builders import made_run, result_of
 from tests.every import every
 
-ENGLISH, CHINESE = Language
-
-
-@every(
-    "verdict, words",
-    [
-        (Verdict.KEPT, "mine: two requests are never inside at once"),
-        (Verdict.UNSEEN, "mine: two requests are never inside at once, although this is not promised"),
-        (Verdict.VOID, "This run proves nothing"),
-    ],
-)
-def test_title_is_the_claim(tmp_path, verdict, words):
-    """The title states what the tested claim came to; that of a run without worth states that."""
-    judgement = result_of(tmp_path, verdict=verdict, claim="exclusive", violations=[], lost=0, stage="mine").judgement
-
-    assert title(judgement, ENGLISH) == words
-
-
-def test_title_of_a_stuck_lock(stuck):
-    """Where nobody gets the lock any more, the title says so, and the page has the steps."""
-    picture_of(stuck, final=0, tests="freed_after_crash")
-    judgement = msgspec.structs.replace(judge(stuck.folder)[0], verdict=Verdict.ADMITTED)
-
-    page, _, *pictures = run_page.report_run(stuck.folder)
-
-    assert title(judgement, ENGLISH) == "mine: after the fault, nobody gets the lock any more"
-    assert title(judgement, CHINESE) == "mine：故障之后，再也没有人拿到锁"
-    assert re.search(r'<ol class="said">(.*?)</ol>', page.read_text(encoding="utf-8"), re.DOTALL)[1].count("<li>") == 6
-    assert "five_steps.svg" in {path.name for path in pictures}
+ENGLISH = Language.ENGLISH
 
 
 @every(

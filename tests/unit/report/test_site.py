@@ -95,17 +95,9 @@ def test_what_an_other_lab_knew_is_read_anew(reports, state):
     assert len(rows_of(site.write(reports))) == len(KNOWN)
 
 
-def empty(folder: Path) -> None:
-    folder.mkdir()
-
-
 def no_json(folder: Path) -> None:
     shutil.copytree(folder.with_name(KNOWN[0]), folder)
     (folder / "verdict.json").write_bytes(b"\xff{")
-
-
-def others(folder: Path) -> None:
-    shutil.copytree(folder.with_name(KNOWN[0]), folder)
 
 
 def a_pipe(folder: Path) -> None:
@@ -114,11 +106,7 @@ def a_pipe(folder: Path) -> None:
     os.mkfifo(folder / "run.json")
 
 
-def a_folder_for_a_file(folder: Path) -> None:
-    (folder / "verdict.json").mkdir(parents=True)
-
-
-@pytest.mark.parametrize("make", [empty, no_json, others, a_pipe, a_folder_for_a_file])
+@pytest.mark.parametrize("make", [no_json, a_pipe])
 def test_folder_that_is_no_run(reports, make):
     """A folder that is no run is left out and named."""
     make(reports / "runs" / "foreign-folder")
@@ -163,20 +151,6 @@ def test_runs_that_end_at_once(tmp_path, tmp_path_factory):
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("index.html", "index.zh.html", "runs", "site.json")
     ]  # nothing half-written is left
-
-
-def test_matrix_shows_the_newest_run(reports):
-    """A cell of the matrix is the newest run of its stage and scenario."""
-    again = f"2099{KNOWN[0][4:]}"
-    shutil.copytree(reports / "runs" / KNOWN[0], reports / "runs" / again)
-    facts = reports / "runs" / again / "verdict.json"
-    save(facts, json.loads(facts.read_bytes()) | {"run": again})
-    (reports / "runs" / again / "report.html").touch()
-
-    text = site.write(reports).read_text(encoding="utf-8")
-    matrix = text[text.index('<section id="matrix"') :].partition("</section>")[0]
-    assert f'href="runs/{again}/report.html"' in matrix
-    assert KNOWN[0] not in matrix
 
 
 def test_newest_ladder_is_shown(reports):

@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from app.locks import stages
 from lab import pipeline
 from lab.commands import run as command
 from lab.evidence.loss import Mechanism
 from lab.evidence.run_folder import RunFolder, save
-from lab.experiments import ladder
 from lab.judge.findings import Findings
 from lab.judge.losses import Account, Losses, net_losses
 from lab.judge.verdict import weigh
@@ -112,28 +110,6 @@ def test_waits_for_a_lock_only(tmp_path, key, words):
 
     assert ("Wait for the lock" in printed(found, requests=2)) is words
     assert len(series(found).wait_ms) == (2 if words else 0)
-
-
-def test_eighty_columns():
-    """On a terminal of 80 columns no line is longer, and no word is broken."""
-    found = findings_of_ten({Mechanism.ENTERED_ALTHOUGH_REFUSED: 3, Mechanism.GRANTED_TWICE: 4})
-    whole, narrow = printed(found), printed(found, width=80)
-
-    plain = narrow.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\x1b[1;2m", "")
-    assert max(map(len, plain.splitlines())) <= 80
-    assert plain.split() == whole.split()
-
-
-def test_ladder_in_short():
-    """The ladder's summary fits 80 columns, also with the longest name of a stage."""
-    judgement = weigh(record_of_ten(["exclusive"]), findings_of_ten({Mechanism.GRANTED_TWICE: 3}))
-    judgement.stage = max(stages(), key=len)
-
-    heading, line = ladder._summary([(judgement, 3)])
-
-    assert len(heading) <= 80
-    assert len(line) <= 80
-    assert line.split() == [judgement.stage, "3", "10", "10", "3", "0", "BROKEN"]
 
 
 @pytest.fixture

@@ -97,16 +97,6 @@ def test_damaged_history_has_a_page(made):
     assert 'id="timeline"' in page.read_text(encoding="utf-8")
 
 
-def test_no_data_can_end_a_script(made):
-    """What a run names cannot end the script of its page."""
-    made.increment("</script>", 0, 0, at=(1, 2, 6, 7)).increment("b", 0, 1, at=(2, 3, 8, 9), replica="replica-2")
-    picture_of(made, final=1)
-
-    page, *_ = run_page.report_run(made.folder)
-
-    assert '"</script>"' not in page.read_text(encoding="utf-8")
-
-
 def test_chain_of_thefts(made):
     """r0's lease runs out; its late release deletes r1's lock, r1's deletes r2's, and so on."""
     made.key_event("set", 10).key_event("expire", 10).key_event("expired", 110).key_event("set", 111).key_event("expire", 111)

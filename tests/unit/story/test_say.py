@@ -10,7 +10,6 @@ from lab.evidence.loss import Mechanism
 from lab.explore.decision import Undecided
 from lab.explore.enact.enact import Agreement
 from lab.explore.search.harm import Harm, Why
-from lab.explore.search.in_words import ORDINALS, name_of
 from lab.judge.fact import Code
 from lab.judge.judgement import Verdict
 from lab.language import Language
@@ -25,7 +24,6 @@ from tests.stories import LOST
 ENGLISH, CHINESE = Language
 CODE = "SET L"
 PROSE = re.compile(r"[A-Za-z’]+ [a-z’]+")  # two words in a row
-QUOTED = re.compile(r"`[^`]*`")
 
 
 def templates(language):
@@ -76,12 +74,6 @@ def test_each_kind_is_said(kind, language):
         assert say.clause(one, language, form)
 
 
-def test_tokens():
-    """A token has the name that commands have."""
-    assert [say.token("B", number) for number in range(1, 7)] == [name_of("B", number) for number in range(1, 7)]
-    assert len(say.words(ENGLISH)["token"]) == len(ORDINALS)
-
-
 @every("language", Language)
 @every("picture", lambda: timelines().values())
 def test_each_kept_run_is_said(picture, language):
@@ -92,13 +84,6 @@ def test_each_kept_run_is_said(picture, language):
 
     assert [one for one in said if re.search(r"[{}]|  | [;.,]", one)] == []
     assert language is ENGLISH or [one for one in said if PROSE.search(one)] == []
-
-
-def test_moments_have_decimals_enough():
-    """Moments have as many decimals as they need to differ, and no more."""
-    moments = [[], [1], [10, 30], [10, 12], [10, 10.2], [10, 10.00001, 500]]
-
-    assert [say_run.decimals_of(one) for one in moments] == [2, 2, 2, 3, 4, 2]
 
 
 def test_a_theft_is_stated_once():

@@ -3,7 +3,7 @@
 from lab.story.happening import Kind
 from lab.story.steps import MOST, WRITE, Line, StepsOfLoss, of_focus, steps
 from lab.story.timeline import NEVER
-from tests.builders import outlived, picture_of, stolen
+from tests.builders import outlived, picture_of
 from tests.every import every
 from tests.kept_runs import timelines
 
@@ -15,26 +15,6 @@ def happened(found: StepsOfLoss) -> list[list[tuple[Kind, str]]]:
     return [[(event.what.kind, event.what.actor) for event in step] for step in found.steps]
 
 
-def kinds(found: StepsOfLoss) -> list[list[Kind]]:
-    return [[event.what.kind for event in step] for step in found.steps]
-
-
-def test_the_ttl_ran_out(made):
-    """The canonical loss has five steps: the lease ends between the grant to A and the grant to B."""
-    found = steps(picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end"))
-
-    assert happened(found) == [
-        [(Kind.GRANTED, "A"), (Kind.READ, "A")],
-        [(Kind.LEASE_ENDED, "A")],
-        [(Kind.GRANTED, "B"), (Kind.READ, "B")],
-        [(Kind.WROTE, "A")],
-        [(Kind.NO_GROWTH, "B")],
-    ]
-    assert [round(step[0].what.at_ms) for step in found.steps] == [0, 300, 321, 450, 760]
-    assert (found.a, found.b, found.locked, found.local) == (("r0", "replica-1"), ("r1", "replica-2"), True, False)
-    assert (found.harm.actor, found.harm.value, found.harm.over) == ("r1", 1, 1)
-
-
 def test_news_of_the_store_may_be_late(made):
     """The store reports that A's key is gone when B has its own already: the lock was lost before."""
     made.key_event("set", 10).key_event("expire", 10).key_event("expired", 380)
@@ -44,59 +24,6 @@ def test_news_of_the_store_may_be_late(made):
     found = steps(picture_of(made, final=1, ttl_ms=300, tests="held_to_the_end"))
 
     assert happened(found)[1:3] == [[(Kind.LEASE_ENDED, "A")], [(Kind.GRANTED, "B"), (Kind.READ, "B")]]
-
-
-def test_a_write_brings_increments_back(made):
-    """A request that read before the late write, and writes after it, is the last step: it brings back what was gone."""
-    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 311)
-    made.fault("freeze", "stale", 30, 930)
-    made.increment("stale", 0, 8, at=(10, 20, 950, 951))
-    for number in range(8):
-        begin = 400 + 20 * number
-        made.increment(f"r{number}", number, number, at=(begin, begin + 1, begin + 9, begin + 10), replica="replica-2")
-    made.increment("b", 8, 1, at=(930, 940, 960, 961), replica="replica-3")
-
-    found = steps(picture_of(made, final=9, ttl_ms=300, tests="survives_a_freeze"))
-
-    assert kinds(found) == [
-        [Kind.GRANTED, Kind.READ],
-        [Kind.FAULT],
-        [Kind.LEASE_ENDED],
-        [Kind.GRANTED, Kind.READ, Kind.WROTE],
-        [Kind.DESTROYED],
-        [Kind.RESTORED],
-    ]
-    fault, last = found.steps[1][0].what, found.steps[-1][0].what
-    assert (fault.actor, fault.effect, fault.for_ms) == ("A", "process_stops", 900)
-    assert (last.actor, last.value, last.over, last.number) == ("b", 9, 1, 7)
-
-
-def test_a_thief_is_named(made):
-    found = steps(picture_of(stolen(made), final=2, ttl_ms=300, tests="releases_only_its_own"))
-
-    assert [(Kind.DELETED_LATE, "r0")] in happened(found)
-
-
-def test_without_a_lock_nobody_gets_it(made):
-    made.increment("a", 0, 0, at=(10, 20, 60, 61), key="").increment("b", 0, 1, at=(30, 40, 80, 81), key="")
-
-    found = steps(picture_of(made, final=1, store=None))
-
-    assert not found.locked
-    assert happened(found) == [[(Kind.READ, "A")], [(Kind.READ, "B")], [(Kind.WROTE, "A")], [(Kind.NO_GROWTH, "B")]]
-
-
-def test_locks_of_two_replicas(made):
-    made.increment("a", 0, 0, at=(10, 20, 60, 61), key="own")
-    made.increment("b", 0, 1, at=(30, 40, 80, 81), key="own", replica="replica-2")
-
-    found = steps(picture_of(made, final=1, store=None))
-
-    assert found.local
-    assert [(step[0].what.kind, step[0].what.place) for step in found.steps[:2]] == [
-        (Kind.GRANTED_LOCALLY, "replica-1"),
-        (Kind.GRANTED_LOCALLY, "replica-2"),
-    ]
 
 
 def test_two_holders_at_once(made):
@@ -119,12 +46,6 @@ def test_order_is_that_of_time(made):
     assert len(found.steps) <= MOST
     assert [event.what.at_ms for event in events] == sorted(event.what.at_ms for event in events)
     assert sum(event.rank == WRITE for event in events) == 2
-
-
-def test_nothing_lost_has_no_steps(made):
-    made.increment("a", 0, 0, at=(1, 2, 3, 4)).increment("b", 1, 1, at=(10, 11, 12, 13), replica="replica-2")
-
-    assert steps(picture_of(made, final=2)) is None
 
 
 def test_unknown_victim_has_no_steps(made):
