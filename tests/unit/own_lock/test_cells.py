@@ -4,17 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from app.lock import Claim
-from lab import prerequisites
 from lab.own_lock import cells as own_lock
-from lab.own_lock.cells import MISSING, UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan, print_left_out
+from lab.own_lock.cells import UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan
 from lab.own_lock.lock_test import also_run
 from lab.own_lock.look import roundest_ms
 from lab.paths import HOME
 from lab.report.terminal import terminal
 from lab.scenario import reader as scenarios
 from lab.scenario.stages import find_stage
-from lab.story import say
 
 LUA = (HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8")
 
@@ -89,15 +86,6 @@ def test_what_a_lock_claims_is_run(mine):
     assert tasks["frozen_holder"].reason == "my_lock does not claim survives_a_freeze"
 
 
-def test_explicit_lease_is_a_claim_of_its_own():
-    """A stage that keeps a lock to the end of the work need not claim it for a lease that the request has set."""
-    stage = find_stage("watchdog")
-    task = next(task for task in plan([stage], ["explicit_lease"]))
-
-    assert Claim.held_to_the_end in stage.claims
-    assert (task.kind, task.reason) == (UNCLAIMED, "watchdog does not claim held_past_an_explicit_lease")
-
-
 def test_commands_of_the_runs(mine, conducted, tmp_path):
     """A run names the stage and an own scenario by whole paths, and sends as many requests as a cell of the matrix."""
     lines, _ = conducted
@@ -111,28 +99,6 @@ def test_commands_of_the_runs(mine, conducted, tmp_path):
         ["rush", "--stage", path, "--requests", "1000", "--no-draw"],
         [own, "--stage", path, "--no-draw"],
     ]
-
-
-def test_what_is_left_out_is_printed(mine, capsys, monkeypatch):
-    """What is left out is printed by its reason, and a program that is missing with how to install it."""
-    monkeypatch.setattr("lab.scenario.scenario.Scenario.misfit", lambda one, stage: "no" if one.name == "nested" else None)
-    monkeypatch.setattr(prerequisites.SystemProgram, "found", lambda program: None)
-    stage = find_stage(mine)
-
-    print_left_out(terminal(), [stage], plan([stage], ["rush", "nested", "frozen_holder"], also=["nested"]))
-
-    out = capsys.readouterr().out
-    assert say.text("left_out", UNCLAIMED, stage="my_lock", names="frozen_holder") in out
-    assert say.text("left_out", UNFIT, stage="my_lock", names="nested") in out
-    assert say.text("left_out", MISSING, stage="my_lock", names="rush") in out
-    assert "redis-server is not installed" in out
-
-
-def test_what_is_wanted_is_run(mine):
-    """A scenario that is wanted runs also where the lock does not claim what it tests."""
-    (task,) = plan([find_stage(mine)], ["frozen_holder"], also=["frozen_holder"])
-
-    assert task.kind == ""
 
 
 def rounds_of(stage, scenario, *rounds):

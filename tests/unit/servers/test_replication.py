@@ -7,14 +7,11 @@ import pytest
 
 from app.locks import stage as stage_of
 from lab.errors import BadInput
-from lab.report.run_data import Result
 from lab.scenario import reader
-from lab.scenario.requirements import ENSEMBLES
 from lab.servers import replication_link
 from lab.servers.fault_target import FaultTarget
 from lab.servers.replication_link import ReplicationLink
-from lab.servers.stores import refuse, store_servers
-from tests.builders import record_of
+from lab.servers.stores import refuse
 
 
 def server(name: str, port: int):
@@ -75,12 +72,6 @@ class Member:
         pass
 
 
-@pytest.mark.parametrize("name", ENSEMBLES)
-def test_ensemble_has_three_servers(name):
-    """Where a scenario states nothing else, an ensemble has three servers."""
-    assert len(store_servers(name).programs(reader.load("rush"))) == 3
-
-
 @pytest.mark.parametrize("act", [FaultTarget.restart_lock_store, lambda target: target.recover_nodes([1, 2, 3])])
 def test_members_start_together(act):
     """All members of an ensemble are started before the first is waited for."""
@@ -92,11 +83,3 @@ def test_members_start_together(act):
     act(FaultTarget("etcd", members, (), {}))
 
     assert not any(member.killed for member in members)
-
-
-@pytest.mark.parametrize(("recorded", "in_scenario", "expected"), [(3, {"store_nodes": 3}, 3), (None, {}, 1), (1, {}, 1)])
-def test_servers_behind_a_speed(recorded, in_scenario, expected):
-    """A table of speeds states how many servers the lock's store had; in an old record, that follows from the scenario."""
-    record = record_of(in_scenario, {"store": "etcd"}, lock_servers=recorded)
-
-    assert Result.lock_servers.fget(SimpleNamespace(record=record)) == expected

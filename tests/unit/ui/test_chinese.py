@@ -1,25 +1,16 @@
 """The page of the class in Chinese: each text that it can show has its phrase, and each phrase is of a text as it is now."""
 
-import ast
-import inspect
-import re
 from functools import cache
 
-import pytest
-
 from app.locks import stages
-from lab.language import Language, exactly, phrases
+from lab.language import Language, exactly
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
-from lab.story import say
 from lab.ui import live_page, questions
 from lab.ui.joining import Invitation
-from lab.ui.question import Amount
 from lab.ui.run_form import scenario_names
 from tests.every import every
 from tools.book.translations import chapters
-
-PLACE = re.compile(r"\{\w+\}")
 
 
 @cache
@@ -50,38 +41,9 @@ def test_each_text_has_a_phrase(part):
     assert sorted(texts - set(exactly(part, texts))) == []
 
 
-@pytest.mark.parametrize("part", ["stage", "question", "scenario"])
-def test_no_phrase_of_the_page_is_out_of_date(part):
-    assert sorted({one.english for one in phrases() if part in one.parts} - offered()[part]) == []
-
-
-def test_places_of_texts_are_kept():
-    """A Chinese text has the same places for values as the English one."""
-    english, chinese = live_page.texts().values()
-
-    assert [name for name, text in english.items() if {*PLACE.findall(text)} != {*PLACE.findall(chinese[name])}] == []
-
-
 def test_language_without_a_choice():
     """The page has the texts of both languages, and opens in that of the command's environment."""
     for language in Language:
         text = live_page.text(Invitation(), 8089, {}, language)
         assert f'"language":"{language}"' in text
         assert all(f'"{texts["start"]}"' in text for texts in live_page.texts().values())
-
-
-def test_words_of_big_figures():
-    """Each name that a big figure counts by has its words, and no other has."""
-    source = inspect.getsource(questions)
-    named = {
-        one.args[0].value
-        for one in ast.walk(ast.parse(source))
-        if isinstance(one, ast.Call)
-        and isinstance(one.func, ast.Name)
-        and one.func.id == "Amount"
-        and isinstance(one.args[0], ast.Constant)
-    }
-
-    assert {name.removesuffix("_several") for name in say.words(Language.ENGLISH)["answer"]} == named | {"lost_otherwise"}
-    assert Amount("refused", 7, lost_otherwise=1).words() == "of 7 requests refused; 1 increment lost otherwise"
-    assert Amount("refused", 7, lost_otherwise=1).words(Language.CHINESE) == "个请求被拒绝，共 7 个；因别的原因丢了 1 次 +1"

@@ -2,11 +2,9 @@
 
 import http.client
 import http.server
-import re
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -14,17 +12,14 @@ import msgspec
 import pytest
 
 from app.locks import stages
-from lab.judge.judgement import Verdict
-from lab.language import Language
 from lab.scenario import reader as scenarios
-from lab.ui import addresses, live_page
+from lab.ui import addresses
 from lab.ui.both_sides import BUSY
-from lab.ui.joining import Admission, as_teacher
+from lab.ui.joining import as_teacher
 from lab.ui.live_server import LiveServer
-from lab.ui.live_state import FIRST_SCREEN, LiveState, UnderWay
+from lab.ui.live_state import LiveState
 from lab.ui.locust_process import LocustClient, NotStarted
 from lab.ui.run_form import RunRequest
-from tests.builders import Made, outlived, picture_of
 
 HERE = "127.0.0.1"
 
@@ -44,73 +39,6 @@ def test_address_for_phones():
     """Phones get an address only where the page listens beyond this machine."""
     assert [addresses.from_elsewhere(host) for host in ("127.0.0.1", "localhost", "192.0.2.7")] == ["", "", "192.0.2.7"]
     assert not addresses.from_elsewhere("0.0.0.0").startswith("127.")
-
-
-def test_texts_of_the_page_are_in_one_place():
-    """Each text that the template and the script use is in the dictionary, and the dictionary has no other."""
-    scripts, templates = ("live.js", "lesson.js"), ("live.html", "join.html")
-    texts = {name: (live_page.TEMPLATES / name).read_text(encoding="utf-8") for name in (*scripts, *templates)}
-    script, template = ("".join(texts[name] for name in names) for names in (scripts, templates))
-    used = {one.value for one in Admission if one.value}  # what becomes of a typed word
-    used |= {*re.findall(r'say\("(\w+)"', script), *re.findall(r"\bt\.(\w+)", template)}
-    used |= {*re.findall(r'data-(?:text|label)="(\w+)"', template), *re.findall(r'dataset\.text = "(\w+)"', script)}
-    used |= {one for pair in re.findall(r'say\([^"()]*\? "(\w+)" : "(\w+)"', script) for one in pair}
-    used |= {"waiting", "starting", "running", "judged", "drawn", "refused"}  # the phases, by their names
-    used |= {f"promise_{verdict}" for verdict in Verdict}
-    used |= {"acknowledged", "counter", "unknown", "failed", "kept_per_s"}  # the figures
-
-    assert used == set(live_page.texts()[Language.ENGLISH])
-
-
-def test_all_are_asked_the_same(state):
-    """What one page chooses, all are asked; during a run nobody can change it, and a run from Locust's form asks its own."""
-    with state.news.listening() as mine:
-        state.ask("lua", "nested")
-        news = msgspec.json.decode(mine.get_nowait()[len(b"data: ") :])
-    where = {"stage": "lua", "scenario": "nested", "step": 0, "run": 0}
-    assert news == {"kind": "asked", "phase": "waiting", **where, "voted": 0}
-
-    state.starting(request_of("ttl", "rush"))
-
-    with pytest.raises(UnderWay, match="a run is under way"):
-        state.ask("lua", "nested")
-    with state.followed() as (late, later):
-        assert later.empty()
-    assert (late["phase"], late["votes"]["stage"], late["about"]["store"]) == ("starting", "ttl", "redis")
-    state.refused("no servers")
-    assert (state.snapshot()["phase"], state.snapshot()["why"]) == ("refused", "no servers")
-
-
-def test_lesson_goes_to_its_runs(state):
-    """A step asks about its run; a step without runs leaves what is asked; a run that is started elsewhere ends the lesson."""
-    state.teach(3, 1)
-    assert (state.asked, state.place, state.taught.scenario.requests) == (("local", "rush"), (3, 1), 2000)
-    state.teach(2)
-    assert (state.asked, state.taught) == (("local", "rush"), None)
-    state.teach(7)
-    state.starting(request_of("watchdog", "frozen_holder"))
-    assert state.snapshot()["votes"]["step"] == 7
-    with pytest.raises(UnderWay):
-        state.teach(8)
-    state.refused("no servers")
-    state.starting(request_of("lua", "rush"))
-    assert state.snapshot()["votes"]["step"] == 0
-    state.refused("no servers")
-    state.teach(9)
-    state.teach(0)
-    assert (state.taught, state.snapshot()["votes"]["step"]) == (None, 0)
-
-
-def test_all_see_the_same_screen(state):
-    """A key press shows the next screen of the verdict on all pages; before a verdict there is none."""
-    state.show("loss", 2)
-    assert "screen" not in state.snapshot()
-    state._now = {"phase": "judged", "screen": FIRST_SCREEN}
-    with state.news.listening() as mine:
-        state.show("loss", 2)
-        news = msgspec.json.decode(mine.get_nowait()[len(b"data: ") :])
-    assert news == {"kind": "screen", "screen": "loss", "step": 2}
-    assert state.snapshot()["screen"] == {"screen": "loss", "step": 2}
 
 
 def test_predictions_are_fixed_when_the_run_starts(state, tmp_path):
@@ -134,23 +62,6 @@ def test_predictions_are_fixed_when_the_run_starts(state, tmp_path):
     state.ask("lua", "rush")
     state._show_pictures({"said": {}, "run": "r"})
     assert state.snapshot()["phase"] == "waiting"
-
-
-def test_verdict_comes_with_the_steps_of_the_loss(state, made):
-    """The page shows the loss of this run step by step; a run without a loss has no steps."""
-    lossless = picture_of(made.increment("r9", 0, 0, at=(1, 2, 3, 4)), final=1)
-    said = []
-    for picture in (picture_of(outlived(Made(made.folder / "lost")), final=1, ttl_ms=300), lossless):
-        (made.folder / "timeline.json").write_bytes(msgspec.json.encode(picture))
-        state._now = {"phase": "judged"}
-        state.drawn(SimpleNamespace(folder=SimpleNamespace(path=made.folder, name="r"), record=SimpleNamespace(clocks=2)))
-        said.append(state.snapshot()["drawn"]["said"])
-
-    assert [said[1][language]["steps"] for language in Language] == [None, None]
-    english, chinese = (said[0][language]["steps"] for language in Language)
-    assert len(english["said"]) == len(chinese["said"]) == 5
-    assert [one["clock"].split()[0] for one in english["said"]] == [one["clock"].split()[0] for one in chinese["said"]]
-    assert english["heading"] != chinese["heading"]
 
 
 class FakeLocust(http.server.BaseHTTPRequestHandler):

@@ -6,16 +6,12 @@ import msgspec
 import pytest
 
 from app.journal import Wrote
-from app.locks import stages
 from lab.evidence.history import Outcome, Request
-from lab.scenario import reader as scenarios
 from lab.ui import live_run
 from lab.ui.both_sides import LOOPBACK, foreign
 from lab.ui.event_stream import BEHIND, EventStream
 from lab.ui.live_run import LiveRun, Tail
-from lab.ui.live_state import LiveState
 from lab.ui.predictions import Predictions
-from lab.ui.run_form import RunRequest
 from tests.every import every
 
 MS = 1_000_000
@@ -151,40 +147,6 @@ def test_predictions_are_counted():
         "names": [{"name": "Ann", "right": 1, "wrong": 0}, {"name": "Bob", "right": 0, "wrong": 1}],
     }
     assert class_.begin(QUESTION, 2) == [0, 1]
-
-
-def test_own_prediction_stays_and_is_answered():
-    """A visitor's prediction stays when the run has begun, and the run answers it."""
-    class_ = Predictions()
-    class_.predict("1", "", QUESTION, SOME)
-    before = class_.of("1", QUESTION)
-    class_.begin(QUESTION, 2)
-    during = class_.of("1", QUESTION)
-    class_.settle(SOME)
-
-    assert before == {"next": SOME, "last": None, "right": 0, "wrong": 0}
-    assert during == {"next": None, "last": {"choice": SOME, "right": None}, "right": 0, "wrong": 0}
-    assert class_.of("1", QUESTION) == {"next": None, "last": {"choice": SOME, "right": True}, "right": 1, "wrong": 0}
-    assert class_.of("2", QUESTION) == {"next": None, "last": None, "right": 0, "wrong": 0}
-
-
-def test_votes_are_pushed():
-    """How many predict is published at once, also to a page that opens later; what they predict only when the run starts."""
-    state = LiveState("lua", "holder_crash")
-    try:
-        with state.news.listening() as mine:
-            state.predict("1", "", "lua", scenarios.load("holder_crash"), 2)
-            state.predict("2", "", "lua", scenarios.load("holder_crash"), 0)
-            state.predict("3", "", "none", scenarios.load("rush"), 0)  # of another question: it counts, and is not shown
-            messages = [msgspec.json.decode(mine.get_nowait()[len(b"data: ") :]) for _ in range(mine.qsize())]
-
-        subject = {"stage": "lua", "scenario": "holder_crash", "step": 0, "run": 0}
-        assert messages == [{"kind": "votes", **subject, "voted": number} for number in (1, 2)]
-        assert state.snapshot()["votes"] == subject | {"voted": 2}
-        state.starting(RunRequest(stages()["lua"], scenarios.load("holder_crash"), ""))
-        assert state.snapshot()["about"]["predicted"] == [1, 0, 1]
-    finally:
-        state.close()
 
 
 def test_slow_reader_is_dropped():

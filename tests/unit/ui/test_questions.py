@@ -1,6 +1,5 @@
 """The question of each claim: the answer and the big figure of a run, computed from its judgement."""
 
-import re
 from array import array
 from collections import Counter
 
@@ -66,16 +65,6 @@ def test_every_claim_has_its_question():
     assert sorted(set(questions.QUESTIONS) - set(EVERY)) == []
 
 
-def test_sentence_states_the_limit():
-    """Where a claim's sentence states a time as a part of the TTL, it is the limit of the claim's row, as the page says it."""
-    stated = {
-        one.name: one.value.replace("its TTL", "the TTL") for one in Claim if re.search("within (a|its|the|twice)", one.value)
-    }
-
-    assert stated
-    assert [name for name, sentence in stated.items() if questions.within(PROMISES[name].bound) not in sentence] == []
-
-
 @every("claim", [*EVERY, "a_claim_of_tomorrow"])
 @every("verdict", lambda: list(Verdict))
 @every("lost", [0, 3])
@@ -99,25 +88,6 @@ def test_only_a_kept_promise_is_green(claim, verdict, lost):
 def test_kept_promise_is_the_first_choice(claim):
     """Where the promise held, the first choice came true."""
     assert questions.shown(judgement(claim, "KEPT")).choice == PROMISED
-
-
-def test_stuck_lock_is_no_zero():
-    """A lock that nobody gets any more is not a green 0: the figure is what was refused, and nobody got in."""
-    broken = violated("freed_after_crash", under("freed_after_crash", faults=[killed(None)]))
-
-    shown = questions.shown(judgement("freed_after_crash", "ADMITTED", broken, failed=32, acknowledged=5, unknown=3))
-
-    assert (shown.number, shown.counted.words(), shown.tone) == ("32", "of 40 requests refused", Tone.BAD)
-    assert questions.of("freed_after_crash").choices[shown.choice] == "nobody any more"
-
-
-def test_late_lock_is_answered_by_its_delay():
-    """A lock that is free again too late: the figure is the time until the next request got in."""
-    broken = violated("freed_after_crash", under("freed_after_crash", faults=[killed(2500)]))
-
-    shown = questions.shown(judgement("freed_after_crash", "BROKEN", broken))
-
-    assert (shown.choice, shown.number, shown.counted.words()) == (1, "2.5 s", "until the next request got in")
 
 
 @every(

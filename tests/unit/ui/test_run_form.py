@@ -1,8 +1,5 @@
 """What the form of Locust's page means as a run."""
 
-import pytest
-
-from lab.errors import BadInput
 from lab.ui.run_form import AT_ONCE, USERS, read
 from tests.every import every
 from tests.locust_page import EMPTY, FORM
@@ -46,21 +43,3 @@ def test_form_differences_are_noted():
     assert "the number of users in the form is not used" in at_rate.notes[0]
     assert at_rate.rate == 100
     assert read(FORM | {"rate": "100", "user_count": "0"}).scenario.notes == ()
-
-
-@pytest.mark.parametrize(
-    ("field", "typed", "words"),
-    [
-        ("rate", "1e8", "at most 1\u2009000\u2009000, not 100000000"),
-        ("requests", "2000000", "at most 1\u2009000\u2009000 in the form, not 2000000"),
-        ("ttl_ms", "5", "at least 30"),
-    ],
-)
-def test_refusal_names_what_the_form_has(field, typed, words):
-    """A refusal has whole numbers, and advises only what the form can do."""
-    with pytest.raises(BadInput) as refused:
-        read(FORM | EMPTY | {"stage": "lua", field: typed})
-
-    assert words in str(refused.value)
-    assert "retry" not in str(refused.value).rpartition(".")[2]
-    assert "e+" not in str(refused.value)
