@@ -26,7 +26,7 @@ for line in sys.stdin:
     if lane not in ("lane", "drop"):
         print({}, flush=True)
 """
-SHAPES = str(Path(__file__).with_name("workers") / "shapes.py")
+FENCE = str(Path(__file__).with_name("workers") / "fence.py")
 STAGE = """
 from app.lock import Stage, claims
 
@@ -62,24 +62,12 @@ def test_lock_of_a_worker(language, release, verdict, tmp_path):
     assert record["commands"]["lock"]["set"] > record["scenario"]["requests"]
 
 
-@pytest.mark.parametrize(
-    ("shape", "scenario", "claim", "others"),
-    sampled(
-        [
-            ("blpop", "release_race", "releases_atomically", {}),
-            ("subscribe", "release_race", "releases_atomically", {}),
-            ("fence", "frozen_holder", "survives_a_freeze", {"resource": "fenced"}),
-            ("majority", "node_down", "available_with_a_node_down", {"store": "redis_nodes"}),
-        ],
-        ["fence"],
-    ),
-)
-def test_shape_of_a_lock(shape, scenario, claim, others, tmp_path):
-    """A worker may block in the store, hear of releases, hand out fences, and ask five servers; a freeze stops it as well."""
+def test_worker_with_a_fence(tmp_path):
+    """A worker may hand out fences, also large ones; a freeze stops it as well, and its late write is refused."""
     command, lanes = LANGUAGES["python"]
-    stage = write(tmp_path, [*command[:2], SHAPES, f"shape={shape}"], lanes, f"{CLAIMS} {claim}", **others)
+    stage = write(tmp_path, [*command[:2], FENCE], lanes, f"{CLAIMS} survives_a_freeze", resource="fenced")
 
-    done = run(scenario, stage, tmp_path)
+    done = run("frozen_holder", stage, tmp_path)
 
     assert done.verdict["verdict"] == "KEPT", done.verdict["why"]
 
@@ -99,9 +87,7 @@ def test_worker_dies_with_its_replica(tmp_path):
     sampled(
         [
             (["nodee", "x.mjs"], 2, "line 4: the program 'nodee' of the worker is not installed"),
-            (["./missing", "x"], 2, "is no file"),
             (["sh", "-c", "exit 3"], 4, "ended with status 3"),
-            (["sh", "-c", "read a; read b; kill -9 $$"], 4, "ended with SIGKILL"),
             ([sys.executable, "-c", ANSWERING.format("lane, 'maybe'")], 4, "it is no answer to acquire. The answers are yes"),
             ([sys.executable, "-c", ANSWERING.format("77, 'yes'")], 4, "'77' is not a lane. The lanes are 0"),
             ([sys.executable, "-c", ANSWERING.format("lane, 'yes', 'x'")], 4, "the fence 'x' is not a whole number"),
@@ -122,4 +108,4 @@ def test_every_order_is_refused(tmp_path):
 
     done = warm("explore", write(tmp_path, command, lanes), cwd=tmp_path)
 
-    assert (done.status, "in a program of its own" in done.err) == (3, True), done.err
+    assert (done.status, "in a program of its own" in done.err) == (2, True), done.err
