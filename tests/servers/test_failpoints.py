@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from uuid import uuid4
 
 import pytest
 
-from app.failpoints import Injection
-from app.failpoints.injection import Failpoints, InjectedError
+from app.failpoints.injection import Failpoints
 from app.increment import Increment
 from app.journal import Journal
 from app.locks import stages
@@ -96,23 +94,3 @@ def test_before_last_of_a_release(increment, activate, tmp_path):
         seen.clear()
         increment(name)
         assert seen == [commands], name
-
-
-def prepare(folder, **fields) -> None:
-    injection = Injection(name="fault-1", **fields)
-    text = json.dumps({field: getattr(injection, field) for field in Injection.__slots__})
-    (folder / "fault-1.json").write_text(text, encoding="utf-8")
-
-
-def test_fault_is_injected_once(increment, activate, tmp_path):
-    """A fault is injected once and leaves a record."""
-    prepare(tmp_path, failpoint="read.before", action="raise", skip=2)
-    activate(Failpoints(tmp_path, "replica-7"))
-
-    increment("lua")
-    with pytest.raises(InjectedError, match=r"fault-1 was injected at read\.before"):
-        increment("lua")
-    increment("lua")
-
-    record = json.loads((tmp_path / "fault-1.reached").read_text(encoding="utf-8"))
-    assert (record["replica"], record["request"]) == ("replica-7", "r1")

@@ -18,7 +18,7 @@ from redis.asyncio.connection import AbstractConnection as AsyncConnection
 from redis.connection import AbstractConnection
 
 from app.failpoints import Injection
-from app.failpoints.injection import Failpoints, InjectedError
+from app.failpoints.injection import Failpoints
 from app.foreign.wire.own_client import Lanes
 from app.increment import Increment
 from app.journal import AnyEvent, Got, Journal, Released, Renewed
@@ -30,8 +30,6 @@ from app.resources.read_then_write import Counter
 from app.settings import Endpoint, Settings
 from app.stores import count_all, lock_store, redis_asyncio, redis_connection, redis_nodes
 from app.stores.redis import counter_redis
-from tests.command import run
-from tests.sampled import sampled
 
 FOREIGN = Path(__file__).with_name("foreign")
 SHELF = Path(__file__).parents[2] / "libraries"
@@ -163,25 +161,6 @@ def test_failpoints_are_reached(lab, name):
     assert points.index("acquire.after_first") < points.index("read.before") < points.index("release.before_last")
 
 
-@pytest.mark.parametrize("failpoint", ["acquire.after_first", "release.before_last"])
-@pytest.mark.parametrize("name", NAMES)
-def test_faults_are_injected(lab, name, failpoint):
-    """A fault is injected into the request of a library, and recorded with it."""
-
-    def requests() -> None:
-        for number in (2, 3):  # what the last command of a release is, is known after the first release with failpoints
-            lab.increment(name, request=f"r{number}")
-
-    lab.increment(name, request="r1")
-    lab.prepare(failpoint, "raise")
-
-    with pytest.raises(InjectedError):
-        requests()
-
-    expected = "r2" if failpoint == "acquire.after_first" else "r3"
-    assert json.loads((lab.folder / "fault-1.reached").read_text(encoding="utf-8"))["request"] == expected
-
-
 def test_lane_of_a_thread_that_goes_on(lab):
     """What a lock sends during its work and after its answer is a renewal of its request; the lane ends with its connection."""
     stage, settings = load_stage(str(FOREIGN / "own_sockets.py")), Settings(redis_url=Endpoint.parse(lab.urls("redis")))
@@ -248,21 +227,6 @@ def test_blocking_read_outlasts_the_time_out(lab):
     assert client.blpop([lab.key], timeout=5) == (lab.key, "token")
     assert client.blpop([lab.key], timeout=0.5) is None
     pushed.join()
-
-
-def test_refusals(lab):
-    """A lock that goes in although SET NX gave None was refused; a lock that only read a value was not."""
-    store = lab.store("redis")
-    store.set(lab.key, "another")
-
-    request_context.begin("r1")
-    store.set(lab.key, "mine", nx=True)
-    told_no = request_context.told_no
-    store.get(lab.key)
-    looked = request_context.told_no
-    request_context.end()
-
-    assert (told_no, looked) == (True, False)
 
 
 def test_commands_outside_requests_are_journaled(lab):
@@ -422,37 +386,3 @@ def test_waiting_in_postgresql(lab):
         ("SELECT", 1, False),
     ]
     assert [event.command for event in lab.events(Renewed)] == ["BEGIN", "COMMIT"]
-
-
-def test_names_of_statements(lab):
-    """A statement is named by its first word, after comments and the prefix that bounds its time."""
-    connection = lab.store("mysql").plain()
-    seen = []
-    request_context.begin("r1")
-    with connection.cursor() as cursor:
-        for statement in (
-            "/* mine */ select 1",
-            "SET STATEMENT max_statement_time = 1 FOR INSERT IGNORE INTO lock_table (lock_name) VALUES ('a')",
-            "(SELECT 1) UNION (SELECT 2)",
-        ):
-            cursor.execute(statement)
-            seen.append(request_context.command)
-        connection.begin()
-        connection.rollback()
-        seen.append(request_context.command)
-        cursor.execute("DELETE FROM lock_table WHERE lock_name = 'a'")
-    request_context.end()
-    connection.close()
-
-    assert seen == ["SELECT", "INSERT", "SELECT", "ROLLBACK"]
-
-
-@pytest.mark.parametrize(
-    ("name", "verdict"),
-    sampled([("redis_pipeline", "KEPT"), ("pypi_kazoo_lock", "UNSEEN")], ["redis_pipeline"]),  # kazoo's docs do not promise it
-)
-def test_release_is_interrupted(tmp_path, name, verdict):
-    """A fault that needs the last command of a release is injected into the release of a library."""
-    done = run("release_race", str(LOCKS[name]), tmp_path, requests=15)
-
-    assert done.verdict["verdict"] == verdict, done.verdict["why"]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
 from app.increment import Increment
-from app.journal import Journal, Released, Writing, Wrote
-from app.lock import Grant, NotAcquired, Refused
+from app.journal import Journal, Writing, Wrote
+from app.lock import Grant, Refused
 from app.locks import stages
 from app.locks.mysql_upsert import UPSERT
 from app.resources.mysql_row import Counter as Row
@@ -85,27 +83,6 @@ def test_failed_transaction_leaves_no_write(store, other, key):
     assert Row(other, key).parts() == {"": 0}
 
 
-def test_reads_what_was_committed(store, other, key):
-    """Its first read is the one that waits for the lock, and no older snapshot stands in its way."""
-    inside, done = threading.Event(), threading.Event()
-    theirs, ours = Row(other, key), Row(store, key)
-    theirs.read(GRANT)
-
-    def hold(grant):
-        inside.set()
-        assert done.wait(5)
-        theirs.write(7, grant)
-
-    holder = threading.Thread(target=lambda: lock("mysql_for_update", other, key).run(hold))
-    holder.start()
-    assert inside.wait(5)
-    with store.transaction():
-        assert ours.read(GRANT) == 0  # a snapshot, had the isolation level kept one
-        done.set()
-        assert lock("mysql_for_update", store, key).run(ours.read) == 7
-    holder.join()
-
-
 def test_dead_idle_connection_is_replaced(store, other, monkeypatch):
     """The pool does not give out a connection that died while it was idle."""
     monkeypatch.setattr("app.stores.mysql.PING_AFTER_S", 0)
@@ -113,54 +90,6 @@ def test_dead_idle_connection_is_replaced(store, other, monkeypatch):
     kill(other, first)
 
     assert connection_of(store) != first
-
-
-def test_deadlock_is_broken(store, other, key):
-    """Two requests that each hold what the other wants both finish."""
-    meet, met, through = threading.Barrier(2), [], []
-
-    def both(client, names):
-        def outer(grant):
-            if names not in met:  # the one that is sent back comes here again
-                met.append(names)
-                meet.wait(5)
-            return lock("mysql_for_update", client, names[1]).run(lambda grant: through.append(names))
-
-        lock("mysql_for_update", client, names[0]).run(outer)
-
-    for name in ("a", "b"):
-        lock("mysql_for_update", store, f"{key}:{name}").run(lambda grant: None)
-    pairs = [(store, (f"{key}:a", f"{key}:b")), (other, (f"{key}:b", f"{key}:a"))]
-    threads = [threading.Thread(target=both, args=pair) for pair in pairs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert len(through) == 2
-
-
-def test_row_wait_ends_in_time(store, other, key):
-    """A wait for a row ends in time, and the connection can be used afterwards."""
-    with other.transaction():
-        lock("mysql_for_update", other, key).run(lambda grant: None)
-        with pytest.raises(NotAcquired, match="not free within 50 ms"):
-            lock("mysql_for_update", store, key, wait_ms=50).run(lambda grant: None)
-
-    assert lock("mysql_for_update", store, key, wait_ms=50).run(lambda grant: "in") == "in"
-
-
-def test_stale_version_is_refused(store, other, key):
-    """A write that is based on an older version is refused and changes nothing."""
-    slow, quick = Versioned(store, key), Versioned(other, key)
-    slow.read(GRANT)
-    quick.write(quick.read(GRANT) + 1, GRANT)
-
-    with pytest.raises(Refused, match="no longer at version 0"):
-        slow.write(1, GRANT)
-
-    assert quick.parts() == {"": 1}
-    assert slow.write(slow.read(GRANT) + 1, GRANT).overwrote == 1
 
 
 def test_refused_write_is_tried_again(store, key):
@@ -214,16 +143,6 @@ def increment(mysql_url, tmp_path):
 
 def events(tmp_path, request, kind):
     return [event for _, _, event in History(tmp_path).stamped() if event.request == request and isinstance(event, kind)]
-
-
-def test_only_lock_statements_are_counted(increment, key, tmp_path):
-    """Only the statements of the lock are counted as its commands."""
-    increment(key, "r1")
-
-    increment(key, "r2")
-
-    (released,) = events(tmp_path, "r2", Released)
-    assert (released.command, released.answer, released.commands) == ("COMMIT", "OK", 1)
 
 
 def test_journal_follows_the_commit(increment, other, key, tmp_path):

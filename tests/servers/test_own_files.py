@@ -6,14 +6,9 @@ import json
 import shutil
 import urllib.error
 import urllib.request
-from pathlib import Path
-
-import pytest
 
 from lab.paths import HOME
-from tests.command import Started, run, wait_for, warm
-
-SCENARIOS = Path(__file__).with_name("own_scenarios")
+from tests.command import Started, wait_for, warm
 
 OWN = """
 title = "Few users, and a holder that is stopped"
@@ -55,18 +50,6 @@ def test_run_is_judged_without_its_files(tmp_path):
     assert (again.status, json.loads(again.out)) == (0, verdict)
     assert drawn.status == 0
     assert (elsewhere / "copy" / "report.html").exists()
-
-
-@pytest.mark.parametrize(("again", "verdict"), [("self.key in OWNERS.get({})", "KEPT"), ("False", "BROKEN")])
-def test_holder_does_not_wait_behind_its_waiters(tmp_path, again, verdict):
-    """A lock with a queue in the process lets its holder in again, also with a lease; a copy that queues it is BROKEN."""
-    queued = (HOME / "app" / "locks" / "queued.py").read_text(encoding="utf-8")
-    assert queued.count("self.again = self.key in OWNERS.get({})") == 1
-    (tmp_path / "my_queue.py").write_text(queued.replace("self.key in OWNERS.get({})", again), encoding="utf-8")
-
-    done = run(SCENARIOS / "nested_lease.toml", "./my_queue.py", tmp_path)
-
-    assert done.verdict["verdict"] == verdict
 
 
 def test_up_refuses_other_sites(tmp_path):

@@ -16,8 +16,6 @@ from app.request.context import RequestContext
 from app.request.current import request_context
 from app.settings import Endpoint, Settings
 from app.stores import lock_store
-from lab.servers.stores import store_servers
-from lab.servers.supervisor import Supervisor
 from tests.command import wait_for
 
 TTL_MS = 1000  # the least that either keeps
@@ -168,29 +166,3 @@ def test_lost_answer_leaves_one_place(name, connect, key, tmp_path, monkeypatch)
     assert (tmp_path / "lose_reply-1.reached").exists()
     assert seen == [1]
     assert queued(name, store, key) == 0
-
-
-def test_ended_session_fails_the_release(name, store_url, tmp_path, journal):
-    """A holder whose session the store ended learns of it at its release."""
-    supervisor = Supervisor()
-    try:
-        from lab.scenario import reader
-        from lab.servers import process
-
-        starting = [process.start(one, supervisor, tmp_path) for one in store_servers(name).programs(reader.load("rush"))]
-        running = [one.wait() for one in starting]
-        store = lock_store(name, Settings.read({}, **{f"{name}_url": store_servers(name).url(running)}), journal)
-        holder = Holder(lock(name, store, "lab:test"))
-        assert holder.inside.wait(5)
-
-        store_servers(name).end_session(running, None)
-        other = lock_store(name, Settings.read({}, **{f"{name}_url": store_servers(name).url(running)}), journal)
-        fence = lock(name, other, "lab:test").run(lambda grant: grant.fence)
-        holder.leave()
-
-        assert isinstance(holder.ended, NotOwner)
-        assert fence > holder.grant.fence
-        for client in (store, other):
-            client.close()
-    finally:
-        supervisor.close()

@@ -16,7 +16,7 @@ import pytest
 from app.locks import stages
 from lab.evidence.history import History
 from lab.ui.addresses import from_elsewhere
-from lab.ui.run_form import AT_ONCE, USERS, scenario_names
+from lab.ui.run_form import scenario_names
 from tests.command import wait_for
 from tests.locust_page import Ui
 
@@ -197,36 +197,6 @@ def test_page_at_rest(ui):
     said = {name: options[name]["default_value"].partition(":")[0] for name in ("stage", "scenario")}
     assert said == {"stage": "ttl", "scenario": "slow_holder"}
     assert {one.laddr.ip for one in listening} == {"127.0.0.1"}
-
-
-def test_form_starts_a_small_scenario(ui):
-    """The form as it stands starts a scenario of few users."""
-    facts = ui.run(stage="lua", scenario="slow_holder", requests="0", user_count=str(USERS), spawn_rate=str(AT_ONCE))
-
-    assert (facts["verdict"], facts["requests"]) == ("KEPT", 10)
-
-
-def test_users_do_not_leak_into_the_next_run(ui):
-    """After a run with users that the visitor typed, the form opens as at first, and the next run has its scenario's users.
-
-    The fault of the first run's scenario is injected, and none of it is in the next run.
-    """
-    at_first = {name: ui.template()[name] for name in ("num_users", "user_count", "spawn_rate")}
-    ui.press(stage="lua", scenario="frozen_holder", requests="", user_count="20", spawn_rate="20")
-    wait_for(lambda: ui.recorded() > 0)
-    during = {name: ui.template()[name] for name in at_first}
-    wait_for(ui.verdicts)
-    wait_for(ui.at_rest)
-    after = {name: ui.template()[name] for name in at_first}
-
-    ui.run(stage="incr", requests="100", user_count=str(after["num_users"]), spawn_rate=str(after["spawn_rate"]))
-
-    assert at_first == during == after == {"num_users": USERS, "user_count": 0, "spawn_rate": AT_ONCE}
-    records = [record_of(folder) for folder in ui.folders()]
-    assert [record["scenario"]["users"] for record in records] == [20, 100]
-    assert "--users" not in records[1]["command"]
-    frozen, rush = (list(History(folder).faults()) for folder in ui.folders())
-    assert ([record.kind for record in frozen], rush) == (["freeze"], [])
 
 
 def test_each_start_is_a_whole_run(ui):
