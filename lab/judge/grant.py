@@ -250,11 +250,6 @@ class Grants:
             grant.sold_out = True
         return grant
 
-    def lost_with_process(self, replica: str) -> list[Grant]:
-        """Remove the open grants of a replica whose process has died, and return them."""
-        lost = [name for name in self.open if name[0] == replica]
-        return [self.open.pop(name) for name in lost]
-
 
 class GrantsOfKey:
     """Two parallel lists: a search among plain numbers is much faster than one that must look into each grant."""
