@@ -108,9 +108,6 @@ def lease_begins(grant: Grant, run: RunFacts, keys: KeyHistory) -> int:
     if waited_since and not grant.agreed:
         late = grant.agreed is False or _only_found(grant, grant.lease_from_ns, keys)
         return grant.got_ns if late else grant.lease_from_ns
-    has_looked_before = grant.agreed is None and grant.commands > 1 and run.reports_keys
-    if has_looked_before and _only_found(grant, grant.asked_ns, keys):  # it was handed over before this look
-        return keys.last_ns(CHANGED, grant.asked_ns, grant.lease_from_ns, grant.key) or grant.lease_from_ns
     return grant.lease_from_ns
 
 

@@ -76,12 +76,6 @@ class KeyHistory:
         times = self._read().get((self._at_the_store(key), event), ())
         return max(0, bisect_right(times, until_ns) - bisect_left(times, since_ns))
 
-    def last_ns(self, event: str, since_ns: int, until_ns: int, key: str) -> int:
-        """Return when the lab received the last such event of this key in that time; 0 if it received none."""
-        times = self._read().get((self._at_the_store(key), event), ())
-        at = bisect_right(times, until_ns)
-        return times[at - 1] if at and times[at - 1] >= since_ns else 0
-
     def went(self, since_ns: int, until_ns: int, key: str) -> bool:
         """Return whether the key was deleted or renamed in that time; that its TTL ran out does not count."""
         return any(self.happened(event, since_ns, until_ns, key) for event in ("del", POPPED, "rename_from"))
