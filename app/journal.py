@@ -73,8 +73,6 @@ class Got(JournalEvent, tag="got"):
     session_ns: Number = 0
     # of nested locks, what the outer lock locked; empty where there is none
     outer_key: str = ""
-    # when the last command of the outer lock's acquire was sent; 0 without any
-    outer_sent_ns: Number = 0
     # when the outer lock was granted; 0 where there is none
     outer_got_ns: Number = 0
     moment = "got_ns"

@@ -76,9 +76,8 @@ class RequestContext:
     # the last script of this phase, empty without one or where a later command agreed, and what it answered
     script: str = ""
     script_answer: object = ""
-    # of nested locks: what the outer lock locked, when the last command of its acquire was sent, and when it was granted
+    # of nested locks: what the outer lock locked, and when it was granted
     outer_key: str = ""
-    outer_sent_ns: int = 0
     outer_got_ns: int = 0
     # when the release of the outer lock began; 0 before that
     outer_releasing_ns: int = 0
@@ -87,7 +86,7 @@ class RequestContext:
         """Start a request: it is about to ask for its lock. Return its context."""
         self.request = self.name = request
         self.outer_key, self.is_over = "", False
-        self.outer_sent_ns = self.outer_got_ns = self.outer_releasing_ns = 0
+        self.outer_got_ns = self.outer_releasing_ns = 0
         self.enter(ACQUIRE)
         return self
 
@@ -249,7 +248,7 @@ class RequestContext:
 
     def got_outer(self, key: str) -> None:
         """Note that the outer of two nested locks was granted."""
-        self.outer_key, self.outer_sent_ns, self.outer_got_ns = key, self.sent_ns, monotonic_ns()
+        self.outer_key, self.outer_got_ns = key, monotonic_ns()
 
     def releasing_outer(self) -> None:
         """Note that the release of the outer lock begins."""

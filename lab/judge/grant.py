@@ -152,7 +152,7 @@ class Grant(GrantRecord, eq=False):
             session=got.session,
             session_ns=got.session_ns,
             lease_from_ns=sent_ns,
-            outer_lease_from_ns=got.outer_sent_ns or got.outer_got_ns,
+            outer_lease_from_ns=got.outer_got_ns,
         )
 
     def writing(self, event: Writing) -> None:
