@@ -15,6 +15,7 @@ import asyncio
 import enum
 import functools
 import os
+import time
 import uuid
 from contextlib import contextmanager
 
@@ -51,16 +52,6 @@ class ZeroIsYes(Plain):
 class NoneOrTimeLeft(Plain):
     def acquire(self):
         return None if super().acquire() else self.client.pttl(self.key)
-
-
-class InWords(Plain):
-    def acquire(self):
-        return "granted" if super().acquire() else "denied"
-
-
-class FenceOrMinusOne(Plain):
-    def acquire(self):
-        return self.client.incr("fence") if super().acquire() else -1
 
 
 class TokenOrTimeLeft(Plain):
@@ -204,6 +195,56 @@ class EndsTheProcess(Plain):
         os._exit(0)
 
 
+class AllInMilliseconds(Plain):
+    """As those that come from JavaScript: no name says that the times are in milliseconds."""
+
+    def __init__(self, client, key, ttl=30000, wait=10000, retry_delay=50):
+        super().__init__(client, key, ttl / 1000)
+        self.wait, self.retry_delay = wait, retry_delay
+
+    def acquire(self):
+        until_s = time.monotonic() + self.wait / 1000
+        while not super().acquire():
+            if time.monotonic() > until_s:
+                return False
+            time.sleep(self.retry_delay / 1000)
+        return True
+
+
+class TimeoutIsTheWait(AllInMilliseconds):
+    """``timeout`` is how long to wait, as of threading.Lock, and the TTL has a name that nobody knows."""
+
+    def __init__(self, client, key, timeout=10, valid_for=3):
+        super().__init__(client, key, valid_for * 1000, timeout * 1000)
+
+
+class RaisesAnotherName(Plain):
+    def acquire(self):
+        if not super().acquire():
+            raise LookupError(self.key)
+        return True
+
+
+class ReleaseFails(Plain):
+    def release(self):
+        raise TypeError("no token")
+
+
+class AlwaysThirty(Plain):
+    def __init__(self, client, key, lease):
+        super().__init__(client, key, 30)
+
+
+class Odd:
+    def __init__(self, zork):
+        pass
+
+
+class NoMethods:
+    def __init__(self, client, key):
+        pass
+
+
 class GateOfTheLoop(Plain):
     """Requests of a process pass an asyncio.Lock first, which belongs to one event loop."""
 
@@ -258,7 +299,7 @@ def test_class_of_a_file(lock, refused, look, tmp_path):
         of_a_class(lock, None, tmp_path / "out")
 
 
-@pytest.mark.parametrize("name", ["ZeroIsYes", "NoneOrTimeLeft", "FenceOrMinusOne", "TokenOrTimeLeft", "InWords", "AnEnum"])
+@pytest.mark.parametrize("name", ["ZeroIsYes", "NoneOrTimeLeft", "TokenOrTimeLeft", "AnEnum"])
 def test_answer_may_mean_no(name, look):
     """An answer that is another one only while the lock is held may be a refusal: such a lock must not be judged by it."""
     with pytest.raises(BadInput, match="which may mean yes or no"):
@@ -286,6 +327,8 @@ def test_answer_means_yes(name, look):
         ("kept_by_name", {"form": "{key}"}),
         ("NoGate", {"says_yes": True, "loop": None}),
         ("OfItsOwn", {"form": "cron"}),
+        ("AllInMilliseconds", {"means": {"ttl": "ttl_ms", "wait": "wait_ms"}}),
+        ("TimeoutIsTheWait", {"means": {"timeout": "wait"}}),
     ],
 )
 def test_what_a_look_finds(name, found, look):
@@ -293,13 +336,25 @@ def test_what_a_look_finds(name, found, look):
     stage, _ = look(name)
 
     assert {what: getattr(stage.lock, what) for what in found} == found
-    assert (stage.ttl_ms, stage.has_fixed_ttl) == (3000, name == "OfItsOwn")
+    assert (stage.ttl_ms, stage.has_fixed_ttl) == (3000, name in ("OfItsOwn", "TimeoutIsTheWait"))
 
 
-def test_lock_that_ends_its_process(look):
-    """A lock that ends its process ends no test of the lab, which would seem to have passed."""
-    with pytest.raises(BadInput, match="SystemExit"):
-        look("EndsTheProcess")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("EndsTheProcess", "SystemExit"),  # it would end the tests, which would seem to have passed
+        ("Odd", "the parameter 'zork' has no default"),
+        ("NoMethods", "has neither acquire and release"),
+        ("RaisesAnotherName", "while another request held the lock, acquire raised LookupError"),
+        ("ReleaseFails", "its release failed on an idle server: TypeError"),
+        ("AlwaysThirty", "lives for 30000 ms, whatever the parameter 'lease' is given"),
+        ("InAnotherDatabase", "in db1 of its server"),  # the lab sees the first one only
+    ],
+)
+def test_lock_that_cannot_be_tested(name, said, look):
+    """What keeps a lock from being tested is bad input, and named."""
+    with pytest.raises(BadInput, match=said):
+        look(name)
 
 
 @pytest.mark.parametrize(
@@ -350,9 +405,3 @@ def test_lock_that_keeps_its_client(name, by_lane, look):
 
     assert stage.by_lane is by_lane
     assert any("keeps its client" in note for note in notes) is not by_lane
-
-
-def test_lock_of_another_database(look):
-    """A key in another database is named: the lab sees the first one only."""
-    with pytest.raises(BadInput, match="in db1 of its server"):
-        look("InAnotherDatabase")
