@@ -16,7 +16,6 @@ import msgspec
 from app.lock import Stage
 from lab.errors import BadInput, choose_from
 from lab.language import Language
-from lab.paths import HOME
 from lab.scenario import reader as scenarios
 from lab.scenario.requirements import NEEDS
 from lab.scenario.scenario import Scenario, override
@@ -35,8 +34,6 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     finding: str
     # the answer if the figure of the finding is 0 everywhere
     finding_none: str = ""
-    # the name of the expected line
-    expected: str = ""
 
 
 class Experiment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,12 +58,10 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     of: str
     # of what the finding has a sentence each
     each: Literal["stage", "value"] = "stage"
-    # what is drawn: the figures of each panel, from top to bottom
-    panels: list[list[str]]
-    # the logarithmic axes: ``x``, and the first figures of panels
+    # what is drawn: the figure of each panel, from top to bottom
+    panels: list[str]
+    # those of them whose axis is logarithmic
     log: list[str] = []
-    # what theory expects of the first panel at each of ``values``; empty if nothing
-    expected: list[float] = []
     scenario: str = "rush"
     options: dict[str, int] = {}
     # the least measures of a valid run, by name, in place of the scenario's own
@@ -95,10 +90,11 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             what, has = NEEDS[need]
             if not has(stage):
                 raise BadInput(f"the experiment {self.name} needs {what}; the stage {stage.name} does not have it")
-        base = scenarios.load(str(HOME / self.scenario) if self.scenario.endswith(scenarios.ENDING) else self.scenario)
         varied = float(value) * self.times if self.vary else 0.0
         options = {self.vary: int(varied) if varied == int(varied) else varied} if self.vary else {}
-        return override(dataclasses.replace(base, danger=self.danger), stage, {**self.options, **options, **given})
+        return override(
+            dataclasses.replace(scenarios.load(self.scenario), danger=self.danger), stage, {**self.options, **options, **given}
+        )
 
 
 def names() -> list[str]:

@@ -169,25 +169,23 @@ def shown(figure: str, value: float) -> str:
     return thousands(value) if value >= 100 else f"{value:.{2 - math.floor(math.log10(value))}f}"
 
 
-def numbers(found: Sequence[Spot], experiment: Experiment) -> dict[str, dict[str, str]]:
+def numbers(found: Sequence[Spot], experiment: Experiment) -> dict[str, Any]:
     """Return the numbers of a finding: by figure, and by ``at`` for the cells, then by the name of a cell.
 
     A cell is named by its value (or its stage), and as ``first``, ``last``, ``least`` and ``most`` of the figure of the finding;
-    ``zero`` and ``above`` are the neighbours between which that figure becomes more than 0. An unknown number is a dash.
+    ``zero`` is the last before that figure becomes more than 0. An unknown number is a dash.
     """
-    sizes = [spot.figures[experiment.of].value for spot in found]
-    names = [spot.value if experiment.each == "stage" else spot.stage for spot in found]
-    named = dict(zip(names, found, strict=True)) | {"first": found[0], "last": found[-1]}
-    named |= {"least": found[sizes.index(min(sizes))], "most": found[sizes.index(max(sizes))]}
-    for place, (one, other) in enumerate(itertools.pairwise(sizes)):
-        if "zero" not in named and (one > 0) != (other > 0):
-            named |= {"zero": found[place + (one > 0)], "above": found[place + (other > 0)]}
-    named_figures = ("at", RATIO, *experiment.figures, *(figure for spot in found for figure in spot.figures))
-    known: dict[str, dict[str, str]] = {figure: defaultdict(lambda: "–") for figure in named_figures}
-    for key, spot in named.items():
-        known["at"][key] = spot.value if experiment.each == "stage" else spot.stage
-        for figure, spread in spot.figures.items():
-            known[figure][key] = shown(figure, spread.value)
+    cells = {spot.value if experiment.each == "stage" else spot.stage: spot for spot in found}
+    names, sizes = [*cells], [spot.figures[experiment.of].value for spot in found]
+    places = {name: name for name in names} | {"first": names[0], "last": names[-1]}
+    places |= {"least": names[sizes.index(min(sizes))], "most": names[sizes.index(max(sizes))]}
+    zeros = [name for name, (size, after) in zip(names, itertools.pairwise(sizes), strict=False) if size <= 0 < after]
+    places |= dict.fromkeys(["zero"], zeros[0]) if zeros else {}
+    known: dict[str, Any] = {name: defaultdict(lambda: "–") for name in ("at", RATIO, *experiment.figures)}
+    known["at"] |= places
+    for key, name in places.items():
+        for figure, spread in cells[name].figures.items():
+            known.setdefault(figure, {})[key] = shown(figure, spread.value)
     return known
 
 

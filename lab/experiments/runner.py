@@ -9,7 +9,6 @@ not. The seed of the load grows by one for each repeat.
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,7 +23,7 @@ from lab.experiments import experiment as shelf
 from lab.experiments import result as results
 from lab.experiments.drawing import write
 from lab.experiments.experiment import Experiment
-from lab.experiments.meter import Meter
+from lab.experiments.measures import Meter
 from lab.experiments.result import Measurement, shown
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
@@ -99,18 +98,15 @@ def planned(experiment: Experiment, stages: Sequence[str], values: Sequence[str]
 
 def _measured(plan: Sequence[Planned], measure: Meter, result: Measurement, path: Path, console: Console) -> None:
     """Meter all points, and write the file after each."""
-    began_s = time.monotonic()
     for number, (stage, value, repeat, pair) in enumerate(plan, 1):
         point = measure.point(stage, value, repeat)
         point.pair = pair
         result.points.append(point)
         results.save(result, path)
-        left_s = (time.monotonic() - began_s) / number * (len(plan) - number)
         against = result.about["against"]
         figures = ", ".join(f"{text('figure', one, against=against)} {shown(one, size)}" for one, size in point.figures.items())
         why = "" if point.sound else f"  {escape(point.reason)}"
-        left = f"[dim]  {left_s / 60:.1f} minutes left[/]"
-        console.print(f"{number:3} of {len(plan)}  {stage:14} {value:8} {point.verdict:9}{figures}{why}{left}", soft_wrap=True)
+        console.print(f"{number:3} of {len(plan)}  {stage:14} {value:8} {point.verdict:9}{figures}{why}", soft_wrap=True)
 
 
 def _end(console: Console, result: Measurement, path: Path) -> int:

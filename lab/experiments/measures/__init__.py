@@ -1,1 +1,31 @@
-"""The kinds of measures, one in each file."""
+"""What measures a point of an experiment: each file has one kind, as ``METER``."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lab.experiments.experiment import Experiment
+from lab.experiments.result import Point
+
+
+@dataclass
+class Meter:
+    """Measures the points of one experiment."""
+
+    experiment: Experiment
+    # the scenario's options that the user gave
+    given: Mapping[str, int]
+    # as it was typed
+    command: str
+    # closes at the end what was opened
+    stack: contextlib.ExitStack
+
+    def conditions(self, stage: str, value: str) -> str:
+        """Return the conditions of a point, without what is varied. Raises BadInput if there cannot be such a point."""
+        raise NotImplementedError
+
+    def point(self, stage: str, value: str, repeat: int) -> Point:
+        """Measure a point. Raises NothingShown, and KeyboardInterrupt."""
+        raise NotImplementedError

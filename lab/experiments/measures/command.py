@@ -1,14 +1,14 @@
-"""A command of the lab, in a process of its own: its time, the processor time of all its processes, the memory of the largest."""
+"""A command of the lab, in a process of its own: its time, and the processor time of all its processes."""
 
 from __future__ import annotations
 
-import os
+import resource
 import subprocess
 import tempfile
 import time
 
 from lab.errors import ExitStatus, NothingShown
-from lab.experiments.meter import Meter
+from lab.experiments.measures import Meter
 from lab.experiments.result import Point
 from lab.prerequisites import program
 from lab.scenario.stages import find_stage
@@ -22,22 +22,19 @@ class CommandMeter(Meter):
         return f"lab {' '.join(self.experiment.command).format(stage='STAGE', value=value)}"
 
     def point(self, stage: str, value: str, repeat: int) -> Point:
-        words = [program("lab"), *(word.format(stage=stage, value=value) for word in self.experiment.command)]
-        began_s = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="lab-command-") as folder, tempfile.TemporaryFile("w+") as said:
-            process = subprocess.Popen(words, cwd=folder, stdout=said, stderr=said)
-            try:
-                _, waited, usage = os.wait4(process.pid, 0)
-            except BaseException:
-                process.terminate()  # an interrupt ends the command as well
-                process.wait()
-                raise
-            process.returncode = os.waitstatus_to_exitcode(waited)
-            said.seek(0)
-            if process.returncode not in (ExitStatus.GOOD, ExitStatus.BROKEN):
-                raise NothingShown(f"{' '.join(words[1:])} ended with {process.returncode}: {said.read().strip()[-300:]}")
-        figures = {"wall_s": time.monotonic() - began_s, "cpu_s": usage.ru_utime + usage.ru_stime}
-        return Point(stage=stage, value=value, repeat=repeat, figures=figures | {"most_mib": usage.ru_maxrss / 1024})
+        words = [word.format(stage=stage, value=value) for word in self.experiment.command]
+        began_s, before_s = time.monotonic(), _children_s()
+        with tempfile.TemporaryDirectory(prefix="lab-command-") as folder:
+            done = subprocess.run([program("lab"), *words], cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode not in (ExitStatus.GOOD, ExitStatus.BROKEN):
+            raise NothingShown(f"lab {' '.join(words)} ended with {done.returncode}: {done.stderr.strip()[-300:]}")
+        figures = {"wall_s": time.monotonic() - began_s, "cpu_s": _children_s() - before_s}
+        return Point(stage=stage, value=value, repeat=repeat, figures=figures)
+
+
+def _children_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 METER = CommandMeter

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic_ns
 from typing import Any
 
 import redis
@@ -23,7 +21,7 @@ from app.lock import Grant, Lock, NotAcquired, Result, Work
 from app.settings import Settings
 from app.stores import lock_store
 from lab.errors import BadInput, choose_from
-from lab.experiments.meter import Meter
+from lab.experiments.measures import Meter
 from lab.experiments.result import Point
 from lab.scenario import reader
 from lab.scenario.stages import find_stage
@@ -33,17 +31,14 @@ from lab.servers.stores import store_servers
 from lab.servers.supervisor import Supervisor
 
 WAIT_MS, RETRY_MS = 60_000, 30
-# by value: how many clients, whether all have one key, and the milliseconds of work
+# by value: how many clients, whether all have one key, and the seconds of work
 SITUATIONS = {
-    "one client": (1, False, 0),
-    "16 clients on a key each": (16, False, 0),
-    "16 clients on one key": (16, True, 0),
-    "16 clients on one key with 5 ms of work": (16, True, 5),
+    "one client": (1, False, 0.0),
+    "16 clients on a key each": (16, False, 0.0),
+    "16 clients on one key": (16, True, 0.0),
+    "16 clients on one key with 5 ms of work": (16, True, 0.005),
 }
 REDIS_PY = "redis-py"
-Maker = Callable[[Any, str], Lock]  # makes a lock, given the store and the key
-Cycle = tuple[int, int, int]  # asked, got, done: CLOCK_MONOTONIC in nanoseconds
-Up = tuple[Settings, Callable[[], int]]  # a store that is up: its settings, and what counts the commands that it executed
 
 
 class RedisPy:
@@ -61,8 +56,8 @@ class RedisPy:
 class LockMeter(Meter):
     """Measures a window of a lock. The servers of a store are started once."""
 
-    # the stores that are up, by name
-    up: dict[str, Up] = field(default_factory=dict)
+    # of each store that is up
+    up: dict[str, Settings] = field(default_factory=dict)
 
     def conditions(self, stage: str, value: str) -> str:
         choose_from("value", value, SITUATIONS, "--values")
@@ -71,58 +66,47 @@ class LockMeter(Meter):
         return f"a cycle is acquire and release; clients are processes of this machine; windows of {self.experiment.for_s:g} s"
 
     def point(self, stage: str, value: str, repeat: int) -> Point:
-        clients, is_one_key, work_ms = SITUATIONS[value]
+        clients, is_one_key, work_s = SITUATIONS[value]
         found = None if stage == REDIS_PY else find_stage(stage)
-        name = found.store or "redis" if found else "redis"
-        settings, count = self.up[name] if name in self.up else self._started(name)
+        name = (found and found.store) or "redis"
+        settings = self.up[name] if name in self.up else self._started(name)
 
-        def make(store: Any, key: str) -> Lock:
-            return found.lock(store, key, found.ttl_ms or 0, WAIT_MS, RETRY_MS) if found else RedisPy(store, key)
-
-        def lock_of(number: int) -> Callable[[], Lock]:
+        def lock(number: int) -> Callable[[], Lock]:
             key = f"lab:bench:{stage}:{'all' if is_one_key else number}"
             store = lock_store(name, settings, Journal(None))
-            return lambda: make(store, key)
+            return lambda: found.lock(store, key, found.ttl_ms or 0, WAIT_MS, RETRY_MS) if found else RedisPy(store, key)
 
-        competing = [forked(_compete, lock_of, number, work_ms / 1000, self.experiment.for_s) for number in range(clients)]
+        competing = [forked(_compete, lock, number, work_s, self.experiment.for_s) for number in range(clients)]
         pipes = [pipe for _, pipe in competing]
         for pipe in pipes:
             pipe.recv()  # warm
-        before = count()
         for pipe in pipes:
             pipe.send("go")
         cycles = [cycle for pipe in pipes for cycle in pipe.recv()]
-        commands = count() - before
         for one, _ in competing:
             one.join()
-        return Point(stage=stage, value=value, repeat=repeat, figures=_figures(cycles, commands))
+        return Point(stage=stage, value=value, repeat=repeat, figures=_figures(cycles))
 
-    def _started(self, name: str) -> Up:
+    def _started(self, name: str) -> Settings:
         """Start the servers of a store."""
         supervisor = self.stack.enter_context(contextlib.closing(Supervisor()))
         folder = Path(self.stack.enter_context(TemporaryDirectory(prefix="lab-lock-"))).resolve()
         shelf = store_servers(name)
-        programs = shelf.programs(reader.load("rush"))
-        servers = [one.wait() for one in [process.start(one, supervisor, folder) for one in programs]]
-        settings = Settings.read({}, run="experiment", **{f"{name}_url": shelf.url(servers)})
-        self.up[name] = settings, lambda: sum(shelf.commands(servers).values())
+        servers = [process.start(one, supervisor, folder) for one in shelf.programs(reader.load("rush"))]
+        url = shelf.url([one.wait() for one in servers])
+        self.up[name] = Settings.read({}, run="experiment", **{f"{name}_url": url})
         return self.up[name]
 
 
-def _compete(lock_of: Callable[[int], Callable[[], Lock]], number: int, work_s: float, for_s: float, pipe: Connection) -> None:
-    """Make cycles in a process of its own, and send them."""
-    make, cycles = lock_of(number), list[Cycle]()
+def _compete(lock: Callable[[int], Callable[[], Lock]], number: int, work_s: float, for_s: float, pipe: Connection) -> None:
+    """Make cycles in a process of its own. Send when each began and ended, in seconds."""
+    make, cycles = lock(number), list[tuple[float, float]]()
 
     def cycle() -> None:
-        asked_ns, got_ns = monotonic_ns(), array("q", [0])
-
-        def work(_: Grant) -> None:
-            got_ns[0] = monotonic_ns()
-            time.sleep(work_s)
-
+        began_s = time.monotonic()
         with contextlib.suppress(NotAcquired):
-            make().run(work)
-            cycles.append((asked_ns, got_ns[0], monotonic_ns()))
+            make().run(lambda _: time.sleep(work_s) if work_s else None)
+            cycles.append((began_s, time.monotonic()))
 
     cycle()
     cycles.clear()
@@ -134,18 +118,16 @@ def _compete(lock_of: Callable[[int], Callable[[], Lock]], number: int, work_s: 
     pipe.send(cycles)
 
 
-def _figures(cycles: Sequence[Cycle], commands: int) -> dict[str, float]:
+def _figures(cycles: list[tuple[float, float]]) -> dict[str, float]:
     """Return the figures of a window; none if nobody got the lock."""
     if not cycles:
         return {}
-    took_ms = sorted((done - asked) / 1e6 for asked, _, done in cycles)
-    lasted_s = (max(done for _, _, done in cycles) - min(asked for asked, _, _ in cycles)) / 1e9
+    took_ms = sorted(1000 * (ended_s - began_s) for began_s, ended_s in cycles)
+    lasted_s = max(ended_s for _, ended_s in cycles) - min(began_s for began_s, _ in cycles)
     return {
         "cycles_per_s": len(cycles) / lasted_s,
         "cycle_p50_ms": took_ms[len(took_ms) // 2],
         "cycle_p99_ms": took_ms[int(len(took_ms) * 0.99)],
-        "wait_max_ms": max((got - asked) / 1e6 for asked, got, _ in cycles),
-        "commands_a_cycle": commands / len(cycles),
     }
 
 

@@ -1,4 +1,4 @@
-"""A run of the lab: what its verdict says, and what its parts used."""
+"""A run of the lab: what its verdict says, how long it is judged, and how large its folder is."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lab.errors import CannotWrite, NotReady
-from lab.experiments.meter import MIB, Meter, Used
+from lab.experiments.measures import Meter
 from lab.experiments.result import Point
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge
 from lab.pipeline import by_locust, conduct, finish
 from lab.report.chart import CONDITIONS
 from lab.scenario.stages import find_stage
-from lab.servers.cluster import Cluster
 from lab.servers.supervisor import supervised
 from lab.story import say
 from lab.story.verdict import why
 
+MIB = 2**20
 OF_RUN: dict[str, Callable[[Judgement], float]] = {
     "kept_per_s": lambda one: one.kept_per_s,
     "wait_p50_ms": lambda one: one.wait_ms["p50"],
@@ -26,7 +26,6 @@ OF_RUN: dict[str, Callable[[Judgement], float]] = {
     "wait_max_ms": lambda one: one.wait_ms["max"],
     "commands_per_increment": lambda one: one.commands_per_increment,
     "lost_share": lambda one: max(0, one.lost) / one.acknowledged,
-    "lost_lock": lambda one: one.overlapping_beliefs > 0,
     "acknowledged": lambda one: one.acknowledged,
 }
 
@@ -40,18 +39,12 @@ class RunMeter(Meter):
         return ", ".join([scenario.name, *(say.condition(name, getattr(scenario, name), say.ENGLISH) for name in fixed)])
 
     def point(self, stage: str, value: str, repeat: int) -> Point:
-        found, used = find_stage(stage), list[Used]()
+        found = find_stage(stage)
         scenario = self.experiment.fitted(found, value, {**self.given, "seed": self.given.get("seed", 1) + repeat - 1})
         point = Point(stage=stage, value=value, repeat=repeat, verdict="VOID")
-
-        def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
-            used.append(Used(supervisor.pid, system))
-            load(system, folder, well)
-            used[0].end()
-
         try:
             with supervised() as supervisor:
-                load = by_locust(supervisor, scenario, lambda done: None)
+                drive = by_locust(supervisor, scenario, lambda done: None)
                 done = conduct(supervisor, found, scenario, drive, self.command)
         except NotReady as failure:
             point.reason = f"the run could not start: {failure}"
@@ -63,18 +56,17 @@ class RunMeter(Meter):
             raise CannotWrite(f"the experiment ends here: {done.unwritten}")
         point.verdict, point.reason, point.run = done.judgement.verdict, why(done.judgement), done.judgement.run
         if done.judgement.acknowledged:
-            known = _figures(done.judgement, used[0], done.folder.path)
+            known = _figures(done.judgement, done.folder.path)
             point.figures = {name: known[name] for name in self.experiment.figures}
         return point
 
 
-def _figures(judgement: Judgement, used: Used, folder: Path) -> dict[str, float]:
+def _figures(judgement: Judgement, folder: Path) -> dict[str, float]:
     began_s = time.monotonic()
     judge(folder)
     judged_s = time.monotonic() - began_s
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    figures = {name: float(figure(judgement)) for name, figure in OF_RUN.items()}
-    return figures | used.figures(judgement.requests) | {"judged_s": judged_s, "folder_mib": size / MIB}
+    return {name: float(figure(judgement)) for name, figure in OF_RUN.items()} | {"judged_s": judged_s, "folder_mib": size / MIB}
 
 
 METER = RunMeter

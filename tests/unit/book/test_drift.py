@@ -11,7 +11,7 @@ from tools.book import generate
 from tools.book.__main__ import book as command
 from tools.book.drift import same_picture
 
-DRAWN = REFERENCE / "experiments" / "takeover.svg"
+DRAWN = REFERENCE / "experiments" / "ttl.svg"
 PAGE = "<!-- generated: measures -->{}<!-- end -->"
 
 

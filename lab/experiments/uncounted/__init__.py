@@ -1,1 +1,0 @@
-"""Copies of stages whose commands nobody counts: what the experiment ``instruments`` compares with."""
