@@ -110,14 +110,8 @@ def program(name: str) -> str:
 
 def manager() -> str | None:
     """Return the system's package manager: apt, dnf or brew; None where none of them is installed."""
-    return next(
-        (
-            name
-            for name, program in (("apt", "apt-get"), ("dnf", "dnf"), ("brew", "brew"))
-            if shutil.which(program, path=search_path())
-        ),
-        None,
-    )
+    managers = {"apt": "apt-get", "dnf": "dnf", "brew": "brew"}
+    return next((name for name, program in managers.items() if shutil.which(program, path=search_path())), None)
 
 
 def install_line(programs: list[str], with_manager: str | None = None) -> str:
@@ -158,12 +152,13 @@ def examine() -> list[tuple[str, str, str]]:
         if path is None:
             rows.append((program.name, "missing", f"needed for {program.needed_for}. {how_to_install(program.name)}"))
         else:
-            version = "present" if path in program.files else _version(path, program.version_flag)
+            version = "present" if path in program.files else printed_version(path, program.version_flag)
             rows.append((program.name, version, program.needed_for))
     return rows
 
 
-def _version(path: str, flag: str) -> str:
+def printed_version(path: str, flag: str) -> str:
+    """Return the first line that a program prints about its version."""
     done = subprocess.run([path, flag], capture_output=True, text=True, check=False, timeout=10)
     words = (done.stdout + done.stderr).strip().splitlines()
     return words[0] if words else "present"

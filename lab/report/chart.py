@@ -34,7 +34,6 @@ FONTS: dict[Any, Any] = {  # a browser without the first takes the next
     "font.family": ["DejaVu Sans", "sans-serif"],
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
 }
-STYLES = ("-", "--", ":")
 WIDTH_IN, LINE_IN, HEAD_WIDTH = 9.6, 0.25, 84  # of a picture, of a line in its head, and how many letters such a line has
 CONDITIONS = ("requests", "users", "rate", "replicas", "retry_ms", "work_ms")
 FEW = 8  # runs: with more, a reader cannot distinguish the curves

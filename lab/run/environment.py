@@ -22,8 +22,9 @@ import psutil
 
 from app.lock import Stage
 from lab.paths import HOME, INSTALLED
-from lab.prerequisites import ZOOKEEPER_JARS, search_path
+from lab.prerequisites import PROGRAMS, ZOOKEEPER_JARS, printed_version
 
+SERVERS = ("redis-server", "nginx", "mariadbd", "postgres", "etcd")
 JUDGE = ("lab/judge", "lab/evidence")  # the folders that decide how evidence is read and judged
 # the folders that decide what a run does; the reports about it are left out
 CODE = (*JUDGE, "app", "lab/load", "lab/run", "lab/scenario", "lab/servers", "locustfiles", "scenarios")
@@ -34,16 +35,8 @@ def versions() -> dict[str, str]:
     """Return the versions of Python, of the libraries that matter to a result, and of the servers."""
     libraries = ("locust", "gunicorn", "flask", "redis", "gevent", "kazoo", "etcd3gw", "pymysql", "psycopg", "sqlalchemy")
     packages = {name: importlib.metadata.version(name) for name in libraries}
-    servers = {
-        name: _printed(name, flag)
-        for name, flag in (
-            ("redis-server", "--version"),
-            ("nginx", "-v"),
-            ("mariadbd", "--version"),
-            ("postgres", "--version"),
-            ("etcd", "--version"),
-        )
-    }
+    programs = [(one, one.found()) for one in PROGRAMS if one.name in SERVERS]
+    servers = {one.name: printed_version(path, one.version_flag) if path else "" for one, path in programs}
     servers["zookeeper"] = _of_archive(ZOOKEEPER_JARS)
     return {"python": platform.python_version()} | {f"{name} (package)": text for name, text in packages.items()} | servers
 
@@ -119,15 +112,6 @@ def _of_archive(jars: tuple[str, ...]) -> str:
     """Return the name that holds the version, next to a Java archive; empty if there is none."""
     found = [near.name for jar in jars for near in Path(jar).parent.glob(f"{Path(jar).stem}-[0-9]*.jar")]
     return next(iter(found), "")
-
-
-def _printed(program: str, flag: str) -> str:
-    """Return the first line that a program prints about itself; empty if it is not installed."""
-    path = shutil.which(program, path=search_path())
-    if path is None:
-        return ""
-    done = subprocess.run([path, flag], capture_output=True, text=True, check=False, timeout=10)
-    return (done.stdout or done.stderr).strip().splitlines()[0]
 
 
 SPENT = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")  # a guest's time is in the user's
