@@ -39,6 +39,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic_ns
@@ -84,9 +85,13 @@ def prepared(folder: Path) -> list[Injection]:
     return [Injection(**json.loads(path.read_text(encoding="utf-8"))) for path in folder.glob(f"*{PREPARED}")]
 
 
-def take(folder: Path, name: str, replica: str, request: str) -> bool:
-    """Take a prepared fault, and leave the note. Return False if another process has taken it before."""
-    record = {"name": name, "replica": replica, "pid": os.getpid(), "request": request, "at_ns": monotonic_ns()}
+def take(folder: Path, name: str, replica: str, request: str, command: str = "", keys: Sequence[str] = ()) -> bool:
+    """Take a prepared fault, and leave the note. Return False if another process has taken it before.
+
+    command, keys: what the fault is injected at, where that is a command to the lock's store.
+    """
+    about = {"name": name, "replica": replica, "pid": os.getpid(), "command": command, "keys": list(keys)}
+    record = about | {"request": request, "at_ns": monotonic_ns()}
     note = folder / f".{name}.{os.getpid()}"
     note.write_text(json.dumps(record), encoding="utf-8")
     try:

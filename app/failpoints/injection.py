@@ -14,7 +14,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app import failpoints
@@ -97,15 +97,15 @@ class Failpoints:
         kinds = self.entered_after.get(script)
         return is_good(answer) if kinds is None else kind(answer) in kinds
 
-    def reach(self, phase: str, moment: str, request: str) -> None:
-        """Inject every fault that is still pending at this failpoint."""
+    def reach(self, phase: str, moment: str, request: str, command: str = "", keys: Sequence[str] = ()) -> None:
+        """Inject every fault that is still pending at this failpoint. command, keys: where the failpoint is a command, its."""
         if phase == READ and moment == BEFORE:
             with self._mutex:
                 self.grants += 1
             for name in self.awaited:
                 failpoints.tell_granted(self.folder, name)
         while (injection := self._take(f"{phase}.{moment}")) is not None:
-            if failpoints.take(self.folder, injection.name, self.replica, request):
+            if failpoints.take(self.folder, injection.name, self.replica, request, command, keys):
                 self.before_injecting()
                 if injection.lab_first:
                     failpoints.wait_for_answer(self.folder, injection.name)

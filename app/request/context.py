@@ -144,7 +144,7 @@ class RequestContext:
             if renewing or last:
                 try:
                     for moment in (*[BEFORE] * renewing, *[BEFORE_LAST] * last):
-                        failpoints.reach(self.phase, moment, self.request)
+                        failpoints.reach(self.phase, moment, self.request, command, keys)
                 except CommandFailed as failed:
                     self.command, self.answer = command, f"error: {failed}"  # the one before it may have been answered
                     raise error(str(failed)) from failed
@@ -187,9 +187,9 @@ class RequestContext:
         if not self.said_yes and is_yes and _is_of_the_lock(failpoints, keys):
             self.said_yes = True
             if failpoints is not None:
-                failpoints.reach(self.phase, AFTER_FIRST, self.request)
+                failpoints.reach(self.phase, AFTER_FIRST, self.request, command, keys)
         if self.commands == 2 and failpoints is not None:
-            failpoints.reach(self.phase, AFTER_SECOND, self.request)
+            failpoints.reach(self.phase, AFTER_SECOND, self.request, command, keys)
 
     def _take(self, meaning: Meaning, keys: Sequence[str], script: str) -> None:
         """Note what an answer means for the lock."""

@@ -136,6 +136,10 @@ class FaultRecord(msgspec.Struct):
     injected_ns: Number = 0
     # when the request at the failpoint could go on, as the fault was done; 0 where it does not wait for that
     done_ns: Number = 0
+    # Written by the replica: the command to the lock's store at which the fault was injected, and the keys that it is about;
+    # empty where the failpoint is not a command.
+    command: str = ""
+    keys: list[str] = []
 
     @property
     def began_ns(self) -> int:

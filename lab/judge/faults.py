@@ -211,6 +211,7 @@ class Faults:
         self.run = run
         self.measures = measures
         self.history = history
+        self.keys: set[str] = set()  # that were granted
         self.outcomes = [FaultOutcome(record) for record in sorted(records, key=lambda record: record.at_ns)]
         self.onlookers = [Onlookers(outcome) for outcome in self.outcomes]
         self.sent_one_by_one = False  # whether requests ask each of several servers by a command of its own
@@ -227,6 +228,7 @@ class Faults:
             outcome.asked(wait.replica, wait.asked_ns, to_the_end)
 
     def got(self, grant: Grant) -> None:
+        self.keys |= grant.keys
         for outcome in self.outcomes:
             if grant.reentered:  # such a grant does not show that the lock was free
                 outcome.reentered += grant.replica == outcome.record.replica and grant.got_ns > outcome.record.began_ns
@@ -246,6 +248,10 @@ class Faults:
         since_ns, until_ns = outcome.record.began_ns, grant.releasing_ns
         expired = self.history.happened("expired", since_ns, until_ns, grant.key)
         return expired or self.history.went(since_ns, until_ns, grant.key)
+
+    def _is_beside(self, record: FaultRecord) -> bool:
+        """Return whether a fault was injected at a command that was not about the lock, although others were."""
+        return bool(record.keys) and not self.keys.isdisjoint(self.history.known) and self.keys.isdisjoint(record.keys)
 
     def _is_at_one_vote(self, record: FaultRecord) -> bool:
         """Return whether a fault was injected at one server's command of several: without it there is still a majority."""
@@ -280,7 +286,7 @@ class Faults:
         """Measure: all journals have been read."""
         measures, records = self.measures, [outcome.record for outcome in self.outcomes]
         measures["faults_at_one_vote"] = sum(map(self._is_at_one_vote, records))
-        measures["faults"] = len(records) - measures["faults_at_one_vote"]
+        measures["faults"] = sum(not self._is_beside(record) for record in records) - measures["faults_at_one_vote"]
         measures["clocks_moved"] = sum(record.clocks_moved for record in records if not self._is_late(record))
         for outcome in self.outcomes:
             outcome.close()
