@@ -1,7 +1,7 @@
 """The lesson of docs/class.md as data: its steps, what each does, and what it asks.
 
-``docs/class.toml`` lists the steps. The lab's own page gives them, and ``tools.book`` writes them into the documents. The notes
-for the teacher are the prose of docs/class.md, and of the Chinese page.
+``docs/class.toml`` lists the steps, and the lab's own page gives them. The notes for the teacher are the prose of docs/class.md
+and of the Chinese page; a test compares the commands and questions there with the list.
 """
 
 from __future__ import annotations
@@ -33,10 +33,8 @@ LIST = DOCS / "class.toml"
 PAGES = {Language.ENGLISH: DOCS / "class.md", Language.CHINESE: DOCS / "zh" / "class.md"}
 OPEN, RUN, EXPLORE = "open", "run", "explore"
 KINDS = (RUN, OPEN, EXPLORE)
-SECTION = re.compile(
-    r"<!-- generated: lesson_step (\d+).*?<!-- end -->\n(.*?)(?=<!-- generated: lesson_step |^## |\Z)", re.DOTALL | re.MULTILINE
-)
-NOTE = re.compile(r"\*\*(.+?)\*\*\s*(.+)", re.DOTALL)
+SECTION = re.compile(r"^## (\d+)\. .*?\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+NOTE = re.compile(r"\*\*([^*]+[.。])\*\*\s*(.+)", re.DOTALL)  # its first word ends with a full stop: Ask., They say., Show.
 MARKUP = re.compile(r"<!--.*?-->|[*`]|\[([^\]]+)\]\([^)]*\)", re.DOTALL)
 
 

@@ -14,9 +14,9 @@ from lab.explore.decision import Decision
 from lab.explore.questions import SearchOptions
 from lab.explore.search.event import Budget
 from lab.scenario.stages import find_stage
+from tests.exercises import FOLDER, exercises
 from tests.sampled import sampled
 from tests.servers.explored import exploring
-from tools.book.lesson_parts import FOLDER, exercises
 
 STARTS = {path.stem: parts for path, parts in exercises().items()}
 TTL_MS, WITHIN_S = 3000, 60.0

@@ -10,7 +10,7 @@ import click
 from lab.commands.exit_status import status_of
 from lab.errors import ExitStatus
 from lab.paths import HOME, new_folder, shown
-from tools.book import chapters, drift, explored, figures, generate, links, translations, website
+from tools.book import drift, explored, figures, generate, links, translations, website
 
 
 @click.command()
@@ -26,7 +26,6 @@ from tools.book import chapters, drift, explored, figures, generate, links, tran
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of a ladder, or of one run under rush: keep its runs as those of the reference ladder first.",
 )
-@click.option("--begin", metavar="STAGE", help="New stage: write the outline of its chapter first.")
 @click.option(
     "--compared",
     metavar="PAGE",
@@ -41,9 +40,7 @@ from tools.book import chapters, drift, explored, figures, generate, links, tran
 @click.option(
     "--check", is_flag=True, help="Write nothing: list each document and picture that differs from what would be written."
 )
-def book(
-    rerun: tuple[str, ...], keep: Path | None, begin: str | None, compared: str | None, website_folder: str | None, check: bool
-) -> ExitStatus:
+def book(rerun: tuple[str, ...], keep: Path | None, compared: str | None, website_folder: str | None, check: bool) -> ExitStatus:
     """Write the generated parts and pictures of docs/ again.
 
     The data are the stages and scenarios of this checkout, and the runs in reports/reference. The command also lists
@@ -61,8 +58,6 @@ def book(
         return ExitStatus.GOOD
     if keep:
         click.echo(f"kept {len(figures.keep_ladder(keep))} runs")
-    if begin:
-        click.echo(f"wrote {chapters.begin(begin).relative_to(HOME)}")
     figures.rerun(rerun, click.echo)
     for path in generate.write():
         click.echo(f"wrote {path.relative_to(HOME)}")

@@ -31,56 +31,10 @@ CLAIMS = "../scenarios.md#the-claims"  # from a chapter
 UP = "../../"  # from a chapter to the project's top
 PAGES = "reports/play"  # the levels, which `lab play` writes
 
-SKELETON = """\
-# `{name}`: what it is, in a few words
-
-<!-- generated: problem {name} -->
-<!-- end -->
-
-Why the idea works, and what it rests on. Figures stand in generated parts; the tables of tools/book name them.
-
-## The code
-
-<!-- generated: diff {name} -->
-<!-- end -->
-
-## What happened
-
-Add the run to show to docs/pictures.toml, `.venv/bin/python -m tools.book --rerun {name}-SCENARIO`, and put its part here:
-generated: picture {name} SCENARIO.
-
-<!-- generated: verdicts {name} -->
-<!-- end -->
-
-<!-- generated: schedule {name} -->
-<!-- end -->
-
-## Still wrong
-
-<!-- generated: still {name} -->
-<!-- end -->
-
-## What the documents say
-
-- [Document 1](../README.md#the-sources): what it states, and where it errs, with the run that shows it.
-
-<!-- generated: neighbours {name} -->
-<!-- end -->
-"""
-
 
 def path(stage: str) -> Path:
     """Return the path of a stage's chapter. The name has no number: a new stage renames nothing."""
     return FOLDER / f"{stage}.md"
-
-
-def begin(stage: str) -> Path:
-    """Write a skeleton of a chapter. Raises BadInput for an unknown stage, or if the chapter exists."""
-    choose_from("stage", stage, stages())
-    if path(stage).exists():
-        raise BadInput(f"{path(stage).relative_to(HOME)} exists already")
-    path(stage).write_text(SKELETON.format(name=stage), encoding="utf-8")
-    return path(stage)
 
 
 def _stage(name: str) -> Stage:
@@ -179,11 +133,10 @@ def _picture(stage: str, scenario_name: str, *, language: Language = ENGLISH) ->
 
 
 def _figure(stage: str, name: str, replicas: str = "3") -> str:
+    """Return a figure of the reference ladder; share: the speed of the stage against one atomic command."""
+    if name == "share":
+        return f"{reference.share_of_ceiling(stage):.0%}"
     return reference.figure(reference.of_stage(stage, int(replicas)), name)
-
-
-def _servers(stage: str, *, language: Language = ENGLISH) -> str:
-    return text("costs", "lock_servers", language, reference.of_stage(stage).lock_servers)
 
 
 def _cell(scenario_name: str, stage: str, *, language: Language = ENGLISH) -> str:
@@ -222,7 +175,6 @@ PARTS: dict[str, Callable[..., str]] = {
     "picture": _picture,
     "shown": figures.figure,
     "figure": _figure,
-    "servers": _servers,
     "cell": _cell,
     "play": lambda name, *, language=ENGLISH: play(name, language=language),
 }

@@ -13,12 +13,12 @@ from pathlib import Path
 from app.lock import Claim, Stage
 from app.locks import stage as stage_of
 from app.locks import stages
-from lab.errors import BadInput, choose_from
+from lab.errors import choose_from
 from lab.evidence import decided as kept
 from lab.evidence.decided import KeptDecision, Summary, of_claims, why_not
 from lab.explore.questions import ALWAYS, TTL_MS, by_default
 from lab.explore.story import lanes
-from lab.language import Language, quoted
+from lab.language import Language
 from lab.paths import HOME, REFERENCE
 from lab.story import say
 from lab.story.happening import Story
@@ -103,7 +103,8 @@ def _schedule(name: str, *, language: Language = ENGLISH) -> str:
         breaks += text("chapter", "share", language, conditions=with_what, share=share(broken, language))
     return (
         f"{text('chapter', 'every_order', language, what=decides + breaks)}\n\n"
-        f"{_image(story, UP, language)}"
+        f"![{say.title(story, language)}]({UP}{(PICTURES / _name(story, language)).relative_to(HOME).as_posix()})\n\n"
+        f"*{say.sentences(story, language)}*\n\n"
         f"```sh\n.venv/bin/lab replay {name}:{story.schedule}{work}\n```\n"
     )
 
@@ -121,18 +122,6 @@ def decided(found: KeptDecision, page: str, language: Language = ENGLISH) -> tup
     shown = text("chapter", "schedules", language, number, shown=thousands(number))
     searches = text("chapter", "searches", language, len(done), page=f"{page}#what-is-searched")
     return shown if number else text("chapter", "all_schedules", language), searches
-
-
-def _image(story: Story, up: str, language: Language = ENGLISH) -> str:
-    """Return a picture and its sentences. up: the way from the document to the project's top."""
-    source = up + (PICTURES / _name(story, language)).relative_to(HOME).as_posix()
-    return f"![{say.title(story, language)}]({source})\n\n*{say.sentences(story, language)}*\n\n"
-
-
-def _drawn(name: str, *, language: Language = ENGLISH) -> str:
-    """Return the picture of a stage's chapter for a document of docs/; nothing where none is drawn."""
-    story = story_of(stages()[choose_from("stage", name, stages())])
-    return _image(story, "../", language).rstrip("\n") + "\n" if story is not None else ""
 
 
 def _all_hold(found: KeptDecision, stage: Stage, answers: Mapping[Claim, Summary], language: Language) -> str:
@@ -169,17 +158,16 @@ def _slip(name: str, claim: str = "", *, language: Language = ENGLISH) -> str:
     found = kept.current(stage)
     commands = [f".venv/bin/{line}" for line in stage.story.see_it]
     where = path.relative_to(HOME).as_posix()
-    if claim:
-        choose_from("claim", claim, [one.name for one in Claim], f"slip {name}")
     if not any(" explore " in line for line in commands):
         said = ""
     elif found is None or found.why:
-        said = not_decided(found, f".venv/bin/lab explore {where} --keep", language)
+        said = not_decided(found, AGAIN.format(where), language)
     elif claim:
-        said, again = _broken(found, Claim[claim], language)
-        commands += [f".venv/bin/lab replay {where}:{again}"] if again else []
+        story = kept_stories(found)[choose_from("claim", claim, kept_stories(found), f"slip {name}")]
+        said = text("slip", "shortest", language, claim=claim, schedule=say.sentences(story, language))
     else:
-        said = _kept_promises(found, stage, language)
+        schedules, searches = decided(found, "explore.md", language)
+        said = text("slip", "kept", language, schedules=schedules, searches=searches)
     return "\n".join(["```python", code(stage), "```", "", *([said, ""] if said else []), "```sh", *commands, "```", ""])
 
 
@@ -189,36 +177,8 @@ def code(stage: Stage) -> str:
     return text[text.index("class Lock") : text.index("STAGE = ")].strip()
 
 
-def _broken(found: KeptDecision, claim: Claim, language: Language) -> tuple[str, str]:
-    """Return what breaks a claim, in words, and what `lab replay` needs to do it again; empty without an option for it."""
-    broken, story = of_claims(found)[claim].broken, kept_stories(found)[claim.name]
-    number = ""
-    if broken and broken.share:
-        with_what = say.capital(conditions(broken.search, found.ttl_ms, language))
-        claimed = {"claim": claim.name, "promise": quoted("claim", claim.value, language)}
-        number = say.text("slip", "share", language, 1, conditions=with_what, share=share(broken, language), **claimed)
-    ttl = f" --ttl-ms {found.ttl_ms}" if found.ttl_ms != TTL_MS else ""
-    work = f" --work-ms {story.work_ms}" if story.work_ms else ""
-    search = broken.search if broken else {}
-    usual = search.get("wait_ms") is None and search.get("at_once", 1) == search.get("in_turn", 1) == 1
-    again = f"{story.schedule}{ttl}{work}" if usual else ""
-    shortest = say.text("slip", "shortest", language, schedule=say.sentences(story, language))
-    return say.text("chapter", "every_order", language, what=number + shortest), again
-
-
-def _kept_promises(found: KeptDecision, stage: Stage, language: Language) -> str:
-    """Return in how many schedules no promise breaks. Raises BadInput where one does."""
-    answers = of_claims(found)
-    if broken := [claim.name for claim, one in answers.items() if one.broken and claim in stage.claims]:
-        raise BadInput(f"{stage.name} breaks {', '.join(broken)}: the part has to name the claim")
-    schedules, searches = decided(found, "explore.md", language)
-    kept_all = say.text("slip", "kept", language, schedules=schedules, searches=searches)
-    return say.text("chapter", "every_order", language, what=kept_all)
-
-
 PARTS: dict[str, Callable[..., str]] = {
     "schedule": _schedule,
-    "drawn": _drawn,
     "searches": _searches,
     "slip": _slip,
 }

@@ -13,33 +13,26 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from app.lock import Claim, Stage
-from app.locks import part, stages
-from lab.errors import MEANINGS, BadInput, choose_from
+from app.lock import Claim
+from app.locks import stages
+from lab.errors import BadInput, choose_from
 from lab.language import Language, quoted
 from lab.libraries import known_failure, scorecard
 from lab.paths import HOME, REFERENCE
-from lab.report import chart, comparison, hero, matrix, site
+from lab.report import chart, comparison, hero, site
 from lab.report.chart import PAPERS
 from lab.report.charts import charts
 from lab.report.html import named
 from lab.report.reference import ladder, of_stage
 from lab.report.run_page import STEPS, TIMELINES
 from lab.scenario import reader
-from lab.scenario.fault import Need
-from lab.scenario.faults import faults
-from lab.scenario.options import OPTIONS
-from lab.scenario.requirements import MEASURES
 from lab.story.say import text as say
 from lab.text import table
 from tools.book import (
     chapters,
-    conditions,
-    cost_of_locking,
     experiments,
     explored,
     figures,
-    lesson_parts,
     matrix_views,
     translations,
 )
@@ -99,7 +92,6 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         | heroes
         | matrix_views.pictures()
         | experiments.pictures()
-        | {figures.PICTURES / cost_of_locking.PRICE: cost_of_locking.draw_price}
         | {
             named(REFERENCE / f"{name}.svg", language): partial(_chart, name, language)
             for name in CHARTS
@@ -159,25 +151,6 @@ def _rungs(*names: str, language: Language = Language.ENGLISH) -> str:
     return table(head, rows)
 
 
-def _stages() -> str:
-    """Return the ladder part by part: one line and one link to its chapter for a stage, with what is still wrong."""
-    return _by_part(lambda name, stage: f"- [`{name}`](ladder/{name}.md): {stage.story.title} *Still:* {stage.story.still[0]}")
-
-
-def _stage_files() -> str:
-    """Return the ladder as the folder of the stages shows it, with a link to each file."""
-    return _by_part(lambda name, stage: f"- [`{name}`]({name}.py): {stage.story.title}")
-
-
-def _by_part(line: Callable[[str, Stage], str]) -> str:
-    lines: list[str] = []
-    for name, stage in stages().items():
-        if (title := f"## {part(name)}") not in lines:
-            lines += ["", title, ""]
-        lines.append(line(name, stage))
-    return "\n".join(lines[1:]) + "\n"
-
-
 def _claims(*, language: Language = Language.ENGLISH) -> str:
     """Return every claim, the scenarios that test it, and the stages that make it."""
     shelf = [reader.load(name) for name in reader.names()]
@@ -198,39 +171,6 @@ def _scenarios(*, language: Language = Language.ENGLISH) -> str:
         danger = ", ".join(f"`{measure}` ≥ {least}" for measure, least in one.danger.items())
         rows.append([f"`{name}`", quoted("title", one.title, language), f"`{one.tests.name}`", danger])
     return table(_heads("scenario", "situation", "tests", "danger", language=language), rows)
-
-
-def _measures(*, language: Language = Language.ENGLISH) -> str:
-    rows = [[f"`{name}`", quoted("measure", what, language)] for name, what in MEASURES.items()]
-    return table(_heads("measure", "counts", language=language), rows)
-
-
-def _options(*, language: Language = Language.ENGLISH) -> str:
-    """Return every scenario option, with its make variable."""
-    rows = []
-    for option in OPTIONS.values():
-        limits = quoted("limits", f"{option.limits} {option.unit}".strip(), language)
-        rows.append([f"`{option.flag}`", f"`{option.name.upper()}`", quoted("option", option.help, language), limits])
-    return table(_heads("option", "make_variable", "meaning", "limits", language=language), rows)
-
-
-def _faults_by_place() -> dict[str, list[str]]:
-    """Return the names of all faults by what decides whether they work in containers: what they need, or what they act on."""
-    found: dict[str, list[str]] = {}
-    for name, one in faults().items():
-        place = "replica_of_the_store" if Need.REPLICA in one.needs else (one.needs or (one.target,))[0].name.lower()
-        found.setdefault(place, []).append(f"`{name}`")
-    return found
-
-
-def _faults(place: str) -> str:
-    """Return the faults of a row of docs/containers.md."""
-    return ", ".join(_faults_by_place()[choose_from("place of faults", place, _faults_by_place())])
-
-
-def _statuses(*, language: Language = Language.ENGLISH) -> str:
-    rows = [[f"{status:d}", quoted("status", meaning, language)] for status, meaning in MEANINGS.items()]
-    return table(_heads("status", "meaning", language=language), rows)
 
 
 def _heads(*names: str, language: Language) -> list[str]:
@@ -257,28 +197,14 @@ def _machine(*, language: Language = Language.ENGLISH) -> str:
     return made + "\n"
 
 
-def _matrix_origin(*, language: Language = Language.ENGLISH) -> str:
-    return f"{matrix.read(REFERENCE / 'matrix').origin.sentence(language)}\n"
-
-
 PARTS: dict[str, Callable[..., str]] = {
     "rungs": _rungs,
-    "stages": _stages,
-    "stage_files": _stage_files,
     "claims": _claims,
     "scenarios": _scenarios,
-    "measures": _measures,
-    "options": _options,
-    "faults": _faults,
-    "statuses": _statuses,
     "machine": _machine,
-    "matrix_origin": _matrix_origin,
     **chapters.PARTS,
     **matrix_views.PARTS,
-    **conditions.PARTS,
-    **cost_of_locking.PARTS,
     **explored.PARTS,
-    **lesson_parts.PARTS,
     **scorecard.DOCUMENT_PARTS,
     **experiments.PARTS,
     **known_failure.DOCUMENT_PARTS,

@@ -14,7 +14,6 @@ from lab.language import Language
 from lab.paths import HOME
 from lab.report import reference
 from lab.report.run_page import report_run
-from lab.scenario import reader
 from lab.story.timeline import NEVER, DrawnGrant, DrawnLoss, Life, Timeline
 from tests.builders import made_run
 from tests.every import every
@@ -145,7 +144,6 @@ def test_glossary_terms():
         ("cell slow_holder none", "no run of none under slow_holder"),
         ("picture none convoy", "no picture 'none-convoy'"),
         ("shown watchdog work_outlasts_ttl destroyed", "opens on no loss"),
-        ("shown watchdog work_outlasts_ttl thief", "no request deletes another's lock"),
     ],
 )
 def test_bad_part_is_refused(words, message):
@@ -154,20 +152,12 @@ def test_bad_part_is_refused(words, message):
         generate.fill(f"<!-- generated: {words} --><!-- end -->", where="page.md")
 
 
-def test_story_of_the_theft():
-    """The story of the theft names three requests, and the lock was stolen before its TTL was over."""
-    thief, between, robbed = (figures.figure("ttl", "slow_holder", name) for name in ("thief", "between", "robbed"))
-
-    assert len({thief, between, robbed}) == 3
-    assert int(figures.figure("ttl", "slow_holder", "robbed_after_ms")) < reader.load("slow_holder").ttl_ms
-
-
 def test_run_below_a_third():
     """The run of late writes leaves less than a third, though each replica served its share."""
-    left, third = (int(figures.figure("local", "late_writes", name)) for name in ("final", "third"))
-    share = figures.result(illustrations()["local-late_writes"]).judgement.danger["least_share_percent"]
+    judgement = figures.result(illustrations()["local-late_writes"]).judgement
+    share = judgement.danger["least_share_percent"]
 
-    assert left < third
+    assert judgement.final < judgement.acknowledged / 3
     assert share.needed > 0
     assert share.reached
 
@@ -269,18 +259,3 @@ def test_opens_on_the_worst_known_write():
     figures.open_on_the_worst(picture)
 
     assert picture.losses[picture.focus].destroyed == 7
-
-
-def test_chapter_is_begun_once(tmp_path, monkeypatch):
-    """A new chapter has all parts, and never replaces a chapter that exists."""
-    monkeypatch.setattr(chapters, "FOLDER", tmp_path)
-    monkeypatch.setattr(chapters, "HOME", tmp_path)
-
-    begun = chapters.begin("ttl")
-
-    parts = re.findall(r"<!-- generated: (\w+)", generate.fill(begun.read_text(encoding="utf-8")))
-    assert [name for name in parts if name != "schedule"] == PLACES
-    with pytest.raises(BadInput, match=r"ttl\.md exists already"):
-        chapters.begin("ttl")
-    with pytest.raises(BadInput, match="no stage 'tll'"):
-        chapters.begin("tll")

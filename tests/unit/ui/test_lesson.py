@@ -1,5 +1,7 @@
 """The lesson: its steps are data, and its questions are those of the claims that its runs test."""
 
+import re
+
 import pytest
 
 from lab.cli import lab
@@ -56,3 +58,18 @@ def test_wrong_step_is_refused(do, ask, why):
     """An unknown action and a run without its question or choices are refused by the step's title."""
     with pytest.raises(BadInput, match=f"A step: .*{why}"):
         lesson._checked(STEP | {"do": [do], "ask": ask})
+
+
+@every("place", steps)
+@every("language", Language)
+def test_page_of_the_teacher_has_each_step(place, language):
+    """The page for the teacher has the title, the minutes, the commands and the questions of a step as the list has them."""
+    page, of = lesson.PAGES[language].read_text(encoding="utf-8"), place.step
+    english = language is Language.ENGLISH
+    section = re.split(rf"^## {place.number}\. ", page, flags=re.MULTILINE)[1].partition("\n## ")[0]
+
+    assert section.startswith(of.title if english else of.title_zh)
+    assert {str(place.begins), str(place.ends)} <= set(re.findall(r"\d+", section.partition("\n")[0]))
+    assert [one.command for one in of.actions if one.kind != OPEN] == re.findall(r"^\.venv/bin/lab (.+)$", section, re.MULTILINE)
+    for run in of.runs:
+        assert (run.ask.text if english else run.ask.text_zh).format(**run.values) in section
