@@ -192,8 +192,9 @@ def test_unfit_run_is_not_kept(tmp_path, monkeypatch):
     assert not (tmp_path / "kept").exists()
 
 
-def test_kept_facts_draw_the_same(tmp_path, monkeypatch):
+def test_kept_facts_draw_the_same(tmp_path, monkeypatch, request):
     """What is kept of a run is drawn as the whole run would be drawn."""
+    request.addfinalizer(figures.results.cache_clear)  # a later test in the same process reads the book's own runs
     monkeypatch.setattr(figures, "KEPT", tmp_path / "kept")
     run = made_run(tmp_path / "20260101T000000.000Z-rush-none-1")
     one = Illustration(stage="none", scenario="rush", shows=judge(run)[0].verdict)
