@@ -1,6 +1,10 @@
 """The links of the documents: a dead one is found, in Markdown and in HTML, and one to what git keeps is not."""
 
-from lab.paths import HOME
+from lab.errors import MEANINGS
+from lab.paths import DOCS, HOME
+from lab.scenario.faults import faults
+from lab.scenario.options import OPTIONS
+from lab.scenario.requirements import MEASURES
 from tools.book import links
 
 
@@ -24,3 +28,14 @@ def test_git_keeps_the_documents():
     """The list of what git keeps has files and their folders, and no page that `make site` writes."""
     assert {HOME / "README.md", HOME / "docs"} <= links.kept()
     assert HOME / "reports" / "reference" / "index.html" not in links.kept()
+
+
+def test_tables_by_hand_are_complete():
+    """The tables of options, exit statuses, measures and faults have what the lab has today."""
+    names = ("running", "scenarios", "containers")
+    running, scenarios, containers = ((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in names)
+
+    assert [one.flag for one in OPTIONS.values() if f"| `{one.flag}` | `{one.name.upper()}` | {one.help} |" not in running] == []
+    assert [status for status, meaning in MEANINGS.items() if f"| {status:d} | {meaning} |" not in running] == []
+    assert [name for name, what in MEASURES.items() if f"| `{name}` | {what} |" not in scenarios] == []
+    assert [name for name in faults() if f"`{name}`" not in containers] == []
