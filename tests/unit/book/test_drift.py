@@ -12,7 +12,7 @@ from tools.book.__main__ import book as command
 from tools.book.drift import same_picture
 
 DRAWN = REFERENCE / "experiments" / "ttl.svg"
-PAGE = "<!-- generated: measures -->{}<!-- end -->"
+PAGE = "<!-- generated: claims -->{}<!-- end -->"
 
 
 @pytest.fixture
