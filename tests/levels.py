@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.explore.play.levels import LEVELS
-from lab.explore.play.page import write
-from lab.explore.store.real_redis import redis_server
+from tests.command import lab
 
 
 @pytest.fixture(scope="session")
@@ -18,6 +16,7 @@ def levels(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "index.html").exists():  # the last file that is written
-            with redis_server() as real:
-                write(LEVELS, real, folder, "")
+            # by a command: a supervisor in this process would end the browser with its servers
+            done = lab("play", "--out", str(folder), cwd=folder.parent, timeout_s=600)
+            assert done.status == 0, done.err
     return folder
