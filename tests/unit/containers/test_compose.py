@@ -163,7 +163,7 @@ def test_no_fault_over_several_hosts(name):
 def test_the_page_has_every_fault():
     """docs/containers.md names each fault once, and calls refused just those that no container can have."""
     page = (HOME / "docs" / "containers.md").read_text(encoding="utf-8").partition("## Faults in containers")[2]
-    rows = [row.split("|")[1:3] for row in page.splitlines() if row.startswith("| <!--")]
+    rows = [row.split("|")[1:3] for row in page.splitlines() if row.startswith("| `")]
     named = [(kind, "refused" in how) for what, how in rows for kind in re.findall(r"`(\w+)`", what) if kind in faults()]
     never = {*place(stages()["zookeeper"]).lacking, Need.REPLICA}
     refused = {kind: bool(never & {*one.needs}) or one.target is Target.COUNTER for kind, one in faults().items()}
