@@ -85,7 +85,7 @@ def _submit(pool: ThreadPoolExecutor, call: Callable[..., Any], /, *args: Any, *
 
 
 def _handed_on() -> CurrentRequest | None:
-    """Return the request of what this thread begins now; None if it works for no request."""
+    """Return the request for which this thread works now; threads that it starts get the same one. None if there is none."""
     if (current := CURRENT.get()) is None or current.context.is_over:
         return None
     return CurrentRequest(current.context, current.begun_in or current.context.phase)
@@ -123,7 +123,7 @@ def _here() -> RequestContext:
 
 
 class _Here:
-    """Stands for the context of who asks."""
+    """Reads and writes the context of the request for which the current thread works."""
 
     def __getattr__(self, name: str) -> Any:
         return COUNTING.get() if name == "counting" else getattr(_here(), name)
