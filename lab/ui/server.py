@@ -1,9 +1,7 @@
-"""``lab ui``: Locust's own page, where each press of Start is a whole run of the lab, and the live
-page.
+"""``lab ui``: Locust's own page, where each press of Start is a whole run of the lab, and the live page.
 
-Three processes: this one starts servers, judges and draws, run after run, exactly as ``lab run``
-does, and serves the live page. Locust serves its page and sends the requests, itself or by workers.
-The supervisor ends all of them.
+This process starts servers, judges and draws, as ``lab run`` does, and serves the live page. Locust's sends the requests,
+itself or by workers. The supervisor ends both.
 """
 
 from __future__ import annotations
@@ -24,6 +22,7 @@ from lab.interrupts import pending
 from lab.judge.judgement import Verdict
 from lab.pipeline import LOCAL, Conducted, conduct, engine, finish
 from lab.prerequisites import missing, program
+from lab.report.run_page import PAGE
 from lab.servers.supervisor import Supervisor, SupervisorGone, supervised
 from lab.story.say import text
 from lab.story.verdict import why
@@ -83,10 +82,11 @@ def serve(
         cut_short = _serve_runs(supervisor, control, page, live.state, LostIncrements(Path(folder)))
     if cut_short is None and isinstance(gone := pending(), SupervisorGone):  # between two runs
         raise gone
-    if cut_short is not None and not (cut_short.folder.path / "report.html").exists():  # not drawn yet
+    drawn = cut_short is None or (cut_short.folder.path / PAGE).exists()
+    if cut_short is not None and not drawn:
         _print(_line(cut_short, finish(cut_short)))
     sys.stderr.write("\nstopped; nothing is left running\n")
-    return ExitStatus.GOOD if cut_short is None else ExitStatus.INTERRUPTED
+    return ExitStatus.GOOD if drawn else ExitStatus.INTERRUPTED
 
 
 @contextlib.contextmanager
