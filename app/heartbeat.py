@@ -3,8 +3,6 @@
 A process that was stopped from outside knows nothing of it: its stamps just lie further apart. The heartbeat sees the gap when
 the process runs again. The journal then has the length of the gap, and what the kernel knows of it. A process that a signal had
 stopped gets SIGCONT, and one that had only kept its interpreter busy gets none.
-
-It also journals, now and then, what the process has sent to the lock's store (``app/request/sent.py``).
 """
 
 from __future__ import annotations
@@ -20,11 +18,9 @@ from typing import NoReturn
 
 from app.failpoints import injection
 from app.journal import STALL_NS, Journal, Stalled
-from app.request import sent
 
 PERIOD_S = 0.05
 QUEUED_NS = 10_000_000  # a beat that waited longer for a processor is an event, even within a short gap
-SENT_EVERY = 20  # beats
 SIGNAL_WITHIN_S = 0.05  # the thread that takes signals may run after the heartbeat
 QUEUE = "/proc/thread-self/schedstat"  # time on a processor, time in the queue for one, and turns, of one thread
 QUEUE_OF_WORKER = "/proc/{}/schedstat"  # the same, of the first thread of a process: in most languages it does the work
@@ -101,8 +97,5 @@ def start(journal: Journal) -> None:
 def _beat_for_good(journal: Journal) -> NoReturn:
     heartbeat = Heartbeat(journal)
     while True:
-        for _ in range(SENT_EVERY):
-            time.sleep(PERIOD_S)
-            heartbeat.beat()
-        with contextlib.suppress(OSError):  # the journal has noted why it cannot be written
-            sent.write(journal)
+        time.sleep(PERIOD_S)
+        heartbeat.beat()

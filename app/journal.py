@@ -212,14 +212,9 @@ class Renewed(JournalEvent, tag="renewed"):
 
 
 class Sent(JournalEvent, tag="sent"):
-    """What a process has sent to the lock's store since its last such event, outside requests and in all of them."""
+    """How often a process had sent each command. Older journals have it; nothing needs it."""
 
-    # when it was written
     sent_ns: Number
-    # by the command's name, in small letters
-    counts: dict[str, int]
-    # the ports of its connections, on its side
-    ports: list[int] = []
     moment = "sent_ns"
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import threading
@@ -25,7 +24,7 @@ from app.increment import Increment
 from app.journal import Journal
 from app.lock import Abandoned, Grant, Lock, NotAcquired, Refused, Stage
 from app.nested_lock import OUTER_PAUSE_MS, NestedLock
-from app.request import lock_keys, sent
+from app.request import lock_keys
 from app.request.context import RequestContext
 from app.request.current import follow
 from app.resources import resource, stock_of_a_grant
@@ -148,7 +147,6 @@ def create_app(**flags: Any) -> Flask:
     follow()
     if settings.faults is not None:
         RequestContext.failpoints = Failpoints(settings.faults, settings.replica)
-        RequestContext.failpoints.before_injecting = sent.writer(journal)
     steps.begin(settings.steps, settings.replica)
     endpoints = {stage.name: StageEndpoint(stage, settings, journal) for stage in _enabled(settings)}
     client_options = {
@@ -178,8 +176,6 @@ def create_app(**flags: Any) -> Flask:
 
     @app.get("/health")
     def health() -> dict[str, Any]:
-        with contextlib.suppress(OSError):  # the answer has why the journal cannot be written
-            sent.write(journal)
         about = {"replica": settings.replica, "run": settings.run, "stages": list(endpoints), "pid": os.getpid()}
         failure = next((one.workers.failure for one in endpoints.values() if one.workers), "")
         return about | {

@@ -85,7 +85,6 @@ class Failpoints:
         self.keys = LockKeys()
         self.usual_commands: dict[str, int] = {}  # phase → how many commands of the lock the last request sent in it
         self.entered_after: dict[str, set[str]] = {}  # script → the kinds of answer after which requests entered their work
-        self.before_injecting: Callable[[], object] = lambda: None  # a process that is killed writes nothing after it
         self._mutex = threading.Lock()
 
     def learn(self, script: str, answer: object) -> None:
@@ -106,7 +105,6 @@ class Failpoints:
                 failpoints.tell_granted(self.folder, name)
         while (injection := self._take(f"{phase}.{moment}")) is not None:
             if failpoints.take(self.folder, injection.name, self.replica, request, command, keys):
-                self.before_injecting()
                 if injection.lab_first:
                     failpoints.wait_for_answer(self.folder, injection.name)
                 if injection.writes_late:

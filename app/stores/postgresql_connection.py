@@ -18,7 +18,6 @@ from psycopg._cursor_base import BaseCursor
 
 from app.failpoints.injection import ReplyLost
 from app.journal import Journal
-from app.request import sent
 from app.request.answer import Meaning
 from app.request.current import request_context
 from app.request.lock_keys import granted_in
@@ -66,8 +65,6 @@ def _counted(connection: Any, text: bytes | str, steps: Steps, result: Callable[
     if (journal := _journal(connection)) is None:
         return (yield from steps)
     name = name_of(statement)
-    for part in statement.split(";"):  # the server counts each; half a text in quotes does no harm
-        sent.note(name_of(part))
     if not request_context.counting:
         return (yield from steps)
     request_context.sending(name, error=psycopg.OperationalError)
@@ -97,8 +94,6 @@ def _journal(connection: Any) -> Journal | None:
     except AttributeError:
         with socket.socket(fileno=os.dup(connection.fileno())) as line:
             journal = SERVERS.get(line.getpeername()[:2]) if line.family != socket.AF_UNIX else None
-            if journal is not None:
-                sent.note_port(line.getsockname()[1])
         connection.lab_journal = journal
     return journal
 

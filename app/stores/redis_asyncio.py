@@ -13,7 +13,6 @@ import redis
 from redis.asyncio.connection import AbstractConnection
 
 from app.journal import Journal
-from app.request import sent
 from app.stores.redis_commands import unpacked
 from app.stores.redis_connection import Seam, in_one, journal_of
 
@@ -31,7 +30,6 @@ class CountedAsync(Seam, AbstractConnection):
             await INTRODUCE(self, check_health)
         finally:
             self.setting_up = False
-        sent.note_connection(self)
 
     async def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         if not self.is_connected:

@@ -22,7 +22,6 @@ from redis.connection import AbstractConnection
 from app.failpoints import RENEW
 from app.failpoints.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
-from app.request import sent
 from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
 from app.request.context import SENT_NS
 from app.request.current import request_context
@@ -81,8 +80,6 @@ class Seam:
 
     def _counts(self, commands: Sequence[Command], check_health: bool = True) -> bool:
         """Note what is about to be sent, and reach the failpoints. Return whether its answers are awaited."""
-        for one in commands:
-            sent.note(one[0])  # also where it belongs to no lock
         if not request_context.counting:
             return False
         if commands[0][0] == "PING" and not check_health:  # of redis-py's health check
@@ -160,7 +157,6 @@ class Counted(Seam, AbstractConnection):
             self.on_connect()
         finally:
             self.setting_up = False
-        sent.note_connection(self)
 
     def send_command(self, *args: Any, **kwargs: Any) -> None:
         packed = self._command_packer.pack(*args)

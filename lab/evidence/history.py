@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from app.journal import AnyEvent, LineFile, Number, Sent, Started
+from app.journal import AnyEvent, LineFile, Number
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.run_record import Flaws
 
@@ -27,7 +27,6 @@ KEY_EVENTS = "server.jsonl"
 FAULTS = "faults.jsonl"
 LONGEST_LINE = 1 << 20  # bytes
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)  # what the decoder raises
-OF_A_PROCESS = (b'{"what":"sent"', b'{"what":"started"')  # the first words of such lines
 BLOCK = 1 << 16  # bytes of a file decoded at a time: larger blocks do not stay in the processor's cache
 CHUNK = 8192  # lines of a journal held at a time; its threads may write out of order by no more lines than this
 
@@ -132,16 +131,6 @@ class History:
         for replica in self.replicas:
             for event in self._read(journal_of(replica), decoder):
                 yield replica, event
-
-    def sent(self) -> Iterator[Sent | Started]:
-        """Read only what the replicas report of their processes, and of all that these sent: few lines among many."""
-        decoder: msgspec.json.Decoder[Sent | Started] = msgspec.json.Decoder(Sent | Started)
-        for replica in self.replicas:
-            with contextlib.suppress(OSError), (self.folder / journal_of(replica)).open("rb") as file:
-                for line in file:
-                    if line.startswith(OF_A_PROCESS):
-                        with contextlib.suppress(*UNREADABLE):
-                            yield decoder.decode(line)
 
     def faults(self) -> Iterator[FaultRecord]:
         """Read the faults that were injected, in the order in which they were over."""

@@ -87,17 +87,6 @@ def check_tables(scenario: dict[str, Any], stage: dict[str, Any]) -> None:
             raise msgspec.ValidationError(f"in its table {name}: {error}") from None
 
 
-class ClientFacts(msgspec.Struct, frozen=True):
-    """A connection that was open when the run ended."""
-
-    # its port on the client's side
-    port: int
-    # the name that it gave itself; most give none
-    name: str = ""
-    # the last command that it sent
-    command: str = ""
-
-
 class FileFacts(msgspec.Struct, frozen=True):
     """One file of evidence when the run ended."""
 
@@ -150,8 +139,6 @@ class RunRecord(msgspec.Struct, kw_only=True):
     files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
     # how often each command ran, by store
     commands: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
-    # who was connected to the lock's store when the load had ended; None in a run of before this was known
-    clients: list[ClientFacts] | None = None
     # the options of the replicas' clients, by store
     client_options: dict[str, Any] = msgspec.field(default_factory=dict)
     # the versions of the programs

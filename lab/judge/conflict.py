@@ -161,13 +161,8 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
 
     def never_asked(self, grant: Grant) -> bool:
         """Return whether a request went in without an answer of the store, and nobody in its process left the lock to it."""
-        unasked = self.sees_commands and bool(grant.key) and grant.went_in_unasked
+        unasked = self.asks_are_seen and bool(grant.key) and grant.went_in_unasked
         return unasked and not self.was_set_for(grant) and not self._was_handed_over(grant)
-
-    @property
-    def sees_commands(self) -> bool:
-        """Return whether the lab sees what requests send to the store, all of it."""
-        return self.asks_are_seen and self.run.unseen is None
 
     def was_set_for(self, grant: Grant) -> bool:
         """Return whether the store reported that the key was made while the request waited: perhaps on its behalf.

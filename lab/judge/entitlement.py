@@ -98,8 +98,6 @@ def tenures(grant: Grant, lease_ns: int) -> list[Tenure]:
 
 def lease_begins(grant: Grant, run: RunFacts, keys: KeyHistory) -> int:
     """Return from when the lease of a new grant counts, by the command that granted it."""
-    if run.unseen is not None and not grant.commands:
-        return grant.asked_ns  # the command that granted it was not seen
     if run.has_votes and grant.first_vote_ns:
         return grant.first_vote_ns
     if grant.leased_ns:  # a lock may send more after its grant: a number for a fence, a further try that is refused

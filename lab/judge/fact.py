@@ -8,23 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import combinations
-from typing import NamedTuple
 
 import msgspec
 
 from lab.evidence.loss import GrantFacts
-from lab.evidence.run_record import ClientFacts
 
 EXAMPLES = 5  # how many of a kind are kept
-
-
-class Unseen(NamedTuple):
-    """What the lock's store carried out and no replica has sent (``lab/judge/run_facts.py``)."""
-
-    # by command, how often the store ran it without them
-    commands: dict[str, int]
-    # who else was connected when the run ended
-    clients: tuple[ClientFacts, ...]
 
 
 class Code(StrEnum):
@@ -128,7 +117,6 @@ class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
     # several values, and several names
     values: tuple[int, ...] = ()
     several: tuple[str, ...] = ()
-    unseen: Unseen | None = None
     # what is the same in each language: an error, a line, a number that was answered
     detail: str = ""
 

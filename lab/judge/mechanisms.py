@@ -48,7 +48,7 @@ def _refused_by_store(conflict: Conflict) -> bool:
     A request that was refused can have been handed the lock since. So an ended lease, or a fault, explains the conflict first.
     """
     told_no = conflict.elder.told_no or conflict.younger.told_no
-    return told_no and conflict.run.unseen is None and conflict.entitled_at_once
+    return told_no and conflict.entitled_at_once
 
 
 def _taken(effect: Effect) -> Callable[[Conflict], bool]:
@@ -126,7 +126,7 @@ def _released_early(conflict: Conflict) -> bool:
     """
     if _worked_on(conflict):
         return True
-    if not conflict.sees_commands:
+    if not conflict.asks_are_seen:
         return False
     is_reported = conflict.run.reports_keys or conflict.keys.is_reported
     if is_reported and not conflict.keys.is_known(conflict.key):
@@ -151,7 +151,7 @@ def _deleted_by_a_stranger(conflict: Conflict) -> bool:
     """
     since_ns, until_ns = conflict.elder.got_ns, conflict.younger.got_ns + RECEIVED_AT_ONCE_NS
     # of several servers, one that had not voted for the elder may have lost the vote of another request
-    counts = conflict.sees_commands and not conflict.run.has_votes
+    counts = conflict.asks_are_seen and not conflict.run.has_votes
     reported = counts and conflict.keys.happened("del", since_ns, until_ns, conflict.key)
     return conflict.entitled_at_once and (reported or theft_in(conflict) is not None)
 
@@ -192,11 +192,11 @@ def _lease_ended(conflict: Conflict) -> bool:
 def _began_late(conflict: Conflict) -> bool:
     """Return whether the lease of one of the two was over when its work began, although nothing of the scenario takes long."""
     is_late = any(map(conflict.made_its_work_late, conflict.both))
-    return is_late and conflict.sees_commands and not conflict.run.stretched and not conflict.entitled_at_once
+    return is_late and conflict.asks_are_seen and not conflict.run.stretched and not conflict.entitled_at_once
 
 
 def _lease_too_short(conflict: Conflict) -> bool:
-    return conflict.sees_commands and conflict.lease_ended and not conflict.entitled_at_once
+    return conflict.asks_are_seen and conflict.lease_ended and not conflict.entitled_at_once
 
 
 @dataclass(frozen=True)

@@ -1,36 +1,19 @@
-"""What the judge knows of a run before it reads its history: the figures of ``run.json``, and which commands it will not see.
-
-The store counts each command, those inside scripts included, and the replicas journal how often they sent each. What the store
-ran more often came from another client: one of a library of its own, a bare socket, another process. Of a lock that runs scripts,
-only the calls of scripts are compared: the store counts the commands inside them as well.
-"""
+"""What the judge knows of a run before it reads its history: the figures of ``run.json``."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
-from app.journal import Started
-from lab.evidence.history import History
 from lab.evidence.run_record import Ending, RunRecord
-from lab.judge.fact import Unseen
 
 REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report what becomes of their keys
 # by how a request nests its locks: the shortest pause in which it holds the outer one alone (app/web.py)
 PAUSES_MS = {"same": 100, "crossed": 200}
 SHORT_WORK = 0.5  # of a lease: no machine is so slow that work of this length outlasts its lease by itself
 PATIENT = 0.9  # of its readiness to wait: a request that waited for longer has waited to the end
-# of a store whose servers follow no other: a replica carries out what its primary does
-SERVERS = {"redis": 1, "redis_nodes": 5, "postgresql": 1}
-# what clients of Redis send to introduce themselves, and to look after a connection
-CONNECTING = frozenset({"select", "auth", "quit", "reset", "readonly", "command", "client", "hello", "ping", "info"})
-# what the lab sends if a scenario shifts a clock: none of it takes or frees a lock
-OF_THE_LAB = frozenset({"time"})
-SCRIPTS = frozenset({"eval", "evalsha", "eval_ro", "evalsha_ro", "fcall", "fcall_ro"})
 CROWDED = 60  # percent of the processors: another run on the same machine, which takes half of them, is no excuse
 # A thread that mostly sleeps gets a processor soon, also there. And where a lock is stuck, others have what the run leaves them.
 SLOWEST = 2
-FEW, SHARE = 1, 0.02  # so many may have been sent between the two counts
 
 
 @dataclass(frozen=True)
@@ -77,8 +60,6 @@ class RunFacts:
     has_faults: bool = False
     # whether the run ended as planned
     is_complete: bool = True
-    # what the lab did not see of the lock's commands; None where it saw them all
-    unseen: Unseen | None = None
     # how long the work of a request takes
     work_ms: float = 0
     # the share of the processors' time that programs outside the run took, in percent; 0 where it is not known
@@ -114,11 +95,10 @@ class RunFacts:
         return self.has_faults or held_ms > SHORT_WORK * self.lease_ms > 0
 
 
-def of(record: RunRecord, history: History) -> RunFacts:
+def of(record: RunRecord) -> RunFacts:
     """Return what is known of a run before its history is read."""
     scenario = record.scenario
     return RunFacts(
-        unseen=unseen(record, history),
         work_ms=scenario.get("work_ms") or 0,
         has_store=record.has_store,
         final=None if record.final is None else record.parts or {"": record.final},
@@ -142,35 +122,3 @@ def of(record: RunRecord, history: History) -> RunFacts:
         is_complete=record.ended is Ending.COMPLETE,
         others_percent=record.others_percent or 0,
     )
-
-
-def unseen(record: RunRecord, history: History) -> Unseen | None:
-    """Return what the lab did not see of the lock's commands; None where it saw all of them, or nobody knows."""
-    store, ran = record.stage.get("store"), record.commands.get("lock", {})
-    if record.clients is None or store not in SERVERS:
-        return None
-    counts: Counter[str] = Counter()
-    ports: set[int] = set()
-    starts = 0
-    for event in history.sent():
-        if isinstance(event, Started):
-            starts += 1
-        else:
-            counts.update(event.counts)
-            ports |= set(event.ports)
-    if counts and record.lock_servers != SERVERS[store]:
-        return None
-    # a process that ends by itself takes its last counts with it
-    may_have_died = starts > record.scenario["replicas"] + len(record.scenario.get("faults", ()))
-    # the store counts what a script runs as well: of a lock with scripts, only their calls can be compared
-    not_compared = {*ran} - SCRIPTS if SCRIPTS & {*counts} else set()
-    if store != "postgresql":  # there, SELECT is no connection's
-        not_compared |= CONNECTING | OF_THE_LAB
-    missing = {
-        name: ran[name] - counts[name]
-        for name in ran
-        if name not in not_compared
-        and ran[name] - counts[name] > FEW + SHARE * ran[name]
-        and (not counts[name] or not may_have_died)
-    }
-    return Unseen(missing, tuple(one for one in record.clients if one.port not in ports)) if missing else None

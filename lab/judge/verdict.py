@@ -64,7 +64,7 @@ def _judge(folder: Path, record: RunRecord, damage: list[Damage]) -> tuple[Judge
     with contextlib.closing(LossFile(folder)) as losses:
         history = History(folder, left_out)
         read = analyse if record.clocks == 1 else analyse_without_clock
-        findings = read(history, run_facts.of(record, history), losses.add)
+        findings = read(history, run_facts.of(record), losses.add)
     findings.left_out = left_out
     findings.damage += [*damage, *missing(folder, record, findings)]
     findings.losses_unwritten = losses.failure
@@ -163,8 +163,9 @@ def _not_at_the_store(record: RunRecord, findings: Findings) -> Iterator[Fact]:
     """Yield why what the lock did is not known from its store."""
     if record.reports_off:
         yield Fact(Code.REPORTS_OFF)
-    if findings.run.unseen is not None:
-        yield Fact(Code.UNSEEN_COMMANDS, unseen=findings.run.unseen)
+    ran = sum(record.commands.get("lock", {}).values())
+    if ran and findings.locked and not findings.sent and not findings.renewals:
+        yield Fact(Code.UNSEEN_COMMANDS, ran)
     is_local = findings.locked and Claim.exclusive.name in record.stage["claims"]  # and the stage has no store
     asked_nobody = not findings.sent and (record.commands.get("lock") == {} if record.has_store else is_local)
     if asked_nobody and findings.account.writes and len(record.took_part) > 1:

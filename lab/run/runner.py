@@ -169,7 +169,6 @@ def _run(
             if record.unwritten and not record.interrupted:
                 record.ended, record.ended_with = Ending.NOT_WRITTEN, record.unwritten
             record.reports_off = any(recorder.is_silenced for recorder in recorders)
-            record.clients = system.clients()
             worker_failure = "" if record.interrupted else system.worker_failure()
             record.commands = _difference(before, system.commands())
             parts = system.parts()  # after the commands are counted: this reading is not one of them

@@ -17,7 +17,6 @@ from app.settings import Settings
 from app.stores import lock_store
 from app.stores.redis import Redis as Client
 from lab.errors import NotReady
-from lab.evidence.run_record import ClientFacts
 from lab.prerequisites import program
 from lab.scenario.fault import Need
 from lab.scenario.options import OPTIONS
@@ -137,13 +136,6 @@ class Cluster:
             if self.counter_redis:
                 counts["counter"] = store_servers("redis").commands([self.counter_redis])
         return counts
-
-    def clients(self) -> list[ClientFacts]:
-        """Return who is connected to the lock's store now, where the store reports it."""
-        ask: Callable[..., list[ClientFacts]] = self._of_store("clients", lambda _: [])
-        with contextlib.suppress(OSError):
-            return ask(self.lock_store)
-        return []
 
     def _of_store(self, name: str, otherwise: Callable[..., Any]) -> Any:
         """Return a function that not every store has, where servers of the lab's own are the lock's store."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from lab.evidence.fault_record import FaultRecord
-from lab.evidence.run_record import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
 from lab.servers.server import Reachable, Server
@@ -48,9 +47,6 @@ class StoreServers(Protocol):
         """Return how often each command ran on the servers since they started, without the lab's
         own. Raises OSError.
         """
-
-    def clients(self, running: Sequence[Server]) -> list[ClientFacts]:
-        """Return who is connected to the servers now. Only a store has it that reports them. Raises OSError."""
 
     def joined(self, running: Sequence[Server]) -> AbstractContextManager[Sequence[ReplicationLink]]:
         """Connect the servers to each other for the duration of the block. Yield the links to replicas. Raises NotReady.

@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 from app.lock import Claim
 from lab.evidence.loss import Mechanism
 from lab.evidence.run_record import Ending
-from lab.judge.fact import Code, Fact, Unseen
+from lab.judge.fact import Code, Fact
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.language import Language, quoted
 from lab.scenario.requirements import MEASURES
@@ -52,27 +52,12 @@ def fact(one: Fact, language: Language = ENGLISH) -> str:
         places["how"] = text("ended", one.name, language, detail=one.detail)
     if one.code is Code.MEASURE_SHORT:
         places["measure"] = measure(one.name, language)
-    if one.unseen is not None:
-        places |= _unseen(one.unseen, language)
     return text("fact", language=language, **places)
 
 
 def _lists(one: Fact, language: Language) -> dict[str, str]:
     """Return the names and the values of a fact, each in a row."""
     return {"several": listed(one.several, language), "values": listed([*map(str, one.values)], language)}
-
-
-def _unseen(one: Unseen, language: Language) -> dict[str, str]:
-    """Return the commands that no replica sent, and who may have."""
-    most = sorted(one.commands.items(), key=lambda item: -item[1])[:NAMED]
-    clients = [
-        text("client", "named" if each.name else "unnamed", language, port=each.port, label=each.name, command=each.command)
-        for each in one.clients[:NAMED]
-    ]
-    return {
-        "commands": listed([f"{number} {name.upper()}" for name, number in most], language),
-        "clients": _joined(clients, language) or text("client", "gone", language),
-    }
 
 
 def seen(one: Violation, language: Language = ENGLISH) -> str:

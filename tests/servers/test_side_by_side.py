@@ -74,7 +74,6 @@ def strange(folder: Path) -> list[str]:
         found += [f"{events}: {key}" for key in keys if not key.startswith(f"lab:{run}:")]
     with contextlib.suppress(ValueError):
         verdict = json.loads((folder / "out").read_text(encoding="utf-8"))
-        found += [f"{folder}: {one}" for one in verdict["why"] if one["code"] == "unseen_commands"]
         if (folder / "reports" / "runs" / "latest" / "run.json").exists() and not any(verdict["why"]):
             counted = verdict["final"], verdict["acknowledged"], verdict["lost"]
             found += [f"{folder}: {counted}"] if counted != (REQUESTS, REQUESTS, 0) else []

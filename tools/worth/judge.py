@@ -131,15 +131,12 @@ def _leave_out(record: type, item: Any) -> Any:
 @contextlib.contextmanager
 def _without(change: Callable[[Any], Any]) -> Iterator[None]:
     """Change each item that the judge reads; None leaves it out."""
-    read, read_sent = History._read, History.sent  # noqa: SLF001 - all that the judge reads passes there
+    read = History._read  # noqa: SLF001 - all that the judge reads passes there
 
     def changed(self: History, name: str, decoder: Any) -> Iterator[Any]:
         return (item for item in map(change, read(self, name, decoder)) if item is not None)
 
-    def sent(self: History) -> Iterator[Any]:
-        return (item for item in map(change, read_sent(self)) if item is not None)
-
-    with patch.object(History, "_read", changed), patch.object(History, "sent", sent):
+    with patch.object(History, "_read", changed):
         yield
 
 

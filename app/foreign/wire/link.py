@@ -11,7 +11,6 @@ import redis
 from app.failpoints.injection import CommandFailed
 from app.foreign.wire.resp import command, message
 from app.journal import Journal
-from app.request import sent
 from app.request.current import request_context
 from app.stores.redis_commands import Command, words
 from app.stores.redis_connection import Seam, keys_of_all
@@ -30,14 +29,12 @@ class Link(Seam):
 
     def __init__(self, near: socket.socket, far: socket.socket, journal: Journal) -> None:
         self.near, self.far, self.journal = near, far, journal
-        self._sock = far  # as a connection of redis-py has it
         self.port = far.getpeername()[1]
         self._from_worker = self._from_store = b""
         self._raw: list[bytes] = []  # of the commands that are awaited, in the same order
         for one in (near, far):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.begin()
-        sent.note_connection(self)
 
     def carry(self, fd: int) -> None:
         """Carry what has arrived at a side on to the other one. Raises Closed, and what a failpoint raises."""
@@ -72,8 +69,6 @@ class Link(Seam):
 
     def _send(self, commands: list[Command], raw: list[bytes]) -> None:
         """Count commands, and send them to the store."""
-        for one in commands:
-            sent.note(one[0])
         counted = [one for one in commands if one[0] not in INTRODUCES]
         if counted:
             try:

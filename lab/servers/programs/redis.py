@@ -11,7 +11,6 @@ from typing import Any
 from lab.servers.process import ServerProgram
 from lab.servers.server import LOOPBACK
 
-LABS_OWN = "lab"  # the name of the lab's own connections
 REPORTS = "notify-keyspace-events"
 
 
@@ -66,13 +65,6 @@ def reports(port: int, host: str = LOOPBACK) -> frozenset[str]:
         return frozenset(client.config_get(REPORTS)[REPORTS])
 
 
-def connected(port: int, host: str = LOOPBACK) -> list[dict[str, str]]:
-    """Return who is connected to a server, without the lab and other servers. Raises OSError when it does not answer."""
-    with _asking(port, host) as client:
-        everyone = client.client_list()
-    return [one for one in everyone if one["name"] != LABS_OWN and not {"S", "M"} & set(one["flags"])]
-
-
 @contextmanager
 def _asking(port: int, host: str = LOOPBACK) -> Iterator[Any]:
     """Yield a client that tries once: by default, it needs four seconds to notice that no server listens. Raises OSError."""
@@ -80,7 +72,7 @@ def _asking(port: int, host: str = LOOPBACK) -> Iterator[Any]:
     from redis.backoff import NoBackoff
     from redis.retry import Retry
 
-    client = redis.Redis(host, port, socket_timeout=2.0, retry=Retry(NoBackoff(), 0), client_name=LABS_OWN)
+    client = redis.Redis(host, port, socket_timeout=2.0, retry=Retry(NoBackoff(), 0))
     try:
         yield client
     except redis.RedisError as error:

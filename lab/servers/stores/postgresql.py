@@ -8,13 +8,12 @@ from typing import Any
 
 from app.stores.statements import name_of
 from lab.evidence.fault_record import FaultRecord
-from lab.evidence.run_record import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
 from lab.servers.programs.postgres import DATABASE, USER, Postgres, ask
 from lab.servers.server import Reachable, Server
 
-OTHERS = """SELECT pid, client_port, application_name, query FROM pg_stat_activity
+OTHERS = """SELECT pid, application_name FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
 END = "SELECT pg_terminate_backend(%s)"
 
@@ -35,18 +34,9 @@ def commands(running: Sequence[Server]) -> dict[str, int]:
     return dict(counts)
 
 
-def clients(running: Sequence[Server]) -> list[ClientFacts]:
-    """Return whose connections are open now."""
-    if running[0].killed:
-        return []
-    return [
-        ClientFacts(port=port or 0, name=name, command=name_of(text).lower()) for _, port, name, text in _ask(running[0], OTHERS)
-    ]
-
-
 def end_session(running: Sequence[Server], record: FaultRecord) -> int:
     """End every connection of the faulted replica: in a database, a session is a connection."""
-    theirs = [number for number, _, name, _ in _ask(running[0], OTHERS) if name == record.replica]
+    theirs = [number for number, name in _ask(running[0], OTHERS) if name == record.replica]
     return sum(_ask(running[0], END, number) == [(True,)] for number in theirs)
 
 

@@ -21,10 +21,9 @@ from redis.retry import Retry
 
 from app.journal import LineFile
 from lab.evidence.history import KeyEvent
-from lab.evidence.run_record import ClientFacts
 from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
-from lab.servers.programs.redis import LABS_OWN, RedisServer, Sentinel, connected, info, reports
+from lab.servers.programs.redis import RedisServer, Sentinel, info, reports
 from lab.servers.server import LOOPBACK, Reachable, Server
 from lab.servers.store import EventRecorder
 
@@ -78,17 +77,6 @@ def commands(running: Sequence[Server]) -> dict[str, int]:
     return calls
 
 
-def clients(running: Sequence[Server]) -> list[ClientFacts]:
-    """Return who is connected now, as each server reports it."""
-    return [
-        ClientFacts(port=int(one["addr"].rpartition(":")[2]), name=one["name"], command=one["cmd"])
-        for server in running
-        if not server.killed and not is_sentinel(server)
-        for one in connected(server.port, server.host)
-        if one["addr"].rpartition(":")[2].isdigit() and not one["name"].startswith(SENTINEL)
-    ]
-
-
 def is_sentinel(server: Server) -> bool:
     """Return whether a server is a Sentinel: it has no keys."""
     return server.name.startswith(SENTINEL)
@@ -131,9 +119,7 @@ class RedisEvents:
         subscription follows when it does.
         """
         # no retries: they would take seconds after the server has ended, and the thread looks again by itself
-        self._client = redis.Redis(
-            host, port, socket_timeout=None, decode_responses=True, retry=Retry(NoBackoff(), 0), client_name=LABS_OWN
-        )
+        self._client = redis.Redis(host, port, socket_timeout=None, decode_responses=True, retry=Retry(NoBackoff(), 0))
         self._subscription = self._client.pubsub()
         self._subscribed = False
         if not killed:

@@ -10,9 +10,9 @@ from lab.scenario.scenario import Scenario
 from lab.servers.process import ServerProgram
 from lab.servers.server import Reachable, Server
 from lab.servers.store import EventRecorder
-from lab.servers.stores.redis import RedisEvents, clients, commands, primary_named
+from lab.servers.stores.redis import RedisEvents, commands, primary_named
 
-__all__ = ["clients", "commands", "event_recorders", "programs", "url"]  # ``commands`` adds the servers' counts
+__all__ = ["commands", "event_recorders", "programs", "url"]  # ``commands`` adds the servers' counts
 
 
 def programs(scenario: Scenario) -> list[ServerProgram]:
