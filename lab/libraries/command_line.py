@@ -49,7 +49,7 @@ def scorecard(**given: Any) -> int:
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--keep", "is_kept", is_flag=True, help="Keep what is seen for docs/known-failures.md; without NAMES, replay all.")
+@click.option("--keep", "is_kept", is_flag=True, help="Keep what is seen in reports/reference; without NAMES, replay all.")
 def failures(names: tuple[str, ...], is_kept: bool) -> int:
     """List the known failures of published locks, or replay them.
 

@@ -5,7 +5,6 @@ A sentence states it on the terminal, and a row in the table of docs/known-failu
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -17,11 +16,11 @@ from lab.judge.fact import Fact
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.libraries import environments
 from lab.libraries import shelf as libraries
-from lab.libraries.failures import KnownFailure, load, names
+from lab.libraries.failures import KnownFailure
 from lab.paths import COMMAND, HOME, REFERENCE
 from lab.scenario.options import flags
 from lab.story.verdict import because, fact
-from lab.text import table, thousands
+from lab.text import thousands
 
 KEPT = REFERENCE / "failures.jsonl"
 PROOF = (Verdict.BROKEN, Verdict.ADMITTED, Verdict.KEPT)  # a run of another verdict shows nothing
@@ -128,24 +127,3 @@ def _by_whom(known: KnownFailure) -> str:
     if failure.is_documented:
         return ", which the documentation promises"
     return ", which the report asks for" if failure.breaks in failure.promises else ", which nothing promises"
-
-
-def _table() -> str:
-    """Return a row for each known failure."""
-    rows = []
-    for known in map(load, names()):
-        failure = known.failure
-        report = f"[{failure.report or 'its code'}]({failure.link})"
-        again = f"`{COMMAND} failures {known.name}`" if known.stage else ""
-        rows.append([report, failure.name, failure.what, _seen(known), again])
-    return table(["report", "version", "what it says", "what the lab saw", "command"], rows)
-
-
-def _seen(known: KnownFailure) -> str:
-    if known.stage is None:
-        return f"Not shown: {known.failure.not_run}"
-    found = kept(known)
-    return in_words(known, found) if found else "Not shown: not replayed since its file was changed."
-
-
-DOCUMENT_PARTS: dict[str, Callable[..., str]] = {"known_failures": _table}

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -131,18 +130,15 @@ def libraries(found: Sequence[Entry]) -> str:
     return (table(head, rows) + "\n" + " ".join(_origins(found)) + "\n") if rows else NOTHING
 
 
-def broken(found: Sequence[Entry], linked: Callable[[Entry], str]) -> str:
-    """Return each promise that is broken: whose, in whose words, when, what was lost, and the command that shows it.
-
-    linked: the name of a library, with a link.
-    """
+def broken(found: Sequence[Entry]) -> str:
+    """Return each promise that is broken: whose, in whose words, when, what was lost, and the command that shows it."""
     rows = []
     for one, claim in _failing(found, BROKEN):
         worst = _worst(claim)
         title = reader.load(worst.scenario).title if worst else "in an order of events that the explorer found"
         again = next((cell.command for cell in claim.cells if cell.verdict == BROKEN), claim.again)
         happened = f"{title}: {_cell(worst.why_of(claim.claim))}" if worst else title
-        rows.append([linked(one), f"`{claim.claim}`: {_promised(claim)}", f"{happened}<br>{_command(again)}", _said(claim)])
+        rows.append([one.linked, f"`{claim.claim}`: {_promised(claim)}", f"{happened}<br>{_command(again)}", _said(claim)])
     head = ["library", "what its documentation promises", "what happens, and the command that shows it", "found"]
     return table(head, rows) if rows else "None.\n" if found else NOTHING
 
@@ -279,21 +275,10 @@ def write_page(folder: Path) -> Path:
         title=TITLE,
         home="[The ladder, and other runs](../index.html)\n\n" if folder == FOLDER else "",
         how=f"{how}#how-to-read-it",
-        broken=broken(found, lambda one: one.linked),
+        broken=broken(found),
         admitted=admitted(found),
         libraries=libraries(found),
         claims=claims(found, folder, folder),
     )
     path.write_text(page("website.html", text=as_html(text), title=TITLE, chinese=False), encoding="utf-8")
     return path
-
-
-@cache
-def kept() -> list[Entry]:
-    """Return all kept results."""
-    return entries(FOLDER)
-
-
-DOCUMENT_PARTS: dict[str, Callable[..., str]] = {
-    "libraries_broken": lambda: broken(kept(), lambda one: f"[{one.tested.library}](../libraries/{one.name}.py)"),
-}

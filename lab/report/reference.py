@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from enum import StrEnum
 from functools import cache
 
 from app.lock import Stage
@@ -21,17 +20,6 @@ from lab.text import thousands
 CEILING = "incr"  # the stage with which all others are compared
 COUNTS = ("requests", "acknowledged", "failed", "unknown", "writes", "final", "lost", "duplicated")
 WAITS = ("p50", "p99", "max")
-
-
-class Outcome(StrEnum):
-    """What a scenario showed of a stage: the id of its words."""
-
-    KEPT = "kept"
-    # the tested promise held, and increments were lost by another cause
-    LOST_OTHERWISE = "lost_otherwise"
-    FAILED = "failed"
-    # the scenario does not fit the stage, was not run, or its run proved nothing
-    NOT_TRIED = "not_tried"
 
 
 @cache
@@ -66,41 +54,9 @@ def _is_current(cell: Cell, today: Scenario, stage: Stage) -> bool:
     return not cell.verdict or (not today.misfit(stage) and was_claimed == (today.tests in stage.claims))
 
 
-def tried(stage: str = "", scenario: str = "", claim: str = "", outcome: Outcome | None = None) -> list[Cell]:
-    """Return the cells that were run: of this stage, scenario, claim and outcome, where they are given."""
-    return [
-        one
-        for one in cells()
-        if one.verdict
-        and stage in ("", one.stage)
-        and scenario in ("", one.scenario)
-        and claim in ("", one.claim)
-        and outcome in (None, outcome_of(one))
-    ]
-
-
-def outcome_of(cell: Cell) -> Outcome:
-    """Return what a cell showed."""
-    if matrix.lost_otherwise(cell):
-        return Outcome.LOST_OTHERWISE
-    return {"KEPT": Outcome.KEPT, "ADMITTED": Outcome.FAILED, "BROKEN": Outcome.FAILED}.get(cell.verdict, Outcome.NOT_TRIED)
-
-
-def tally(stage: str) -> dict[Outcome, int]:
-    """Return how many scenarios of the shelf had each outcome. For every stage the sum is the number of all scenarios."""
-    shown = {one: len(tried(stage, outcome=one)) for one in Outcome if one is not Outcome.NOT_TRIED}
-    return shown | {Outcome.NOT_TRIED: len(reader.names()) - sum(shown.values())}
-
-
-def worst(claim: str = "") -> dict[str, dict[str, Outcome]]:
-    """Return the outcome of each claim, or of this one, with each stage. Of several scenarios that test it, the worst counts."""
-    about: dict[str, dict[str, Outcome]] = {}
-    for cell in tried(claim=claim):
-        found = outcome_of(cell)
-        if found is not Outcome.NOT_TRIED:
-            stages = about.setdefault(cell.claim, {})
-            stages[cell.stage] = max(found, stages.get(cell.stage, found), key=list(Outcome).index)
-    return about
+def tried(stage: str, scenario: str = "") -> list[Cell]:
+    """Return the cells of a stage that were run: of this scenario, if one is given."""
+    return [one for one in cells() if one.verdict and one.stage == stage and scenario in ("", one.scenario)]
 
 
 def of_stage(stage: str, replicas: int = 3) -> Result:

@@ -54,14 +54,14 @@ def book(rerun: tuple[str, ...], keep: Path | None, compared: str | None, websit
         click.echo(f"wrote {shown(website.write(new_folder(website_folder, '--website')))}")
         return ExitStatus.GOOD
     if compared:
-        click.echo(f"recorded in {translations.record_comparison(compared)}")
+        translations.record_comparison(compared)
         return ExitStatus.GOOD
     if keep:
         click.echo(f"kept {len(figures.keep_ladder(keep))} runs")
     figures.rerun(rerun, click.echo)
     for path in generate.write():
         click.echo(f"wrote {path.relative_to(HOME)}")
-    for line in (*explored.to_do(), *translations.to_do(), *translations.new_stages()):
+    for line in (*explored.to_do(), *translations.stale()):
         click.echo(line)
     return ExitStatus.GOOD
 
@@ -72,7 +72,7 @@ def _check() -> ExitStatus:
     for path in drift.drifted():
         status = ExitStatus.BROKEN
         click.echo(f"differs: {path.relative_to(HOME)}")
-    for line in links.wrong(generate.documents()):
+    for line in (*links.wrong(generate.documents()), *translations.stale()):
         status = ExitStatus.BROKEN
         click.echo(line)
     return status

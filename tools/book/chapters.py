@@ -10,10 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from app.lock import Claim, Stage
-from app.locks import part, stages
+from app.locks import stages
 from lab.errors import BadInput, choose_from
-from lab.explore.play.levels import LEVELS
-from lab.explore.play.texts import said
 from lab.language import NAMES, Language, quoted
 from lab.paths import HOME
 from lab.report import matrix, reference
@@ -21,7 +19,6 @@ from lab.scenario import reader
 from lab.scenario.stage_diff import changes, code, difference
 from lab.story import say, say_run
 from lab.story.say import ENGLISH, text
-from lab.text import table
 from tools.book import figures
 from tools.book.figures import result, timeline
 
@@ -29,7 +26,6 @@ FOLDER = HOME / "docs" / "ladder"
 CHINESE = HOME / "docs" / "zh" / "ladder"
 CLAIMS = "../scenarios.md#the-claims"  # from a chapter
 UP = "../../"  # from a chapter to the project's top
-PAGES = "reports/play"  # the levels, which `lab play` writes
 
 
 def path(stage: str) -> Path:
@@ -105,23 +101,6 @@ def _neighbours(name: str, *, language: Language = ENGLISH) -> str:
     return " · ".join([*before, f"[{contents}](../README.md)", *after, f"[{which}](../which-lock.md)", *both]) + "\n"
 
 
-def _contents(*, language: Language = ENGLISH) -> str:
-    """Return the chapters in the order of the course, one table for each part of the ladder. A detour is in italics."""
-    parts: dict[str, list[list[str]]] = {}
-    for number, (name, stage) in enumerate(stages().items(), 1):
-        link = f"[{_title(name, language)}](ladder/{name}.md)"
-        chapter = f"*{link}*" if text("chapter", "detour", language) in link else link
-        problem = quoted("problem", stage.story.problem, language)
-        parts.setdefault(quoted("part", part(name), language), []).append([str(number), chapter, problem])
-    head = ["", *(text("chapter", column, language) for column in ("chapter", "solves"))]
-    return "\n" + "\n".join(f"### {title}\n\n{table(head, rows)}" for title, rows in parts.items()) + "\n"
-
-
-def _title(name: str, language: Language) -> str:
-    chapter = (CHINESE if language is Language.CHINESE else FOLDER) / f"{name}.md"
-    return chapter.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") if chapter.exists() else f"`{name}`"
-
-
 def _picture(stage: str, scenario_name: str, *, language: Language = ENGLISH) -> str:
     one = figures.of(stage, scenario_name)
     title = quoted("title", reader.load(scenario_name).title, language)
@@ -149,32 +128,13 @@ def _cell(scenario_name: str, stage: str, *, language: Language = ENGLISH) -> st
     raise BadInput(f"the reference matrix has no run of {stage} under {scenario_name}")
 
 
-def play(name: str, up: str = "", *, language: Language = ENGLISH) -> str:
-    """Return the stage's levels, on which the reader is the scheduler; nothing if it has none.
-
-    up: on the website, the way from the page to the project's top, for links to the levels; git does not keep them.
-    """
-    stage, levels = (
-        _stage(name),
-        {one.name: quoted("play", said(one.goal).english, language) for one in LEVELS if one.stage == name},
-    )
-    if not levels:
-        return ""
-    if up:
-        levels = {level: f"[{goal}]({up}{PAGES}/{level}.html)" for level, goal in levels.items()}
-    text_of = text("chapter", "play", language, levels=" · ".join(levels.values()))
-    return f"{text_of}\n\n```sh\nmake play STAGE={stage.name}\n```\n"
-
-
 PARTS: dict[str, Callable[..., str]] = {
     "problem": _problem,
     "still": _still,
     "diff": _diff,
     "neighbours": _neighbours,
-    "contents": _contents,
     "picture": _picture,
     "shown": figures.figure,
     "figure": _figure,
     "cell": _cell,
-    "play": lambda name, *, language=ENGLISH: play(name, language=language),
 }

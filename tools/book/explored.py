@@ -16,7 +16,6 @@ from app.locks import stages
 from lab.errors import choose_from
 from lab.evidence import decided as kept
 from lab.evidence.decided import KeptDecision, Summary, of_claims, why_not
-from lab.explore.questions import ALWAYS, TTL_MS, by_default
 from lab.explore.story import lanes
 from lab.language import Language
 from lab.paths import HOME, REFERENCE
@@ -24,13 +23,12 @@ from lab.story import say
 from lab.story.happening import Story
 from lab.story.say import ENGLISH, text
 from lab.story.searches import conditions, kept_stories, share, summary
-from lab.text import table, thousands
+from lab.text import thousands
 from tools.book.figures import LIST
 
 PICTURES = REFERENCE / "explore"
 UP = "../../"  # from a chapter to the project's top
 AGAIN = ".venv/bin/lab explore {} --keep"
-REENTERS = "reentrant"
 SEARCHES, CLAIMS = "../explore.md", "../scenarios.md#the-claims"  # from a chapter
 
 
@@ -140,17 +138,6 @@ def _all_hold(found: KeptDecision, stage: Stage, answers: Mapping[Claim, Summary
     return said + ("" if all(one["decided"] for one in found.searches) else text("chapter", "undecided", language))
 
 
-def _searches(*, language: Language = ENGLISH) -> str:
-    """Return what is searched by default of a lock on one server that may be taken again, and what each search decides."""
-    rows = []
-    for one in by_default(stages()[REENTERS], TTL_MS):
-        claims = ", ".join(f"`{claim.name}`" for claim in one.tests() if claim not in ALWAYS)
-        yes = text("heads", "yes", language) if one.needed else ""
-        rows.append([conditions(one.as_fields(TTL_MS), TTL_MS, language), yes, claims])
-    said = partial(text, "heads", language=language)
-    return table([said("search"), said("always"), said("search_claims")], rows)
-
-
 def _slip(name: str, claim: str = "", *, language: Language = ENGLISH) -> str:
     """Return what is shown of a slip. claim: the claim whose shortest schedule is quoted; empty where no promise breaks."""
     path = kept.slips()[choose_from("slip", name, kept.slips())]
@@ -179,6 +166,5 @@ def code(stage: Stage) -> str:
 
 PARTS: dict[str, Callable[..., str]] = {
     "schedule": _schedule,
-    "searches": _searches,
     "slip": _slip,
 }

@@ -53,4 +53,4 @@ def wrong(documents: Sequence[Path]) -> Iterator[str]:
 
 @cache
 def _headings(path: Path) -> frozenset[str]:
-    return frozenset(anchors(path.read_text(encoding="utf-8")))
+    return frozenset(anchors(path))

@@ -22,29 +22,12 @@ from lab.report import matrix, matrix_page, matrix_picture, reference
 from lab.report.chart import PAPERS
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import completed
-from lab.report.reference import CEILING, Outcome, tally, worst
-from lab.scenario import reader
 from lab.story.say import ENGLISH, text, words
 from lab.text import table
 
 FOLDER = REFERENCE / "matrix"
 LEVEL_PAGES = HOME / "reports" / "play"  # which `lab play` writes
 WORDS = "../README.md#how-to-read-a-chapter"  # from a chapter
-COSTS = ("stage", "share", "servers", "commands", "wait", *Outcome)
-# the conditions of the documents by the ids of their words, each with the claims that it names: the columns of the table of ticks
-CONDITIONS = {
-    "visible": ("exclusive_in_process", "exclusive"),
-    "exclusive": ("exclusive", "serves_most_requests"),
-    "exclusive_when_stopped": (
-        "held_to_the_end", "survives_a_slow_acquire", "survives_a_freeze", "survives_a_late_freeze"
-    ),
-    "freed_after_crash": ("freed_after_crash", "acquires_atomically"),
-    "freed_after_all": ("freed_after_crash", "acquires_atomically", "freed_after_failure", "freed_after_hang"),
-    "freed_by_holder": ("releases_only_its_own", "releases_atomically"),
-    "available": ("available_with_a_node_down",),
-    "reentrant": ("reentrant",),
-    "blocking": ("answers_a_try_at_once", "prompt_handover", "waiters_may_leave"),
-}  # fmt: skip
 
 
 @cache
@@ -153,37 +136,4 @@ def _in_words(tried: Sequence[Cell], language: Language) -> str:
     return str(mark["part"].join([*groups, *rest]))
 
 
-def _ticks(*, language: Language = ENGLISH) -> str:
-    """Return a row for each stage and a column for each condition: whether the stage kept the claims of the condition in runs."""
-    signs = {name: [_tick(name, claims) for claims in CONDITIONS.values()] for name in stages()}
-    kept = [column.count("✓") for column in zip(*signs.values(), strict=True)]
-    total = [text("condition", "total", language, number, all=len(stages())) for number in kept]
-    rows = [[f"`{name}`", *found] for name, found in signs.items()]
-    heads = [text("condition", head, language) for head in ("stage", *CONDITIONS)]
-    return table(heads, [*rows, ["✓", *total]])
-
-
-def _tick(stage: str, claims: Sequence[str]) -> str:
-    """Return the sign for the worst outcomes of a stage for the claims of a condition. The page explains the signs."""
-    seen = [worst(claim).get(claim, {}).get(stage, Outcome.NOT_TRIED) for claim in claims]
-    if Outcome.FAILED in seen:
-        return "✗"
-    if set(seen) == {Outcome.NOT_TRIED}:
-        return "–"
-    if Outcome.NOT_TRIED in seen:
-        return "(✓)"
-    return "~" if Outcome.LOST_OTHERWISE in seen else "✓"
-
-
-def _costs(*, language: Language = ENGLISH) -> str:
-    """Return what each stage of the reference ladder costs and how many scenarios it kept, the fastest first."""
-    rows = []
-    for name in sorted(filter(reference.has_run, stages()), key=reference.share_of_ceiling, reverse=True):
-        result = reference.of_stage(name)
-        figures = [reference.figure(result, figure) for figure in ("commands", "p99")]
-        share = f"{reference.share_of_ceiling(name):.0%}"
-        rows.append([f"[`{name}`](ladder/{name}.md)", share, str(result.lock_servers), *figures, *map(str, tally(name).values())])
-    return table([text("costs", head, language, ceiling=CEILING, all=len(reader.names())) for head in COSTS], rows)
-
-
-PARTS: dict[str, Callable[..., str]] = {"verdicts": _changed, "ticks": _ticks, "costs": _costs}
+PARTS: dict[str, Callable[..., str]] = {"verdicts": _changed}

@@ -25,16 +25,15 @@ from lab.report.run_page import PAGE, draw_run
 from lab.run import environment
 from lab.story import say_run
 from lab.story.timeline import Timeline
-from tools.book import chapters, figures, generate, translations
-from tools.book.chapters import PAGES
+from tools.book import figures, generate, translations
 
 ENGLISH, CHINESE = Language.ENGLISH, Language.CHINESE
 FIRST = {ENGLISH: HOME / "README.md", CHINESE: HOME / "README.zh.md"}
 LISTS = {HOME / "runs.md": ENGLISH, HOME / "runs.zh.md": CHINESE}  # pages that only the website has
 WATCHED = ("none-rush", "setnx-holder_crash", "ttl-slow_holder", "watchdog-frozen_holder", "redlock-amnesia")
 RUNS = "watch"  # their folder
+PAGES = "reports/play"  # the levels, which `lab play` writes
 FEET = {"en": "The lock lab, commit", "zh-CN": "分布式锁实验室，提交"}
-PLAY = re.compile(r"<!-- generated: play (?P<stage>\w+) -->.*?<!-- end -->", re.DOTALL)
 SWITCH = 'id="language"'  # a page that has it changes its language itself
 LINK = re.compile(r'(?P<before>\b(?:href|src|srcset)="|"(?=\.\./))(?P<to>[^"#?\\$:]+)(?P<part>[?#][^"\\]*)?"')
 OWN_WAYS = re.compile(r'(?<=<nav class="ways")[^\n]*')
@@ -108,8 +107,8 @@ def _other(source: Path | None) -> Path:
 @cache
 def _pairs() -> dict[Path | None, Path]:
     """Return the page in the other language of each document that has one."""
-    pairs = [tuple(LISTS), *((HOME / one.english, HOME / one.chinese) for one in translations.pages())]
-    return {page: other for english, chinese in pairs for page, other in ((english, chinese), (chinese, english))}
+    pairs = [tuple(LISTS), *translations.pages().items()]
+    return {page: other for one, two in pairs for page, other in ((one, two), (two, one))}
 
 
 def _made(path: Path) -> str:
@@ -123,7 +122,7 @@ def _made(path: Path) -> str:
             "\n".join([f"# {path.name}", "", *(f"- [{one.name}]({path.name}/{one.name})" for one in sorted(path.glob("*.*")))])
         )
     elif path.suffix == ".md":
-        text = as_html(PLAY.sub(partial(_linked, path), path.read_text(encoding="utf-8")))
+        text = as_html(path.read_text(encoding="utf-8"))
         if path in FIRST.values():  # its first links are for GitHub: here they stand above
             text = re.sub(r"<p><a .*</p>\n", "", text, count=1)
     else:
@@ -131,12 +130,6 @@ def _made(path: Path) -> str:
     heading = HEADING.search(text)
     title = html.unescape(re.sub("<[^>]+>", "", heading[1])) if heading else path.name
     return page("website.html", text=text, title=title, chinese=".zh." in path.name or path.is_relative_to(HOME / "docs" / "zh"))
-
-
-def _linked(path: Path, part: re.Match[str]) -> str:
-    """Return the part of a chapter about its levels, with links to them if `lab play` has written them."""
-    up = os.path.relpath(HOME, path.parent) + "/" if (HOME / PAGES / site.INDEX).exists() else ""
-    return chapters.play(part["stage"], up, language=CHINESE if path.is_relative_to(HOME / "docs" / "zh") else ENGLISH)
 
 
 def followed(text: str, source: Path, folder: Path) -> tuple[str, list[Path]]:

@@ -12,7 +12,7 @@ from tools.book.__main__ import book as command
 from tools.book.drift import same_picture
 
 DRAWN = REFERENCE / "experiments" / "ttl.svg"
-PAGE = "<!-- generated: claims -->{}<!-- end -->"
+PAGE = "<!-- generated: figure none lost -->{}<!-- end -->"
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def book(tmp_path, monkeypatch):
     drawn = tmp_path / "drawn" / "one.svg"
     monkeypatch.setattr(generate, "pictures", lambda: {drawn: lambda folder: written(folder / "one.svg", "<svg/>")})
     monkeypatch.setattr("tools.book.links.wrong", lambda documents: [])
-    written(tmp_path / "page.md", generate.fill(PAGE.format("")))
+    written(tmp_path / "page.md", generate.fill(PAGE.format(""), tmp_path / "page.md"))
     drawn.parent.mkdir()
     written(drawn, "<svg/>")
     return tmp_path

@@ -1,7 +1,14 @@
 """The links of the documents: a dead one is found, in Markdown and in HTML, and one to what git keeps is not."""
 
+import re
+
+import pytest
+
+from app.lock import Claim
+from app.locks import stages
 from lab.errors import MEANINGS
 from lab.paths import DOCS, HOME
+from lab.scenario import reader
 from lab.scenario.faults import faults
 from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import MEASURES
@@ -31,7 +38,7 @@ def test_git_keeps_the_documents():
 
 
 def test_tables_by_hand_are_complete():
-    """The tables of options, exit statuses, measures and faults have what the lab has today."""
+    """The tables of options, exit statuses, measures, faults, scenarios, claims and chapters have what the lab has today."""
     names = ("running", "scenarios", "containers")
     running, scenarios, containers = ((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in names)
 
@@ -39,3 +46,15 @@ def test_tables_by_hand_are_complete():
     assert [status for status, meaning in MEANINGS.items() if f"| {status:d} | {meaning} |" not in running] == []
     assert [name for name, what in MEASURES.items() if f"| `{name}` | {what} |" not in scenarios] == []
     assert [name for name in faults() if f"`{name}`" not in containers] == []
+    assert [
+        one for one in map(reader.load, reader.names()) if f"| `{one.name}` | {one.title} | `{one.tests.name}` |" not in scenarios
+    ] == []
+    assert [claim for claim in Claim if f"| `{claim.name}` | {claim.value} |" not in scenarios] == []
+
+
+@pytest.mark.parametrize("page", [DOCS / "README.md", DOCS / "zh" / "README.md"], ids=["en", "zh"])
+def test_chapters_in_the_order_of_the_course(page):
+    """The list of chapters has all stages, in the order of the ladder."""
+    rows = re.findall(r"^\| (\d+) \| .*?`(\w+)`", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert rows == [(str(place), name) for place, name in enumerate(stages(), 1)]

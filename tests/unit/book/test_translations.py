@@ -1,51 +1,29 @@
-"""The Chinese pages: each has what its English page has, and a person has compared them as they are now."""
-
-from dataclasses import replace
-from pathlib import Path
+"""The Chinese pages: a person has compared each with its English page as it is now, and their links lead to the same files."""
 
 import pytest
 
-from app.locks import stages
 from lab.errors import BadInput
-from tests.every import every
 from tools.book import translations
-from tools.book.translations import NOT_YET, README, Page
 
-ENGLISH = """\
-# A page
-
-It has <!-- generated: figure none lost -->12<!-- end --> of 5000.
-
-## Run it
-
-```sh
-make class   # a lesson
-```
-"""
+NAME = "docs/zh/a.md"
 CHINESE = """\
 # 一页
 
-<!-- compared with docs/a.md: not yet -->
+<!-- compared with docs/a.md: never -->
 
 5000 里有 <!-- generated: figure none lost -->12<!-- end -->。
-
-## 运行
-
-```sh
-make class   # 一堂课
-```
 """
-NAME = "docs/zh/a.md"
 
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A project with one English page, and its Chinese page."""
-    monkeypatch.setattr(translations, "MUST", ())
-    for name, text in (("README.md", "# One\n"), ("docs/a.md", ENGLISH), (NAME, CHINESE)):
+    """A project with an English page, and its Chinese page."""
+    monkeypatch.setattr(translations, "HOME", tmp_path)
+    english = "# A page\n\nIt has <!-- generated: figure none lost -->12<!-- end --> of 5000.\n"
+    for name, text in (("README.md", "# One\n"), ("docs/a.md", english), (NAME, CHINESE)):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / README).write_text("# 一\n\n<!-- compared with README.md: not yet -->\n", encoding="utf-8")
+    (tmp_path / "README.zh.md").write_text(f"# 一\n{translations.comment(tmp_path / 'README.md')}\n", encoding="utf-8")
     return tmp_path
 
 
@@ -55,90 +33,43 @@ def change(path, old, new):
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-@every("page", translations.pages)
-def test_pages_were_compared(page):
-    """Both have the same generated parts, commands, headings and figures; the English page is as when a person compared the two.
-
-    `python -m tools.book` lists what to compare again.
-    """
-    assert translations.differences(page) == []
-    again = f"compare {page.chinese} with {page.english}, then run `.venv/bin/python -m tools.book --compared {page.chinese}`"
-
-    assert page.compared_with != NOT_YET, f"never compared: {again}"
-    assert not translations.is_stale(page), f"{page.english} has changed: {again}"
-
-
-def test_missing_page_is_refused(home, monkeypatch):
-    """A Chinese page that there must be is missed by its name; so is the English page of another."""
-    monkeypatch.setattr(translations, "MUST", (translations.CHINESE / "class.md",))
-    with pytest.raises(BadInput, match=r"docs/zh/class\.md is missing"):
-        translations.pages(home)
-
-    monkeypatch.setattr(translations, "MUST", ())
-    (home / "docs" / "a.md").unlink()
-    with pytest.raises(BadInput, match=r"docs/zh/a\.md translates docs/a\.md, which is not there"):
-        translations.pages(home)
+def test_pages_were_compared():
+    """Each English page is as when a person compared the two."""
+    assert translations.stale() == []
 
 
 def test_changed_english_page_is_reported(home):
     """After a change of the English prose the Chinese page is to be compared again; a new figure in a part changes nothing."""
-    translations.record_comparison(NAME, home)
+    again = [f"compare {NAME} with docs/a.md, then run `.venv/bin/python -m tools.book --compared {NAME}`"]
+    assert translations.stale() == again
+
+    translations.record_comparison(NAME)
     change(home / "docs" / "a.md", "-->12<!--", "-->13<!--")
-    assert translations.to_do(home) == ["to do: README.zh.md was never compared with README.md"]
+    assert translations.stale() == []
 
-    before = (home / NAME).read_bytes()
     change(home / "docs" / "a.md", "It has", "It had")
-    assert translations.to_do(home)[1:] == [
-        f"to do: docs/a.md has changed: compare {NAME} with it, then `.venv/bin/python -m tools.book --compared {NAME}`"
-    ]
-    assert translations.is_stale(Page(Path(NAME), home))
-    assert (home / NAME).read_bytes() == before
-
-    translations.record_comparison(NAME, home)
-    assert len(translations.to_do(home)) == 1
+    assert translations.stale() == again
 
 
-def test_stage_without_chinese(monkeypatch):
-    """A stage whose title has no Chinese on the lab's page is to be translated."""
-    mine = replace(stages()["lua"], story=replace(stages()["lua"].story, title="Mine."))
-    monkeypatch.setattr(translations, "stages", lambda: {"lua": stages()["lua"], "mine": mine})
-
-    assert translations.new_stages() == ["to do: the Chinese title and idea of mine in lab/language/zh/stages.toml"]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "why"),
-    [
-        ("figure none lost", "figure none final", "the generated part is missing: figure none lost"),
-        ("make class ", "make ui ", "the commands differ"),
-        ("## 运行", "### 运行", "the headings differ"),
-        ("5000 里", "500 里", "the English page does not have the figure 500"),
-    ],
-)
-def test_different_page_is_refused(home, old, new, why):
-    """A page that lacks a part, a command, a heading, or has another figure, is not recorded as compared."""
-    change(home / NAME, old, new)
-
-    with pytest.raises(BadInput, match=why):
-        translations.record_comparison(NAME, home)
-
-    assert NOT_YET in (home / NAME).read_text(encoding="utf-8")
-
-
-def test_page_without_a_comparison(home):
-    """A page that does not say with what it was compared is refused; so is an unknown page."""
-    change(home / NAME, "compared with docs/a.md", "compared with docs/b.md")
-
-    with pytest.raises(BadInput, match=r"docs/zh/a\.md needs the comment <!-- compared with docs/a\.md: not yet -->"):
-        translations.to_do(home)
+def test_page_that_cannot_be_compared(home):
+    """A page without the comment, an unknown page, and one that translates nothing are refused."""
+    change(home / NAME, "compared with", "like")
+    with pytest.raises(BadInput, match=r"docs/zh/a\.md needs one line <!-- compared with PAGE: HASH -->"):
+        translations.record_comparison(NAME)
     with pytest.raises(BadInput, match=r"no Chinese page 'docs/zh/b\.md'"):
-        translations.record_comparison("docs/zh/b.md", home)
+        translations.record_comparison("docs/zh/b.md")
+    (home / "docs" / "a.md").unlink()
+    with pytest.raises(BadInput, match=r"docs/zh/a\.md translates docs/a\.md, which is not there"):
+        translations.pages()
 
 
 def test_links_of_parts_lead_to_the_same_files(home):
     """A link of a generated part leads to the same file from the Chinese page, or to that file in Chinese."""
-    page = Page(translations.CHINESE / "ladder" / "none.md", home)
+    page = home / "docs" / "zh" / "ladder" / "none.md"
+    for path in (page, home / "docs" / "ladder" / "none.md"):
+        path.parent.mkdir()
+        path.touch()
 
-    made = translations.relinked("[a](../a.md) [b](local.md) [c](../../README.md#x) [d](https://e.org/f)", page)
+    made = translations.relinked("[a](../a.md) [b](local.md) [c](../../b.md#x) [d](https://e.org/f)", page)
 
-    assert made == "[a](../a.md) [b](../../ladder/local.md) [c](../../../README.md#x) [d](https://e.org/f)"
+    assert made == "[a](../a.md) [b](../../ladder/local.md) [c](../../../b.md#x) [d](https://e.org/f)"

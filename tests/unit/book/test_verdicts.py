@@ -7,8 +7,6 @@ from app.locks import stages
 from lab.paths import DOCS
 from lab.report import reference
 from lab.report.matrix import Cell
-from lab.report.reference import Outcome, tally
-from lab.scenario import reader
 from lab.story.say import text as say
 from tools.book import matrix_views
 
@@ -105,36 +103,6 @@ def test_every_claim_is_on_the_page():
     text = (DOCS / "conditions.md").read_text(encoding="utf-8")
 
     assert [claim.name for claim in Claim if f"`{claim.name}`" not in text] == []
-
-
-def test_ticks(matrix_of, monkeypatch):
-    """Losses by another cause, and claims that were not tried, have signs of their own. The worst run of a claim counts."""
-    matrix_of(
-        *(cell("zookeeper", claim, "KEPT", claim=claim) for claim in ("fair", "reentrant")),
-        *(cell("etcd", claim, "KEPT", lost, claim=claim) for claim, lost in (("fair", 0), ("reentrant", 2))),
-        *(cell("queued", claim, verdict, claim=claim) for claim, verdict in (("fair", "KEPT"), ("reentrant", "VOID"))),
-        *(cell("lua", "fair", verdict, claim="fair") for verdict in ("KEPT", "ADMITTED")),
-        cell("ttl", "fair", "UNSEEN", claim="fair"),
-    )
-    monkeypatch.setattr(matrix_views, "CONDITIONS", {"reentrant": ("fair", "reentrant")})
-    found = dict(line.strip("| ").split(" | ") for line in matrix_views.PARTS["ticks"]().splitlines())
-
-    assert [found[f"`{name}`"] for name in ("zookeeper", "etcd", "queued", "lua", "ttl")] == ["✓", "~", "(✓)", "✗", "–"]
-    assert found["✓"] == f"1 of {len(stages())}"
-
-
-def test_losses_are_no_keeping(matrix_of):
-    """A stage that lost increments while it kept a claim is not counted as a stage that keeps it."""
-    matrix_of(
-        cell("mysql_for_update", "nested_two_locks", "KEPT"),
-        cell("lua", "nested_two_locks", "KEPT", 2),
-        cell("watchdog", "nested_two_locks", "ADMITTED"),
-        cell("redlock", "nested_two_locks", "VOID"),
-    )
-
-    assert [tally(name)[Outcome.KEPT] for name in ("mysql_for_update", "lua", "watchdog", "redlock")] == [1, 0, 0, 0]
-    assert tally("lua")[Outcome.LOST_OTHERWISE] == tally("watchdog")[Outcome.FAILED] == 1
-    assert {sum(tally(name).values()) for name in stages()} == {len(reader.names())}
 
 
 def test_no_promise_is_admitted():

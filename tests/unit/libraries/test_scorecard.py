@@ -14,19 +14,17 @@ BROKEN, ADMITTED, SHORT, CLAIMS = "broken", "admitted", "libraries", "claims"
 def folder(tmp_path, monkeypatch):
     """A folder of kept results, in which the documents look."""
     monkeypatch.setattr(scorecard, "FOLDER", tmp_path)
-    scorecard.kept.cache_clear()
-    yield tmp_path
-    scorecard.kept.cache_clear()
+    return tmp_path
 
 
 def made(name: str) -> str:
     """Make a part anew."""
-    scorecard.kept.cache_clear()
+    kept = scorecard.entries(scorecard.FOLDER)
     parts = {
-        BROKEN: lambda: scorecard.broken(scorecard.kept(), lambda one: one.linked),
-        ADMITTED: lambda: scorecard.admitted(scorecard.kept()),
-        SHORT: lambda: scorecard.libraries(scorecard.kept()),
-        CLAIMS: lambda: scorecard.claims(scorecard.kept()),
+        BROKEN: lambda: scorecard.broken(kept),
+        ADMITTED: lambda: scorecard.admitted(kept),
+        SHORT: lambda: scorecard.libraries(kept),
+        CLAIMS: lambda: scorecard.claims(kept),
     }
     return parts[name]()
 
