@@ -15,10 +15,11 @@ The moments of a phase are:
 - ``after_first``: after the first command to which the store said yes (a command to which the store said no does not count).
   Of a script only the lock knows which answer is a yes, so it is learned from the requests that entered their work before;
 - ``after_second``: after the answer to the second command, whatever the answer is;
-- ``before_last``: before the last command. The expected number is that of the latest request that sent a command in this phase.
+- ``before_last``: before the last command to which the store says yes, as in the latest request that sent a command in this
+  phase; before the last of all where it said yes to none. What a release sends when it has freed the lock is not meant.
 
 Of the commands of ``acquire``, ``release`` and ``renew``, only those count that are about a key of the lock
-(``app/request/lock_keys.py``): a command that counts tries, next to the lock, takes no fault away from it.
+(``app/request/lock_keys.py``): a command that counts tries, an EXEC without commands or a message takes no fault away from it.
 
 A fault is prepared as a file, an ``Injection``, which a replica reads when it starts. It is injected at most once in a run: a
 replica that is started again does not inject it a second time. Replicas (``injection.py``) and the lab's injector speak of it

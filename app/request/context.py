@@ -44,6 +44,8 @@ class RequestContext:
     commands: int = 0
     # those of them that are about the lock's keys, as far as that is known (app/request/lock_keys.py)
     of_the_lock: int = 0
+    # how many of those had been sent when the store said yes to one of them for the last time
+    agreed_last: int = 0
     # the keys of the acquire and of the release; only noted while a fault is prepared
     touched: frozenset[str] = frozenset()
     # when the last of these commands was sent; 0 without any
@@ -61,8 +63,6 @@ class RequestContext:
     about_key: tuple[str, object] | None = None
     # whether the last answer that means something was a yes; None where only the lock knows what it means
     last_agreed: bool | None = None
-    # whether the store agreed to any of these commands
-    said_yes: bool = False
     # whether the store refused any of these commands
     refused: bool = False
     # whether any of these commands may have been a yes: the store agreed, or only the lock knows what the answer means
@@ -96,7 +96,7 @@ class RequestContext:
             return
         if (failpoints := self.failpoints) is not None:
             if self.of_the_lock:
-                failpoints.usual_commands[self.phase] = self.of_the_lock
+                failpoints.usual_commands[self.phase] = self.agreed_last or self.of_the_lock
             if phase is READ and self.script:
                 failpoints.learn(self.script, self.script_answer)
             failpoints.reach(self.phase, AFTER, self.request)
@@ -107,11 +107,11 @@ class RequestContext:
 
     def _forget(self) -> None:
         """Forget what was sent in the phase before."""
-        self.commands = self.of_the_lock = self.sent_ns = 0
+        self.commands = self.of_the_lock = self.agreed_last = self.sent_ns = 0
         self.leased_from_ns = NONE_SET
         self.votes = NO_VOTES
         self.answer = self.script_answer = self.command = self.script = ""
-        self.said_yes = self.refused = self.may_have_agreed = self.heard = False
+        self.refused = self.may_have_agreed = self.heard = False
         self.session, self.session_ns = None, 0
         self.last_agreed = self.about_key = None
 
@@ -184,11 +184,13 @@ class RequestContext:
         failpoints = self.failpoints
         is_yes = failpoints.is_yes(script, answer) if script and failpoints is not None else agreed(answer, meaning)
         self.heard |= is_yes or meaning is LOOKED or meaning is NOTHING
-        if not self.said_yes and is_yes and _is_of_the_lock(failpoints, keys):
-            self.said_yes = True
-            if failpoints is not None:
+        if failpoints is None:
+            return
+        if is_yes and failpoints.keys.are_of_the_lock(keys):
+            is_first, self.agreed_last = not self.agreed_last, self.of_the_lock or 1
+            if is_first:
                 failpoints.reach(self.phase, AFTER_FIRST, self.request, command, keys)
-        if self.commands == 2 and failpoints is not None:
+        if self.commands == 2:
             failpoints.reach(self.phase, AFTER_SECOND, self.request, command, keys)
 
     def _take(self, meaning: Meaning, keys: Sequence[str], script: str) -> None:
@@ -261,7 +263,3 @@ class RequestContext:
             self.failpoints.keys.learn("", self.touched)
         self.request = ""
         self.is_over = True
-
-
-def _is_of_the_lock(failpoints: Failpoints | None, keys: Sequence[str]) -> bool:
-    return failpoints is None or failpoints.keys.are_of_the_lock(keys)

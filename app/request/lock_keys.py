@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+NO_KEY = ("",)  # the keys of a command that can be about none, such as EXEC without commands
 # of the whole process: the keys of all grants
 GRANTED: set[str] = set()
 
@@ -39,6 +40,8 @@ class LockKeys:
 
         renewing: whether it was sent outside all requests. Then a grant has shown the key before.
         """
+        if keys == NO_KEY:
+            return False
         if not keys or not self._named or not self._named.isdisjoint(keys):
             return True
         return not renewing and not all(key in self._others for key in keys)

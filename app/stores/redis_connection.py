@@ -25,11 +25,13 @@ from app.journal import Journal
 from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
 from app.request.context import SENT_NS
 from app.request.current import request_context
+from app.request.lock_keys import NO_KEY
 from app.settings import Address
 from app.stores import renewals
 from app.stores.redis_commands import (
     GRANTS_LATE,
     LISTENING,
+    NOT_ABOUT_THE_LOCK,
     TRANSACTION,
     WAITING,
     Command,
@@ -86,7 +88,8 @@ class Seam:
             if not self.listening:
                 self.awaited.append(None)
             return False
-        request_context.sending(commands[-1][0], len(commands), redis.ConnectionError, keys_of_all(commands))
+        carried_out = self.queued if commands[0][0] == "EXEC" and self.queued else commands
+        request_context.sending(commands[-1][0], len(commands), redis.ConnectionError, keys_of_all(carried_out))
         return True
 
     def _await(self, commands: Sequence[Command], alone: bool) -> None:
@@ -220,8 +223,10 @@ def in_one(command: Any) -> bytes:
 
 
 def keys_of_all(commands: Sequence[Command]) -> tuple[str, ...]:
-    """Return the keys of several commands."""
-    return keys(commands[0]) if len(commands) == 1 else tuple(key for one in commands for key in keys(one))
+    """Return the keys of several commands; NO_KEY if none of them can be about one."""
+    if all(one[0] in TRANSACTION or one[0] in NOT_ABOUT_THE_LOCK for one in commands):
+        return NO_KEY
+    return tuple(key for one in commands for key in keys(one))
 
 
 def _of_transaction(commands: list[Command], answers: list[Any]) -> Meaning:

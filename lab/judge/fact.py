@@ -88,6 +88,7 @@ class Code(StrEnum):
     CROWDED = "crowded"
     MEASURE_SHORT = "measure_short"
     FAULT_AT_ONE_VOTE = "fault_at_one_vote"
+    FAULT_BESIDE = "fault_beside"
     TOO_FEW_REQUESTS = "too_few_requests"
     NOT_SERVED_BECAUSE = "not_served_because"
     NOT_SERVED_UNKNOWN = "not_served_unknown"

@@ -67,6 +67,8 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     held_at_its_end: int = 0
     # requests of the same replica that entered the lock which the request at the failpoint had left; each restarts its TTL
     reentered: int = 0
+    # whether the store had reported the end of the lock in the release that the fault reached, before the fault
+    came_after_the_end: bool = False
 
     @property
     def idle_ms(self) -> float | None:
@@ -249,9 +251,10 @@ class Faults:
         expired = self.history.happened("expired", since_ns, until_ns, grant.key)
         return expired or self.history.went(since_ns, until_ns, grant.key)
 
-    def _is_beside(self, record: FaultRecord) -> bool:
-        """Return whether a fault was injected at a command that was not about the lock, although others were."""
-        return bool(record.keys) and not self.keys.isdisjoint(self.history.known) and self.keys.isdisjoint(record.keys)
+    def _is_beside(self, outcome: FaultOutcome) -> bool:
+        """Return whether a fault was injected at a command that was not about the lock, although others were, or had freed it."""
+        keys, are_known = outcome.record.keys, not self.keys.isdisjoint(self.history.known)
+        return outcome.came_after_the_end or (bool(keys) and are_known and self.keys.isdisjoint(keys))
 
     def _is_at_one_vote(self, record: FaultRecord) -> bool:
         """Return whether a fault was injected at one server's command of several: without it there is still a majority."""
@@ -268,6 +271,8 @@ class Faults:
         self.sent_one_by_one |= self.run.has_votes and grant.release_commands >= MAJORITY
         for outcome in self.outcomes:
             outcome.released(grant)
+            if grant.request == outcome.record.request and outcome.record.phase == RELEASE:
+                outcome.came_after_the_end = self.history.went(grant.releasing_ns, outcome.record.at_ns, grant.key)
             if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
                 sent_ns = grant.sent_ns if self.run.has_votes and grant.commands else 0  # in a queue, the last command only reads
                 # a lock with votes that a replica has handed over, without a command, was granted before
@@ -286,7 +291,8 @@ class Faults:
         """Measure: all journals have been read."""
         measures, records = self.measures, [outcome.record for outcome in self.outcomes]
         measures["faults_at_one_vote"] = sum(map(self._is_at_one_vote, records))
-        measures["faults"] = sum(not self._is_beside(record) for record in records) - measures["faults_at_one_vote"]
+        measures["faults_beside"] = sum(map(self._is_beside, self.outcomes))
+        measures["faults"] = len(records) - measures["faults_beside"] - measures["faults_at_one_vote"]
         measures["clocks_moved"] = sum(record.clocks_moved for record in records if not self._is_late(record))
         for outcome in self.outcomes:
             outcome.close()
@@ -299,4 +305,4 @@ class Faults:
             measures["sessions_ended"] += outcome.record.sessions_ended
             measures["late_writes"] += outcome.record.late_writes
             measures["outlived_freezes"] += past_ttl and outcome.went_on_ns - outcome.record.at_ns > self.run.ttl_ns
-            measures["late_releases"] += past_ttl and outcome.met_another
+            measures["late_releases"] += past_ttl and outcome.met_another and not outcome.came_after_the_end

@@ -192,7 +192,9 @@ def _not_on_record(record: RunRecord, findings: Findings) -> Iterator[Fact]:
 def _what_was_missing(findings: Findings) -> Iterator[Fact]:
     """Yield the most likely reason why the danger was never reached: too few requests, or too many failures."""
     refused = findings.requests - findings.outcomes[Outcome.ACKNOWLEDGED] - findings.outcomes[Outcome.SOLD_OUT]
-    if findings.measures["faults_at_one_vote"]:
+    if findings.measures["faults_beside"]:
+        yield Fact(Code.FAULT_BESIDE)
+    elif findings.measures["faults_at_one_vote"]:
         yield Fact(Code.FAULT_AT_ONE_VOTE)
     elif not refused:
         yield Fact(Code.TOO_FEW_REQUESTS, findings.requests)

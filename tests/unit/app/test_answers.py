@@ -3,7 +3,7 @@
 import pytest
 
 from app.request.answer import Meaning
-from app.request.lock_keys import LockKeys
+from app.request.lock_keys import NO_KEY, LockKeys
 from app.stores import statements
 from app.stores.redis_commands import keys, lease, meaning, script, unpacked, waits_s, words
 from tests.every import every
@@ -137,6 +137,7 @@ TOUCHED = frozenset({"lock", "lock:tries"})
         ("lock", ("gauge",), True, False),
         ("lock", ("lock",), True, True),
         ("lock", (), False, True),
+        ("lock", NO_KEY, False, False),  # an EXEC without commands
         ("a name that the store does not know", ("lock:tries",), False, True),
     ],
 )

@@ -57,11 +57,11 @@ def test_lease_that_a_fault_met_late(effect, done_ms, is_danger, made):
     assert (measures["clocks_moved"], measures["asked_during_fault"]) == ((3, 1) if is_danger else (0, 0))
 
 
-@pytest.mark.parametrize(("keys", "faults"), [(["lock"], 1), (["note"], 0), ([], 1)])
-def test_fault_beside_the_lock(keys, faults, made):
-    """A fault at a command about other keys is not the danger of a run; one at the lock's key, or at no command, is."""
-    made.increment("a", 0, 0, at=10).key_event("set", 9).key_event("del", 13)
-    times = {"at_ns": 11 * MS, "recovered_ns": 12 * MS, "recovering_ns": 12 * MS, "injected_ns": 11 * MS}
+@pytest.mark.parametrize(("keys", "freed", "faults"), [(["lock"], 15, 1), (["note"], 15, 0), ([], 15, 1), ([], 13, 0)])
+def test_fault_beside_the_lock(keys, freed, faults, made):
+    """A fault at other keys, or after the lock was freed, is no danger; one at the key of the lock, or at no command, is."""
+    made.increment("a", 0, 0, at=10, released=17).key_event("set", 9).key_event("del", freed)
+    times = {"at_ns": 14 * MS, "recovered_ns": 15 * MS, "recovering_ns": 15 * MS, "injected_ns": 14 * MS}
     about = {"replica": "replica-1", "pid": 1, "request": "a", "kind": "drop_reply", "failpoint": "release.before"}
     made.line("faults.jsonl", FaultRecord(name="one", effect=Effect.OTHER, command="DEL", keys=keys, **about, **times))
 
