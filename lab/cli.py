@@ -27,7 +27,6 @@ ELSEWHERE = {  # each of these modules has the commands of its group: it is impo
     "A lock of your own": "lab.own_lock.command_line",
     "Published locks": "lab.libraries.command_line",
 }
-WORKER = ["worker"]  # the command line of a worker; it is not a command for users, so no list of commands has it
 
 
 class Commands(click.Group):
@@ -258,10 +257,6 @@ def main() -> None:
     output = attach()
     if not has_a_place():
         sys.exit(final_status(output, ExitStatus.BAD_INPUT))
-    if sys.argv[1:] == WORKER:
-        from lab.commands.worker import execute_lines
-
-        sys.exit(final_status(output, execute_lines(partial(status_of, lab))))
     raise_on_signals()
     status = status_of(lab)
     ignore_signals()  # the work is done: a signal that comes while Python ends must not turn its status into "killed"

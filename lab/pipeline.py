@@ -6,11 +6,10 @@ only where a run is in containers: no other run needs them.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -32,10 +31,13 @@ from lab.report import site
 from lab.report.run_page import keep, report_run
 from lab.report.terminal import progress
 from lab.run.runner import ClusterFactory, Drive, run
-from lab.scenario.scenario import Scenario
+from lab.scenario import reader as scenarios
+from lab.scenario.scenario import Scenario, override
+from lab.scenario.stages import find_stage
+from lab.servers import external_stores
 from lab.servers.cluster import Cluster
 from lab.servers.cluster import cluster as local
-from lab.servers.supervisor import Supervisor
+from lab.servers.supervisor import Supervisor, supervised
 
 
 @dataclasses.dataclass
@@ -107,14 +109,25 @@ def conduct(
     return done
 
 
-def conduct_with_progress(supervisor: Supervisor, stage: Stage, scenario: Scenario, command: str, console: Console) -> Conducted:
-    """Make and judge one run by Locust, with a progress bar on the console. Raises as ``conduct`` does."""
-    with progress(scenario, console) as on_progress:
-        return conduct(supervisor, stage, scenario, by_locust(supervisor, scenario, on_progress), command)
+def fitted(scenario: str, stage: str, given: Mapping[str, Any]) -> tuple[Stage, Scenario]:
+    """Return a stage, and a scenario with these options as a run of it has it. Raises BadInput."""
+    found = find_stage(stage)
+    one = override(scenarios.load(scenario), found, as_many_as_are_up(given))
+    return found, dataclasses.replace(one, notes=(*one.notes, *external_stores.note(found, external_stores.urls())))
 
 
-def finish(done: Conducted, draw: bool = True) -> Path:
+def make_run(
+    stage: Stage, scenario: Scenario, command: str, console: Console | None = None, reports: Path = REPORTS
+) -> Conducted:
+    """Make and judge one run by Locust, with a progress bar on the console if one is given. Raises as ``conduct`` does."""
+    with supervised() as supervisor, progress(scenario, console) if console else nullcontext(lambda done: None) as on_progress:
+        return conduct(supervisor, stage, scenario, by_locust(supervisor, scenario, on_progress), command, reports)
+
+
+def finish(done: Conducted, draw: bool = True, is_listed: bool = True) -> Path:
     """Draw a run, or only keep what pictures are made from; publish its folder, and write the site. Return what to look at.
+
+    is_listed: False if the site is written later, after many runs.
 
     The folder is published even when drawing fails or is interrupted: the evidence and the verdict are complete before.
     Nothing is drawn of a run whose evidence could not be written, and a disk that is full now is only reported.
@@ -124,7 +137,8 @@ def finish(done: Conducted, draw: bool = True) -> Path:
             _draw(done, draw)
     finally:
         done.folder.publish()
-        publish_site(done.folder.path.parents[1])
+        if is_listed:
+            publish_site(done.folder.path.parents[1])
         if done.unwritten:
             sys.stderr.write(f"error: a part of the run could not be written: {done.unwritten}\n")
     found = [path for name in ("report.html", "verdict.json") if (path := done.folder.path / name).exists()]
@@ -144,25 +158,8 @@ def _draw(done: Conducted, draw: bool) -> None:
         done.unwritten = in_short(error)
 
 
-_later: list[set[Path]] = []  # the folders whose sites are written at the end, where that is so
-
-
-@contextlib.contextmanager
-def site_at_the_end() -> Iterator[None]:
-    """While the block runs, do not write the site after each run; write it at the end. More runs make it slower."""
-    _later.append(set())
-    try:
-        yield
-    finally:
-        for reports in _later.pop():
-            publish_site(reports)
-
-
 def publish_site(reports: Path = REPORTS) -> None:
     """Write the site of runs again. An error is only reported: the run itself is published already."""
-    if _later:
-        _later[-1].add(reports.resolve())
-        return
     try:
         site.write(reports)
     except OSError as error:
@@ -197,10 +194,11 @@ def load_workers(system: Cluster, scenario: Scenario, folder: Path) -> AbstractC
 
 
 def as_many_as_are_up(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Fill in the numbers of replicas and workers that are up, where the run is in containers and gives none."""
+    """Return the options that are given; and the numbers of replicas and workers that are up, if the run is in containers."""
+    asked = {name: value for name, value in given.items() if value is not None}
     if engine() == LOCAL:
-        return dict(given)
+        return asked
     from lab.containers.cluster import REPLICA, WORKERS, addresses
 
     up = {"replicas": len(addresses(REPLICA)), "processes": len(addresses(WORKERS))}
-    return {name: value if value is not None else up.get(name) or None for name, value in given.items()}
+    return {name: number for name, number in up.items() if number} | asked

@@ -1,7 +1,7 @@
 """Run the ``lab`` command as a user does, in a folder of the test's own."""
 
-import atexit
 import contextlib
+import io
 import json
 import os
 import signal
@@ -15,8 +15,9 @@ from typing import Any
 
 import psutil
 
+from lab.commands.exit_status import status_of
 from lab.errors import ExitStatus
-from lab.experiments.child_run import WarmRuns
+from lab.experiments.runs import SPAWN, processes
 from lab.judge.fact import Code
 from lab.scenario.options import flags
 
@@ -57,11 +58,19 @@ def lab(*words: str, cwd: Path, timeout_s: float = 120, env: dict[str, str] | No
 
 
 def warm(*words: str | Path, cwd: Path) -> Done:
-    """The same, by a worker that makes one run after another for a matrix: it imports what commands need once.
+    """The same, in a process that has imported what commands need. For what needs no process of its own."""
+    done = WARM.submit(_execute, [*map(str, words)], cwd).result()
+    return Done(*done, (cwd / "reports" / "runs" / "latest").resolve())
 
-    For what needs no process of its own.
-    """
-    return Done(*WARM.execute([*map(str, words)], cwd), (cwd / "reports" / "runs" / "latest").resolve())
+
+def _execute(words: list[str], cwd: Path) -> tuple[int, str, str]:
+    from lab.cli import lab as command
+
+    os.chdir(cwd)
+    sys.argv[1:] = words
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        status = status_of(command, words)
+    return int(status), out.getvalue(), err.getvalue()
 
 
 def run(scenario: str | Path, stage: str, cwd: Path, *, draw: bool = False, **options: Any) -> Done:
@@ -86,8 +95,7 @@ def _shows_something(done: Done) -> bool:
 
 NO_EVIDENCE = (Code.DANGER_NOT_REACHED, Code.STALLED)  # all other reasons are of the evidence itself, and are never tried away
 AGAIN: list[str] = []  # runs that were made again; tests/conftest.py prints them
-WARM = WarmRuns()
-atexit.register(WARM.close)
+WARM = processes(4, SPAWN.Event())
 
 
 class Started:

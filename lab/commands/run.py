@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from lab.evidence import run_folder
 from lab.paths import COMMAND, shown
-from lab.pipeline import as_many_as_are_up, conduct_with_progress, finish
+from lab.pipeline import finish, fitted, make_run
 from lab.report.terminal import drawing, introduce, summarise, terminal, where_to_look
-from lab.scenario import reader as scenarios
-from lab.scenario.scenario import override
-from lab.scenario.stages import find_stage
-from lab.servers import external_stores
-from lab.servers.supervisor import supervised
 from lab.text import counted
 
 
@@ -31,9 +25,7 @@ def run_one(
 
     draw: False leaves the pictures for ``lab report``. Raises BadInput, MissingProgram, NotReady.
     """
-    stage = find_stage(stage_name)
-    scenario = override(scenarios.load(scenario_name), stage, as_many_as_are_up(given))
-    scenario = dataclasses.replace(scenario, notes=(*scenario.notes, *external_stores.note(stage, external_stores.urls())))
+    stage, scenario = fitted(scenario_name, stage_name, given)
     out, err = terminal(quiet=as_json), terminal(stderr=True)
     if left := run_folder.take_abandoned():
         runs = counted(len(left), "unfinished run")
@@ -41,8 +33,7 @@ def run_one(
     introduce(out, stage, scenario)
     done = None
     try:
-        with supervised() as supervisor:
-            done = conduct_with_progress(supervisor, stage, scenario, command, err)
+        done = make_run(stage, scenario, command, err)
         if as_json:
             sys.stdout.write(run_folder.as_json(done.judgement))
             sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn

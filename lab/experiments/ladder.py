@@ -12,13 +12,13 @@ from app.locks import stages
 from lab.errors import ExitStatus, worst
 from lab.judge.judgement import Judgement
 from lab.paths import new_place
-from lab.pipeline import conduct_with_progress, finish, publish_site
+from lab.pipeline import finish, make_run, publish_site
 from lab.report.comparison import report_many
 from lab.report.run_data import repeat_of, write_rounds
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import override
-from lab.servers.supervisor import one_supervisor, supervised
+from lab.servers.supervisor import one_supervisor
 from lab.story.verdict import headline
 
 
@@ -35,8 +35,7 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, rounds: int, command:
     with one_supervisor():
         for number, (stage, scenario) in ((number, one) for number in range(1, rounds + 1) for one in fitted):
             introduce(console, stage, scenario)
-            with supervised() as supervisor:
-                done = conduct_with_progress(supervisor, stage, scenario, command, terminal(stderr=True))
+            done = make_run(stage, scenario, command, terminal(stderr=True))
             summarise(console, done.judgement, done.findings)
             where_to_look(console, finish(done, draw=number == 1))
             if done.record.interrupted:

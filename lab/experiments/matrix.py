@@ -19,7 +19,6 @@ from lab import prerequisites
 from lab.errors import BadInput, ExitStatus, choose_from, worst
 from lab.evidence.decided import current, of_claims
 from lab.evidence.run_folder import replace
-from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix_round import conduct
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
@@ -227,7 +226,7 @@ def run_matrix(
         console.print(f"{run.scenario:24}{run.stage:18}{run.verdict:10}{escape(in_short(run))}{surprise}")
 
     try:
-        with interruptible(), warm_runs():
+        with interruptible():
             for number in range(1, repeat + 1):
                 left = [cell for cell in cells if cell.tries < number and (cell.verdict or not cell.reason)]
                 of = f"round {number} of {repeat}: " if repeat > 1 else ""

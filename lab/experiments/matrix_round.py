@@ -1,26 +1,20 @@
-"""One round of a matrix: each cell is run once, several at a time, and its verdict is counted in the cell.
-
-Each cell is a run of its own, by the command line of ``lab run``, so that each can be repeated by its command.
-"""
+"""One round of a matrix: each cell is run once, several at a time, and its verdict is counted in the cell."""
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from lab.errors import NothingShown
-from lab.experiments.child_run import child_command, child_run, interrupt_runs
+from lab.experiments.runs import in_parallel, make
 from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
 from lab.report.matrix import Cell, Round, cell_requests, lost_otherwise
 from lab.scenario import reader as scenarios
 from lab.story.verdict import grounds
 
-Task = TypeVar("Task")  # what a run is made of
 RESULT = ("verdict", "lost", "duplicated", "failed", "unknown", "duration_s", "took_s", "reason", "grounds", "run", "broken")
 
 
@@ -32,25 +26,19 @@ def conduct(
     on_done: is given each run as a cell of its own. draw: draw all runs; otherwise only those that are not as expected.
     """
     began_s, runs = time.monotonic(), []
-    for cell, run in in_parallel(lambda cell: _conducted(cell, reports, draw), cells, jobs):
+    for cell, (run, _) in in_parallel(judged, [(cell, _asked(cell, draw, reports)) for cell in cells], jobs):
         runs.append(run)
         count(cell, run)
         on_done(run)
     return Round.of(runs, jobs, time.monotonic() - began_s)
 
 
-def in_parallel(make: Callable[[Task], Cell], tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Task, Cell]]:
-    """Make runs, ``jobs`` at a time, and yield each with its task as it is done. After an interrupt, no other run begins."""
-    with ThreadPoolExecutor(jobs) as pool:
-        running = {pool.submit(make, task): task for task in tasks}
-        try:
-            for future in as_completed(running):
-                yield running[future], future.result()
-        except BaseException:
-            interrupt_runs()
-            raise
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+def _asked(cell: Cell, draw: bool, reports: Path) -> tuple[Any, ...]:
+    """Return the arguments of ``judged`` for a run of the cell."""
+    one = scenarios.load(cell.scenario)
+    given = {"requests": cell_requests(one)} if cell_requests(one) < one.requests else {}
+    blank = Cell(stage=cell.stage, scenario=cell.scenario, claim=cell.claim, expected=cell.expected)
+    return blank, cell.scenario, cell.stage, given, draw, reports
 
 
 def count(cell: Cell, run: Cell) -> None:
@@ -69,36 +57,22 @@ def count(cell: Cell, run: Cell) -> None:
             setattr(cell, name, getattr(run, name))
 
 
-def judged(cell: Cell, words: Sequence[str], reports: Path = REPORTS) -> Cell:
-    """Make a run with these arguments of ``lab run``, and write its verdict into the cell. A run that fails is VOID."""
-    judgement_of(cell, words, reports)
-    return cell
+def judged(
+    cell: Cell, scenario: str, stage: str, given: Mapping[str, Any], draw: bool, reports: Path = REPORTS
+) -> tuple[Cell, Judgement | None]:
+    """Make a run, and write its verdict into the cell. Return both; the cell of a run that fails is VOID.
 
-
-def judgement_of(cell: Cell, words: Sequence[str], reports: Path = REPORTS) -> Judgement | None:
-    """Do the same, and return the judgement; None of a run that fails."""
+    scenario, stage: as ``lab run`` takes them. given: options of the scenario. draw: draw the run even if it is as expected.
+    """
     began_s = time.monotonic()
     try:
-        judgement = child_run(words, reports.parent)
+        judgement = make(scenario, stage, given, draw, cell.expected, reports)
     except NothingShown as failure:
         cell.verdict, cell.reason = "VOID", str(failure)
-        return None
+        return cell, None
     cell.took_s = time.monotonic() - began_s
     cell.broken = sorted({one.claim for one in judgement.violations if one.breaks_promise})
     cell.verdict, cell.run, cell.grounds = judgement.verdict, judgement.run, grounds(judgement)
     cell.lost, cell.duplicated = judgement.lost, judgement.duplicated
     cell.failed, cell.unknown, cell.duration_s = judgement.failed, judgement.unknown, judgement.duration_s
-    return judgement
-
-
-def _conducted(cell: Cell, reports: Path, draw: bool) -> Cell:
-    """Return a run of the cell."""
-    one = scenarios.load(cell.scenario)
-    words = [cell.scenario, "--stage", cell.stage]
-    words += ["--requests", str(cell_requests(one))] if cell_requests(one) < one.requests else []
-    run = Cell(stage=cell.stage, scenario=cell.scenario, claim=cell.claim, expected=cell.expected)
-    run = judged(run, [*words, *([] if draw else ["--no-draw"])], reports)
-    if run.run and not draw and not run.as_expected:
-        with contextlib.suppress(NothingShown):  # the verdict is known, and `lab report` can draw the run later
-            child_command(["report", run.run], reports.parent)
-    return run
+    return cell, judgement

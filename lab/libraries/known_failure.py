@@ -11,7 +11,7 @@ import msgspec
 
 from lab.errors import BadInput, MissingPackage
 from lab.evidence.record_lines import read_lines, write_line
-from lab.experiments.child_run import child_run
+from lab.experiments.runs import child_run
 from lab.judge.fact import Fact
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.libraries import environments

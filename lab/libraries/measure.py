@@ -19,7 +19,7 @@ from rich.console import Console
 
 from lab.errors import BadInput, ExitStatus, NothingShown, in_short
 from lab.evidence.record_lines import read_lines, write_line, write_lines
-from lab.experiments.child_run import child_command
+from lab.experiments.runs import child_command
 from lab.interrupts import Interrupted, interruptible
 from lab.libraries import environments, scorecard
 from lab.libraries.shelf import LibraryLock, fingerprint, load, names, scenarios_of

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import asdict, replace
 from rich.console import Console
@@ -16,12 +17,14 @@ from app.lock import Stage
 from lab import prerequisites
 from lab.errors import BadInput
 from lab.experiments.matrix import in_order, lacking
-from lab.experiments.matrix_round import count, in_parallel, judged, judgement_of
+from lab.experiments.matrix_round import count, judged
+from lab.experiments.runs import in_parallel
 from lab.judge.judgement import Judgement, Verdict
 from lab.language import of_environment
 from lab.own_lock.page import Speed, TestedCell
 from lab.report.matrix import Cell, cell_requests
 from lab.scenario import reader as scenarios
+from lab.scenario.options import flags
 from lab.scenario.reader import ENDING
 from lab.scenario.scenario import Scenario, override
 from lab.servers import external_stores, stores
@@ -56,18 +59,21 @@ class OwnCell:
     rounds: list[Cell] = field(default_factory=list)
 
     @property
-    def words(self) -> list[str]:
-        """Return the arguments of ``lab run`` that make the run."""
-        return self.words_for(self.stage.lookup)
-
-    def words_for(self, lookup: str) -> list[str]:
-        """Return the arguments of ``lab run`` that make such a run of any stage. lookup: its name, or the path of its file."""
+    def given(self) -> dict[str, int]:
+        """Return the scenario's options of the run."""
         # a run with fewer tries than its danger needs shows nothing
         most = max(self.most, self.scenario.danger.get("tries", 0)) if self.most else self.scenario.requests
         requests = min(cell_requests(self.scenario), most)
-        fewer = ["--requests", str(requests)] if requests < self.scenario.requests else []
-        fewer += ["--users", str(self.users)] if 0 < self.users < self.scenario.users and not self.scenario.rate else []
-        return [self.named, "--stage", lookup, *fewer]
+        given = {"requests": requests} if requests < self.scenario.requests else {}
+        return given | ({"users": self.users} if 0 < self.users < self.scenario.users and not self.scenario.rate else {})
+
+    def words_for(self, lookup: str) -> list[str]:
+        """Return the arguments of ``lab run`` that make such a run of any stage. lookup: its name, or the path of its file."""
+        return [self.named, "--stage", lookup, *flags(self.given)]
+
+    def asked(self, lookup: str, draw: bool, reports: Path) -> tuple[Any, ...]:
+        """Return the arguments of ``judged`` for such a run."""
+        return self.cell(), self.named, lookup, self.given, draw, reports
 
     def cell(self) -> Cell:
         """Return a cell that is still empty."""
@@ -132,20 +138,20 @@ def _left_out(stage: Stage, one: Scenario, is_wanted: bool) -> tuple[str, str]:
 
 def conduct_rounds(tasks: Sequence[OwnCell], rounds: int, jobs: int, console: Console, reports: Path, draw: bool) -> None:
     """Make as many rounds of runs as each scenario lacks. A run that shows nothing, where others do, is made once more."""
-    fitting, words = [task for task in tasks if not task.kind], [] if draw else ["--no-draw"]
+    fitting = [task for task in tasks if not task.kind]
     # all rounds together: nobody waits for the slowest run of each round
-    _conduct([task for number in range(rounds) for task in fitting if number >= len(task.rounds)], jobs, console, reports, words)
+    _conduct([task for number in range(rounds) for task in fitting if number >= len(task.rounds)], jobs, console, reports, draw)
     again: list[OwnCell] = []
     for task in fitting:
         shown = [cell for cell in task.rounds if cell.verdict != "VOID"]
         if shown:
             again += [task] * (len(task.rounds) - len(shown))
             task.rounds = shown
-    _conduct(again, jobs, console, reports, words)
+    _conduct(again, jobs, console, reports, draw)
 
 
-def _conduct(tasks: Sequence[OwnCell], jobs: int, console: Console, reports: Path, words: Sequence[str]) -> None:
-    for task, cell in in_parallel(lambda task: judged(task.cell(), [*task.words, *words], reports), tasks, jobs):
+def _conduct(tasks: Sequence[OwnCell], jobs: int, console: Console, reports: Path, draw: bool) -> None:
+    for task, (cell, _) in in_parallel(judged, [(task, task.asked(task.stage.lookup, draw, reports)) for task in tasks], jobs):
         task.rounds.append(cell)
         console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict}", style="dim")
 
@@ -170,21 +176,15 @@ def measure_speed(task: OwnCell, pairs: int, named: str, reports: Path) -> Speed
 
     task: the lock under ``rush``. named: the lock, as a command names it.
     """
-
-    def of_the_lock() -> Judgement | None:
-        task.rounds.append(cell := task.cell())
-        return judgement_of(cell, [*task.words, "--no-draw"], reports)
-
-    next_to = task.words_for(NEXT_TO)
-
-    def of_the_next() -> Judgement | None:
-        return judgement_of(task.cell(), [*next_to, "--no-draw"], reports)
-
-    both: list[tuple[Judgement | None, Judgement | None]] = []
-    for number in range(pairs):  # in turn, so that neither always runs on a warm machine
-        theirs_first = of_the_next() if number % 2 else None
-        both.append((of_the_lock(), theirs_first if number % 2 else of_the_next()))
-    shown = [(one, other) for one, other in both if one and other and one.verdict in SHOWN and other.verdict in SHOWN]
+    both = (task.stage.lookup, NEXT_TO)
+    # in turn, so that neither always runs on a warm machine
+    order = [lookup for number in range(pairs) for lookup in (reversed(both) if number % 2 else both)]
+    found: dict[str, list[Judgement | None]] = {lookup: [] for lookup in both}
+    for lookup, (cell, judgement) in in_parallel(judged, [(one, task.asked(one, False, reports)) for one in order], jobs=1):
+        found[lookup].append(judgement)
+        task.rounds += [cell] if lookup != NEXT_TO else []
+    in_pairs = zip(*found.values(), strict=True)
+    shown = [(one, other) for one, other in in_pairs if one and other and one.verdict in SHOWN and other.verdict in SHOWN]
     if not shown or any(cell.verdict == Verdict.BROKEN for cell in task.rounds):
         return None
     mine, theirs = zip(*shown, strict=True)
@@ -195,7 +195,7 @@ def measure_speed(task: OwnCell, pairs: int, named: str, reports: Path) -> Speed
     return Speed(
         next_to=NEXT_TO,
         command=shlex.join(["lab", "run", *task.words_for(named)]),
-        next_to_command=shlex.join(["lab", "run", *next_to]),
+        next_to_command=shlex.join(["lab", "run", *task.words_for(NEXT_TO)]),
         per_s=[one.kept_per_s for one in mine],
         next_to_per_s=[one.kept_per_s for one in theirs],
         commands=mean(mine, lambda one: one.commands_per_increment),

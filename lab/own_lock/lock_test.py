@@ -18,7 +18,6 @@ from app.foreign.library import ALL
 from app.lock import Claim, Stage
 from lab.errors import BadInput, ExitStatus, worst
 from lab.evidence.decided import why_not
-from lab.experiments.child_run import warm_runs
 from lab.experiments.matrix import measured_now
 from lab.explore.code.program import servers_of
 from lab.explore.commands.explore import DECISION, Wanted, explore
@@ -207,7 +206,7 @@ def _run(stage: Stage, asked: LockTest, tested: TestedLock, tasks: Sequence[OwnC
     language = of_environment(os.environ)
     rounds = say.text("tested", "rounds", language, asked.repeat) if asked.repeat > 1 else ""
     console.print(say.text("tested", "runs", language, number, rounds=rounds, jobs=asked.jobs), style="dim")
-    with interruptible(), warm_runs():
+    with interruptible():
         are_voters = stage.library and stage.store == VOTED
         for task in tasks:
             task.most = max(asked.requests, VOTERS_REQUESTS) if asked.requests and are_voters else asked.requests or 0

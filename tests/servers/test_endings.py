@@ -53,7 +53,7 @@ class Ended:
 
 
 OF_MANY = {  # commands that start labs of their own, or processes that search; and by what one knows that they have
-    ("test", "lua", "--scenario", "rush", "--requests", "20000", "--budget", "2", "--no-draw"): "worker",
+    ("test", "lua", "--scenario", "rush", "--requests", "20000", "--budget", "2", "--no-draw"): "spawn_main",
     ("explore", "lua"): "redis-server",
 }
 

@@ -19,7 +19,7 @@ from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.evidence.record_lines import files_of, packed, read_lines, write_line
 from lab.evidence.run_folder import load as load_record
-from lab.experiments.child_run import child_run
+from lab.experiments.runs import child_run
 from lab.judge.judgement import Verdict
 from lab.judge.verdict import judge_again
 from lab.language import Language

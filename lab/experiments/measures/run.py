@@ -11,10 +11,9 @@ from lab.experiments.measures import Meter
 from lab.experiments.result import Point
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge
-from lab.pipeline import by_locust, conduct, finish
+from lab.pipeline import finish, make_run
 from lab.report.chart import CONDITIONS
 from lab.scenario.stages import find_stage
-from lab.servers.supervisor import supervised
 from lab.story import say
 from lab.story.verdict import why
 
@@ -43,9 +42,7 @@ class RunMeter(Meter):
         scenario = self.experiment.fitted(found, value, {**self.given, "seed": self.given.get("seed", 1) + repeat - 1})
         point = Point(stage=stage, value=value, repeat=repeat, verdict="VOID")
         try:
-            with supervised() as supervisor:
-                drive = by_locust(supervisor, scenario, lambda done: None)
-                done = conduct(supervisor, found, scenario, drive, self.command)
+            done = make_run(found, scenario, self.command)
         except NotReady as failure:
             point.reason = f"the run could not start: {failure}"
             return point

@@ -17,7 +17,7 @@ def conducted(monkeypatch, tmp_path):
     shelf = {name: stage for name, stage in ladder.stages().items() if name in ("none", "local", "lua")}
     known = {name: of_ladder(f"rush-{name}-") for name in shelf}
 
-    def conduct(supervisor, stage, scenario, command, console):
+    def conduct(stage, scenario, command, console):
         result = known[stage.name]
         made.append((stage.name, scenario.replicas, False))
         folder = SimpleNamespace(path=result.folder)
@@ -29,11 +29,10 @@ def conducted(monkeypatch, tmp_path):
 
     for name, fake in {
         "stages": lambda: shelf,
-        "conduct_with_progress": conduct,
+        "make_run": conduct,
         "finish": finish,
         "publish_site": lambda: None,
         "one_supervisor": nullcontext,
-        "supervised": nullcontext,
         "introduce": lambda *about: None,
         "summarise": lambda *about: None,
         "report_many": lambda folders, into: [into / str(len(folders))],

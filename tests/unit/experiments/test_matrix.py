@@ -26,15 +26,16 @@ def conducted(monkeypatch, tmp_path):
     verdicts: list[str] = []
     origin = [NEW]
 
-    def judged(cell, words, reports):
+    def judged(cell, *about):
         verdict = verdicts.pop(0) if verdicts else "KEPT"
         if verdict == "interrupt":
             raise KeyboardInterrupt
         cell.verdict, cell.reason = verdict, "the reason"
         cell.took_s, cell.duration_s = 3.0, 2.0
-        return cell
+        return cell, None
 
     monkeypatch.setattr(matrix_round, "judged", judged)
+    monkeypatch.setattr(matrix_round, "in_parallel", lambda make, tasks, jobs: ((task, make(*about)) for task, about in tasks))
     monkeypatch.setattr(matrix, "measured_now", lambda: origin[0])
     monkeypatch.setattr(matrix, "draw", lambda *what: [])
     monkeypatch.setattr(matrix, "publish_site", lambda: None)
@@ -203,25 +204,6 @@ def test_a_matrix_is_written_after_each_round(conducted, tmp_path, monkeypatch):
 
     assert was_written == [False, True, True]
     assert len(read(tmp_path / "m").rounds) == 3
-
-
-def test_only_a_surprise_is_drawn(conducted, monkeypatch, tmp_path):
-    """Runs are not drawn, but for those that are not as expected."""
-    words: list[list[str]] = []
-    judged = matrix_round.judged
-
-    def noted(cell, line, reports):
-        words.append(list(line))
-        cell.run = "the-run"
-        return judged(cell, line, reports)
-
-    monkeypatch.setattr(matrix_round, "judged", noted)
-    monkeypatch.setattr(matrix_round, "child_command", lambda line, *_: words.append(list(line)))
-    conducted[0].extend(["KEPT", "BROKEN"])
-    run(tmp_path / "m", repeat=2)
-
-    ran = ["rush", "--stage", "lua", "--requests", "1000", "--no-draw"]
-    assert words == [ran, ran, ["report", "the-run"]]
 
 
 def test_fingerprint_follows_the_code(tmp_path):

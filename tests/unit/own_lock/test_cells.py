@@ -11,6 +11,7 @@ from lab.own_lock.look import roundest_ms
 from lab.paths import HOME
 from lab.report.terminal import terminal
 from lab.scenario import reader as scenarios
+from lab.scenario.options import flags
 from lab.scenario.stages import find_stage
 
 LUA = (HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8")
@@ -32,14 +33,15 @@ def conducted(monkeypatch):
     lines: list[list[str]] = []
     given: dict[str, list[str]] = {}
 
-    def judged(cell, words, reports):
-        lines.append(list(words))
+    def judged(cell, scenario, stage, options, *about):
+        lines.append([scenario, "--stage", stage, *flags(options)])
         cell.verdict = given[cell.scenario].pop(0) if given.get(cell.scenario) else "KEPT"
         cell.reason, cell.lost = "the reason", 3 * (cell.verdict == "BROKEN")
         cell.broken = [cell.claim] * (cell.verdict == "BROKEN")
-        return cell
+        return cell, None
 
     monkeypatch.setattr(own_lock, "judged", judged)
+    monkeypatch.setattr(own_lock, "in_parallel", lambda make, tasks, jobs: ((task, make(*about)) for task, about in tasks))
     return lines, given
 
 
@@ -54,20 +56,20 @@ def test_ttl_in_the_code_of_a_lock_is_found(least_ms, most_ms, ttl_ms):
 
 def test_fewer_users_and_requests(mine):
     """A run has fewer users and requests where that is asked for, never more users, and as many requests as its danger counts."""
-    less = [OwnCell(find_stage(mine), scenarios.load(name), name, most=200).words for name in ("rush", "patient_users")]
-    assert less[0][less[0].index("--requests") + 1] == "200"
-    assert "--requests" not in less[1]
+    less = [OwnCell(find_stage(mine), scenarios.load(name), name, most=200).given for name in ("rush", "patient_users")]
+    assert less[0]["requests"] == 200
+    assert "requests" not in less[1]
 
     rush = OwnCell(find_stage("redlock"), scenarios.load("rush"), "rush")
-    assert "--users" not in rush.words
+    assert "users" not in rush.given
 
     rush.users = 20
-    assert rush.words[-2:] == ["--users", "20"]
+    assert rush.given["users"] == 20
     rush.users = 1000
-    assert "--users" not in rush.words
+    assert "users" not in rush.given
 
     at_a_rate = OwnCell(find_stage("redlock"), scenarios.load("node_down"), "node_down", users=20)
-    assert "--users" not in at_a_rate.words
+    assert "users" not in at_a_rate.given
 
 
 def test_what_a_lock_claims_is_run(mine):
@@ -94,10 +96,10 @@ def test_commands_of_the_runs(mine, conducted, tmp_path):
 
     path, own = str(tmp_path / "my_lock.py"), str(tmp_path / "own.toml")
     assert lines == [
-        ["rush", "--stage", path, "--requests", "1000", "--no-draw"],
-        [own, "--stage", path, "--no-draw"],
-        ["rush", "--stage", path, "--requests", "1000", "--no-draw"],
-        [own, "--stage", path, "--no-draw"],
+        ["rush", "--stage", path, "--requests", "1000"],
+        [own, "--stage", path],
+        ["rush", "--stage", path, "--requests", "1000"],
+        [own, "--stage", path],
     ]
 
 

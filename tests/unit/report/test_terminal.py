@@ -1,6 +1,5 @@
 """What a run prints: the number story adds up, the verdict comes before the pictures, lines fit a terminal and a pipe."""
 
-import contextlib
 import io
 import json
 from collections.abc import Mapping
@@ -132,8 +131,7 @@ def test_verdict_before_pictures(done, monkeypatch, capsys, as_json):
         before.append(capsys.readouterr().out)
         return Path("report.html")
 
-    monkeypatch.setattr(command, "conduct_with_progress", lambda *_: done)
-    monkeypatch.setattr(command, "supervised", contextlib.nullcontext)
+    monkeypatch.setattr(command, "make_run", lambda *_: done)
     monkeypatch.setattr(command, "finish", finish)
 
     assert command.run_one("rush", "lua", {}, as_json, "lab run rush") == 0
