@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from app.failpoints import ACQUIRE, RELEASE
+from app.failpoints import ACQUIRE, BEFORE_LAST, RELEASE
 from app.journal import Renewed
 from lab.evidence.fault_record import AT_THE_STORE, Effect, FaultRecord
 from lab.judge.fact import Wait
@@ -271,7 +271,7 @@ class Faults:
         self.sent_one_by_one |= self.run.has_votes and grant.release_commands >= MAJORITY
         for outcome in self.outcomes:
             outcome.released(grant)
-            if grant.request == outcome.record.request and outcome.record.phase == RELEASE:
+            if grant.request == outcome.record.request and outcome.record.failpoint == f"{RELEASE}.{BEFORE_LAST}":
                 outcome.came_after_the_end = self.history.went(grant.releasing_ns, outcome.record.at_ns, grant.key)
             if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
                 sent_ns = grant.sent_ns if self.run.has_votes and grant.commands else 0  # in a queue, the last command only reads
