@@ -1,7 +1,8 @@
 """The pictures of the book: the run that each chapter shows, the part of its facts that is kept, its figures, and the drawing.
 
-``docs/pictures.toml`` lists the runs. A line of ``reports/reference/chapters.jsonl`` keeps the run.json, verdict.json and
-series.json of each, and a timeline.json with only what is shown. ``rerun`` makes such a run again; nothing else here runs one.
+``docs/pictures.toml`` lists the runs. A line of ``reports/reference/chapters.jsonl`` keeps what pages read of the run.json,
+verdict.json and series.json of each, and a timeline.json with only what is shown. ``rerun`` makes such a run again; nothing else
+here runs one.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from msgspec.json import encode
 
 from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.evidence.record_lines import files_of, packed, read_lines, write_line
 from lab.evidence.run_folder import load as load_record
 from lab.experiments.runs import child_run
-from lab.judge.judgement import Verdict
+from lab.judge.judgement import VERDICT, Verdict
 from lab.judge.verdict import judge_again
 from lab.language import Language
 from lab.paths import DOCS, HOME, REFERENCE, REPORTS
@@ -98,18 +100,25 @@ def keep(one: Illustration, run: Path) -> None:
     if one.span_ms is not None:
         picture.opens = (one.span_ms[0] * 1000, one.span_ms[1] * 1000)
     cut(picture)
-    files = {name: (run / name).read_bytes() for name in run_data.FACTS} | {TIMELINE: msgspec.json.encode(picture)}
-    write_line(KEPT, one.name, packed(files))
+    write_line(KEPT, one.name, packed(facts(run) | {TIMELINE: encode(picture)}))
     results.cache_clear()
+
+
+def facts(run: Path) -> dict[str, bytes]:
+    """Return what is kept of the facts of a run: of each curve its last point, and no hashes of evidence that is not kept."""
+    found = run_data.load(run)
+    found.record.files = {}
+    curves = msgspec.structs.asdict(found.series)
+    last = {name: curves[name][-1:] for name in curves if name not in ("faults", "causes")}
+    verdict = (run / VERDICT).read_bytes()
+    return {"run.json": encode(found.record), VERDICT: verdict, "series.json": encode(curves | last)}
 
 
 def keep_ladder(folder: Path) -> list[str]:
     """Keep the runs of a ladder's folder, or one run, as those of the reference ladder. Return their names. Raises BadInput."""
     runs = [folder] if (folder / "run.json").exists() else comparison.runs_in(folder)
     for run in runs:
-        write_line(
-            REFERENCE / run_data.KEPT, load_record(run).run, packed({name: (run / name).read_bytes() for name in run_data.FACTS})
-        )
+        write_line(REFERENCE / run_data.KEPT, load_record(run).run, packed(facts(run)))
     if (rounds := folder / run_data.ROUNDS).exists():
         shutil.copy(rounds, REFERENCE)
     if not runs:
