@@ -10,6 +10,7 @@ import ast
 import hashlib
 import json
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -21,10 +22,11 @@ from app import locks
 from app.lock import Claim, Stage
 from app.resources import kind as resource_kind
 from lab.evidence.record_lines import read_lines
-from lab.paths import HOME, REFERENCE
+from lab.paths import DOCS, REFERENCE
 
 FILE = REFERENCE / "explore.jsonl"
-SLIPS = HOME / "docs" / "slips"
+SLIPS = DOCS / "slips"
+PICTURES = DOCS / "pictures.toml"
 SHELF = Path(locks.__file__).parent
 Search = Mapping[str, Any]  # how many clients, their work and faults, and what was found; as ``lab explore --json`` has it
 
@@ -56,8 +58,8 @@ class KeptDecision(msgspec.Struct, kw_only=True):
     searches: list[dict[str, Any]] = []
     # why nothing was decided; empty if something was
     why: str = ""
-    # the shortest schedule of each claim that breaks, as ``lab.story.happening.Story`` has it
-    stories: dict[str, Any] = {}
+    # the shortest schedule that breaks the claim in ``drawn``, as ``lab.story.happening.Story`` has it; None without one
+    story: Any = None
 
     @property
     def decided(self) -> int:
@@ -117,6 +119,13 @@ def slips() -> dict[str, Path]:
 def key_of(stage: Stage) -> str:
     """Return the name of a stage in the file; a lock of ``docs/slips`` has its folder before it."""
     return f"{SLIPS.name}/{stage.name}" if stage.path is not None and stage.path.parent == SLIPS else stage.name
+
+
+@cache
+def drawn() -> dict[str, str]:
+    """Return the claim whose shortest schedule the documents draw or quote, by the name of the stage in the file."""
+    listed: dict[str, str] = tomllib.loads(PICTURES.read_text(encoding="utf-8"))["schedule"]
+    return listed
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,13 @@ from lab.evidence.record_lines import write_line
 from lab.explore.decision import Decision, SearchOutcome
 from lab.explore.search.event import short
 from lab.explore.search.search import Broken
+from lab.story.happening import Story
 
-DRIFTS = ("seconds", "states", "transitions")  # from one search to the next, or with the search's own cunning
+NOT_KEPT = ("seconds", "states", "transitions", "until_ms", "cut")  # of a search: it drifts, or nobody reads it
 
 
-def of(decision: Decision, stories: Mapping[str, Any], budget_s: float) -> KeptDecision:
-    """Return what is kept of a decision. stories: the shortest schedule of each claim that breaks."""
+def of(decision: Decision, story: Story | None, budget_s: float) -> KeptDecision:
+    """Return what is kept of a decision. story: the shortest schedule that the documents draw."""
     data = as_data(decision)
     return KeptDecision(
         stage=decision.stage.name,
@@ -29,9 +29,9 @@ def of(decision: Decision, stories: Mapping[str, Any], budget_s: float) -> KeptD
         ttl_ms=decision.ttl_ms,
         budget_s=budget_s,
         promises=data["promises"],
-        searches=[{name: value for name, value in one.items() if name not in DRIFTS} for one in data["searches"]],
+        searches=[{name: value for name, value in one.items() if name not in NOT_KEPT} for one in data["searches"]],
         why="" if any(one.is_decided for one in decision.answers) else decision.answers[0].about,
-        stories=dict(stories),
+        story=story,
     )
 
 

@@ -62,9 +62,9 @@ def summary(one: Summary, ttl_ms: int, language: Language = ENGLISH) -> str:
     return str(words(language)["mark"]["part"]).join(found)
 
 
-def kept_stories(found: KeptDecision) -> dict[str, Story]:
-    """Return the shortest schedule of each claim that breaks, as a kept decision has them."""
-    return msgspec.convert(found.stories, dict[str, Story])
+def kept_story(found: KeptDecision) -> Story | None:
+    """Return the shortest schedule that the documents draw, as a kept decision has it."""
+    return msgspec.convert(found.story, Story | None)
 
 
 def share(one: CheapestBreak, language: Language = ENGLISH) -> str:

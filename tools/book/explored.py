@@ -5,9 +5,8 @@ They come from the decisions that ``lab explore --keep`` keeps. A decision of co
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 from app.lock import Claim, Stage
@@ -22,9 +21,8 @@ from lab.paths import HOME, REFERENCE
 from lab.story import say
 from lab.story.happening import Story
 from lab.story.say import ENGLISH, text
-from lab.story.searches import conditions, kept_stories, share, summary
+from lab.story.searches import conditions, kept_story, share, summary
 from lab.text import thousands
-from tools.book.figures import LIST
 
 PICTURES = REFERENCE / "explore"
 UP = "../../"  # from a chapter to the project's top
@@ -32,20 +30,10 @@ AGAIN = ".venv/bin/lab explore {} --keep"
 SEARCHES, CLAIMS = "../explore.md", "../scenarios.md#the-claims"  # from a chapter
 
 
-@cache
-def shown() -> dict[str, str]:
-    """Return the claim whose shortest schedule a chapter draws, by stage. Raises BadInput, naming the entry."""
-    listed: dict[str, str] = tomllib.loads(LIST.read_text(encoding="utf-8"))["schedule"]
-    for stage, claim in listed.items():
-        choose_from("stage", stage, stages(), "docs/pictures.toml: schedule")
-        choose_from("claim", claim, [one.name for one in Claim], f"docs/pictures.toml: schedule: {stage}")
-    return listed
-
-
 def story_of(stage: Stage) -> Story | None:
-    """Return the schedule that the stage's chapter draws; None where its present code was not decided, or keeps that claim."""
-    found, claim = kept.current(stage), shown().get(stage.name, "")
-    return kept_stories(found).get(claim) if found is not None else None
+    """Return the schedule that the documents draw of a stage or slip; None if its present code was not decided or has none."""
+    found = kept.current(stage)
+    return kept_story(found) if found is not None else None
 
 
 def to_do() -> list[str]:
@@ -138,8 +126,8 @@ def _all_hold(found: KeptDecision, stage: Stage, answers: Mapping[Claim, Summary
     return said + ("" if all(one["decided"] for one in found.searches) else text("chapter", "undecided", language))
 
 
-def _slip(name: str, claim: str = "", *, language: Language = ENGLISH) -> str:
-    """Return what is shown of a slip. claim: the claim whose shortest schedule is quoted; empty where no promise breaks."""
+def _slip(name: str, *, language: Language = ENGLISH) -> str:
+    """Return what is shown of a slip: its code, and a shortest schedule; if no promise breaks, how much was decided."""
     path = kept.slips()[choose_from("slip", name, kept.slips())]
     stage = stage_of(str(path))
     found = kept.current(stage)
@@ -149,9 +137,8 @@ def _slip(name: str, claim: str = "", *, language: Language = ENGLISH) -> str:
         said = ""
     elif found is None or found.why:
         said = not_decided(found, AGAIN.format(where), language)
-    elif claim:
-        story = kept_stories(found)[choose_from("claim", claim, kept_stories(found), f"slip {name}")]
-        said = text("slip", "shortest", language, claim=claim, schedule=say.sentences(story, language))
+    elif (story := story_of(stage)) is not None:
+        said = text("slip", "shortest", language, claim=story.claim, schedule=say.sentences(story, language))
     else:
         schedules, searches = decided(found, "explore.md", language)
         said = text("slip", "kept", language, schedules=schedules, searches=searches)

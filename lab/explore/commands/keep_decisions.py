@@ -70,4 +70,4 @@ def _decided(stage: Stage, budget_s: float, running: list[Server]) -> decided.Ke
     real = RealRedis(running[0].host, running[0].port)
     with closing(real), closing(Explorer(stage, real)) as explorer:
         stories = {one.claim.name: one.story for one in found_shortest(decision, explorer)}
-    return kept.of(decision, stories, budget_s)
+    return kept.of(decision, stories.get(decided.drawn().get(decided.key_of(stage), "")), budget_s)

@@ -2,12 +2,11 @@
 
 import re
 
-import pytest
+from msgspec import structs
 
 from app.locks import stages
 from lab.commands import listing
 from lab.commands.listing import print_stages
-from lab.errors import BadInput
 from lab.evidence import decided as kept
 from lab.evidence.decided import why_not
 from lab.explore.kept import KeptDecision
@@ -21,7 +20,7 @@ STORY_OF_UUID = KeptDecision(
     stage="uuid",
     sha256="",
     ttl_ms=3000,
-    stories={"releases_atomically": LOST},
+    story=LOST,
     searches=[
         kept_search(
             faults={"pauses": 1},
@@ -61,8 +60,7 @@ def test_changed_code_is_to_be_decided(monkeypatch):
 
 def test_chapter_in_which_nothing_breaks(monkeypatch):
     """Where no schedule is drawn, the chapter states how many were decided, and what breaks that was not promised."""
-    monkeypatch.setattr(kept, "current", lambda stage: STORY_OF_UUID)
-    monkeypatch.setattr(explored, "shown", dict)
+    monkeypatch.setattr(kept, "current", lambda stage: structs.replace(STORY_OF_UUID, story=None))
 
     assert explored.PARTS["schedule"]("uuid") == (
         "**Every order.** `lab explore uuid` decided 1552 schedules in 1 [search](../explore.md#what-is-searched). "
@@ -82,16 +80,6 @@ def test_terminal_has_the_same_words(monkeypatch, capsys):
     assert last.startswith(
         ".venv/bin/lab explore uuid exclusive holds in 1552 schedules releases_atomically (not promised) breaks with 1"
     )
-
-
-def test_unknown_claim_is_refused(monkeypatch, tmp_path):
-    """A wrong name in the list of schedules is refused with its place."""
-    listed = tmp_path / "pictures.toml"
-    listed.write_text('[schedule]\nuuid = "exclusiv"\n', encoding="utf-8")
-    monkeypatch.setattr(explored, "LIST", listed)
-
-    with pytest.raises(BadInput, match=r"schedule: uuid: there is no claim 'exclusiv'\. Did you mean 'exclusive'"):
-        explored.shown.__wrapped__()
 
 
 @every("path", explored.pictures)

@@ -16,7 +16,7 @@ from lab.evidence.record_lines import read_lines
 from lab.explore import kept
 from lab.explore.commands import keep_decisions
 from lab.explore.commands.explore import explored
-from lab.story.searches import kept_stories
+from lab.story.searches import kept_story
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search
 
@@ -56,7 +56,7 @@ def test_search_that_took_too_long():
 def test_file_of_a_decision(tmp_path: Path):
     """What is written is read again, large numbers exactly, and next to what the file held before."""
     path = tmp_path / "explore.jsonl"
-    one = decision(kept_search(2**64 + 1, holds=["exclusive"]), stories={LOST.claim: LOST})
+    one = decision(kept_search(2**64 + 1, holds=["exclusive"]), story=LOST)
     other = msgspec.structs.replace(one, stage="fair")
     kept.write(one, "uuid", path)
     kept.write(other, "slips/fair", path)
@@ -64,8 +64,8 @@ def test_file_of_a_decision(tmp_path: Path):
     again = decided.read("uuid", path)
 
     assert again is not None
-    assert kept_stories(again) == one.stories
-    assert msgspec.structs.replace(again, stories=one.stories) == one
+    assert kept_story(again) == LOST
+    assert msgspec.structs.replace(again, story=LOST) == one
     assert decided.read("lua", path) is None
     assert [line[:20] for line in path.read_text(encoding="utf-8").splitlines()] == [
         '{"name":"slips/fair"',
@@ -76,7 +76,7 @@ def test_file_of_a_decision(tmp_path: Path):
 def test_decision_of_other_code_is_not_quoted(monkeypatch):
     """A decision counts only for the code that it has decided."""
     stage = stages()["uuid"]
-    mine = decision(stories={LOST.claim: LOST})
+    mine = decision(story=LOST)
     monkeypatch.setattr(decided, "read", lambda key: mine)
 
     assert decided.current.__wrapped__(stage) is None
@@ -100,14 +100,15 @@ def test_hash_of_code_and_not_of_docstrings(old, new, is_same, tmp_path):
 
 @every("key", lambda: read_lines(decided.FILE))
 def test_kept_decisions(key):
-    """Each kept decision belongs to a stage or a slip, and quotes nothing that would drift."""
+    """Each kept decision belongs to a stage or a slip, has the schedule that is drawn, and quotes nothing that drifts."""
     one = decided.read(key)
 
     assert one is not None
     assert key in {*stages(), *(f"slips/{name}" for name in decided.slips())}
     assert one.stage == key.removeprefix("slips/")
-    assert not {name for search in one.searches for name in search} & set(kept.DRIFTS)
-    assert one.why or one.stories or not any(search.get("breaks") for search in one.searches)
+    assert not {name for search in one.searches for name in search} & set(kept.NOT_KEPT)
+    story = kept_story(one)
+    assert (story.claim if story else "") == decided.drawn().get(key, "")
 
 
 def test_no_stage_breaks_its_promise():
