@@ -21,8 +21,8 @@ from lab.ui import lesson, questions
 from lab.ui.addresses import qr_code
 from lab.ui.both_sides import BUSY
 from lab.ui.joining import NOT_JOINED, PAUSE_S, TEACHER_ONLY, Admission, Invitation
+from lab.ui.posted import scenario_names
 from lab.ui.predictions import FULL, VOTERS
-from lab.ui.run_form import scenario_names
 
 TEMPLATES = Path(__file__).with_name("templates")
 TEXTS = Path(__file__).with_name("texts.toml")

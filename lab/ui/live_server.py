@@ -27,8 +27,8 @@ from lab.ui.event_stream import TooManyListeners, encoded
 from lab.ui.joining import NOT_JOINED, TEACHER_ONLY, Admission, Invitation, Keys, Role, as_teacher, cookies_in
 from lab.ui.live_state import LiveState, UnderWay
 from lab.ui.locust_process import UP_WITHIN_S, LocustClient, NotStarted
+from lab.ui.posted import PostedPlace, PostedPrediction, PostedScreen, decoded
 from lab.ui.predictions import Full
-from lab.ui.run_form import PostedPlace, PostedPrediction, PostedScreen, decoded
 from lab.ui.static_server import Site, SiteHandler
 
 LONGEST = 4096  # bytes of what is posted

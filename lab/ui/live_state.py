@@ -26,8 +26,8 @@ from lab.ui import lesson, questions
 from lab.ui.both_sides import BUSY
 from lab.ui.event_stream import EventStream
 from lab.ui.live_run import LiveRun
+from lab.ui.posted import RunRequest
 from lab.ui.predictions import Predictions
-from lab.ui.run_form import RunRequest
 
 EVERY_S = 0.1
 UNWATCHED_EVERY_S = 0.2  # no browser listens; a browser that connects later still gets a curve

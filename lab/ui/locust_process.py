@@ -26,7 +26,7 @@ from lab.servers.supervisor import Supervisor
 from lab.ui.addresses import from_here
 from lab.ui.both_sides import CONTROL, KEY, LIVE
 from lab.ui.joining import as_teacher
-from lab.ui.run_form import AT_ONCE, LOCUSTFILE, USERS
+from lab.ui.posted import AT_ONCE, LOCUSTFILE, USERS
 
 UP_WITHIN_S = 90.0  # it imports much: on an idle machine it takes two seconds, on a crowded one often twenty
 

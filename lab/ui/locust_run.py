@@ -21,7 +21,7 @@ from lab.load.locust import PATIENCE_S, LoadFailed
 from lab.run.runner import CutShort, Drive
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
-from lab.ui.run_form import RunRequest, offered
+from lab.ui.posted import RunRequest, offered
 
 STOPPED_WITHIN_S = 5.0
 QUIET_WITHIN_S = 5.0

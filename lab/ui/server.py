@@ -35,7 +35,7 @@ from lab.ui.live_state import FIGURES, LiveState
 from lab.ui.locust_process import LocustProcess, PageSettings
 from lab.ui.locust_run import ControlSocket, LocustRun, drive_by_page, failure
 from lab.ui.lost_increments import LostIncrements
-from lab.ui.run_form import RunRequest, name_of, offered, read
+from lab.ui.posted import RunRequest, name_of, offered, read
 
 
 def serve(

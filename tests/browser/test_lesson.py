@@ -19,7 +19,7 @@ from lab.paths import REFERENCE
 from lab.scenario import reader as scenarios
 from lab.ui.lesson import steps
 from lab.ui.live_state import LiveState
-from lab.ui.run_form import RunRequest
+from lab.ui.posted import RunRequest
 from tests.chromium import unfit
 from tests.command import wait_for
 from tests.kept_runs import chapter

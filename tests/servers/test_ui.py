@@ -16,7 +16,7 @@ import pytest
 from app.locks import stages
 from lab.evidence.history import History
 from lab.ui.addresses import from_elsewhere
-from lab.ui.run_form import scenario_names
+from lab.ui.posted import scenario_names
 from tests.command import wait_for
 from tests.locust_page import Ui
 

@@ -17,7 +17,7 @@ from lab.scenario.options import OPTIONS, FormField, Label, Option, flags
 from lab.scenario.scenario import Scenario, override
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import replica_settings
-from lab.ui import run_form
+from lab.ui import posted
 from tests.every import every
 
 RUSH = scenarios.load("rush")
@@ -80,12 +80,12 @@ def test_new_option_in_the_form(made_up):
     """A form with a new option is read, and its limits are checked."""
     form = {"stage": "lua", "scenario": "rush", "user_count": "100", "spawn_rate": "100"}
 
-    order = run_form.read(form | {"nap_ms": "7"})
+    order = posted.read(form | {"nap_ms": "7"})
     assert order.scenario.nap_ms == 7
     assert "--nap-ms 7" in order.command
-    assert run_form.read(form | {"nap_ms": "0"}).scenario.nap_ms == 10
+    assert posted.read(form | {"nap_ms": "0"}).scenario.nap_ms == 10
     with pytest.raises(BadInput, match="nap_ms must be at most 50 in the form, not 51"):
-        run_form.read(form | {"nap_ms": "51"})
+        posted.read(form | {"nap_ms": "51"})
 
 
 @pytest.mark.parametrize("wrong", [1, 91, 2.5, True, "3"])

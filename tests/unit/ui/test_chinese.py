@@ -8,7 +8,7 @@ from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.ui import live_page, questions
 from lab.ui.joining import Invitation
-from lab.ui.run_form import scenario_names
+from lab.ui.posted import scenario_names
 from tests.every import every
 
 

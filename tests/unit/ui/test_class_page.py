@@ -19,7 +19,7 @@ from lab.ui.joining import as_teacher
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from lab.ui.locust_process import LocustClient, NotStarted
-from lab.ui.run_form import RunRequest
+from lab.ui.posted import RunRequest
 
 HERE = "127.0.0.1"
 

@@ -1,6 +1,6 @@
 """What the form of Locust's page means as a run."""
 
-from lab.ui.run_form import AT_ONCE, USERS, read
+from lab.ui.posted import AT_ONCE, USERS, read
 from tests.every import every
 from tests.locust_page import EMPTY, FORM
 

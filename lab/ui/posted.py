@@ -55,7 +55,7 @@ def read(form: Mapping[str, str], processes: int = 1) -> RunRequest:
     given: dict[str, Any] = as_many_as_are_up(
         {option.name: _number(option.name, option.kind, form.get(option.name, "")) or None for option in form_options()}
     )
-    at_a_rate = given["rate"] or scenario.rate
+    at_a_rate = given.get("rate") or scenario.rate
     if not at_a_rate:
         given["users"] = _number("users", int, form.get("user_count", "")) or None
     for name, value in given.items():
