@@ -8,10 +8,11 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from types import ModuleType
 
 MOST = 5  # names in a sentence
+SLIP = 4  # letters that are missing or too many in a misspelt name: two that changed places are two
 
 
 def names(package: str) -> list[str]:
@@ -45,8 +46,9 @@ def files(package: str) -> dict[str, ModuleType]:
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:
-    """Return the choice that is most like a name; empty if none is like it."""
-    return next(iter(get_close_matches(name, list(choices), n=1, cutoff=0.5)), "")
+    """Return the choice that was meant by a misspelt name; empty if more than SLIP letters differ from each choice."""
+    found = next(iter(get_close_matches(name, list(choices), n=1, cutoff=0.5)), "")
+    return found if (len(name) + len(found)) * (1 - SequenceMatcher(None, found, name).ratio()) <= SLIP else ""
 
 
 def suggestion(name: str, choices: Iterable[str], listed_by: str = "") -> str:

@@ -89,6 +89,8 @@ def place(stage: Stage) -> Place:
     return Place(closed={Target.COUNTER: "no proxy of the lab stands before a container"}, lacking=lacking)
 
 
+COMPOSE_SCALE, COMPOSE_RELOAD = "docker compose up -d --scale app", "docker compose kill -s HUP nginx"
+SWARM_RELOAD = "docker service update --force lab_nginx"
 # where no lab on the host can stop, kill or disconnect a container
 WITHOUT_CONTROL = Place(closed=dict.fromkeys((Target.NETWORK, Target.STORE), "no lab on the host can reach its container"))
 
@@ -166,7 +168,7 @@ def cluster(
             ending.callback(server.restore)
         for server in found.get("mysql", ()):
             _make_tables(server)
-        replicas, workers = _replicas(scenario), _workers()
+        replicas, workers = _replicas(scenario, has_hosts), _workers()
         _begin_run(replicas, settings, folder, run, ending)
         _see_all(replicas, control)
         known = Settings.read({}, **settings)
@@ -199,15 +201,16 @@ def _make_tables(server: ContainerServer) -> None:
             ask(server.port, statement, server.host, server.secret)
 
 
-def _replicas(scenario: Scenario) -> tuple[AgentServer, ...]:
+def _replicas(scenario: Scenario, has_hosts: bool) -> tuple[AgentServer, ...]:
     """Return all replicas that are up. Raises BadInput when the run needs another number: nginx
     sends to all of them.
     """
     places = addresses(REPLICA)
     if len(places) != scenario.replicas:
+        scale, reload = ("docker service scale lab_app", SWARM_RELOAD) if has_hosts else (COMPOSE_SCALE, COMPOSE_RELOAD)
         raise BadInput(
-            f"{len(places)} replicas are up, and this run needs {scenario.replicas}: docker compose up -d --scale "
-            f"app={scenario.replicas}, then docker compose kill -s HUP nginx; or give --replicas {len(places)}"
+            f"{len(places)} replicas are up, and this run needs {scenario.replicas}: {scale}={scenario.replicas}, "
+            f"then {reload}; or give --replicas {len(places)}"
         )
     return tuple(AgentServer(f"replica-{number}", agent.REPLICA_PORT, place=place) for number, place in enumerate(places, 1))
 
@@ -266,8 +269,8 @@ def _see_all(replicas: Sequence[AgentServer], control: HostControl | None) -> No
         NGINX,
         all_seen,
         SEEN_WITHIN_S,
-        f" with all {len(wanted)} replicas behind it (it resolves their name when it starts): docker compose kill -s HUP "
-        "nginx, or in a Swarm docker service update --force lab_nginx",
+        f" with all {len(wanted)} replicas behind it (it resolves their name when it starts): {COMPOSE_RELOAD}, "
+        f"or in a Swarm {SWARM_RELOAD}",
     )
 
 

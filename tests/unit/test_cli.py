@@ -50,6 +50,7 @@ INTO_A_FILE = [(*words, "--out", str(HOME / "LICENSE")) for words in (("experime
     [
         (("run", "rush", "--stage", "lau"), ["there is no stage 'lau'. Did you mean 'lua'? `lab stages` lists all.\n"]),
         (("run", "rsh", "--stage", "lua"), ["there is no scenario 'rsh'. Did you mean 'rush'? `lab scenarios` lists all.\n"]),
+        (("run", "split_vote"), ["error: there is no scenario 'split_vote'. The nearest: "]),
         (("rnu",), ["error: there is no command 'rnu'. Did you mean 'run'? `lab --help` lists all.\n"]),
         (("run", "rush", "--stage", "lua", "--requests", "0"), ["requests", "at least 1"]),
         (("run", "rush", "--stage", "lua", "--requests", "many"), ["--requests", "many"]),

@@ -13,6 +13,7 @@ import yaml
 from app.locks import stages
 from app.shelf import plugins
 from lab import pipeline
+from lab.containers import cluster as containers
 from lab.containers.agent import PORT, REPLICA_PORT
 from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, place, refuse
 from lab.containers.compose import SAVED_WITHIN_S, Compose, EngineFailed, compose_command, services
@@ -114,6 +115,17 @@ def test_stack_is_known_as_a_swarm(monkeypatch):
     for file, has_hosts in ((STACK, True), (COMPOSE, False)):
         monkeypatch.setenv(pipeline.VARIABLE, file["locust"]["environment"]["LAB_ENGINE"])
         assert pipeline.cluster().keywords == {"has_hosts": has_hosts}
+
+
+@pytest.mark.parametrize(
+    ("has_hosts", "command"), [(False, "docker compose up -d --scale app=3"), (True, "service scale lab_app=3")]
+)
+def test_other_number_of_replicas(monkeypatch, has_hosts, command):
+    """A run that needs another number of replicas is told the command of the engine that has started them."""
+    monkeypatch.setattr(containers, "addresses", lambda name: ["one", "two"])
+
+    with pytest.raises(BadInput, match=f"2 replicas are up, and this run needs 3: .*{command}"):
+        containers._replicas(RUSH, has_hosts)
 
 
 def test_only_needed_services_start():
