@@ -52,9 +52,9 @@ doctor: setup ## list installed programs, and how to install missing programs
 class ui ladder matrix serve clean doctor:
 	@exec $(LAB) $@ $(all_but)
 
-sweep: setup-all ## vary one thing: SWEEP=ttl [STAGE="lua uuid" VALUES=1,2]
+experiment: setup-all ## vary one thing: NAME=ttl [STAGE="lua uuid" VALUES=1,2]
 	@set -f; for stage in $$STAGE; do set -- "$$@" --stage "$$stage"; done; \
-	  exec $(LAB) experiment "$$SWEEP" "$$@" $(call all_but,SWEEP STAGE)
+	  exec $(LAB) experiment $${NAME:+"$$NAME"} "$$@" $(call all_but,NAME STAGE)
 
 report: setup ## write the site, and draw a run again [RUN=one]
 	@exec $(LAB) report $${RUN:+"$$RUN"}

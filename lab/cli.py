@@ -127,7 +127,7 @@ def up(stage: str, scenario: str, **given: Any) -> int:
 @shown("--scenario", default="rush", help="Scenario that is selected at first.")
 def ui(processes: int, stage: str, scenario: str, **page: Any) -> int:
     """Serve Locust's page and the live page until Ctrl-C: runs are started in the first, and watched in the second."""
-    from lab.ui.run_form import offered
+    from lab.ui.posted import offered
     from lab.ui.server import serve
 
     return serve(processes=processes, offer=partial(offered, stage, scenario), **page)

@@ -123,11 +123,9 @@ def test_every_command_that_is_told_exists(line, where):
     if words[0] == "make":
         makefile = (HOME / "Makefile").read_text(encoding="utf-8")
         target = next((word for word in words[1:] if "=" not in word), "help")
-        command = lab.get_command(None, {"scenario": "run", "sweep": "experiment"}.get(target, target))
+        command = lab.get_command(None, {"scenario": "run"}.get(target, target))
         known = (
-            {flag.strip("-").replace("-", "_") for one in command.params for flag in one.opts} | {"sweep", "stage"}
-            if command
-            else {"out"}
+            {flag.strip("-").replace("-", "_") for one in command.params for flag in one.opts} | {"stage"} if command else {"out"}
         )
         for word in words[1:]:
             name, given, value = word.partition("=")
@@ -192,7 +190,7 @@ CORE = (
     "experiments.ladder",
     "experiments.matrix",
     "ui.server",
-    "ui.run_form",
+    "ui.posted",
 )
 
 
