@@ -1,7 +1,6 @@
 """The result of an experiment: a CSV file with a row for each point, below lines that say how it was measured.
 
-The lines above begin with ``#`` and a name: title, commit, machine, date, command … A file that was kept is read by itself, also
-if its experiment is not there any more.
+The lines above begin with ``#`` and a name: title, commit, machine, date, command …
 """
 
 from __future__ import annotations
@@ -32,8 +31,7 @@ from lab.text import table, thousands
 
 KEPT = REFERENCE / "experiments"
 RATIO = "ratio"
-# the figures that are shares: each with the figure that has its whole, or none if it is 0 or 1 at each point
-SHARES = {"lost_share": "acknowledged", "lost_lock": "", "gone": "", "alike": ""}
+SHARES = {"lost_share": "acknowledged"}  # the figures that are shares, each with the figure that has its whole
 COLUMNS = ("stage", "value", "repeat", "pair", "verdict", "reason", "run")  # then the figures
 
 
@@ -156,7 +154,7 @@ def _interval(figure: str, points: Sequence[Point]) -> Spread:
     amounts = [one.figures[figure] for one in points]
     if figure not in SHARES:
         return statistics.of_amounts(amounts)
-    wholes = [round(one.figures.get(SHARES[figure], 1)) for one in points]
+    wholes = [round(one.figures[SHARES[figure]]) for one in points]
     return statistics.of_shares([round(share * of) for share, of in zip(amounts, wholes, strict=True)], wholes)
 
 
