@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from rich.console import Console
 from rich.markup import escape
 
-from app.lock import Stage
+from app.lock import Claim, Stage
 from lab import prerequisites
 from lab.errors import BadInput
 from lab.experiments.matrix import in_order, lacking
@@ -117,14 +117,15 @@ def plan(found: Sequence[Stage], only_scenarios: Sequence[str], also: Collection
         one = scenarios.load(named)
         for stage in found:
             task = OwnCell(stage, one, str(Path(named).resolve()) if named.endswith(ENDING) else named)
-            task.kind, task.reason = _left_out(stage, one, is_wanted=named in also)
+            task.kind, task.reason = _left_out(stage, one, is_wanted=bool(only_scenarios) or named in also)
             tasks.append(task)
     return tasks
 
 
 def _left_out(stage: Stage, one: Scenario, is_wanted: bool) -> tuple[str, str]:
     """Return the kind and the reason for which a scenario is left out; both empty where it runs."""
-    if one.tests not in stage.claims and not is_wanted:
+    may_break = not one.misfit(stage) and any(Claim[name] in stage.claims for name in one.may_break)
+    if one.tests not in stage.claims and not is_wanted and not may_break:
         return UNCLAIMED, f"{stage.name} does not claim {one.tests.name}"
     try:
         stores.refuse(stage, override(one, stage, {}))

@@ -68,8 +68,6 @@ from lab.story import say
 
 NO_SEARCH = "no search looks at what the lock promises"
 ABOUT = ("language", "used", "lock", "options")  # of a published library, in the record
-# of a lock whose orders nothing decides: no run of its promises lets a wait end, and one that is tired of waiting may go in
-TIRED = ("waiter_gives_up",)
 
 
 class LockTest(NamedTuple):
@@ -140,12 +138,7 @@ def _begun(stage: Stage, asked: LockTest, notes: list[str]) -> tuple[TestedLock,
         origin=measured_now(),
         machine=environment.machine(),
     )
-    return tested, (*ALL, *library.scenarios) if library else also_run(stage)
-
-
-def also_run(stage: Stage) -> Sequence[str]:
-    """Return the scenarios that run although no promise of a lock asks for them."""
-    return TIRED if why_not(stage) else ()
+    return tested, (*ALL, *library.scenarios) if library else ()
 
 
 def _named(stage: Stage) -> str:

@@ -135,5 +135,6 @@ def _choices() -> dict[str, tuple[str, Iterable[str]]]:
         "store_syncs": ("time to sync", SYNCS),
         "nested": ("way of nesting", ("", *NESTINGS)),
         "needs": ("need", NEEDS),
+        "may_break": ("claim", Claim.__members__),
         "danger": ("measure", MEASURES),
     }

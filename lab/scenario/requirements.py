@@ -43,12 +43,8 @@ def _releases_late(stage: Stage) -> bool:
 
 
 VOLATILE = ("redis", "redis_nodes")  # stores that can run without a disk
-WITH_SESSIONS = (
-    "etcd",
-    "mysql",
-    "postgresql",
-    "zookeeper",
-)  # stores where a client has a session that can end; etcd calls it a lease
+# stores where a client has a session that can end; etcd calls it a lease
+WITH_SESSIONS = ("etcd", "mysql", "postgresql", "zookeeper")
 # stores whose clocks can be shifted: etcd is written in Go, which asks the kernel for the time without the C library
 CLOCKED = ("mysql", "redis", "redis_nodes", "zookeeper")
 LOCKLESS = ("mysql_versioned", "one_command")  # resources that need no lock: they compare, or do everything in one step

@@ -31,6 +31,7 @@ class Scenario:
     name: str = ""  # the name of the file
     title: Line
     tests: Claim  # the claim under stress
+    may_break: Texts = ()  # other claims that a lock can break here: `lab test` makes the run for them as well
     load: Text = "rush"  # a file of locustfiles/
     cures: Text = ""  # a scenario that shows the problem; this one shows the cure, so no stage has to fail here
     needs: Texts = ()  # what a stage must have for the scenario to make sense: names in NEEDS

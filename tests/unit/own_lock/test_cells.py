@@ -1,18 +1,16 @@
 """A lock of the user's own runs under every scenario that tests a claim of it."""
 
-from dataclasses import replace
-
 import pytest
 
 from lab.own_lock import cells as own_lock
 from lab.own_lock.cells import UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan
-from lab.own_lock.lock_test import also_run
 from lab.own_lock.look import roundest_ms
 from lab.paths import HOME
 from lab.report.terminal import terminal
 from lab.scenario import reader as scenarios
 from lab.scenario.options import flags
 from lab.scenario.stages import find_stage
+from tests.corpus import EXPECTED
 
 LUA = (HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8")
 
@@ -80,12 +78,13 @@ def test_what_a_lock_claims_is_run(mine):
     assert tasks.keys() == set(scenarios.names())
     for name, task in tasks.items():
         one = scenarios.load(name)
-        assert (task.kind == UNCLAIMED) == (one.tests not in stage.claims), name
+        can_break = {one.tests.name, *(() if one.misfit(stage) else one.may_break)}
+        assert (task.kind == UNCLAIMED) == can_break.isdisjoint(claim.name for claim in stage.claims), name
         assert bool(task.reason) == bool(task.kind), name
         if task.kind == UNFIT:
             assert one.misfit(stage)
     assert tasks["rush"].kind == ""
-    assert tasks["frozen_holder"].reason == "my_lock does not claim survives_a_freeze"
+    assert tasks["fence_restart"].reason == "my_lock does not claim fence_outlives_restart"
 
 
 def test_commands_of_the_runs(mine, conducted, tmp_path):
@@ -152,11 +151,13 @@ def test_void_run_is_made_once_more(mine, conducted, tmp_path, given, lines, rou
     assert tasks[0].outcomes("")[0].tally == rounds
 
 
-def test_waits_end_where_no_order_is_searched(mine):
-    """A lock whose orders nothing decides also runs where waits end: one that is tired of waiting may go in."""
-    assert not also_run(find_stage(mine))
-    others = replace(find_stage(mine), worker=["node", "worker.mjs"])
+def test_scenario_that_the_user_names_is_run(mine):
+    """A scenario that is named is run, whatever it tests."""
+    assert plan([find_stage(mine)], ["frozen_holder"])[0].kind == ""
 
-    tasks = {task.scenario.name: task.kind for task in plan([others], (), also_run(others))}
 
-    assert any(not kind and scenarios.load(name).danger.get("turned_away") for name, kind in tasks.items())
+def test_scenario_that_breaks_a_lock_of_the_corpus_is_run_for_its_promise():
+    """Each scenario in which a lock of the corpus breaks a promise names one that this lock breaks."""
+    for name, expected in EXPECTED.items():
+        for one in (scenarios.load(run.split()[0]) for run in expected.get("runs", ()) if "breaks" in expected):
+            assert {one.tests.name, *one.may_break} & {*expected["breaks"]}, (name, one.name)
