@@ -43,37 +43,31 @@ from tools.book import drift, explored, figures, generate, links, translations, 
 def book(rerun: tuple[str, ...], keep: Path | None, compared: str | None, website_folder: str | None, check: bool) -> ExitStatus:
     """Write the generated parts and pictures of docs/ again.
 
-    The data are the stages and scenarios of this checkout, and the runs in reports/reference. The command also lists
-    the Chinese pages whose English page has changed since a person compared them, and the stages and slips whose code has
-    changed since `lab explore` decided them. --check also compares the charts of the
-    reference ladder, which `lab report FOLDER` draws again; it exits with 1 if anything differs.
+    The data are the stages and scenarios of this checkout, and the runs in reports/reference. The command also lists links that
+    lead nowhere, the Chinese pages whose English page has changed since a person compared them, and the stages and slips whose
+    code has changed since `lab explore` decided them. --check exits with 1 if anything differs.
     """
-    if check:
-        return _check()
+    status = ExitStatus.GOOD
     if website_folder:
         click.echo(f"wrote {shown(website.write(new_folder(website_folder, '--website')))}")
-        return ExitStatus.GOOD
+        return status
     if compared:
         translations.record_comparison(compared)
-        return ExitStatus.GOOD
+        return status
     if keep:
         click.echo(f"kept {len(figures.keep_ladder(keep))} runs")
     figures.rerun(rerun, click.echo)
-    for path in generate.write():
-        click.echo(f"wrote {path.relative_to(HOME)}")
-    for line in (*explored.to_do(), *translations.stale()):
-        click.echo(line)
-    return ExitStatus.GOOD
-
-
-def _check() -> ExitStatus:
-    """List what has drifted, as it is found."""
-    status = ExitStatus.GOOD
-    for path in drift.drifted():
-        status = ExitStatus.BROKEN
-        click.echo(f"differs: {path.relative_to(HOME)}")
+    for path, new in drift.drifted():
+        click.echo(f"{'differs' if check else 'wrote'}: {path.relative_to(HOME)}")
+        if check:
+            status = ExitStatus.BROKEN
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(new, encoding="utf-8")
     for line in (*links.wrong(generate.documents()), *translations.stale()):
-        status = ExitStatus.BROKEN
+        status = ExitStatus.BROKEN if check else status
+        click.echo(line)
+    for line in explored.to_do():
         click.echo(line)
     return status
 

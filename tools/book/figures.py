@@ -10,26 +10,24 @@ from __future__ import annotations
 import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 from msgspec.json import encode
 
-from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.evidence.record_lines import files_of, packed, read_lines, write_line
 from lab.evidence.run_folder import load as load_record
 from lab.experiments.runs import child_run
-from lab.judge.judgement import VERDICT, Verdict
+from lab.judge.judgement import VERDICT
 from lab.judge.verdict import judge_again
 from lab.language import Language
 from lab.paths import DOCS, HOME, REFERENCE, REPORTS
 from lab.report import comparison, reference, run_data, run_page, timeline_reader
 from lab.report.run_data import Result
-from lab.scenario import reader
-from lab.scenario.options import OPTIONS, flags
+from lab.scenario.options import flags
 from lab.scenario.toml_types import entry_of
 from lab.story import from_findings
 from lab.story.steps import steps
@@ -57,13 +55,9 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     def name(self) -> str:
         return f"{self.stage}-{self.scenario}"
 
-    @property
-    def folder(self) -> Path:
-        return PICTURES / self.name
-
     def shown(self, language: Language = Language.ENGLISH) -> Path:
         """Return the path of the picture that the chapter shows."""
-        return self.folder / (run_page.STEPS if self.steps else run_page.TIMELINES)[language]
+        return PICTURES / self.name / (run_page.STEPS if self.steps else run_page.TIMELINES)[language]
 
     @property
     def command(self) -> list[str]:
@@ -75,18 +69,8 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 def illustrations() -> dict[str, Illustration]:
     """Return all pictures by name, in the order of the list. Raises BadInput, naming the entry."""
     table = tomllib.loads(LIST.read_text(encoding="utf-8"))
-    return {one.name: one for one in map(_checked, table["picture"])}
-
-
-def _checked(entry: dict[str, object]) -> Illustration:
-    one = entry_of("docs/pictures.toml", entry, Illustration)
-    where = f"docs/pictures.toml: {one.name}"
-    choose_from("stage", one.stage, stages(), where)
-    choose_from("scenario", one.scenario, reader.names(), where)
-    choose_from("verdict", one.shows, [verdict.name for verdict in Verdict], where)
-    for key in one.options:
-        choose_from("option", key, OPTIONS, where)
-    return one
+    entries = (entry_of("docs/pictures.toml", one, Illustration) for one in table["picture"])
+    return {one.name: one for one in entries}
 
 
 def keep(one: Illustration, run: Path) -> None:
@@ -195,19 +179,18 @@ def timeline(one: Illustration) -> Timeline:
 
 
 def draw(one: Illustration, language: Language, folder: Path) -> Path:
-    """Draw the timeline from the kept facts into a folder. Returns the path."""
-    return run_page.draw_timeline(result(one), timeline(one), folder, language)
-
-
-def draw_steps(one: Illustration, language: Language, folder: Path) -> Path:
-    """Draw the steps of the loss from the kept facts into a folder. Returns the path. Raises BadInput where nothing was lost."""
+    """Draw the timeline, or the steps of the loss, from the kept facts into a folder. Returns the path. Raises BadInput."""
+    if not one.steps:
+        return run_page.draw_timeline(result(one), timeline(one), folder, language)
     found = steps(timeline(one))
     if found is None:
         raise BadInput(f"docs/pictures.toml: the run of {one.name} lost nothing that has steps")
     return run_page.draw_steps(result(one), found, folder, language)
 
 
-OF_LOSS = ("destroyed", "read", "wrote", "overwrote", "culprit")
+def pictures() -> dict[Path, Callable[[Path], object]]:
+    """Return the pictures of the chapters: the path of each, and the function that draws it into a folder."""
+    return {one.shown(language): partial(draw, one, language) for one in illustrations().values() for language in Language}
 
 
 def of(stage: str, scenario: str) -> Illustration:
@@ -216,24 +199,20 @@ def of(stage: str, scenario: str) -> Illustration:
 
 
 def figure(stage: str, scenario: str, name: str) -> str:
-    """Return one figure of the run. Raises BadInput.
-
-    OF_LOSS are figures of the loss that the picture opens on. All others are those of ``reference.figure``.
-    """
+    """Return one figure of the run: of the loss that its picture opens on, or one of ``reference.figure``. Raises BadInput."""
     one = of(stage, scenario)
-    if name in OF_LOSS:
-        return str(_loss(one)[name])
-    return reference.figure(result(one), name)
-
-
-def _loss(one: Illustration) -> dict[str, object]:
+    if name not in ("destroyed", "read", "wrote", "overwrote", "culprit"):
+        return reference.figure(result(one), name)
     picture = timeline(one)
     if picture.focus == NEVER:
         raise BadInput(f"the picture {one.name} opens on no loss")
     loss = picture.losses[picture.focus]
     culprit = picture.held[loss.culprit]
-    values = {"read": culprit.read, "wrote": culprit.wrote, "overwrote": culprit.overwrote}
-    return values | {"destroyed": loss.destroyed, "culprit": culprit.request}
+    return str(
+        {"destroyed": loss.destroyed, "culprit": culprit.request}.get(name)
+        if name in ("destroyed", "culprit")
+        else getattr(culprit, name)
+    )
 
 
 def rerun(names: Sequence[str], report: Callable[[str], None]) -> None:

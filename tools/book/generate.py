@@ -23,7 +23,6 @@ from lab.report.chart import PAPERS
 from lab.report.charts import charts
 from lab.report.html import named
 from lab.report.reference import ladder
-from lab.report.run_page import STEPS, TIMELINES
 from tools.book import chapters, explored, figures, matrix_views, translations
 from tools.book.translations import PART
 
@@ -37,61 +36,23 @@ def documents() -> list[Path]:
     return [*top, *sorted((HOME / "docs").rglob("*.md"))]
 
 
-def write() -> list[Path]:
-    """Draw the book's pictures and write all generated parts again. Returns the files that changed.
-
-    Raises BadInput for an unknown part, naming the document.
-    """
-    changed = []
-    for path, draw in pictures().items():
-        before = path.read_bytes() if path.exists() else b""
-        draw(path.parent)
-        if path.read_bytes() != before:
-            changed.append(path)
-    for path in documents():
-        if (text := filled(path)) != path.read_text(encoding="utf-8"):
-            path.write_text(text, encoding="utf-8")
-            changed.append(path)
-    return changed
-
-
 def pictures() -> dict[Path, Callable[[Path], object]]:
     """Return the book's pictures: the path of each, and the function that draws it into a folder."""
-    shelf = figures.illustrations().values()
-    drawn: dict[Path, Callable[[Path], object]] = {
-        one.folder / name: partial(figures.draw, one, language)
-        for one in shelf
-        for language, name in TIMELINES.items()
-        if not one.steps
-    }
-    drawn |= {
-        one.folder / name: partial(figures.draw_steps, one, language)
-        for one in shelf
-        for language, name in STEPS.items()
-        if one.steps
-    }
     heroes = {
         PICTURES / f"{stem}{name}.svg": partial(hero.draw, name=name, language=language)
         for language, stem in site.HEROES.items()
         for name in PAPERS
     }
-    return (
-        drawn
-        | explored.pictures()
-        | heroes
-        | matrix_views.pictures()
-        | {
-            named(KEPT / f"{name}.svg", language): partial(_experiment, name)
-            for name in experiment.names()
-            for language in Language
-            if (KEPT / f"{name}.csv").exists()
-        }
-        | {
-            named(REFERENCE / f"{name}.svg", language): partial(_chart, name, language)
-            for name in CHARTS
-            for language in Language
-        }
-    )
+    charted = {
+        named(REFERENCE / f"{name}.svg", language): partial(_chart, name, language) for name in CHARTS for language in Language
+    }
+    measured = {
+        named(KEPT / f"{name}.svg", language): partial(_experiment, name)
+        for name in experiment.names()
+        for language in Language
+        if (KEPT / f"{name}.csv").exists()
+    }
+    return figures.pictures() | explored.pictures() | heroes | matrix_views.pictures() | measured | charted
 
 
 def _chart(name: str, language: Language, folder: Path) -> Path:

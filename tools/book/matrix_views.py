@@ -7,11 +7,10 @@ docs/which-lock.md the numbers of each stage. The page of the matrix has all ver
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
-from app.lock import Stage
 from app.locks import stages
 from lab.errors import choose_from
 from lab.experiments.matrix import decided
@@ -27,7 +26,8 @@ from lab.text import table
 
 FOLDER = REFERENCE / "matrix"
 LEVEL_PAGES = HOME / "reports" / "play"  # which `lab play` writes
-WORDS = "../README.md#how-to-read-a-chapter"  # from a chapter
+# from a chapter
+WORDS, MATRIX = "../README.md#how-to-read-a-chapter", "../scenarios.md#the-reference-matrix"
 
 
 @cache
@@ -70,70 +70,42 @@ def _proven(name: str) -> dict[str, Cell]:
     return {cell.scenario: cell for cell in reference.tried(name) if cell.verdict != "VOID"}
 
 
-def _before(stage: Stage) -> tuple[str, Mapping[str, Cell]]:
-    """Return the nearest stage below that was tried, with its cells; an empty name where none was."""
-    while stage.follows is not None:
-        stage = stages()[stage.follows]
-        if found := _proven(stage.name):
-            return stage.name, found
-    return "", {}
-
-
 def _outcome(cell: Cell) -> tuple[str, bool]:
     """Return what makes two cells the same outcome: the verdict, and whether increments were lost otherwise, but no figure."""
     return cell.verdict, matrix.lost_otherwise(cell)
 
 
-def _head(language: Language, *columns: str) -> list[str]:
-    """Return the head of a table of scenarios. columns: those after the claim."""
-    return [text("chapter", "scenario", language), text("chapter", "claim", language), *columns]
+def _verdicts(name: str, *, language: Language = ENGLISH) -> str:
+    """Return the scenarios whose outcome changed against the stage before, and those that were not tried with it.
 
-
-def _changed(name: str, *, language: Language = ENGLISH) -> str:
-    """Return the rows of a chapter: the scenarios whose outcome changed, and in words those that did not fit before."""
-    stage = stages()[choose_from("stage", name, stages())]
-    if not (now := _proven(name)):
-        return text("chapter", "not_tried", language) + "\n"
-    before_name, before = _before(stage)
-    whole = f"[{text('chapter', 'all_scenarios', language)}](../scenarios.md#the-reference-matrix)"
-    if not before_name:
-        seen = [[f"`{at}`", f"`{cell.claim}`", matrix.in_short(cell, language)] for at, cell in now.items()]
-        shown = table(_head(language, text("chapter", "seen", language)), seen)
-        return f"{text('chapter', 'first_verdicts', language, all=whole)}\n\n{shown}"
+    The first stage of the ladder has all its outcomes.
+    """
+    stage, say = stages()[choose_from("stage", name, stages())], partial(text, "chapter", language=language)
+    before = [_proven(stage.follows)] if stage.follows else []
+    now = _proven(name)
+    if not all([now, *before]):
+        return say("not_tried") + "\n"
     rows = [
-        [f"`{at}`", f"`{cell.claim}`", matrix.in_short(before[at], language), matrix.in_short(cell, language)]
+        [f"`{at}`", f"`{cell.claim}`", *(matrix.in_short(one[at], language) for one in before), matrix.in_short(cell, language)]
         for at, cell in now.items()
-        if at in before and _outcome(before[at]) != _outcome(cell)
+        if all(at in one and _outcome(one[at]) != _outcome(cell) for one in before)
     ]
-    link = f"[`{before_name}`]({before_name}.md)"
-    if stage.follows != before_name:
-        link = text("chapter", "skipped", language, before=link, stage=stage.follows)
-    lines = [text("chapter", "no_verdict_changed", language, before=link, all=whole)]
+    form = "first_verdicts" if not before else "verdicts_changed" if rows else "no_verdict_changed"
+    lines = [say(form, before=f"[`{stage.follows}`]({stage.follows}.md)", all=MATRIX, words=WORDS)]
     if rows:
-        changed = table(_head(language, f"`{before_name}`", f"`{name}`"), rows).rstrip("\n")
-        lines = [text("chapter", "verdicts_changed", language, before=link, all=whole, words=WORDS), "", changed]
-    if new := [cell for at, cell in now.items() if at not in before]:
-        tried = _in_words(new, language)
-        lines += ["", text("chapter", "tried", language, stage=name, before=before_name, cells=tried)]
+        head = [say("scenario"), say("claim"), *(f"`{one}`" for one in (stage.follows, name) if one)]
+        lines += ["", table(head, rows).rstrip("\n")]
+    seen: dict[str, list[str]] = {}
+    for at, cell in sorted(now.items(), key=lambda one: one[1].verdict != "KEPT"):
+        if any(at not in one for one in before):
+            seen.setdefault(matrix.in_short(cell, language), []).append(f"`{at}`")
+    if seen:
+        mark = words(language)["mark"]
+        groups = [
+            text("cell", "seen", language, scenarios=mark["names_comma"].join(names), seen=one) for one, names in seen.items()
+        ]
+        lines += ["", say("tried", stage=name, before=stage.follows, cells=mark["part"].join(groups))]
     return "\n".join(lines) + "\n"
 
 
-def _in_words(tried: Sequence[Cell], language: Language) -> str:
-    """Return what was seen in some scenarios, as part of a sentence: kept in …; failed in … (lost 4)."""
-    mark = words(language)["mark"]
-
-    def each(form: str, shown: Sequence[Cell]) -> list[str]:
-        return [text("cell", form, language, scenario=cell.scenario, seen=matrix.in_short(cell, language)) for cell in shown]
-
-    kept = [f"`{cell.scenario}`" for cell in tried if _outcome(cell) == ("KEPT", False)]
-    failed = each("several", [cell for cell in tried if cell.verdict in ("ADMITTED", "BROKEN")])
-    rest = each("alone", [cell for cell in tried if _outcome(cell) == ("KEPT", True) or cell.verdict == "UNSEEN"])
-    groups = [
-        text("cell", name, language, scenarios=mark["names_comma"].join(found))
-        for name, found in (("kept_in", kept), ("failed_in", failed))
-        if found
-    ]
-    return str(mark["part"].join([*groups, *rest]))
-
-
-PARTS: dict[str, Callable[..., str]] = {"verdicts": _changed}
+PARTS: dict[str, Callable[..., str]] = {"verdicts": _verdicts}

@@ -44,11 +44,11 @@ def test_what_has_drifted_is_listed(book):
 
     assert (before.return_value, before.output) == (ExitStatus.GOOD, "")
     assert after.return_value == ExitStatus.BROKEN
-    assert after.output.splitlines() == ["differs: page.md", "differs: drawn/one.svg"]
+    assert after.output.splitlines() == ["differs: drawn/one.svg", "differs: page.md"]
     assert (book / "page.md").read_text(encoding="utf-8") == PAGE.format("x")
 
 
-def test_same_picture(tmp_path):
+def test_same_picture():
     """Another text or another place of a shape is another picture; ids and the last digits are not seen."""
     text = DRAWN.read_text(encoding="utf-8")
     place = re.search(r"M (\d+\.\d+) ", text[text.index("LineCollection") :])
@@ -60,7 +60,7 @@ def test_same_picture(tmp_path):
         "a colour": re.sub(r"stroke: #[0-9a-f]{6}", "stroke: #123456", text),
     }
 
-    same = [name for name, new in changed.items() if same_picture(written(tmp_path / "new.svg", new), DRAWN)]
+    same = [name for name, new in changed.items() if same_picture(new, text)]
 
     assert [name for name, new in changed.items() if new == text] == []
     assert same == ["ids", "digits"]

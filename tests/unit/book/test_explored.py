@@ -2,11 +2,13 @@
 
 import re
 
+import pytest
 from msgspec import structs
 
 from app.locks import stages
 from lab.commands import listing
 from lab.commands.listing import print_stages
+from lab.errors import BadInput
 from lab.evidence import decided as kept
 from lab.evidence.decided import why_not
 from lab.explore.kept import KeptDecision
@@ -59,15 +61,15 @@ def test_changed_code_is_to_be_decided(monkeypatch):
 
 
 def test_chapter_in_which_nothing_breaks(monkeypatch):
-    """Where no schedule is drawn, the chapter states how many were decided, and what breaks that was not promised."""
+    """Where no schedule is drawn, the chapter states how many were decided. A broken promise needs its schedule."""
     monkeypatch.setattr(kept, "current", lambda stage: structs.replace(STORY_OF_UUID, story=None))
 
     assert explored.PARTS["schedule"]("uuid") == (
-        "**Every order.** `lab explore uuid` decided 1552 schedules in 1 [search](../explore.md#what-is-searched). "
-        "None of them breaks a promise of `uuid`. Of what it does not promise: `releases_atomically` breaks with 1 pause, "
-        "in 140 of 1552 schedules; a shortest has 10 events; `survives_a_late_freeze` breaks with 1 pause, "
-        "in 1 of 1552 schedules; a shortest has 10 events.\n"
+        "**Every order.** 1552 schedules are decided, in 1 [search](../explore.md#what-is-searched). "
+        "None of them breaks a promise of this lock.\n"
     )
+    with pytest.raises(BadInput, match="lua breaks releases_atomically in some order, and its document names no schedule"):
+        explored.PARTS["schedule"]("lua")
 
 
 def test_terminal_has_the_same_words(monkeypatch, capsys):

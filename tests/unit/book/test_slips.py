@@ -56,9 +56,10 @@ def test_decision_of_a_slip_is_current(name):
 def test_part_without_a_schedule(monkeypatch):
     """Where no promise breaks, the part states in how many schedules."""
     monkeypatch.setattr(kept, "current", lambda stage: decided(holds=["exclusive"]))
-    assert "12 schedules are decided, in 1 [search](explore.md#what-is-searched). None of them breaks a claim" in explored.PARTS[
-        "slip"
-    ](OF_LUA)
+    assert (
+        "12 schedules are decided, in 1 [search](explore.md#what-is-searched). None of them breaks a promise"
+        in explored.PARTS["slip"](OF_LUA)
+    )
 
 
 def test_part_of_changed_code(monkeypatch):
