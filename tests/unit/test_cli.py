@@ -16,6 +16,7 @@ from lab.experiments import experiment
 from lab.interrupts import Interrupted
 from lab.paths import HOME
 from lab.report import matrix
+from lab.run import environment
 from lab.scenario.fault import kind_of
 from lab.scenario.options import OPTIONS
 from lab.scenario.reader import load, names
@@ -50,7 +51,7 @@ INTO_A_FILE = [(*words, "--out", str(HOME / "LICENSE")) for words in (("experime
     [
         (("run", "rush", "--stage", "lau"), ["there is no stage 'lau'. Did you mean 'lua'? `lab stages` lists all.\n"]),
         (("run", "rsh", "--stage", "lua"), ["there is no scenario 'rsh'. Did you mean 'rush'? `lab scenarios` lists all.\n"]),
-        (("run", "split_vote"), ["error: there is no scenario 'split_vote'. The nearest: "]),
+        (("run", "split_vote", "--stage", "lua"), ["error: there is no scenario 'split_vote'. The nearest: "]),
         (("rnu",), ["error: there is no command 'rnu'. Did you mean 'run'? `lab --help` lists all.\n"]),
         (("run", "rush", "--stage", "lua", "--requests", "0"), ["requests", "at least 1"]),
         (("run", "rush", "--stage", "lua", "--requests", "many"), ["--requests", "many"]),
@@ -342,7 +343,7 @@ def test_matrix_without_a_server(said, monkeypatch, tmp_path):
     monkeypatch.setattr(
         prerequisites.SystemProgram, "found", lambda program: None if program.name == "mariadbd" else "/somewhere"
     )
-
+    monkeypatch.setattr(environment, "versions", dict)
     status, out, _ = said("matrix", "--stage", "mysql_insert", "--out", str(tmp_path / "m"))
 
     cells = matrix.load(tmp_path / "m")
