@@ -10,6 +10,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from lab.scenario.options import form_options
+
 FIELDS = {"num_users": "userCount", "spawn_rate": "spawnRate"}  # the names of these options in Locust's form
 SCRIPT = Path(__file__).with_name("templates") / "locust_links.js"
 
@@ -23,5 +25,8 @@ def add_links(page: str, port: str, at_first: Mapping[str, float]) -> str:
     if not port:
         return page
     fields = {FIELDS[name]: f"{value:g}" for name, value in at_first.items()}
-    script = SCRIPT.read_text(encoding="utf-8").replace('"PORT"', json.dumps(port)).replace('"FIELDS"', json.dumps(fields))
+    known = {"PORT": port, "FIELDS": fields, "OPTIONS": [FIELDS["num_users"], *(option.name for option in form_options())]}
+    script = SCRIPT.read_text(encoding="utf-8")
+    for name, value in known.items():
+        script = script.replace(f'"{name}"', json.dumps(value))
     return page.replace("</body>", f"<script>\n{script}</script>\n</body>")

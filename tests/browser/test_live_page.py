@@ -287,6 +287,10 @@ def test_wrong_stage_is_shown_at_the_button(browser, resting):
     locust = browser.open(resting.address)
     locust.locator("select[name=scenario]").wait_for()
     start_in_sight(locust)
+    requests = locust.locator("input[name=requests]")
+    requests.fill("200")
+    locust.locator("select[name=scenario]").select_option(index=3)
+    assert requests.input_value() == "0", "the number that was typed was for another scenario"
     locust.locator("select[name=stage]").evaluate("(one) => { one.options[0].value = 'lau'; one.value = 'lau'; }")
 
     locust.get_by_role("button", name="Start").click()

@@ -69,7 +69,7 @@
     }
   };
   // each form opens with the scenario's own number of users: Locust would offer those of the run before
-  const fields = "FIELDS";
+  const fields = "FIELDS", options = "OPTIONS";
   const type = (input, value) => { // as a visitor does: the page takes no value that it does not hear of
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(input, value);
     input.dispatchEvent(new Event("input", { bubbles: true }));
@@ -77,9 +77,13 @@
   const choose = (list) => { // the page has filled it with what the lab was started with
     if (opened.has(list)) return;
     opened.add(list);
-    if (!(list.name in kept)) return;
-    Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, "value").set.call(list, kept[list.name]);
-    list.dispatchEvent(new Event("change", { bubbles: true }));
+    if (list.name in kept) {
+      Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, "value").set.call(list, kept[list.name]);
+      list.dispatchEvent(new Event("change", { bubbles: true }));
+    }
+    if (list.name === "scenario") list.addEventListener("change", () => { // a number that was typed was for the scenario before
+      for (const input of list.form.querySelectorAll("input")) if (options.includes(input.name)) type(input, "0");
+    });
   };
   const begin = () => {
     for (const list of document.querySelectorAll("select[name=stage], select[name=scenario]")) choose(list);
