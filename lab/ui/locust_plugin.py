@@ -115,7 +115,6 @@ class LabPlugin:
         structure = [{"key": name, "title": TITLES.get(name, name)} for name in COLUMNS]
         web_ui.template_args["extended_tabs"] = [{"title": "Lost increments", "key": TAB}]
         web_ui.template_args["extended_tables"] = [{"key": TAB, "structure": structure}]
-        web_ui.update_template_args = without_users(web_ui)
         app = web_ui.app
         app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}  # the stage is the form's first field
         app.before_request(self.guard)
@@ -174,8 +173,6 @@ class LabPlugin:
         if g.pop("refused", False):
             return response
         answer = response.get_json(silent=True) if response.is_json else None
-        if request.endpoint == "locust.swarm":  # Locust keeps a form's numbers, and would offer them for the next run
-            vars(self.environment.parsed_options).update(self.at_first)
         if g.pop("admitted", False) and not (answer and answer["success"]):
             self.busy = False
         if request.endpoint == "locust.stop" and self.run is None:
@@ -316,20 +313,6 @@ def connect(control: str) -> socket.socket:
         line.close()
         raise RequestRefused(f"the lab has ended: {error}") from error
     return line
-
-
-def without_users(web_ui: Any) -> Callable[[], None]:
-    """Return Locust's own update of what its page starts with, without the users of the run under way.
-
-    The page would offer them for the next run.
-    """
-    update = web_ui.update_template_args
-
-    def updated() -> None:
-        update()
-        web_ui.template_args["user_count"] = 0
-
-    return updated
 
 
 def forbid_other_sites(response: Response) -> Response:

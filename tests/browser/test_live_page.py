@@ -278,6 +278,7 @@ def test_late_reader_sees_the_whole_run(browser, lab):
 def refused_to_change(locust) -> None:
     """Try to change a run under way on Locust's page, and wait until the page states that it cannot be changed."""
     locust.get_by_role("button", name="Edit").click()
+    locust.wait_for_function("""() => document.querySelector("input[name=userCount]").value === "0" """)  # as many as it has
     locust.get_by_role("button", name="Update").click()
     locust.get_by_role("alert").filter(has_text="Not changed: a run is under way").wait_for()
 
