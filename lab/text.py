@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 WIDTH = 80  # of a terminal, and of what is printed into a pipe
 CLOSING = "，。：；、）”"  # signs that do not begin a line
-PIECE = re.compile(r"[!-~]+|.", re.DOTALL)  # of a Chinese line: a number, a name, or one sign
+PIECE = re.compile(r"[（“]?(?:[!-~]+|.)", re.DOTALL)  # of a Chinese line: a number, a name, or one sign
 
 
 def counted(number: int, noun: str, nouns: str = "") -> str:

@@ -82,6 +82,7 @@ def draw(folder: Path, name: str, language: Language = ENGLISH) -> Path:
 def write_picture(rows: list[Rung], path: Path, name: str, language: Language = ENGLISH) -> Path:
     """Write the picture of these rows. Return its path."""
     end = TOP + ROW * len(rows) + GAP
+    shown = {mark for row in rows for mark in row.marks}
     return write(
         "hero.svg.j2",
         path,
@@ -102,23 +103,20 @@ def write_picture(rows: list[Rung], path: Path, name: str, language: Language = 
         bars=BARS,
         cells=CELLS,
         cell=CELL,
-        legend=legend((mark for row in rows for mark in row.marks), (LEFT, end + 26, WIDTH - LEFT), LETTER, language),
+        shown=sorted(shown),
+        legend=legend(shown, (LEFT, end + 26, WIDTH - LEFT), LETTER, language),
         legend_size=LETTER,
     )
 
 
-def staircase(rows: list[Rung]) -> bool:
-    """Return whether each rung's first harm is not left of the harm of the rung before, and the last rung has none."""
-    steps = [min(map(FAULTS.index, row.harmed), default=len(FAULTS)) for row in rows if row.stage != LAST]
-    return steps == sorted(steps) and steps[-1] == len(FAULTS)
-
-
 def finding(rows: list[Rung], language: Language = ENGLISH) -> str:
-    """Return the title: what each rung cures, and what is left of the speed without a lock."""
+    """Return the title: the one rung that no situation harms, or how many are harmed, and the loss without a lock."""
     first = rows[0]
-    share = first.vanishes.value / first.acknowledged.value
-    name = "mended" if staircase(rows) else "harmed"
-    return text("hero", name, language, round(100 * share), stages=harmed(rows))
+    share = round(100 * first.vanishes.value / first.acknowledged.value)
+    sound = [row.stage for row in rows if {*row.marks} == {Mark.KEPT}]
+    if len(sound) == 1:
+        return text("hero", "sound", language, share, stage=sound[0], all=len(FAULTS))
+    return text("hero", "harmed", language, share, stages=sum(bool(row.harmed) for row in rows))
 
 
 def conditions(rows: list[Rung], language: Language = ENGLISH) -> str:
@@ -129,8 +127,3 @@ def conditions(rows: list[Rung], language: Language = ENGLISH) -> str:
     runs = text("hero", name, language, most, least=least, most=most)
     about = {one: load[one] for one in ("requests", "users", "replicas")}
     return text("hero", "conditions", language, runs=runs, **about)
-
-
-def harmed(rows: list[Rung]) -> int:
-    """Return how many rungs some fault harms."""
-    return sum(bool(row.harmed) for row in rows)

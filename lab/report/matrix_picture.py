@@ -134,7 +134,8 @@ def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper
     top = 30 + 20 * len(heading) + 22 + slant
     rows, end = _rows(plan, top)
     found = {known.get((row.scenario, one.stages[0]), Mark.UNTRIED) for row in rows for one in columns}
-    keys = legend(found, (LEFT, end + 22, WIDTH - LEFT), LEGEND, language)
+    # a cell of a harm has its word
+    keys = legend(found - {*HARMS}, (LEFT, end + 22, WIDTH - LEFT), LEGEND, language)
     notes = (keys[-1].y if keys else end) + 26
     return write(
         "matrix.svg.j2",
@@ -156,6 +157,7 @@ def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper
         columns=columns,
         rows=rows,
         known=known,
+        shown=sorted(found),
         untried=Mark.UNTRIED,
         words=partial(in_words, language=language),
         legend=keys,

@@ -94,7 +94,8 @@ def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) ->
     said = finding(rows, language)
     axes.set_title(said, visible=False)  # it is the name of the figure, too
     y = MARGIN_IN
-    for line in wrapped(said, TITLE_LETTERS):
+    lines = wrapped(said, TITLE_LETTERS)
+    for line in wrapped(said, max(TITLE_LETTERS // 2, letters_of(said) // len(lines) + 8)):  # no last line of one sign
         axes.text(MARGIN_IN, y, line, va="top", fontsize=16, fontweight="bold")
         y += TITLE_IN
     axes.text(MARGIN_IN, y, conditions(results, language), va="top", fontsize=10, color=SOFT)
