@@ -117,11 +117,22 @@ def fitted(scenario: str, stage: str, given: Mapping[str, Any]) -> tuple[Stage, 
 
 
 def make_run(
-    stage: Stage, scenario: Scenario, command: str, console: Console | None = None, reports: Path = REPORTS
+    stage: Stage,
+    scenario: Scenario,
+    command: str,
+    console: Console | None = None,
+    reports: Path = REPORTS,
+    on_judged: Callable[[Conducted], None] = lambda done: None,
 ) -> Conducted:
-    """Make and judge one run by Locust, with a progress bar on the console if one is given. Raises as ``conduct`` does."""
-    with supervised() as supervisor, progress(scenario, console) if console else nullcontext(lambda done: None) as on_progress:
-        return conduct(supervisor, stage, scenario, by_locust(supervisor, scenario, on_progress), command, reports)
+    """Make and judge one run by Locust, with a progress bar on the console if one is given. Raises as ``conduct`` does.
+
+    on_judged: is called before the servers are ended.
+    """
+    with supervised() as supervisor:
+        with progress(scenario, console) if console else nullcontext(lambda done: None) as on_progress:
+            done = conduct(supervisor, stage, scenario, by_locust(supervisor, scenario, on_progress), command, reports)
+        on_judged(done)
+    return done
 
 
 def finish(done: Conducted, draw: bool = True, is_listed: bool = True) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 
 from lab.evidence import run_folder
 from lab.paths import COMMAND, shown
-from lab.pipeline import finish, fitted, make_run
+from lab.pipeline import Conducted, finish, fitted, make_run
 from lab.report.terminal import drawing, introduce, summarise, terminal, where_to_look
 from lab.text import counted
 
@@ -21,7 +21,7 @@ def run_one(
     command: str,
     draw: bool = True,
 ) -> int:
-    """Make one run: print the verdict as soon as it is known, then draw. Return the exit status.
+    """Make one run: print the verdict as soon as it is known, end the servers, then draw. Return the exit status.
 
     draw: False leaves the pictures for ``lab report``. Raises BadInput, MissingProgram, NotReady.
     """
@@ -31,13 +31,16 @@ def run_one(
         runs = counted(len(left), "unfinished run")
         sys.stderr.write(f"note: a lab that was killed left {runs}; `{COMMAND} clean` removes what is left ({shown(left[0])})\n")
     introduce(out, stage, scenario)
-    done = None
-    try:
-        done = make_run(stage, scenario, command, err)
+
+    def judged(done: Conducted) -> None:
         if as_json:
             sys.stdout.write(run_folder.as_json(done.judgement))
             sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn
         summarise(out, done.judgement, done.findings)
+
+    done = None
+    try:
+        done = make_run(stage, scenario, command, err, on_judged=judged)
         if draw:
             drawing(out)
         page = finish(done, draw)

@@ -1,8 +1,9 @@
 """What a run prints: the number story adds up, the verdict comes before the pictures, lines fit a terminal and a pipe."""
 
+import contextlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 
@@ -124,22 +125,27 @@ def done(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_verdict_before_pictures(done, monkeypatch, capsys, as_json):
-    """The verdict is on the terminal, or its JSON in the pipe, before anything is drawn."""
-    before = []
+    """The verdict is on the terminal, or its JSON in the pipe, before the servers are ended and before anything is drawn."""
+    at_the_end, before = [], []
+
+    @contextlib.contextmanager
+    def supervised() -> Iterator[None]:
+        yield
+        at_the_end.append(capsys.readouterr().out)
 
     def finish(_done: Conducted, _draw: bool) -> Path:
         before.append(capsys.readouterr().out)
         return Path("report.html")
 
-    monkeypatch.setattr(command, "make_run", lambda *_: done)
+    monkeypatch.setattr(pipeline, "conduct", lambda *_: done)
+    monkeypatch.setattr(pipeline, "supervised", supervised)
     monkeypatch.setattr(command, "finish", finish)
 
     assert command.run_one("rush", "lua", {}, as_json, "lab run rush") == 0
 
     after = capsys.readouterr().out
-    assert (json.loads(before[0])["verdict"] if as_json else before[0].split()[-4:-1]) == (
-        "KEPT" if as_json else ["drawing", "the", "page"]
-    )
+    assert json.loads(at_the_end[0])["verdict"] == "KEPT" if as_json else "\nKEPT  kept its promise\n" in at_the_end[0]
+    assert before[0].split() == ([] if as_json else ["drawing", "the", "page", "…"])
     assert after.split() == ([] if as_json else ["Look", "at", "report.html"])
 
 
