@@ -187,15 +187,15 @@ def check(run: str, as_json: bool) -> int:
 
 @lab.command()
 @click.argument("run", default="latest")
-def report(run: str) -> None:
+@click.option("--lang", type=click.Choice(["en", "zh"]), help="Draw a run in this language as well; by default, that of LANG.")
+def report(run: str, lang: str | None) -> None:
     """Draw a run, an experiment or a ladder again, and write the site of all runs.
 
-    RUN is a name, a path, `latest`, or the folder of an experiment or of a ladder. The site is index.html in the folder of all
-    runs: tick runs there to compare them.
+    RUN is a name, a path, `latest`, or the folder of an experiment or of a ladder.
     """
     from lab.commands.report import report_again
 
-    report_again(run)
+    report_again(run, lang)
 
 
 @lab.command()

@@ -144,29 +144,22 @@ def finish(done: Conducted, draw: bool = True, is_listed: bool = True) -> Path:
     Nothing is drawn of a run whose evidence could not be written, and a disk that is full now is only reported.
     """
     try:
-        if not done.unwritten:
-            _draw(done, draw)
+        if draw and not done.unwritten:
+            report_run(done.folder.path, (done.judgement, done.findings))
+        elif not done.unwritten:
+            keep(done.folder.path, done.judgement, done.findings)
+    except OSError as error:
+        if not of_the_place(error):
+            raise
+        done.unwritten = in_short(error)
     finally:
         done.folder.publish()
         if is_listed:
             publish_site(done.folder.path.parents[1])
         if done.unwritten:
             sys.stderr.write(f"error: a part of the run could not be written: {done.unwritten}\n")
-    found = [path for name in ("report.html", "verdict.json") if (path := done.folder.path / name).exists()]
+    found = [path for name in ("report*.html", "verdict.json") for path in done.folder.path.glob(name)]
     return done.folder.path if done.unwritten or not found else found[0 if draw else -1]
-
-
-def _draw(done: Conducted, draw: bool) -> None:
-    """Draw a run, or only keep what pictures are made from. On a full disk, note that this was not possible."""
-    try:
-        if draw:
-            report_run(done.folder.path, (done.judgement, done.findings))
-        else:
-            keep(done.folder.path, done.judgement, done.findings)
-    except OSError as error:
-        if not of_the_place(error):
-            raise
-        done.unwritten = in_short(error)
 
 
 def publish_site(reports: Path = REPORTS) -> None:

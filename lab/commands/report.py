@@ -6,14 +6,18 @@ import sys
 from pathlib import Path
 
 from lab.evidence import run_folder
+from lab.language import Language
 from lab.paths import shown
 from lab.report import site
 from lab.report.comparison import report_many, runs_in
 from lab.report.run_page import report_run
 
 
-def report_again(name: str) -> None:
-    """Draw a run, an experiment or a ladder again, into its folder; if there is no run, nothing. Then write the site."""
+def report_again(name: str, language: str | None = None) -> None:
+    """Draw a run, an experiment or a ladder again, into its folder; if there is no run, nothing. Then write the site.
+
+    language: of a run's page; without it, that of the environment. Other pages are drawn in each language.
+    """
     folder, written = Path(name), list[Path]()
     if runs_in(folder):
         written = report_many(runs_in(folder), folder)
@@ -22,6 +26,6 @@ def report_again(name: str) -> None:
 
         written = write_again(folder)
     elif name != "latest" or run_folder.finished():
-        written = report_run(run_folder.find(name))
+        written = report_run(run_folder.find(name), languages=[Language(language)] if language else None)
     for path in (*written[:1], site.write()):
         sys.stdout.write(f"{shown(path)}\n")

@@ -19,6 +19,7 @@ from lab.errors import ExitStatus
 from lab.language import Language
 from lab.report.html import in_both, named, page
 from lab.report.matrix import Cell, Origin
+from lab.report.run_index import page_of
 from lab.report.statistics import mean_of_ratios
 from lab.story.say import ENGLISH, text, words
 from lab.story.verdict import because, promise
@@ -302,7 +303,7 @@ def _inlined(path: Path) -> str:
 
 
 def _link(run: Path, folder: Path, language: Language) -> str:
-    return os.path.relpath(named(run / "report.html", language).resolve(), folder.resolve())
+    return os.path.relpath((run / (page_of(run, language) or "report.html")).resolve(), folder.resolve())
 
 
 class Case(NamedTuple):

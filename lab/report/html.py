@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,14 @@ def named(path: Path, language: Language) -> Path:
 
 def in_both(template: str, path: Path, values: Callable[[Language], Mapping[str, Any]]) -> list[Path]:
     """Write a page in each language, each with a button to the other. Return the paths, the English one first."""
-    files = {one: named(path, one).name for one in Language}
+    return in_languages(Language, template, path, values)
+
+
+def in_languages(
+    languages: Iterable[Language], template: str, path: Path, values: Callable[[Language], Mapping[str, Any]]
+) -> list[Path]:
+    """Write a page in some languages, each with a button to the others. Return the paths, in the order of the languages."""
+    files = {one: named(path, one).name for one in languages}
     for language, name in files.items():
         replace(path.with_name(name), page(template, language=language, files=files, **values(language)).encode())
     return [path.with_name(name) for name in files.values()]

@@ -1,7 +1,7 @@
 """Make one row for each run, with the figures that the site needs.
 
 ``site.json``, next to the folder ``runs``, caches the rows. A row is read from ``run.json``, ``verdict.json`` and
-``series.json``. It is stored with the stamps (time, size, inode) of ``verdict.json``, ``report.html`` and ``curves.js``.
+``series.json``. It is stored with the stamps (time, size, inode) of ``verdict.json``, of its pages and of ``curves.js``.
 Judging or drawing a run again changes a stamp, and then the run is read again. The row of a deleted run is removed.
 The curves of a run are written into its folder as ``curves.js``: a script, because a page that is opened from a disk
 (``file://``) may load a script, but may not fetch a JSON file.
@@ -18,12 +18,14 @@ import msgspec
 
 from lab.evidence.run_folder import replace
 from lab.language import Language
+from lab.report.html import named
 from lab.report.matrix import Cell, in_short
 from lab.report.run_data import Result, labels, load, parameter
 from lab.story.verdict import headline, why
 
-CURVES, VERDICT, PAGE, ROWS = "curves.js", "verdict.json", "report.html", "site.json"
-SCHEMA = 4  # of the rows and of the curves: others are made again
+CURVES, VERDICT, ROWS = "curves.js", "verdict.json", "site.json"
+PAGES = {one: named(Path("report.html"), one).name for one in Language}
+SCHEMA = 5  # of the rows and of the curves: others are made again
 
 
 class RowWords(msgspec.Struct, array_like=True, frozen=True):
@@ -36,6 +38,8 @@ class RowWords(msgspec.Struct, array_like=True, frozen=True):
     outcome: str
     # the reason of the verdict
     why: str
+    # the file of its page in that language, or else in another; empty without a page
+    page: str
 
 
 class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
@@ -68,8 +72,6 @@ class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
     commands: float
     # the values of ``run_labels.labels``, in that order; None if the run has no such parameter
     parameters: list[str | float | None]
-    # whether it has ``report.html``
-    page: bool
     # whether it has ``curves.js``
     curves: bool
 
@@ -92,7 +94,7 @@ Stamp = tuple[tuple[int, int, int], ...]  # of each file: the time of its last c
 class Known(msgspec.Struct, array_like=True):
     """What the index knows of one folder."""
 
-    # of ``verdict.json``, ``report.html`` and ``curves.js``, when the row was read
+    # of ``verdict.json``, of the pages and of ``curves.js``, when the row was read
     stamp: Stamp
     # None if the folder could not be read as a run
     row: Row | None = None
@@ -145,15 +147,15 @@ def _known(folder: Path, before: Known | None) -> Known:
     try:
         result = _read(folder)
         curves = _write_curves(result)
-        return Known(_stamp(folder), _row(result, (folder / PAGE).is_file(), curves))
+        return Known(_stamp(folder), _row(result, curves))
     except Exception as error:  # noqa: BLE001 - a folder with unknown content is left out, and must not stop the site
         return Known(stamp, left_out=" ".join(str(error).split())[:200] or type(error).__name__)
 
 
 def _stamp(folder: Path) -> Stamp:
-    """Return the stamps of the three files, without opening them; zeros for a missing file."""
+    """Return the stamps of these files, without opening them; zeros for a missing file."""
     stamps = []
-    for name in (VERDICT, PAGE, CURVES):
+    for name in (VERDICT, *PAGES.values(), CURVES):
         try:
             about = os.lstat(folder / name)
         except OSError:
@@ -173,7 +175,7 @@ def _read(folder: Path) -> Result:
     return result
 
 
-def _row(result: Result, page: bool, curves: bool) -> Row:
+def _row(result: Result, curves: bool) -> Row:
     judgement, record = result.judgement, result.record
     cell = Cell(stage=judgement.stage, scenario=judgement.scenario, claim=judgement.claim, verdict=judgement.verdict)
     cell.lost, cell.duplicated, cell.failed = judgement.lost, judgement.duplicated, judgement.failed
@@ -181,7 +183,9 @@ def _row(result: Result, page: bool, curves: bool) -> Row:
         **{name: getattr(judgement, name) for name in OF_JUDGEMENT},
         began=record.started_utc[:23],
         said={
-            one: RowWords(result.named(one), headline(judgement, one), in_short(cell, one), why(judgement, one))
+            one: RowWords(
+                result.named(one), headline(judgement, one), in_short(cell, one), why(judgement, one), page_of(result.folder, one)
+            )
             for one in Language
         },
         per_s=judgement.kept_per_s,
@@ -189,9 +193,14 @@ def _row(result: Result, page: bool, curves: bool) -> Row:
         p99_ms=judgement.wait_ms["p99"] if result.series.wait_ms else None,
         commands=judgement.commands_per_increment,
         parameters=[_plain(parameter(result, name)) for name in labels()],
-        page=page,
         curves=curves,
     )
+
+
+def page_of(folder: Path, language: Language) -> str:
+    """Return the name of a run's page: in a language, or else in another; empty without a page."""
+    own_first = sorted(Language, key=lambda one: one != language)
+    return next((PAGES[one] for one in own_first if (folder / PAGES[one]).is_file()), "")
 
 
 def _plain(value: object) -> str | float | None:

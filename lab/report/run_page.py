@@ -1,11 +1,14 @@
-"""The page of one run: what the tested claim came to, all requests, the loss step by step, and where to go on. And its pictures.
+"""The page of one run: what the tested claim came to, the loss step by step, pictures of the run, and where to go on.
 
 What it leads to has an address relative to a run in ``reports/runs``. What is not there gets no link.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import contextlib
+import os
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,28 +16,33 @@ from urllib.parse import quote
 
 import msgspec
 
+from lab.errors import LabError
 from lab.evidence.loss import Loss, Mechanism
 from lab.evidence.run_folder import replace, save
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement, Violation
 from lab.judge.verdict import judge_again
-from lab.language import Language, quoted
+from lab.language import NAMES, Language, of_environment, quoted
 from lab.paths import COMMAND
-from lab.report import chart, run_data, timeline_reader
+from lab.report import chart, run_data, timeline_reader, trace
 from lab.report.chart import LINES
-from lab.report.html import in_both, inline
+from lab.report.html import in_languages, inline
 from lab.report.lanes import drawing
+from lab.report.lanes.pen import STYLE, Pen
 from lab.report.run_data import Cause, Result
+from lab.report.run_index import PAGES
 from lab.report.run_words import RunWords, mender
-from lab.story import say, say_run, verdict
-from lab.story.say import ENGLISH
+from lab.report.windows import Window, windows
+from lab.story import say, say_run, timeline, verdict
 from lab.story.steps import StepsOfLoss, steps_of_run
 from lab.story.timeline import Timeline
 from lab.text import thousands
 
 STEPS = {Language.ENGLISH: "five_steps.svg", Language.CHINESE: "five_steps.zh.svg"}
 TIMELINES = {Language.ENGLISH: "timeline.svg", Language.CHINESE: "timeline.zh.svg"}
-PAGE = "report.html"  # of a run
+PAGE, FACTS = PAGES[Language.ENGLISH], "timeline.json"  # of a run
+DRAWN = {name: language for names in (PAGES, STEPS, TIMELINES) for language, name in names.items()}  # the language of each file
+_ONE_AT_A_TIME = threading.Lock()  # a class may ask for a page all at once
 LEVELS, PLAY = "levels.json", "play"
 CHAPTERS = {Language.ENGLISH: ("docs/ladder",), Language.CHINESE: ("docs/zh/ladder", "docs/ladder")}
 OF_STORE = {  # what takes part only where the lock is in this store
@@ -69,6 +77,7 @@ class RunPage(RunWords):
     def __init__(self, result: Result, grants: int, language: Language) -> None:
         super().__init__(result.judgement, grants, language)
         self.result = result
+        self.other: Language | None = None  # a language in which the run is not drawn
 
     @property
     def stage(self) -> str:
@@ -160,6 +169,8 @@ class RunPage(RunWords):
             yield Way(self.say("mended_by", stage=stage), chapter(reports, stage, self.language), True, again)
         command = self.result.record.command.removeprefix("lab ").removesuffix(" --json")
         yield Way(self.say("run_again"), None, command=f"{COMMAND} {command}")
+        if (other := self.other) is not None:
+            yield Way(NAMES[other].button, None, command=f"{COMMAND} report {judgement.run} --lang {other}")
 
 
 def curves_of_run(result: Result, grants: int, language: Language) -> str:
@@ -187,9 +198,10 @@ def draw_steps(result: Result, found: StepsOfLoss, folder: Path, language: Langu
     return _written(folder / STEPS[language], steps_drawing.draw(found, chart.conditions([result], language), language))
 
 
-def draw_timeline(result: Result, picture: Timeline, folder: Path, language: Language) -> Path:
-    """Draw the timeline into a folder. Returns the path of the picture."""
-    return _written(folder / TIMELINES[language], drawing.still(picture, chart.conditions([result], language), language))
+def draw_timeline(result: Result, picture: Timeline, folder: Path, language: Language, pen: Pen | None = None) -> Path:
+    """Draw the timeline into a folder. Returns the path of the picture. pen: that has drawn it, if one has."""
+    pen = pen or drawing.compose(picture, language)
+    return _written(folder / TIMELINES[language], drawing.still(picture, pen, chart.conditions([result], language)))
 
 
 def _written(path: Path, text: str) -> Path:
@@ -197,43 +209,86 @@ def _written(path: Path, text: str) -> Path:
     return path
 
 
-def report_run(folder: Path, judged: tuple[Judgement, Findings] | None = None) -> list[Path]:
-    """Draw one run into its folder: ``*.svg``, and a page in each language. Return the paths, the English page first.
+def report_run(
+    folder: Path, judged: tuple[Judgement, Findings] | None = None, languages: Iterable[Language] | None = None
+) -> list[Path]:
+    """Draw one run into its folder, as ``draw_run`` does, and write its trace. Return the paths, a page first.
 
-    judged: what ``judge`` has just returned for this folder. Without it, the history is read and judged here.
+    judged: what ``judge`` has just returned for this folder. Without it, the history is read and judged here. languages: without
+    them, that of the environment.
     """
     judgement, findings = judged or judge_again(folder)
     keep(folder, judgement, findings)
     result = run_data.load(folder)
     picture = timeline_reader.read(folder, judgement, findings, result.record.has_store)
-    replace(folder / "timeline.json", msgspec.json.encode(picture))
-    return draw_run(result, picture)
+    replace(folder / FACTS, msgspec.json.encode(picture))
+    trace.write(folder, picture, findings)
+    return draw_run(result, picture, languages or [of_environment(os.environ)])
 
 
-def draw_run(result: Result, picture: Timeline) -> list[Path]:
-    """Draw a judged run into its folder. Return the paths, the English page first."""
+def draw_if_missing(path: Path) -> None:
+    """Draw a run in the language of one of its files, if it is only drawn in another. A run that cannot be read is not drawn."""
+    folder, language = path.parent, DRAWN.get(path.name)
+    if language is None or path.exists() or folder.parent.is_symlink() or folder.parent.name != "runs":
+        return
+    with _ONE_AT_A_TIME, contextlib.suppress(LabError, OSError, msgspec.MsgspecError):
+        folder = folder.resolve()  # of ``latest``
+        facts = timeline.load(folder / FACTS) if folder.parent == path.parents[1] and folder.name[0] != "." else None
+        if facts is not None and not (folder / PAGES[language]).exists():
+            draw_run(run_data.load(folder), facts, [language])
+
+
+def draw_run(result: Result, picture: Timeline, languages: Iterable[Language]) -> list[Path]:
+    """Draw a judged run into its folder, in some languages and in those in which it is drawn. Return the paths, pages first."""
     folder = result.folder
-    found = steps_of_run(picture)
-    steps = {language: [draw_steps(result, found, folder, language)] if found else [] for language in Language}
-    # the page of the class shows the Chinese timeline where it has no steps
-    timed = [language for language in Language if picture.held and (language is ENGLISH or not found)]
-    stills = [draw_timeline(result, picture, folder, language) for language in timed]
-    pages = in_both("run.html", folder / PAGE, lambda language: _values(result, picture, found, steps[language], language))
+    drawn = list(dict.fromkeys([*languages, *(one for one in Language if (folder / PAGES[one]).exists())]))
+    found, shown = steps_of_run(picture), windows(picture) if picture.held else []
+    pens = {language: [drawing.compose(one.picture, language) for one in shown] for language in drawn}
+    steps = {language: [draw_steps(result, found, folder, language)] if found else [] for language in drawn}
+    stills = [draw_timeline(result, picture, folder, language, pens[language][0]) for language in drawn if shown]
+
+    def values(language: Language) -> dict[str, object]:
+        about = _values(result, picture, found, steps[language], language)
+        about["run"].other = next((one for one in Language if one not in drawn), None)
+        return about | {"pictures": _pictures(picture, shown, pens[language], language) if shown else None}
+
+    pages = in_languages(drawn, "run.html", folder / PAGE, values)
     return [*pages, *stills, *(path for drawn in steps.values() for path in drawn)]
+
+
+def _pictures(picture: Timeline, shown: Sequence[Window], pens: Sequence[Pen], language: Language) -> dict[str, object]:
+    """Return what the page has of the windows of a run."""
+    whole = say.text("controls", "whole_lost" if picture.losses else "whole", language, s=f"{picture.end / 1e6:.1f}")
+    sentences = [say_run.title(one.picture, language) for one in shown]
+    return {
+        "style": STYLE,
+        "whole": say.ended(whole, language),
+        "overview": drawing.overview(picture, [one.picture for one in shown], whole),
+        "windows": [
+            {
+                "name": one.name,
+                "sentence": sentence,
+                "lanes": drawing.for_page(pen, sentence),
+                "at": drawing.share(pen, one.moment),
+                "axis": say.ended(pen.axis_name, language),
+                "legend": pen.explained,
+            }
+            for one, pen, sentence in zip(shown, pens, sentences, strict=True)
+        ],
+    }
 
 
 def _values(
     result: Result, picture: Timeline, found: StepsOfLoss | None, steps: Sequence[Path], language: Language
-) -> dict[str, object]:
-    """Return what the page of a run shows in a language."""
+) -> dict[str, Any]:
+    """Return what the page of a run shows in a language, apart from the pictures."""
     grants = picture.grants if picture.is_locked else 0
     return {
         "run": RunPage(result, grants, language),
         "judgement": result.judgement,
         "load": chart.conditions([result], language, named=False),
         "caption": say_run.caption(picture, language, without_steps=bool(found)),
-        "timeline": picture,
-        "drawing": drawing.for_page(picture, language) if picture.held else None,
+        "trace": trace.FILE if (result.folder / trace.FILE).exists() else "",
         "steps": say_run.page_of_steps(found, language) if found else None,
         "drawn_steps": "".join(inline(steps)),
         "curves": curves_of_run(result, grants, language),

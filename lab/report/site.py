@@ -24,7 +24,7 @@ from lab.report.chart import FEW, LINES, PAPERS
 from lab.report.html import in_both, inline, named
 from lab.report.matrix import Cell, in_short, load, lost_otherwise
 from lab.report.run_data import labels
-from lab.report.run_index import FIELDS, PAGE, Row, line, rows
+from lab.report.run_index import FIELDS, Row, line, rows
 from lab.story import say
 
 INDEX = "index.html"
@@ -47,8 +47,8 @@ class Square(msgspec.Struct):
     run: str = ""
     # whether the site has the run; if not, the outcome is that of the reference, or the scenario does not fit the stage
     has_run: bool = False
-    # whether the run has a page
-    page: bool = False
+    # the file of its page; empty without a page
+    page: str = ""
     # whether the tested promise held while increments were lost by another cause
     lost_otherwise: bool = False
 
@@ -86,14 +86,12 @@ def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, 
         "parameters": [[quoted("label", part, language) for part in label] for label in labels().values()],
         "lines": LINES,
         "few": FEW,
-        "report": named(Path(PAGE), language).name,
         "words": say.words(language)["curves"],
         "says": say.words(language)["runs_page"],
         **{name: say.words(language)["mark"][name] for name in ("comma", "names_comma")},
     }
     return {
         "say": partial(say.text, "runs_page", language=language),
-        "report": data["report"],
         "columns": columns,
         "lines": lines,
         "others": _others(reports, language),
@@ -124,7 +122,7 @@ def _matrix(found: Sequence[Row], reports: Path, language: Language) -> tuple[li
 
 def _of_run(row: Row, language: Language) -> Square:
     said = row.said[language]
-    square = Square(said.outcome, row.verdict, said.why, row.run, has_run=True, page=row.page)
+    square = Square(said.outcome, row.verdict, said.why, row.run, has_run=True, page=said.page)
     square.lost_otherwise = said.headline != row.verdict
     return square
 

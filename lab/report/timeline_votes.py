@@ -153,29 +153,38 @@ def assign_lives(picture: Timeline, thefts: bool) -> None:
     if len(picture.held) == picture.grants:
         _assign_in_order(picture)
     granted: dict[int, list[tuple[int, int]]] = {}
-    released: dict[int, list[tuple[int, int]]] = {}
-    slow: list[int] = []  # their releases took long: the stamps hardly show when the store received the command
     for place, held in enumerate(picture.held):
         granted.setdefault(held.key, []).append((held.got, place))
-        if _freed(held):
-            released.setdefault(held.key, []).append((held.released, place))
-            slow += [place] if held.released - held.until > DELETED_WITHIN_US else []
-    for several in released.values():
-        several.sort()
     fits = sorted(
         (*_strangeness(picture.held[place], life, number, thefts), number, place)
         for number, life in enumerate(picture.lives)
+        if life.holder == NEVER
         for place in _around(granted.get(life.key, []), life.born, RECEIVED_WITHIN_US)
-        if life.holder == picture.held[place].lease == NEVER and picture.held[place].asked <= life.born
+        if picture.held[place].lease == NEVER and picture.held[place].asked <= life.born
     )
     for *_, number, place in fits:
         if picture.lives[number].holder == picture.held[place].lease == NEVER:
             picture.lives[number].holder, picture.held[place].lease = place, number
-    for life in picture.lives:
-        if life.how == "del":
-            near = _around(released.get(life.key, []), life.gone, DELETED_WITHIN_US)
-            life.by = _deleter(picture.held, life, near + [place for place in slow if picture.held[place].key == life.key])
-            life.by = _thief(picture, life) if life.by == NEVER else life.by
+    for key in granted:
+        _find_deleters(picture, key)
+
+
+def _find_deleters(picture: Timeline, key: int) -> None:
+    """Find for each life of a key which release was under way when it was deleted: the holder's own, or else the nearest one."""
+    held = picture.held
+    releases = [place for place, one in enumerate(held) if one.key == key and _freed(one)]
+    releases.sort(key=lambda place: held[place].until, reverse=True)
+    under_way: list[int] = []
+    for life in sorted((life for life in picture.lives if life.key == key and life.how == "del"), key=lambda life: life.gone):
+        while releases and held[releases[-1]].until <= life.gone:
+            under_way.append(releases.pop())
+        under_way = [place for place in under_way if life.gone <= held[place].released + DELETED_WITHIN_US]
+        if life.holder in under_way:
+            life.by = life.holder
+        elif under_way:
+            life.by = min(under_way, key=lambda place: abs(held[place].released - life.gone))
+        else:
+            life.by = _thief(picture, life)
 
 
 def _thief(picture: Timeline, life: Life) -> int:
@@ -234,11 +243,3 @@ def _around(stamped: list[tuple[int, int]], at: int, within: int) -> list[int]:
     """Return the places that are stamped near a time, the nearest first."""
     since, until = bisect_left(stamped, (at - within,)), bisect_left(stamped, (at + within,))
     return [place for _, place in sorted(stamped[since:until], key=lambda one: abs(one[0] - at))][:CANDIDATES]
-
-
-def _deleter(held: Sequence[DrawnGrant], life: Life, places: Sequence[int]) -> int:
-    """Return the grant whose release was under way when the key was deleted: the holder's own, or else the nearest one."""
-    under_way = [place for place in places if held[place].until <= life.gone <= held[place].released + DELETED_WITHIN_US]
-    if life.holder in under_way:
-        return life.holder
-    return min(under_way, key=lambda place: abs(held[place].released - life.gone), default=NEVER)

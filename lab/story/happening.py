@@ -172,6 +172,7 @@ class Kind(StrEnum):
     HELD_AND_GAVE_UP = "held_and_gave_up"
     ALL_GAVE_UP = "all_gave_up"
     WAITED_IN_VAIN = "waited_in_vain"
+    LONGEST_WAIT = "longest_wait"
     WAITED_FOR_FREE = "waited_for_free"
 
 

@@ -12,13 +12,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from lab.language import Language
 from lab.pipeline import Conducted
 from lab.scenario.requirements import servers
 from lab.scenario.scenario import Scenario
-from lab.story import say_run
+from lab.story import say_run, timeline
 from lab.story.steps import steps_of_run
 from lab.story.timeline import Timeline
 from lab.story.verdict import headline, reason
@@ -167,7 +165,7 @@ class LiveState:
 
     def drawn(self, done: Conducted) -> None:
         """Publish the run's page."""
-        picture = msgspec.json.decode((done.folder.path / "timeline.json").read_bytes(), type=Timeline)
+        picture = timeline.load(done.folder.path / "timeline.json") or Timeline(stage=done.judgement.stage)
         said = {language.value: _of_picture(picture, language) for language in Language}
         self._show_pictures({"run": done.folder.name, "said": said})
 

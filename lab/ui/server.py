@@ -22,7 +22,6 @@ from lab.interrupts import pending
 from lab.judge.judgement import Verdict
 from lab.pipeline import LOCAL, Conducted, conduct, engine, finish
 from lab.prerequisites import missing, program
-from lab.report.run_page import PAGE
 from lab.servers.supervisor import Supervisor, SupervisorGone, supervised
 from lab.story.say import text
 from lab.story.verdict import why
@@ -82,7 +81,7 @@ def serve(
         cut_short = _serve_runs(supervisor, control, page, live.state, LostIncrements(Path(folder)))
     if cut_short is None and isinstance(gone := pending(), SupervisorGone):  # between two runs
         raise gone
-    drawn = cut_short is None or (cut_short.folder.path / PAGE).exists()
+    drawn = cut_short is None or any(cut_short.folder.path.glob("report*.html"))
     if cut_short is not None and not drawn:
         _print(_line(cut_short, finish(cut_short)))
     sys.stderr.write("\nstopped; nothing is left running\n")

@@ -27,6 +27,7 @@ from lab.language import Language
 from lab.paths import REPORTS
 from lab.report import site
 from lab.report.html import page
+from lab.report.run_page import draw_if_missing
 from lab.story import say
 
 HERE = "127.0.0.1"
@@ -90,6 +91,7 @@ class Site(ThreadingHTTPServer):
         names = [name for name in unquote(urlsplit(path).path).split("/") if name]
         if "\0" in path or any(name.startswith(".") or "\\" in name or "\0" in name for name in names):
             return None
+        draw_if_missing(self.folder.joinpath(*names))  # a run that is drawn in another language
         try:
             found = self.folder.joinpath(*names).resolve(strict=True)
             found = (found / site.INDEX).resolve(strict=True) if found.is_dir() else found

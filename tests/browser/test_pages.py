@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from lab.own_lock.page import TestedCell, TestedClaim, TestedLock, write_page
 from lab.paths import REFERENCE
 from lab.report import comparison, reference, site
 from lab.report.html import named
+from lab.ui.static_server import Site
 from tests.command import run, wait_for
 from tests.kept_runs import folders
 from tests.sampled import sampled
@@ -43,9 +46,22 @@ def lost(reports) -> Path:
     return max((reports / "runs").glob("2*-rush-none-*")) / "report.html"  # the newest: it was just made
 
 
-def test_run_page_in_chinese(browser, lost):
-    """The button leads to the same page in Chinese, which the browser remembers; everybody can read that as well."""
-    page = browser.open(lost)
+@pytest.fixture
+def served(reports) -> Iterator[str]:
+    """The address of the runs, as `lab serve` shows them."""
+    with Site(reports, 0) as server:
+        threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
+        yield f"{server.address}/runs"
+        server.shutdown()
+
+
+def test_run_page_in_chinese(browser, lost, served):
+    """The button of a page that is served leads to the same page in Chinese, drawn then, and the browser remembers it."""
+    assert not named(lost, Language.CHINESE).exists()
+    assert browser.open(lost).get_by_role("link", name="中文").count() == 0  # a file cannot be drawn by a click
+
+    address = f"{served}/{lost.parent.name}/report.html"
+    page = browser.open(address)
     page.get_by_role("link", name="中文").click()
     assert page.url.endswith("/report.zh.html?lang=zh")
     assert page.locator("h1").inner_text() == "none：两个请求同时进了临界区"
@@ -53,12 +69,12 @@ def test_run_page_in_chinese(browser, lost):
     page.locator("details.more > summary").click()
     browser.look(page, "run-zh", is_contrast_known=True)
 
-    page.goto(lost.as_uri())
+    page.goto(address)
     page.wait_for_url("**/report.zh.html?lang=zh")
     page.get_by_role("link", name="English").click()
     assert page.locator("h1").inner_text() == "none: two requests are inside at once"
 
-    page.goto(lost.with_name("report.zh.html").as_uri())  # a link of a Chinese page, whatever was chosen
+    page.goto(address.replace("report.html", "report.zh.html"))  # a link of a Chinese page, whatever was chosen
     assert page.locator("h1").inner_text() == "none：两个请求同时进了临界区"
 
 

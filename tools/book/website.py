@@ -154,7 +154,7 @@ def _draw(name: str, folder: Path) -> None:
     into.mkdir(parents=True, exist_ok=True)
     for file, content in files_of(read_lines(figures.KEPT)[name]).items():
         replace(into / file, content)
-    draw_run(run_data.load(into), _picture(name))
+    draw_run(run_data.load(into), _picture(name), Language)
     for made in (named(into / PAGE, language) for language in Language):
         replace(made, framed(made.read_text(encoding="utf-8"), made.relative_to(folder)).encode())
 

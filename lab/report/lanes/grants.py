@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lab.report.lanes import tips
 from lab.report.lanes.pen import Pen
 from lab.report.lanes.rows import Rows, lease_end
 from lab.report.timeline_votes import majority_ends
@@ -24,14 +23,13 @@ class Grants:
     def __init__(self, pen: Pen, picture: Timeline, rows: Rows, cast: Collection[DrawnGrant]) -> None:
         self.pen, self.picture, self.rows = pen, picture, rows
         self.cast = {id(held) for held in cast}
-        in_view = sum(held.got <= pen.axis.until and held.until >= pen.axis.since for held in rows.visible)
-        self.is_crowded, self.is_labelled = in_view > MOST_READS, in_view <= MOST_LABELS
-        pen.crowd = ([] if self.is_labelled else ["many"]) + (["crowded"] if self.is_crowded else [])
-        self.has_details = pen.whole or not self.is_crowded
+        in_view = len(rows.visible)
+        self.is_labelled = in_view <= MOST_LABELS
+        pen.is_crowded = in_view > MOST_READS
+        self.has_details = not pen.is_crowded
         self.is_locked = picture.is_locked
         self.majority_ends = majority_ends(picture) if picture.votes else {}
         self.places = {id(held): place for place, held in enumerate(picture.held)}
-        self.destroyed = {loss.culprit: loss.destroyed for loss in picture.losses}
 
     @property
     def written(self) -> str:
@@ -41,42 +39,25 @@ class Grants:
     def draw(self) -> None:
         """Draw all grants, and label those of the title first."""
         for held in self.rows.visible:
-            if (thin := self.rows.thin(held)) > 0:
-                self.in_short(held, thin)
-                continue
             self.belief(held)
             self.effects(held)
         self.renewals()
         first = sorted(self.rows.visible, key=lambda held: id(held) not in self.cast)
         for held in first:
-            if (self.is_labelled or self.pen.whole or id(held) in self.cast) and not self.rows.thin(held):
+            if self.is_labelled or id(held) in self.cast:
                 self.labels(held)
-
-    def in_short(self, held: DrawnGrant, thin: float) -> None:
-        """Draw a grant in a row that the opening view does not need: when it was held, and its write."""
-        y = self.rows.of(held) - 0.4 * thin
-        self.pen.bars([(held.got, held.until)], y, 0.8 * thin, "belief", self.meaning, self.about(held))
-        if held.wrote is not None:
-            self.pen.ticks([held.wrote_moment], y, y + 0.8 * thin, "write", self.written)
 
     @property
     def meaning(self) -> str:
         """Return the code of what a grant's bar means."""
         return "believes" if self.is_locked else "in_work"
 
-    def about(self, held: DrawnGrant) -> str:
-        """Return what a page says of a grant."""
-        place = self.places[id(held)]
-        if not self.pen.whole:
-            return ""
-        return tips.grant(self.picture, place, self.is_locked, self.destroyed.get(place, 0), self.pen.language)
-
     def belief(self, held: DrawnGrant) -> None:
         """Draw what the request believes, and the lease that it has."""
         pen, y = self.pen, self.rows.of(held)
         if held.outer_got != NEVER:
             pen.bars([(held.outer_got, held.outer_until)], y - 0.4, 0.32, "outer", "outer")
-        pen.bars([(held.got, held.until)], y - 0.4, 0.32, "belief", self.meaning, self.about(held))
+        pen.bars([(held.got, held.until)], y - 0.4, 0.32, "belief", self.meaning)
         if self.is_locked and self.has_details and held.released != NEVER:
             calls = [(since, until) for since, until in ((held.acquiring, held.got), (held.until, held.released)) if since >= 0]
             pen.bars(calls, y - 0.32, 0.14, "call", "call")
@@ -140,21 +121,20 @@ class Grants:
         """Name the request, with its fence, and write the numbers that it read and wrote next to their moments."""
         y, pen = self.rows.of(held), self.pen
         is_cast = id(held) in self.cast
-        tried = self.is_labelled or is_cast
         kind = "first" if is_cast else "detail"
         name = pen.say("fenced", request=held.request, fence=_fence(held)) if _fence(held) else held.request
         sides = [("left", 4), ("right", -4)] if is_cast else [("left", 4)]
-        pen.label(name, held.got, [y + NAME], sides, f"{kind} bold" if is_cast else kind, held.until, tried)
+        pen.label(name, held.got, [y + NAME], sides, f"{kind} bold" if is_cast else kind, held.until)
         if held.is_refused:
             own, seen = held.fences or (0, 0)
             words = pen.say("older", own=own, seen=seen) if own < seen else pen.say("refused")
-            pen.label(words, held.refused_moment, [y + NUMBER], [("left", 8), ("right", -8)], f"{kind} bad", None, tried)
+            pen.label(words, held.refused_moment, [y + NUMBER], [("left", 8), ("right", -8)], f"{kind} bad")
         is_cramped = held.wrote_moment - held.read_moment < ROOM_FOR_BOTH * (pen.axis.until - pen.axis.since)
         inner, outer = [("left", 4), ("right", -4)], [("right", -4), ("left", 4)]
         if held.read is not None:
-            pen.label(f"r={held.read}", held.read_moment, [y + NUMBER], outer[:1] if is_cramped else inner[:1], kind, None, tried)
+            pen.label(f"r={held.read}", held.read_moment, [y + NUMBER], outer[:1] if is_cramped else inner[:1], kind)
         if held.wrote is not None:
-            pen.label(f"w={held.wrote}", held.wrote_moment, [y + NUMBER], inner[:1] if is_cramped else outer, kind, None, tried)
+            pen.label(f"w={held.wrote}", held.wrote_moment, [y + NUMBER], inner[:1] if is_cramped else outer, kind)
 
 
 def _fence(held: DrawnGrant) -> int:
@@ -175,7 +155,7 @@ def draw_messages(pen: Pen, picture: Timeline, rows: Rows, grants: Grants, cast:
     if rows.of_store == NEVER:
         return
     visible, own = {id(held) for held in rows.visible}, {id(held) for held in cast}
-    wanted = visible if grants.is_labelled or pen.whole else own & visible
+    wanted = visible if grants.is_labelled else own & visible
     store = rows.of_store + BELOW
     for life in rows.lives:
         holder, thief = (picture.held[place] if place != NEVER else None for place in (life.holder, life.by))

@@ -1,15 +1,10 @@
 """The pen of a run's drawing, with its colours: it draws in microseconds and rows, and notes each mark for the legend.
 
-It keeps labels apart. What it draws is collected by the time at which it begins, in *tiles*: a page puts only the tiles in view
-into its document.
-
-A kind of mark is a class. What stands in ``time`` may be stretched by a page, and its lines stay as wide as they are.
+It keeps labels apart. A kind of mark is a class.
 """
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -21,7 +16,8 @@ from lab.story.timeline import NEVER
 # in the order in which they are painted
 KINDS = (
     "down", "waiting", "fault", "expired", "lease", "vote-other", "vote-alone", "vote", "call", "message", "message own", "outer",
-    "belief", "alone", "both", "reading", "writing", "keeps", "wait", "read", "write", "write over", "theft", "begins", "loss",
+    "belief", "alone", "both", "reading", "writing", "keeps", "wait", "read", "write", "write over", "theft", "begins",
+    "loss arc",
 )  # fmt: skip
 
 STYLE = """
@@ -31,7 +27,7 @@ STYLE = """
 --loss:#ff8a3c;--belief:#2c526b;--alone:#96691a;--lease:#3fc79c;--read:#63696e;--writing:#3d7ba5;--write:#7cc4f5;--orange:#f0b23c}}
 .lane-ink text{font:12px system-ui,"DejaVu Sans",Arial,sans-serif;fill:var(--text)}
 .lane-ink .title{font-size:16px;font-weight:700}.lane-ink .soft{fill:var(--soft)}.lane-ink .lane{font-size:13px}
-.lane-ink .off{display:none}.lane-ink .bold,.lane-ink .bad{font-weight:600}.lane-ink .bad{fill:var(--bad)}
+.lane-ink .bold,.lane-ink .bad{font-weight:600}.lane-ink .bad{fill:var(--bad)}
 .lane-ink .words text{paint-order:stroke;stroke:var(--page);stroke-opacity:.75;stroke-width:2.5px;stroke-linejoin:round}
 .lane-ink .paper{fill:var(--page)}.lane-ink .grid{stroke:var(--grid);fill:none}.lane-ink .edge{stroke:var(--line);fill:none}
 .lane-ink .block{fill:var(--of);stroke:var(--of);stroke-width:.5;vector-effect:non-scaling-stroke}
@@ -46,7 +42,6 @@ STYLE = """
 .lane-ink :is(.both,.over,.theft,.begins,.harm,.loss){--of:var(--loss)}.lane-ink .failed{--of:var(--orange)}
 .lane-ink :is(.arc,.theft){stroke-width:1.9}.lane-ink .begins{stroke-dasharray:1 3;stroke-width:1.6}
 .lane-ink .bend{stroke:var(--soft);stroke-width:3;stroke-dasharray:3 3}.lane-ink .crowded .write{stroke-width:.7}
-.lane-ink .crowded :is(.call,.reading,.read,.writing),.lane-ink .many .message:not(.own),.lane-ink .loss:not(.shown){display:none}
 """
 
 
@@ -58,8 +53,7 @@ TOP = 12  # px, above the first row: a label may stand there
 FALL = 2.5  # px, from the lower edge of a label up to the line on which its letters stand
 LEGEND_COLUMNS = 3  # at most
 SWATCH, NEXT_TO = 34, 18  # px: the sign in the legend, and the distance to the next column
-LINES = ("message", "message own", "read", "write", "write over", "theft", "begins")  # the other kinds are bars
-GRANTS = 250  # that begin in a tile
+LINES = ("message", "message own", "read", "write", "write over", "theft", "begins", "loss arc")  # the other kinds are bars
 SIGNS = {
     "cross": "M-4-4L4 4M4-4L-4 4",
     "diamond": "M0-4L4 0L0 4L-4 0z",
@@ -86,28 +80,6 @@ def width(said: str, bold: bool = False, size: float = LETTERS) -> float:
     return letters * size * (1.08 if bold else 1)
 
 
-class Tile:
-    """What begins in a part of the time. since, until: the places that it takes."""
-
-    def __init__(self) -> None:
-        self.since, self.until = math.inf, -math.inf
-        # by kind: bars and lines that are drawn at once, and elements that can be pointed at
-        self.paths: dict[str, list[str]] = {}
-        self.elements: dict[str, list[str]] = {}
-        # what a page does not stretch: signs and texts
-        self.words: list[str] = []
-
-    @property
-    def shapes(self) -> str:
-        """Return the marks that a page stretches, in the order in which they are painted."""
-        found = []
-        for kind in KINDS:
-            if kind in self.paths:
-                found.append(f'<path class="{look(kind)}" d="{"".join(self.paths[kind])}"/>')
-            found += self.elements.get(kind, [])
-        return "\n".join(found)
-
-
 def look(kind: str) -> str:
     """Return the classes of a kind of bar or line."""
     return f"{'line' if kind in LINES else 'block'} {kind}"
@@ -118,18 +90,16 @@ class Pen:
 
     def __init__(self, axis: Axis, rows: Rows, language: Language = ENGLISH) -> None:
         self.language = language
-        self.axis, self.rows, self.whole = axis, rows, rows.whole
-        self.digits = axis.digits if self.whole else 1
+        self.axis, self.rows = axis, rows
         self.marks: dict[str, str] = {}  # the code of what each mark means, and its sign for the legend
-        self.crowd: list[str] = []  # what a style hides, for there are too many grants in view
-        self.starts = [held.got for held in rows.visible[GRANTS::GRANTS]] if self.whole else []
-        self.starts.sort()
-        self.tiles = [Tile() for _ in range(len(self.starts) + 1)]
+        self.is_crowded = False  # whether lines are thin, for there are many grants in view
+        self.paths: dict[str, list[str]] = {}  # bars and lines by kind; those of a kind are drawn at once
+        self.words: list[str] = []  # signs and texts
         # where labels stand, and where signs: since and until in px from the left, top and bottom in px
         self.taken: list[Room] = []
         self.signed: list[Room] = []
         # the arguments of each label: they are placed when all signs are drawn
-        self.labels: list[tuple[str, float, Sequence[float], Sequence[tuple[str, float]], str, float | None, bool]] = []
+        self.labels: list[tuple[str, float, Sequence[float], Sequence[tuple[str, float]], str]] = []
         self.texts: list[str] = []
 
     def say(self, name: str, n: int = 1, **places: object) -> str:
@@ -154,45 +124,38 @@ class Pen:
 
     def x(self, at: float) -> float:
         """Return the place of a moment, in px from the left end of the axis."""
-        return round(self.axis.place(at) * ROOM, self.digits)
+        return round(self.axis.place(at) * ROOM, 1)
 
     def y(self, row: float) -> float:
         """Return how far a row is from the top, in px."""
         return round(TOP + row * self.rows.each, 1)
 
-    def tile(self, since: float, until: float) -> Tile:
-        """Return the tile of what takes these moments."""
-        tile = self.tiles[bisect_right(self.starts, since)]
-        tile.since, tile.until = min(tile.since, self.x(since)), max(tile.until, self.x(until))
-        return tile
+    def shapes(self) -> str:
+        """Return the bars and lines, in the order in which they are painted."""
+        return "\n".join(f'<path class="{look(kind)}" d="{"".join(self.paths[kind])}"/>' for kind in KINDS if kind in self.paths)
 
-    def bars(self, spans: Spans, y: float, height: float, kind: str, meaning: str = "", about: str = "") -> None:
-        """Draw bars of one kind. meaning: what the legend states of them. about: more for the elements of a page."""
+    def _draw(self, kind: str, way: str) -> None:
+        self.paths.setdefault(kind, []).append(way)
+
+    def bars(self, spans: Spans, y: float, height: float, kind: str, meaning: str = "") -> None:
+        """Draw bars of one kind. meaning: what the legend states of them."""
         top, tall = self.y(y), round(height * self.rows.each, 1)
         for since, until in spans:
             if not (since < until and self.sees(since, until)):
                 continue
-            tile = self.tile(since, until)
-            first, last = (since, until) if self.whole else (max(since, self.axis.since), min(until, self.axis.until))
-            left = self.x(first)
-            wide = round(self.x(last) - left, self.digits)
-            if about and self.whole:
-                box = f'<rect class="{look(kind)}" x="{n(left)}" y="{n(top)}" width="{n(wide)}" height="{n(tall)}"'
-                tile.elements.setdefault(kind, []).append(f"{box} {about}/>")
-            else:
-                tile.paths.setdefault(kind, []).append(f"M{n(left)} {n(top)}h{n(wide)}v{n(tall)}h{n(-wide)}z")
+            left = self.x(max(since, self.axis.since))
+            wide = round(self.x(min(until, self.axis.until)) - left, 1)
+            self._draw(kind, f"M{n(left)} {n(top)}h{n(wide)}v{n(tall)}h{n(-wide)}z")
             if meaning and meaning not in self.marks:
                 self.marks[meaning] = f'<path class="{look(kind)}" d="M0 2h24v10h-24z"/>'
 
     def area(self, steps: Sequence[tuple[float, float]], y: float, height: float, kind: str, meaning: str) -> None:
         """Draw how a number changes, as steps of a moment and the part of the height from then on. They end with the axis."""
-        since, until = (steps[0][0], steps[-1][0]) if self.whole else (self.axis.since, self.axis.until)
+        since, until = self.axis.since, self.axis.until
         base, way = self.y(y), ""
         for at, part in [step for step in steps if step[0] < since][-1:] + [step for step in steps if since <= step[0] <= until]:
             way += f"H{n(self.x(max(at, since)))}V{n(round(base - part * height * self.rows.each, 1))}"
-        self.tile(since, until).paths.setdefault(kind, []).append(
-            f"M{n(self.x(since))} {n(base)}{way}H{n(self.x(until))}V{n(base)}z"
-        )
+        self._draw(kind, f"M{n(self.x(since))} {n(base)}{way}H{n(self.x(until))}V{n(base)}z")
         self.marks.setdefault(meaning, f'<path class="{look(kind)}" d="M0 2h24v10h-24z"/>')
 
     def ticks(self, moments: Iterable[float], low: float, high: float, kind: str, meaning: str) -> None:
@@ -200,18 +163,18 @@ class Pen:
         top, tall = self.y(low), round((high - low) * self.rows.each, 1)
         for at in moments:
             if self.sees(at, at):
-                self.tile(at, at).paths.setdefault(kind, []).append(f"M{n(self.x(at))} {n(top)}v{n(tall)}")
+                self._draw(kind, f"M{n(self.x(at))} {n(top)}v{n(tall)}")
                 self.marks.setdefault(meaning, f'<path class="{look(kind)}" d="M12 1v12"/>')
 
     def signs(self, moments: Iterable[float], y: float, sign: str, meaning: str, kind: str = "plain full") -> None:
         """Draw moments as small signs."""
         for at in moments:
             if self.sees(at, at):
-                self._sign(self.tile(at, at), sign, kind, self.x(at), self.y(y))
+                self._sign(sign, kind, self.x(at), self.y(y))
                 self.marks.setdefault(meaning, f'<use href="#lane-{sign}" class="sign {kind}" x="12" y="7"/>')
 
-    def _sign(self, tile: Tile, sign: str, kind: str, x: float, y: float) -> None:
-        tile.words.append(f'<use href="#lane-{sign}" class="sign {kind}" x="{n(x)}" y="{n(y)}"/>')
+    def _sign(self, sign: str, kind: str, x: float, y: float) -> None:
+        self.words.append(f'<use href="#lane-{sign}" class="sign {kind}" x="{n(x)}" y="{n(y)}"/>')
         above, below = TALL_SIGNS.get(sign, (-4, 4))
         self.signed.append((x - 4, x + 4, y + above, y + below))
 
@@ -219,36 +182,27 @@ class Pen:
         """Draw an arrow upwards between two moments, each with its row."""
         if not (self.sees(start[0], start[0]) and self.sees(end[0], end[0])):
             return
-        tile, (x, y) = self.tile(min(start[0], end[0]), max(start[0], end[0])), (self.x(end[0]), self.y(end[1]))
-        way = f"M{n(self.x(start[0]))} {n(self.y(start[1]))}L{n(x)} {n(y)}"
-        tile.paths.setdefault(kind, []).append(way)
-        self._sign(tile, "up", f"full {kind}", x, y)
+        x, y = self.x(end[0]), self.y(end[1])
+        self._draw(kind, f"M{n(self.x(start[0]))} {n(self.y(start[1]))}L{n(x)} {n(y)}")
+        self._sign("up", f"full {kind}", x, y)
         self.marks.setdefault(meaning, _arrow_sign(kind))
 
-    def arc(self, start: tuple[float, float], end: tuple[float, float], meaning: str, about: str) -> None:
-        """Draw an arc from a moment to another, each with its row; it ends from above.
-
-        about: the end of its classes, and more attributes.
-        """
+    def arc(self, start: tuple[float, float], end: tuple[float, float], meaning: str) -> None:
+        """Draw an arc from a moment to another, each with its row; it ends from above."""
         (x, y), (x2, y2) = ((self.x(at), self.y(row)) for at, row in (start, end))
         top = round(max(2.0, min(y, y2) - 30), 1)
-        tile = self.tile(min(start[0], end[0]), max(start[0], end[0]))
-        way = f"M{n(x)} {n(y)}C{n(x)} {n(top)} {n(x2)} {n(top)} {n(x2)} {n(y2)}"
-        tile.elements.setdefault("loss", []).append(f'<path class="line arc loss{about} d="{way}"/>')
-        tile.words.append(f'<use href="#lane-head" class="sign full loss{about} x="{n(x2)}" y="{n(y2)}"/>')
-        self.signed.append((x2 - 4, x2 + 4, y2 - 8, y2))
+        self._draw("loss arc", f"M{n(x)} {n(y)}C{n(x)} {n(top)} {n(x2)} {n(top)} {n(x2)} {n(y2)}")
+        self._sign("head", "full loss", x2, y2)
         self.marks.setdefault(meaning, _arrow_sign("harm arc"))
 
-    def write(
-        self, said: str, at: float, y: float, side: str = "left", aside: float = 0, kind: str = "", until: float | None = None
-    ) -> None:
+    def write(self, said: str, at: float, y: float, side: str = "left", aside: float = 0, kind: str = "") -> None:
         """Write a text, whatever is there.
 
-        side: the text's edge that is at the moment; aside: how far from it, in px. until: a page may move it up to there.
+        side: the text's edge that is at the moment; aside: how far from it, in px.
         """
         if said and self.sees(at, at):
             self.taken.append(self._room(said, at, y, side, aside, kind))
-            self._write(said, at, y, side, aside, kind, until)
+            self._write(said, at, y, side, aside, kind)
 
     def label(
         self,
@@ -258,38 +212,31 @@ class Pen:
         sides: Sequence[tuple[str, float]],
         kind: str = "",
         until: float | None = None,
-        tried: bool = True,
     ) -> None:
         """Write a text at the first place where it is in view and covers no other, and no sign if possible.
 
-        A page keeps it for other views. heights: the rows to try, of the text's lower edge. sides: to try, as ``write`` takes
-        them. tried: whether to look for a place.
+        heights: the rows to try, of the text's lower edge. sides: to try, as ``write`` takes them. until: the end of what it
+        names; the text may stand later than ``at``, at the begin of the axis.
         """
-        self.labels.append((said, at, heights, sides, kind, until, tried))
+        begin = at if until is None else max(at, self.axis.since)
+        if self.axis.has(begin):
+            self.labels.append((said, begin, heights, sides, kind))
 
     def place_labels(self) -> None:
         """Place all labels, those that came first before the others."""
-        for said, at, heights, sides, kind, until, tried in self.labels:
-            begin = at if until is None else max(at, self.axis.since)
-            places = [(y, side, aside) for y in heights for side, aside in sides if tried and self.axis.has(begin)]
-            rooms = [(place, self._room(said, begin, *place, kind)) for place in places]
+        for said, at, heights, sides, kind in self.labels:
+            rooms = [((y, *side), self._room(said, at, y, *side, kind)) for y in heights for side in sides]
             in_view = [one for one in rooms if one[1][0] >= 0 and one[1][1] <= ROOM]
             free = [one for one in in_view if not any(_cover(one[1], other) for other in self.taken)]
             clear = [one for one in free if not any(_cover(one[1], other) for other in self.signed)]
             for place, room in [*clear, *free][:1]:
                 self.taken.append(room)
-                self._write(said, at, *place, kind, until)
-            if not free and self.whole:
-                self._write(said, at, heights[0], *sides[0], f"{kind} off".strip(), until)
+                self._write(said, at, *place, kind)
 
-    def _write(self, said: str, at: float, y: float, side: str, aside: float, kind: str, until: float | None) -> None:
-        self.texts += [] if kind.endswith("off") else [said]
-        begin = at if self.whole or until is None else max(at, self.axis.since)
-        place = f'x="{n(self.x(begin))}"' + (f' dx="{aside:g}"' if aside else "") + f' y="{n(self.y(y) - FALL)}"' + ANCHORS[side]
-        more = f' data-until="{n(self.x(until))}"' if until is not None and self.whole else ""
-        self.tile(at, at).words.append(
-            f"<text {place}{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}{more}>{escape(said)}</text>"
-        )
+    def _write(self, said: str, at: float, y: float, side: str, aside: float, kind: str) -> None:
+        self.texts.append(said)
+        place = f'x="{n(self.x(at))}"' + (f' dx="{aside:g}"' if aside else "") + f' y="{n(self.y(y) - FALL)}"' + ANCHORS[side]
+        self.words.append(f"<text {place}{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{escape(said)}</text>")
 
     def _room(self, said: str, at: float, y: float, side: str, aside: float, kind: str) -> Room:
         """Return the room that a text takes."""
@@ -299,7 +246,7 @@ class Pen:
 
     def sees(self, since: float, until: float) -> bool:
         """Return whether a part of a span is drawn."""
-        return self.whole or (since <= self.axis.until and until >= self.axis.since)
+        return since <= self.axis.until and until >= self.axis.since
 
     def legend(self, top: float) -> tuple[str, float]:
         """Return the legend of a still picture from a height on, and where it ends."""
@@ -336,7 +283,7 @@ def definitions() -> str:
 
 
 def grid(axis: Axis, height: float) -> str:
-    """Return the lines and the numbers of the axis, which a page writes anew for another view."""
+    """Return the lines and the numbers of the axis."""
     places = [(round(LEFT + axis.place(at) * ROOM, 1), f"{at / 1e6:g}") for at in axis.ticks()]
     lines = "".join(f"M{n(x)} 0V{height:g}" for x, _ in places)
     numbers = "".join(

@@ -6,7 +6,6 @@ that would be empty is left out.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +19,6 @@ MARGIN = 0.015  # of the width, after the run's end: what happens there is not c
 TICKS = (1, 2, 5)  # times a power of ten
 MOST_TICKS = 8  # in each part
 APART = 0.04  # of the width, at least between the begin of the dense end and its first tick
-SHARP_US = 5  # so far a place on a page may be off, in the part of the axis that is not dense
 
 
 @dataclass(frozen=True)
@@ -38,12 +36,6 @@ class Axis:
         if self.bend == NEVER:
             return 1
         return (self.until - self.bend) / DENSE_SHARE / ((self.bend - self.since) / (1 - DENSE_SHARE))
-
-    @property
-    def digits(self) -> int:
-        """Return how many digits a place on a page needs, so that a reader can zoom in."""
-        a_pixel = (self.until - self.since if self.bend == NEVER else self.bend - self.since) / ROOM
-        return max(1, math.ceil(math.log10(max(1, a_pixel / SHARP_US))))
 
     def place(self, at: float) -> float:
         """Return where a moment is: 0 at the left, 1 at the right."""
@@ -87,7 +79,6 @@ def _round(since: int, until: int) -> Sequence[int]:
 
 VOTER = 0.72  # the height of a row of a server that votes, in rows
 FULL, MOST_FULL = 36, 14  # px: a row's height; how many rows have it
-THIN, MOST_THIN = 0.2, 1.5  # the height of a row that the opening view does not need, and of all those of a replica, in rows
 
 
 @dataclass(frozen=True)
@@ -102,12 +93,11 @@ class Lane:
 
 
 class Rows:
-    """The rows of a picture, and what is in view. whole: all that the picture has is drawn, for a page that moves the view."""
+    """The rows of a picture, and what is in view."""
 
-    def __init__(self, picture: Timeline, axis: Axis, whole: bool = False) -> None:
-        self.whole = whole
-        since, until = (min(axis.since, 0), max(axis.until, picture.end)) if whole else (axis.since, axis.until)
-        self.visible = [held for held in picture.held if whole or (held.got <= until and held.until >= since)]
+    def __init__(self, picture: Timeline, axis: Axis) -> None:
+        since, until = axis.since, axis.until
+        self.visible = [held for held in picture.held if held.got <= until and held.until >= since]
         locks = picture.lock_keys
         lives = [life for life in picture.lives if life.key in locks]
         self.votes = [vote for vote in picture.votes if vote.born <= until and vote.end(picture.end) >= since]
@@ -120,40 +110,26 @@ class Rows:
         is_stuck = picture.is_stuck and picture.is_locked
         self.of_store = self._add("store", bool(self.lives) or (is_stuck and not self.votes))
         self.of_voter = [self._add(name, bool(self.votes), VOTER) for name in picture.voters]
-        self.of_replica, thin_rows = [], 0.0
-        # of each replica: how many rows have their full height, and the height of the others, in rows
-        self.full: list[tuple[int, float]] = []
+        self.of_replica = []
         for place, name in enumerate(picture.replicas):
-            own = [held for held in self.visible if held.replica == place]
-            all_slots = 1 + max((held.slot for held in own), default=0)
-            slots = 1 + max((held.slot for held in own if held.got <= axis.until and held.until >= axis.since), default=0)
-            thin = min(THIN, MOST_THIN / max(1, all_slots - slots))
-            self.full.append((slots, thin))
-            self.of_replica.append(self._add(name, True, rows=slots, more=thin * (all_slots - slots)))
-            thin_rows += thin * (all_slots - slots)
+            slots = 1 + max((held.slot for held in self.visible if held.replica == place), default=0)
+            self.of_replica.append(self._add(name, True, rows=slots))
         waits = any(number for at, number in picture.waiting if at <= until)
         self.of_waiting = self._add("waiting", waits)
         self.of_counter = self._add("counter", bool(self.writes))
         # the height of a row in px: with many rows they share the room
-        self.each = FULL * min(1.0, MOST_FULL / (self.number - thin_rows))
+        self.each = FULL * min(1.0, MOST_FULL / self.number)
 
     def of(self, held: DrawnGrant) -> float:
         """Return the middle of a grant's row."""
-        slots, thin = self.full[held.replica]
-        top = self.of_replica[held.replica]
-        return top + held.slot if held.slot < slots else top + slots - 0.5 + thin * (held.slot - slots + 0.5)
+        return self.of_replica[held.replica] + held.slot
 
-    def thin(self, held: DrawnGrant) -> float:
-        """Return the height of a grant's row, in rows, if it is a thin one; otherwise 0."""
-        slots, thin = self.full[held.replica]
-        return thin if held.slot >= slots else 0
-
-    def _add(self, name: str, is_there: bool, height: float = 1, rows: int = 1, more: float = 0) -> float:
+    def _add(self, name: str, is_there: bool, height: float = 1, rows: int = 1) -> float:
         """Add a lane, and return the middle of its first row; NEVER without the lane."""
         if not is_there:
             return NEVER
         middle = self.number + height / 2
-        self.number += height * rows + more
+        self.number += height * rows
         self.lanes.append(Lane(name, middle, self.number))
         return middle
 

@@ -6,13 +6,12 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate
 
 from lab.evidence.fault_record import Effect
-from lab.report.lanes import tips
 from lab.report.lanes.grants import Grants
 from lab.report.lanes.pen import Pen
 from lab.report.lanes.rows import Axis, Rows, gone, is_stuck, lease_end
 from lab.report.timeline_votes import FORGOTTEN, answers
 from lab.story import say
-from lab.story.timeline import NEVER, DrawnFault, DrawnGrant, DrawnLoss, Timeline, Waited
+from lab.story.timeline import NEVER, DrawnFault, DrawnGrant, Timeline, Waited
 
 SEEN = 0.02  # of the width; a shorter wait is not drawn
 
@@ -27,14 +26,6 @@ def draw_stops(pen: Pen, picture: Timeline, rows: Rows) -> None:
         bottom = next(lane.bottom for lane in rows.lanes if lane.name == picture.replicas[fault.replica])
         meaning = "process_gone" if fault.back != NEVER else "process_stopped"
         pen.bars([(fault.at, end)], top, bottom - top, "down", meaning)
-
-
-def draw_missing(pen: Pen, picture: Timeline, rows: Rows) -> None:
-    """Shade on a page the time whose grants are not in the picture."""
-    if pen.whole and len(picture.held) < picture.grants:
-        since, until = picture.shown
-        for span in ((0, since), (until, picture.end)):
-            pen.bars([span], 0, rows.number, "down", "not_here")
 
 
 def back(fault: DrawnFault) -> int:
@@ -52,14 +43,7 @@ def draw_faults(pen: Pen, picture: Timeline, rows: Rows) -> None:
             continue
         pen.ticks([fault.at], 0, rows.number, "begins", "fault_begins")
         end = max(fault.recovered, fault.at) if back(fault) == NEVER else fault.at
-        pen.bars(
-            [(fault.at, end)],
-            row - 0.3,
-            0.6,
-            "fault",
-            "fault_lasts",
-            tips.fault(picture, fault, pen.language) if pen.whole else "",
-        )
+        pen.bars([(fault.at, end)], row - 0.3, 0.6, "fault", "fault_lasts")
         where = pen.say("at", place=picture.replicas[fault.replica]) if fault.replica != NEVER else ""
         kind = say.fault(fault.kind, pen.language) if pen.language is not say.ENGLISH else fault.kind.replace("_", " ")
         words = pen.say("fault_of" if fault.request else "fault", kind=kind, request=fault.request, where=where)
@@ -135,27 +119,18 @@ def draw_counter(pen: Pen, picture: Timeline, rows: Rows, grants: Grants) -> Non
         pen.marks.setdefault("gap", '<text x="9" y="12">?</text>')
 
 
-def draw_losses(pen: Pen, picture: Timeline, grants: Grants) -> None:
-    """Draw the loss that the picture is about: the time that both were inside, and an arc from one write to the other.
-
-    A page has those of the other losses as well, and shows one at a time.
-    """
-    for place, loss in enumerate(picture.losses):
-        if loss.victim != NEVER and (place == picture.focus or pen.whole):
-            draw_loss(pen, picture, grants, place, loss)
-
-
-def draw_loss(pen: Pen, picture: Timeline, grants: Grants, place: int, loss: DrawnLoss) -> None:
-    """Draw one loss."""
+def draw_loss(pen: Pen, picture: Timeline, grants: Grants) -> None:
+    """Draw the loss that the picture is about: the time that both were inside, and an arc from one write to the other."""
+    loss = picture.losses[picture.focus] if picture.focus != NEVER else None
+    if loss is None or loss.victim == NEVER:
+        return
     both = [picture.held[place] for place in (loss.culprit, loss.victim)]
     since, until = max(held.got for held in both), min(held.until for held in both)
     rows = [grants.rows.of(held) for held in both]
-    if place == picture.focus:
-        for row in rows:
-            pen.bars([(since, until)], row - 0.08, 0.07, "both", "both")
+    for row in rows:
+        pen.bars([(since, until)], row - 0.08, 0.07, "both", "both")
     ends = [(held.wrote_moment, row + 0.08) for held, row in zip(both, rows, strict=True)]
-    about = (" shown" if place == picture.focus else "") + '"' + (f' data-loss="{place}"' if pen.whole else "")
-    pen.arc(ends[0], ends[1], "arc", about)
+    pen.arc(ends[0], ends[1], "arc")
 
 
 def draw_asked(pen: Pen, grants: Grants, cast: Sequence[DrawnGrant]) -> None:
@@ -176,9 +151,8 @@ def draw_store(pen: Pen, picture: Timeline, rows: Rows) -> None:
     if row == NEVER:
         return
     for life in rows.lives:
-        about = tips.life(picture, life, pen.language) if pen.whole else ""
         end = lease_end(life, picture)
-        pen.bars([(life.born, end)], row - BAR, 2 * BAR, "lease", "lease", about)
+        pen.bars([(life.born, end)], row - BAR, 2 * BAR, "lease", "lease")
         pen.bars([(end, gone(life, picture))], row - BAR, 2 * BAR, "expired", "expired")
     stuck = max((life.born for life in rows.lives if is_stuck(life, picture)), default=NEVER)
     if stuck == NEVER and picture.is_stuck and not rows.lives:

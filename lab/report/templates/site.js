@@ -28,7 +28,7 @@ function found() { return rows.filter((row) => FILTERS.every((name) => !form.ele
 function line(row) {
   const tick = make("input", { type: "checkbox", checked: chosen.has(row.run), value: row.run, disabled: !row.curves });
   tick.setAttribute("aria-label", say("compare_one", { ...row, when: when(row) }));
-  const name = row.page ? make("a", { href: `runs/${encodeURIComponent(row.run)}/${data.report}` }, row.label) : make("span", { title: `${say("not_drawn")} lab report ${row.run}` }, row.label);
+  const name = row.page ? make("a", { href: `runs/${encodeURIComponent(row.run)}/${row.page}` }, row.label) : make("span", { title: `${say("not_drawn")} lab report ${row.run}` }, row.label);
   const first = make("td", {}, make("span", { className: "run" }, tick, make("span", {}, name, make("br"), make("span", { className: "soft" }, when(row)))));
   const seen = verdict(row);
   seen.append(make("div", { className: "why" }, row.why));
@@ -117,7 +117,7 @@ function figures(names, labels) {
   const lines = names.map((run, i) => {
     const row = byName.get(run), few = i < data.few;
     const mark = few ? [lab.swatch(data.lines[i % data.lines.length].toLowerCase()), " "] : [];
-    const name = row.page ? make("a", { href: `runs/${encodeURIComponent(run)}/${data.report}` }, labels.get(run)) : labels.get(run);
+    const name = row.page ? make("a", { href: `runs/${encodeURIComponent(run)}/${row.page}` }, labels.get(run)) : labels.get(run);
     return make("tr", {}, make("td", { className: "chart" }, ...mark, name), cell(row.scenario), verdict(row),
       ...[row.acknowledged, row.final, row.lost, row.duplicated, row.failed, row.unknown, row.per_s].map(number), ...[row.p50_ms, row.p99_ms, row.commands].map((value) => make("td", { className: "n" }, lab.amount(value))));
   });

@@ -235,7 +235,7 @@
     $("loss").dataset.steps = steps?.said.length ?? 0;
     $("loss").querySelector(".said").replaceChildren(...(steps?.said ?? []).map(({ sentence }) => cell("li", sentence)));
     $("to-run").hidden = $("to-runs").hidden = $("to-matrix").hidden = false;
-    $("to-run").href = `${home}/report.html`;
+    $("to-run").href = `${home}/report${language === "zh" ? ".zh" : ""}.html`;
     const answer = await fetch(`${home}/${steps ? "five_steps" : "timeline"}${language === "zh" ? ".zh" : ""}.svg`);
     if (!answer.ok || phase !== "drawn") return;
     const picture = new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement; // the lab's own drawing; a script in it would not run

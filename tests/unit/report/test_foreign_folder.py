@@ -19,7 +19,13 @@ from tests.forgeries import of_the_run
 def test_writes_through_no_link(tmp_path):
     """Each file that a report writes may be a link to a file of the user: the link is replaced, and the file stays."""
     folder = made_run(tmp_path / "run")
-    written = [path.name for path in report_run(folder)] + ["timeline.json", "verdict.json", "series.json", "losses.jsonl"]
+    written = [path.name for path in report_run(folder)] + [
+        "timeline.json",
+        "trace.json",
+        "verdict.json",
+        "series.json",
+        "losses.jsonl",
+    ]
     precious = tmp_path / "precious"
     precious.write_text("mine")
     for name in set(written) - {"verdict.json"}:

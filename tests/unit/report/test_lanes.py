@@ -1,19 +1,16 @@
 """What is drawn of kept runs, and of runs made by hand: its marks, its labels and its view, without pixels."""
 
-import json
 import re
 from functools import cache
 from xml.etree import ElementTree as ET
 
-from lab.report.lanes.drawing import compose, for_page, still
+from lab.report.lanes.drawing import compose, still
 from lab.report.lanes.grants import named
 from lab.report.lanes.pen import Pen, width
 from lab.report.lanes.rows import WIDTH
-from lab.story import say
 from lab.story.say_run import LONGEST
 from lab.story.say_run import title as finding
 from lab.story.timeline import Timeline
-from tests.builders import picture_of
 from tests.every import every
 from tests.kept_runs import timelines
 
@@ -28,11 +25,7 @@ each_picture = every("name", KEPT)
 def kept(name: str) -> tuple[Timeline, str, Pen]:
     """Return a kept picture, its title, and the pen that drew it."""
     picture = KEPT[name]
-    return picture, finding(picture), drawn(picture)
-
-
-def drawn(picture: Timeline) -> Pen:
-    return compose(picture)
+    return picture, finding(picture), compose(picture)
 
 
 @each_picture
@@ -50,7 +43,7 @@ def test_view_has_what_the_title_names(name):
 def test_texts_are_within_the_picture(name):
     """Titles and the legend are within the picture, and the legend begins below the lanes."""
     picture, _, pen = kept(name)
-    drawn = ET.fromstring(still(picture, "conditions"))  # noqa: S314 - the lab's own picture
+    drawn = ET.fromstring(still(picture, pen, "conditions"))  # noqa: S314 - the lab's own picture
 
     outside = [
         text for text in drawn.iter(f"{SVG}text") if "words" not in text.get("class", "") and text.get("text-anchor") is None
@@ -61,30 +54,3 @@ def test_texts_are_within_the_picture(name):
     ends += [10 + width(title.text, bold=True, size=16) for title in titles]
     assert len(legend) == len(pen.marks)
     assert max(ends) <= WIDTH
-
-
-@each_picture
-def test_page_opens_on_the_still_picture(name):
-    """The first view of a page writes what the still picture writes, and explains the same marks and more."""
-    picture, _, pen = kept(name)
-
-    whole = compose(picture, whole=True)
-
-    about = [text for text in pen.texts if named(picture) & {*A_NAME.split(text)}]
-    assert [text for text in about if text not in whole.texts] == []
-    assert set(pen.marks) - set(whole.marks) <= {"write"}  # its bar is not drawn where there are too many
-
-
-def test_page_has_what_lies_outside_the_view(made):
-    """A page gets all grants, in tiles of which those in view are in the document; each says who did what."""
-    for number in range(600):
-        at = 10 * number
-        made.increment(f"r{number}", number, number, at=at)
-    picture = picture_of(made, final=600, tests="exclusive")
-
-    page = for_page(picture)
-
-    shown, later = (text.count("data-held") for text in (page.lanes, page.facts))
-    assert (shown + later, page.lanes.count("<g data-span"), json.loads(page.facts)["tiles"][0]) == (600, 6, [])
-    assert f'data-says="{say.text("tip", "grant", request="r0", place="replica-1")}\n' in page.lanes
-    assert len(still(picture, "").encode()) < 0.2 * len(page.lanes + page.facts)

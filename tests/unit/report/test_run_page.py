@@ -3,6 +3,7 @@
 import re
 
 import msgspec
+import pytest
 
 from lab.evidence.loss import Mechanism
 from lab.judge.judgement import Measure, Verdict
@@ -101,6 +102,24 @@ def test_links_lead_to_what_is_there(tmp_path):
     chapters = [f"../../../docs/ladder/{stage}.md" for stage in ("uuid", "lua")]
     assert found == ["../../play/uuid-pause.html?lang=en", *chapters]
     assert any(way.command.endswith("run release_race --stage lua") for way in page.goes_on())
+
+
+@pytest.mark.parametrize("environment", Language)
+def test_one_language_until_another_is_asked_for(tmp_path, monkeypatch, environment):
+    """A run is drawn in the language of the environment, and says how to get the other; then each page leads to the other."""
+    monkeypatch.setenv("LC_ALL", f"{environment}_XX.UTF-8")
+    folder, other = made_run(tmp_path / "runs" / "run"), next(one for one in Language if one != environment)
+    own, *_ = run_page.report_run(folder)
+    assert own.name == run_page.PAGES[environment]
+    assert not {name for name, language in run_page.DRAWN.items() if language == other and (folder / name).exists()}
+    assert f"report run --lang {other}" in own.read_text(encoding="utf-8")
+
+    run_page.draw_if_missing(folder / run_page.TIMELINES[other])
+
+    for one, leads_to in ((environment, other), (other, environment)):
+        text = (folder / run_page.PAGES[one]).read_text(encoding="utf-8")
+        assert f'href="{run_page.PAGES[leads_to]}?lang={leads_to}"' in text
+        assert "--lang" not in text
 
 
 @every("stage, scenario, mends", [("setnx", "holder_crash", "setnx_expire"), ("watchdog", "frozen_holder", "watchdog_abort")])

@@ -70,9 +70,9 @@ def test_run_is_read_once(reports, monkeypatch):
     (reports / "runs" / "a-file").touch()
     page = site.write(reports)
     assert [(row["run"], row["page"]) for row in rows_of(page)] == [
-        (KNOWN[3], False),
-        (KNOWN[1], False),
-        (KNOWN[0], True),
+        (KNOWN[3], ""),
+        (KNOWN[1], ""),
+        (KNOWN[0], "report.html"),
     ]
     assert "<summary>" not in page.read_text(encoding="utf-8")
 

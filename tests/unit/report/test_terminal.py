@@ -137,6 +137,7 @@ def test_verdict_before_pictures(done, monkeypatch, capsys, as_json):
         before.append(capsys.readouterr().out)
         return Path("report.html")
 
+    monkeypatch.setattr(pipeline, "by_locust", lambda *_: None)
     monkeypatch.setattr(pipeline, "conduct", lambda *_: done)
     monkeypatch.setattr(pipeline, "supervised", supervised)
     monkeypatch.setattr(command, "finish", finish)

@@ -94,7 +94,7 @@ def test_damaged_history_has_a_page(made):
 
     assert [grant.request for grant in picture_of(made, final=1).held] == ["a"]
     page, *_ = run_page.report_run(made.folder)
-    assert 'id="timeline"' in page.read_text(encoding="utf-8")
+    assert 'id="windows"' in page.read_text(encoding="utf-8")
 
 
 def test_chain_of_thefts(made):
