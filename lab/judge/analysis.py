@@ -90,7 +90,7 @@ class _Pass:
         self.findings = findings = Findings(run=run)
         self.grants = Grants()
         records = tuple(history.faults())
-        keys = KeyHistory(history, records)
+        keys = KeyHistory(history)
         self.faults = Faults(run, findings.measures, records, keys)
         findings.faults, findings.onlookers = self.faults.outcomes, self.faults.onlookers
         self.stalls = findings.stalls = Stalls([outcome.record for outcome in findings.faults])
@@ -184,7 +184,6 @@ class _Pass:
             grant.confirmed(event)
             self.writes.wrote(grant)
             self.attribution.wrote(grant)
-            self.overlaps.wrote_late(grant)
 
     def _released(self, replica: str, event: Released, grant: Grant | None) -> None:
         if grant is not None:

@@ -14,7 +14,7 @@ from lab.evidence.fault_record import Effect, FaultRecord
 from lab.judge.entitlement import began_its_work_late, can_take_away, shared_key, tenures
 from lab.judge.faults import FaultOutcome
 from lab.judge.grant import Grant
-from lab.judge.key_history import BORN, KeyHistory
+from lab.judge.key_history import KeyHistory
 from lab.judge.run_facts import RunFacts
 from lab.judge.stalls import Stalls
 
@@ -161,18 +161,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
 
     def never_asked(self, grant: Grant) -> bool:
         """Return whether a request went in without an answer of the store, and nobody in its process left the lock to it."""
-        unasked = self.asks_are_seen and bool(grant.key) and grant.went_in_unasked
-        return unasked and not self.was_set_for(grant) and not self._was_handed_over(grant)
-
-    def was_set_for(self, grant: Grant) -> bool:
-        """Return whether the store reported that the key was made while the request waited: perhaps on its behalf.
-
-        Without a wait there was no time for it, and a report of something older can be late. What was made before the last
-        command of a request that had been refused was made for others.
-        """
-        since_ns = grant.sent_ns if grant.unheard else grant.asked_ns
-        waited = grant.got_ns - since_ns > self.run.retry_ms * 1_000_000
-        return waited and self.keys.happened(BORN, since_ns, grant.got_ns, grant.key)
+        return self.asks_are_seen and bool(grant.key) and grant.went_in_unasked and not self._was_handed_over(grant)
 
     def made_its_work_late(self, grant: Grant) -> bool:
         """Return whether a grant began its work late, and neither a stall nor waits for a processor explain it."""

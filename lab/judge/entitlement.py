@@ -26,14 +26,11 @@ must not go on because of it.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from app.journal import Renewed
 from lab.evidence.fault_record import AT_THE_STORE, Effect, FaultRecord
-from lab.judge.faults import FaultOutcome
 from lab.judge.grant import Grant
 from lab.judge.key_history import CHANGED, FOREVER_NS, KeyHistory
 from lab.judge.run_facts import RunFacts
@@ -103,18 +100,15 @@ def lease_begins(grant: Grant, run: RunFacts, keys: KeyHistory) -> int:
     if grant.leased_ns:  # a lock may send more after its grant: a number for a fence, a further try that is refused
         return grant.leased_ns
     waited_since = grant.got_ns - grant.lease_from_ns > run.retry_ms * 1_000_000
-    if waited_since and not grant.agreed:
-        late = grant.agreed is False or _only_found(grant, grant.lease_from_ns, keys)
-        return grant.got_ns if late else grant.lease_from_ns
-    return grant.lease_from_ns
+    return grant.got_ns if waited_since and _only_found(grant, keys) else grant.lease_from_ns
 
 
-def _only_found(grant: Grant, since_ns: int, keys: KeyHistory) -> bool:
-    """Return whether the last command of a grant, a script or a look, changed nothing, by what the store reported.
+def _only_found(grant: Grant, keys: KeyHistory) -> bool:
+    """Return whether the last command of a grant changed nothing, by what the store reported: the lock was handed over meanwhile.
 
     A new TTL is a change: a lease counts from it.
     """
-    if not keys.is_known(grant.key) or keys.was_mute(since_ns, grant.got_ns):
+    if not keys.is_known(grant.key):
         return False
     until_ns = grant.got_ns + REPORTED_WITHIN_NS
     return not any(keys.happened(event, grant.lease_from_ns, until_ns, grant.key) for event in (CHANGED, "expire"))
@@ -192,98 +186,13 @@ def _takes_until_ns(record: FaultRecord) -> int:
     return record.began_ns + (0 if is_done else DONE_WITHIN_NS)
 
 
-REMEMBERED = 64  # commands about one key
 SESSION = "session"  # the key of a renewal that renews a session; the session's name follows, where it is known
 ENDS_LOCKS = frozenset({"delete", "DeleteRange"})
 
 
-@dataclass(slots=True)
-class AgreedCommand:
-    """A command that the store agreed to: it can have begun or prolonged a lease."""
-
-    sent_ns: int
-    answered_ns: int
-    # the leases that it prolonged, if it was a renewal: each grant, and from when its lease counted before
-    prolonged: list[tuple[Grant, int]] = field(default_factory=list)
-
-
-class SentOutside:
-    """Report each command outside all requests, and each grant whose request had sent nothing, in the order of time."""
-
-    def __init__(self) -> None:
-        # by replica: when a command was answered for the last time
-        self.answered_ns: defaultdict[str, int] = defaultdict(int)
-        self._agreed: defaultdict[tuple[str, str], deque[AgreedCommand]] = defaultdict(lambda: deque(maxlen=REMEMBERED))
-
-    def answered(self, replica: str, event: Renewed, *, can_have_acquired: bool) -> AgreedCommand:
-        """Take note of a command, and return what is known of it."""
-        self.answered_ns[replica] = event.renewed_ns
-        sent = AgreedCommand(event.sent_ns or event.renewed_ns, event.renewed_ns)
-        if can_have_acquired:
-            self._agreed[replica, event.key].append(sent)
-        return sent
-
-    def acquired(self, grant: Grant) -> bool:
-        """Count the lease of a grant from the command that acquired it: the last one that was answered while it waited.
-
-        Return whether there is one. Leases that the command had seemed to prolong count as before.
-        """
-        agreed = self._agreed.get((grant.replica, grant.key), ())
-        own = next(
-            (sent for sent in reversed(agreed) if grant.asked_ns <= sent.sent_ns and sent.answered_ns <= grant.got_ns), None
-        )
-        if own is None:
-            return False
-        grant.sent_ns = grant.lease_from_ns = own.sent_ns
-        for other, from_ns in own.prolonged:
-            if other.lease_from_ns == own.sent_ns:  # nothing has prolonged it since
-                other.lease_from_ns = from_ns
-        own.prolonged = []
-        return True
-
-
-@dataclass(slots=True)
-class StoreSession:
-    """One session of a replica at the store."""
-
-    # when it was seen first
-    began_ns: int
-    # when the last renewal was sent that succeeded; 0 before the first
-    renewed_ns: int = 0
-
-
-class Sessions:
-    """Report each command outside all requests, in the order of time."""
-
-    def __init__(self, faults: Sequence[FaultOutcome]) -> None:
-        self._ended = [fault.record for fault in faults if fault.record.effect is Effect.SESSION_ENDS]
-        # by replica and name
-        self._known: dict[tuple[str, str], StoreSession] = {}
-        # by replica: the session that was renewed last
-        self._last: dict[str, StoreSession] = {}
-
-    def seen_ns(self, replica: str, event: Renewed, sent_ns: int) -> int:
-        """Take note of a session that has a name. Return when it was seen first; 0 where that is not known."""
-        if not event.key.startswith(f"{SESSION} "):
-            return 0
-        session = self._known.setdefault((replica, event.key), StoreSession(sent_ns))
-        if event.prolonged:
-            session.renewed_ns = sent_ns
-            self._last[replica] = session
-        return session.began_ns
-
-    def began_ns(self, grant: Grant) -> int:
-        """Return when the lease of a new grant began: with the last renewal of its session, or, without one, with asking for it.
-
-        Where its session is not known, it is that of the replica: and another one after a fault has ended it, also where no
-        renewal of that is known yet.
-        """
-        if grant.session is not None:
-            own = self._known.get((grant.replica, grant.session))
-            return max(grant.session_ns or grant.asked_ns, own.renewed_ns if own is not None else 0)
-        session = self._last.get(grant.replica)
-        ends_ns = [one.began_ns for one in self._ended if one.replica == grant.replica and one.began_ns <= grant.sent_ns]
-        return max([session.renewed_ns if session is not None else grant.asked_ns, *ends_ns])
+def session_begins(grant: Grant, renewed_ns: int) -> int:
+    """Return when the lease of a new grant began that hangs on a session: when that was asked for, or renewed last."""
+    return max(grant.session_ns or grant.asked_ns, renewed_ns)
 
 
 def renews(event: Renewed, grant: Grant, key: str) -> bool:

@@ -17,7 +17,6 @@ from lab.judge.key_history import FOREVER_NS, KeyHistory
 from lab.judge.run_facts import RunFacts
 
 SENT_AT_ONCE_NS = 20_000_000  # votes that are asked for at the time of the fault
-LEFT_TO_A_THREAD = frozenset({Effect.REPLY_LOST, Effect.REQUEST_FAILS})  # the lock can still belong to the thread
 SETTLED_NS = 200_000_000  # a request that asked at the time of the fault may still get its answer
 OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these faults reach one command, and so one server
 # these faults end, or prolong, the lease of a holder that is inside
@@ -35,11 +34,6 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     next_request: str = ""
     # when the request at the failpoint had released all the same; 0 if it never did
     went_on_ns: int = 0
-    # when that release began
-    leaving_ns: int = 0
-    # the last grant to another request before the fault, and that request
-    before_got_ns: int = 0
-    before_request: str = ""
     # renewals by the same replica, from the fault to its recovery
     renewals: int = 0
     # grants to requests that asked, or asked again, only when the fault was in force, before its recovery began
@@ -106,17 +100,15 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
 
     def got(self, request: str, replica: str, got_ns: int) -> None:
         """Take note of a grant, before its work."""
-        shows_free = request != self.record.request and not self.may_reenter(replica)
-        if not self.got_ns and self.record.began_ns < got_ns and shows_free:
+        if not self.got_ns and self.record.began_ns < got_ns and request != self.record.request:
             self.got_ns = got_ns
         if not self.got_there_ns and self.record.began_ns < got_ns and replica != self.record.replica:
             self.got_there_ns = got_ns
 
-    def granted(self, request: str, asked_ns: int, got_ns: int, sent_ns: int = 0, shows_free: bool = True) -> None:
+    def granted(self, request: str, asked_ns: int, got_ns: int, sent_ns: int = 0) -> None:
         """Take note of a grant under which the resource was written: one that it refuses shows nothing.
 
         sent_ns: when the last command of its acquire was sent. A waiter that asks again and again may have asked long before.
-        shows_free: whether it shows that other requests can get the lock again.
         """
         is_of_now = self.record.began_ns + SETTLED_NS < asked_ns or self.record.began_ns + SENT_AT_ONCE_NS < sent_ns
         if is_of_now and got_ns < self.record.recovering_ns:
@@ -124,18 +116,14 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
             self.granted_again += 0 < self.served_again_ns < asked_ns
             self.served_again_ns = self.served_again_ns or got_ns
             self.served_last_ns = got_ns
-        if request == self.record.request or not shows_free:
-            return
         is_first = not self.next_got_ns or got_ns < self.next_got_ns
-        if is_first and self.record.began_ns < got_ns:
+        if request != self.record.request and is_first and self.record.began_ns < got_ns:
             self.next_got_ns, self.next_request = got_ns, request
-        elif self.before_got_ns < got_ns <= self.record.began_ns:
-            self.before_got_ns, self.before_request = got_ns, request
 
     def released(self, grant: Grant) -> None:
         """Take note of a release."""
         if grant.request == self.record.request:
-            self.went_on_ns, self.leaving_ns = grant.released_ns, grant.releasing_ns
+            self.went_on_ns = grant.released_ns
         else:
             self.held_at_its_end += grant.got_ns < self.record.recovered_ns < grant.releasing_ns
 
@@ -149,25 +137,12 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
         is_in_danger = self.held_at_its_end > 0 or self.record.phase != RELEASE
         return self.renewals > 0 or (granted_meanwhile and is_in_danger)
 
-    def close(self) -> None:
-        """All is noted. A fault in a release is noted after its command: who got the lock in between shows that it was free."""
-        if self.record.phase == RELEASE and 0 < self.leaving_ns < self.before_got_ns:
-            self.next_got_ns, self.next_request = self.before_got_ns, self.before_request
-
     def renewed(self, replica: str, renewed_ns: int, succeeded: bool) -> None:
         """Take note of a renewal."""
         if replica == self.record.replica:
             self.renewals += self.during(renewed_ns)
         elif succeeded and self.record.began_ns < renewed_ns and not self.got_ns:
             self.foreign_renewals += 1
-
-    def may_reenter(self, replica: str) -> bool:
-        """Return whether a request of this replica can have the lock without it having been free.
-
-        After a lost reply, or work that failed, the lock can still belong to the thread. A later request on the same thread
-        can re-enter it.
-        """
-        return self.record.effect in LEFT_TO_A_THREAD and replica == self.record.replica
 
 
 @dataclass
@@ -237,20 +212,6 @@ class Faults:
             else:
                 outcome.got(grant.request, grant.replica, grant.got_ns)
 
-    def _shows_free(self, outcome: FaultOutcome, grant: Grant) -> bool:
-        """Return whether a grant shows that the lock was free after the fault.
-
-        A request that may have re-entered it shows so if the store reported the end of the key before that request's release
-        began. Where the store reports no key, the grants of another replica show it; where there is none, each grant does.
-        """
-        if not outcome.may_reenter(grant.replica):
-            return True
-        if not self.history.is_known(grant.key):
-            return self.run.replicas == 1
-        since_ns, until_ns = outcome.record.began_ns, grant.releasing_ns
-        expired = self.history.happened("expired", since_ns, until_ns, grant.key)
-        return expired or self.history.went(since_ns, until_ns, grant.key)
-
     def _is_beside(self, outcome: FaultOutcome) -> bool:
         """Return whether a fault was injected at a command that was not about the lock, although others were, or had freed it."""
         keys, are_known = outcome.record.keys, not self.keys.isdisjoint(self.history.known)
@@ -277,7 +238,7 @@ class Faults:
                 sent_ns = grant.sent_ns if self.run.has_votes and grant.commands else 0  # in a queue, the last command only reads
                 # a lock with votes that a replica has handed over, without a command, was granted before
                 asked_ns = grant.asked_ns if grant.commands or not self.run.has_votes else 0
-                outcome.granted(grant.request, asked_ns, grant.got_ns, sent_ns, self._shows_free(outcome, grant))
+                outcome.granted(grant.request, asked_ns, grant.got_ns, sent_ns)
             in_danger = outcome.during(grant.asked_ns) and not self._is_late(outcome.record)
             self.measures["asked_during_fault"] += grant.wrote is not None and in_danger
             in_acquire = outcome.record.phase == ACQUIRE and outcome.record.request != grant.request
@@ -295,7 +256,6 @@ class Faults:
         measures["faults"] = len(records) - measures["faults_beside"] - measures["faults_at_one_vote"]
         measures["clocks_moved"] = sum(record.clocks_moved for record in records if not self._is_late(record))
         for outcome in self.outcomes:
-            outcome.close()
             past_ttl = outcome.record.recovered_ns - outcome.record.began_ns > self.run.ttl_ns
             measures["faults_past_ttl"] += past_ttl
             anew = 0 < outcome.got_ns < outcome.record.recovered_ns  # also where the resource refused its write

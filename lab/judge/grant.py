@@ -88,8 +88,6 @@ class Grant(GrantRecord, eq=False):
     first_vote_ns: int = 0
     # when the last command was sent from which the lease of the key can count; 0 where that was the last command of all
     leased_ns: int = 0
-    # whether the store agreed to the last command of the acquire; None where only the lock knows what its answer means
-    agreed: bool | None = None
     # whether the store had answered nothing but refusals, and the last command not at all
     unheard: bool = False
     # the session or the lease on which its lock hangs; empty if on none, None where it is not known
@@ -147,7 +145,6 @@ class Grant(GrantRecord, eq=False):
             outer_key=got.outer_key,
             first_vote_ns=got.first_vote_ns,
             leased_ns=got.leased_ns,
-            agreed=got.agreed,
             unheard=got.unheard,
             session=got.session,
             session_ns=got.session_ns,

@@ -1,18 +1,13 @@
-"""The lives of the keys at the lock's store, as the store reported them.
-
-A store that a fault stopped or killed is mute: from the fault until the lab listens again, what happens to its keys is not on
-record. That nothing was reported then means nothing.
-"""
+"""The lives of the keys at the lock's store, as the store reported them."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
-from lab.evidence.fault_record import AT_THE_STORE, FaultRecord
 from lab.evidence.history import History
 
 FOREVER_NS = 1 << 62
@@ -27,10 +22,8 @@ POPS = ("lpop", "rpop")
 class KeyHistory:
     """What the lock's store reported of its keys. The file is read only when there is a loss to explain."""
 
-    def __init__(self, history: History, faults: Iterable[FaultRecord] = ()) -> None:
-        """Take where to read, and the faults of the run."""
+    def __init__(self, history: History) -> None:
         self._history = history
-        self._faults = [record for record in faults if record.effect in AT_THE_STORE]
         self._names: dict[str, str] = {}  # at the store, by what grants call them
         self._times: defaultdict[tuple[str, str], array[int]] | None = None
 
@@ -54,19 +47,6 @@ class KeyHistory:
     def _read_keys(self) -> frozenset[str]:
         return frozenset(key for key, _ in self._read())
 
-    def was_mute(self, since_ns: int, until_ns: int) -> bool:
-        """Return whether the store may have reported nothing for a part of that time, because of a fault."""
-        return any(since_ns < heard_again_ns and began_ns < until_ns for began_ns, heard_again_ns in self._silences)
-
-    @cached_property
-    def _silences(self) -> list[tuple[int, int]]:
-        """For each fault of the store: when it began, and when the first report came after it was over."""
-        return [(record.began_ns, self._first_after(record.recovered_ns)) for record in self._faults]
-
-    def _first_after(self, at_ns: int) -> int:
-        firsts = (times[at] for times in self._read().values() if (at := bisect_right(times, at_ns)) < len(times))
-        return min(firsts, default=FOREVER_NS)
-
     def happened(self, event: str, since_ns: int, until_ns: int, key: str) -> bool:
         """Return whether the lab received such an event of this key in that time; it receives an event late, and never early."""
         return self.number(event, since_ns, until_ns, key) > 0
@@ -85,25 +65,21 @@ class KeyHistory:
         """Return the keys of which the store reported anything."""
         return sorted(self._read_keys)
 
-    def _may_have_lost(self, since_ns: int, until_ns: int) -> bool:
-        """Return whether a fault of the store can have taken away a key that was set then, without a report."""
-        return any(since_ns <= (record.recovered_ns or FOREVER_NS) and record.began_ns <= until_ns for record in self._faults)
-
     def _read(self) -> Mapping[tuple[str, str], array[int]]:
         """Return the times of all events, by the key and the event's name."""
         if self._times is None:
             # a list of numbers would need five times the memory of an array
             times: defaultdict[tuple[str, str], array[int]] = defaultdict(lambda: array("q"))
-            living: dict[tuple[str, str], int] = {}  # when the store reported last that the key was set
+            living: set[tuple[str, str]] = set()  # keys that are set
             last: dict[tuple[str, str], str] = {}  # the last event of each key that is there
             for key_event in self._history.key_events():
                 event, key, at_ns = key_event.event, key_event.key, key_event.at_ns
                 name = key_event.node, key
-                is_over = event == "set" and name in living and not self._may_have_lost(living[name], at_ns)
+                is_over = event == "set" and name in living
                 is_popped = event == "del" and last.get(name) in POPS
                 times[key, SET_OVER if is_over else POPPED if is_popped else event].append(at_ns)
                 if event in ENDS:
-                    living.pop(name, None)
+                    living.discard(name)
                     last.pop(name, None)
                     continue
                 if event != "expire":
@@ -112,6 +88,6 @@ class KeyHistory:
                     times[key, BORN].append(at_ns)
                 last[name] = event
                 if event in ("set", "hincrby"):
-                    living[name] = at_ns
+                    living.add(name)
             self._times = times
         return self._times

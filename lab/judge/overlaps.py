@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from app.journal import Renewed
 from lab.evidence.fault_record import Effect
 from lab.judge.conflict import Conflict
-from lab.judge.entitlement import SentOutside, Sessions, ended_by_itself, gave_less, held, lease_begins, lease_end, renews
+from lab.judge.entitlement import ended_by_itself, gave_less, held, lease_begins, lease_end, renews, session_begins
 from lab.judge.fact import TwoInside
 from lab.judge.faults import MAJORITY
 from lab.judge.findings import Findings
@@ -48,8 +48,10 @@ class Overlaps:
         # conflicts that are to be explained, each with the number of the release that showed it
         self.pending: deque[tuple[int, Grant, Grant]] = deque()
         self.grants_of_key: defaultdict[str, GrantsOfKey] = defaultdict(GrantsOfKey)
-        self.sent_outside = SentOutside()
-        self.sessions = Sessions(findings.faults)
+        # by replica: when a command outside all requests was answered for the last time
+        self.answered_ns: defaultdict[str, int] = defaultdict(int)
+        # by replica and key, or session: when the last renewal was sent that the store agreed to
+        self.renewed_ns: dict[tuple[str, str], int] = {}
         # of several servers, by replica and key, and by server: when the last renewal was sent that this server agreed to
         self.agreed_of: defaultdict[tuple[str, str], dict[int, int]] = defaultdict(dict)
         # by replica and key: the last grant
@@ -75,15 +77,17 @@ class Overlaps:
         """Take note of a grant."""
         self.asks_are_seen |= grant.commands > 0
         heard_nothing = grant.commands == 0 or grant.unheard
-        grant.went_in_unasked = heard_nothing and self.sent_outside.answered_ns[grant.replica] < grant.asked_ns
-        run = self.findings.run
-        grant.lease_from_ns = self.sessions.began_ns(grant) if run.leases_begin_before else lease_begins(grant, run, self.keys)
+        grant.went_in_unasked = heard_nothing and self.answered_ns[grant.replica] < grant.asked_ns
+        run, begins_before = self.findings.run, self.findings.run.leases_begin_before
+        if begins_before:
+            grant.lease_from_ns = session_begins(grant, self.renewed_ns.get((grant.replica, grant.session or ""), 0))
+        else:
+            grant.lease_from_ns = lease_begins(grant, run, self.keys)
         before = self.last_of.get((grant.replica, grant.key))
-        asked_outside = not grant.commands and self.sent_outside.acquired(grant)
-        if not grant.commands and not asked_outside and self.asks_are_seen and before is not None:
+        if not grant.commands and self.asks_are_seen and before is not None:
             grant.left_lease_from_ns = before.at_store_from_ns
             grant.lease_from_ns = min(grant.lease_from_ns, self._left_from_ns(grant))
-        grant.granted_from_ns = grant.sent_ns if run.leases_begin_before else grant.lease_from_ns
+        grant.granted_from_ns = grant.sent_ns if begins_before else grant.lease_from_ns
         self.last_of[grant.replica, grant.key] = grant
         if self.thefts.recent_thieves:
             self.thefts.got(grant)
@@ -100,14 +104,9 @@ class Overlaps:
             self._forget(grants)
 
     def renewed(self, replica: str, event: Renewed) -> None:
-        """Prolong the leases of this replica that had not ended when the renewal was sent.
-
-        A session renews the grants that it has seen begin. Those from before belong to a session that has ended.
-        """
-        prolonged = self._has_prolonged(event)
-        sent = self.sent_outside.answered(replica, event, can_have_acquired=prolonged and not self.asks_are_seen)
-        sent_ns = sent.sent_ns
-        since_ns = self.sessions.seen_ns(replica, event, sent_ns)
+        """Prolong the leases of this replica that had not ended when the renewal was sent."""
+        self.answered_ns[replica] = event.renewed_ns
+        sent_ns = event.sent_ns or event.renewed_ns
         self._released_outside(replica, event)
         sets_a_ttl = event.command in EXPIRES or (event.script and event.prolonged)
         if sets_a_ttl and self.keys.happened("del", sent_ns, event.renewed_ns + REPORTED_AT_ONCE_NS, event.key):
@@ -115,18 +114,18 @@ class Overlaps:
                 grant.renewed_to_death |= grant.replica == replica and grant.key == event.key
             return
         held_here = [grant for grant in self.open_grants.values() if grant.key == event.key]
-        if not prolonged or gave_less(event, held_here, self.lease_ns, self.keys):
+        if not self._has_prolonged(event) or gave_less(event, held_here, self.lease_ns, self.keys):
             return
+        self.renewed_ns[replica, event.key] = sent_ns
         if self.findings.run.has_votes and event.server:
             sent_ns = self._by_majority(replica, event, sent_ns)
         for grant in self.open_grants.values():
             if grant.replica != replica:
                 continue
-            if renews(event, grant, grant.key) and since_ns <= grant.got_ns:
-                sent.prolonged.append((grant, grant.lease_from_ns))
+            if renews(event, grant, grant.key):
                 grant.lease_from_ns = self._prolonged(grant.lease_from_ns, sent_ns)
                 grant.left_lease_from_ns = grant.left_lease_from_ns and max(grant.left_lease_from_ns, sent_ns)
-            if renews(event, grant, grant.outer_key) and since_ns <= grant.outer_got_ns:
+            if renews(event, grant, grant.outer_key):
                 grant.outer_lease_from_ns = self._prolonged(grant.outer_lease_from_ns, sent_ns)
 
     def _by_majority(self, replica: str, event: Renewed, sent_ns: int) -> int:
@@ -138,13 +137,14 @@ class Overlaps:
     def _has_prolonged(self, event: Renewed) -> bool:
         """Return whether a command outside all requests prolonged a lease.
 
-        What a script did, its answer does not state: the store reports a new TTL, of a key that was there before.
+        One that made the key is an acquire, in a thread of the lock. What a script did, its answer does not state: the store
+        reports a new TTL.
         """
-        if not event.script or not self.keys.is_known(event.key):
+        if not self.keys.is_known(event.key):
             return event.prolonged
         since_ns, until_ns = event.sent_ns or event.renewed_ns, event.renewed_ns + REPORTED_AT_ONCE_NS
         is_set, is_new = (self.keys.happened(one, since_ns, until_ns, event.key) for one in ("expire", BORN))
-        return is_set and not is_new
+        return (is_set if event.script else event.prolonged) and not is_new
 
     def _released_outside(self, replica: str, event: Renewed) -> None:
         """Take a command outside all requests for the end of its holder's lease, or the late release of one that sent none."""
@@ -172,13 +172,6 @@ class Overlaps:
         if last is None or any(grant.got_ns < sent_ns for grant in of_replica):
             return None  # the next holder of this replica may have sent it
         return last
-
-    def wrote_late(self, grant: Grant) -> None:
-        """Look for a request that got the lock between the release of this one and the end of its work."""
-        if grant.key and grant.releasing_ns:
-            other = self.grants_of_key[grant.key].first_of_another(grant.request, grant.releasing_ns, grant.wrote_ns)
-            if other is not None:
-                self.pending.append((self.number_released, grant, other))
 
     def _left_from_ns(self, grant: Grant) -> int:
         """Return from when a lease counts that a holder of the same process left to this one: it goes on, it does not begin anew.

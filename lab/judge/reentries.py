@@ -37,7 +37,6 @@ class Reentries:
         since_ns, until_ns = left.releasing_ns, self._ends_ns(left)
         if (
             left.robbed_by is None
-            and not self.keys.was_mute(since_ns, until_ns)
             and self.keys.is_known(grant.key)
             and not self.keys.went(since_ns, until_ns, grant.key)
             and self._was_left_as_it_was(left, grant)

@@ -24,7 +24,7 @@ REPORTED_AT_ONCE_NS = 20_000_000  # a report that comes later may be of what ano
 EXPIRED_WITHIN_NS = 250_000_000
 EXPIRES = frozenset({"EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"})
 FLUSHES = frozenset({"FLUSHDB", "FLUSHALL"})  # the store reports no key that they delete
-BORN_WITHIN_NS = 5_000_000  # later than the grant: the store reports a new key at once
+BORN_WITHIN_NS = 20_000_000  # later than the grant: the store reports a new key at once
 RECENT = 64  # releases that ended just before, and can have begun later
 
 
@@ -165,11 +165,9 @@ def never_held(grant: Grant, keys: KeyHistory) -> bool:
 def acquired_anew(grant: Grant, keys: KeyHistory) -> bool:
     """Return whether a request that works again had the lock granted anew: its last command set the key, which was not there.
 
-    The answer says so, or, where only the lock knows what it means, the store's report of that very moment.
+    The store's report of that very moment says so.
     """
-    if grant.agreed is not None or not grant.commands:
-        return bool(grant.agreed and grant.commands)
-    return keys.happened(BORN, grant.sent_ns, grant.got_ns + BORN_WITHIN_NS, grant.key)
+    return grant.commands > 0 and keys.happened(BORN, grant.sent_ns, grant.got_ns + BORN_WITHIN_NS, grant.key)
 
 
 def can_have_deleted(grant: Grant, key: str, keys: KeyHistory, since_ns: int = 0) -> bool:
@@ -186,7 +184,7 @@ def can_have_deleted(grant: Grant, key: str, keys: KeyHistory, since_ns: int = 0
         return False
     releasing_ns, released_ns = released_during(grant, key)
     since_ns = max(releasing_ns, since_ns)
-    if not keys.is_reported or keys.was_mute(since_ns, released_ns + REPORTED_WITHIN_NS):
+    if not keys.is_reported:
         return not answer or answer not in NO
     # a script that answers no has seldom deleted anything: then a deletion that is reported later is another's; so it is where
     # the next command of the same request was answered already
