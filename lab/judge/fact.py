@@ -93,8 +93,6 @@ class Code(StrEnum):
     NOT_SERVED_BECAUSE = "not_served_because"
     NOT_SERVED_UNKNOWN = "not_served_unknown"
     PROCESSES_ENDED = "processes_ended"
-    # why nothing was broken although nothing was promised
-    HELD_BY_RENEWALS = "held_by_renewals"
 
 
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -190,8 +190,6 @@ class Findings:
     # where the scenario asks for it: each time in which the lock was free, from a release at which somebody waited to the next
     # grant of anybody, in order
     idle_times: list[Idle] = field(default_factory=list)
-    # how long the lock was free after the end of each of these releases, but for those of the requests that a fault reached
-    free_ns: list[int] = field(default_factory=list)
     # where the scenario tests fairness: how often each request was overtaken; the request that was overtaken most often
     overtakes: array[int] = field(default_factory=lambda: array("q"))
     overtaken: Overtaken | None = None

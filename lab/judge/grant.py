@@ -189,11 +189,6 @@ class Grant(GrantRecord, eq=False):
         return self.left_lease_from_ns or self.lease_from_ns
 
     @property
-    def release_unanswered(self) -> bool:
-        """Return whether the store answered no command of its release, or not the last one."""
-        return not self.release_commands or not self.answer or self.answer.startswith("error:")
-
-    @property
     def unconfirmed(self) -> bool:
         """Return whether a write was intended and never confirmed: nobody knows whether it was applied."""
         return self.reading_ns != 0 and self.wrote is None and not self.refused_ns and not self.sold_out

@@ -48,7 +48,7 @@ class Reentries:
                 self.findings.reentered.append(example)
 
     def released(self, grant: Grant) -> None:
-        failed = grant.result.startswith("error") and grant.release_unanswered
+        failed = grant.result.startswith("error")
         if self.findings.run.reports_keys and failed and grant.key:
             self.left[grant.replica, grant.key] = grant
 

@@ -36,7 +36,6 @@ class Thefts:
     ) -> None:
         """Take what does not change during the run. held: returns the grants that are open now."""
         self.lease_ns = lease_ns
-        self.lasts_ns = lease_end(0, lease_ns)  # how long a lease lasts at least
         self.faults = faults
         self.keys = keys
         self.held = held
@@ -51,7 +50,7 @@ class Thefts:
 
     def released(self, grant: Grant) -> None:
         """Find out how the grant had lost each of its locks, if it had, and which grants its release robbed."""
-        grant.lost = None if self._surely_held(grant) else self._lost(grant)
+        grant.lost = self._lost(grant)
         if grant.lost is not None:
             self.recent_thieves.append(grant)
             for other in (*self.held(), *self.recent):
@@ -82,17 +81,6 @@ class Thefts:
                 other.robbed_by, other.robbed_of = thief, key
                 self.number += 1
                 return
-
-    def _surely_held(self, grant: Grant) -> bool:
-        """Return whether nothing can have taken the lock away before the release was over: so it is nearly always."""
-        return (
-            not self.faults
-            and grant.released_ns < grant.lease_from_ns + self.lasts_ns
-            and grant.robbed_by is None
-            and not grant.outer_key
-            and not grant.told_no
-            and grant.turn <= 1  # as never_held asks
-        )
 
     def _lost(self, grant: Grant) -> dict[str, LostLock] | None:
         """Return how a grant had lost its locks, by key, each before its release was over; None if it had lost none."""

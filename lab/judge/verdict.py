@@ -235,16 +235,10 @@ def _nothing_broke(record: RunRecord, findings: Findings, claim: str) -> tuple[V
     if why := PROMISES[claim].undecided(findings):
         return Verdict.VOID, [why]
     if claim not in record.stage["claims"]:
-        return Verdict.UNSEEN, [Fact(Code.HELD_BY_RENEWALS)] if _outlasted_by_renewals(findings, claim) else []
+        return Verdict.UNSEEN, []
     if not findings.outcomes[Outcome.ACKNOWLEDGED]:
         return Verdict.VOID, [Fact(Code.NOBODY_SERVED), *_what_was_missing(findings)]
     return Verdict.KEPT, []
-
-
-def _outlasted_by_renewals(findings: Findings, claim: str) -> bool:
-    """Return whether a lock outlasted its TTL because it was renewed, although its stage does not promise that."""
-    about_leases = (Claim.held_to_the_end.name, Claim.held_past_an_explicit_lease.name, Claim.survives_a_failed_renewal.name)
-    return claim in about_leases and findings.renewals > 0 and findings.measures["outlasted_ttl"] > 0
 
 
 NAMED = 3  # keys in a fact

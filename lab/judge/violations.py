@@ -22,7 +22,6 @@ from lab.judge.promise import FEW, Promise
 
 STARVED = 5  # times the number of users: no machine holds up one request for so long
 STAYS_MS = 250  # at least: a waiter may sleep that long between two looks
-FAIR_SAMPLE = 10  # times at which the lock was free, from which on they say how long it usually is
 PATIENT_MS = 5000  # a request that waits for less may find the lock held
 
 
@@ -120,10 +119,9 @@ def _stuck_after(
 ) -> Iterator[Violation]:
     """Yield each fault that nobody got the lock after. The mechanism is the row's, unless another replica renewed the lock.
 
-    Nothing is said of a lock that was free for so long before, with waiters. A lock that is usually free for a while, because its
-    waiters sleep or outvote each other, has that much more time, but no more than the bound itself adds to the TTL.
+    Nothing is said of a lock that was free for so long before, with waiters.
     """
-    bound_ms = promise.bound_ms(findings) + min(usually_free_ms(findings), promise.bound.ms)
+    bound_ms = promise.bound_ms(findings)
     for fault in faults:
         if serves_next_to_nobody(fault, findings, bound_ms):
             continue
@@ -164,15 +162,6 @@ def overloaded(_: Promise, findings: Findings) -> Fact | None:
 def _after(fault: FaultOutcome, code: Code, ms: float) -> Fact:
     at = fault.record
     return Fact(code, ms=round(ms), request=at.request, replica=at.replica, failpoint=at.failpoint)
-
-
-def usually_free_ms(findings: Findings) -> float:
-    """Return for how long the lock was free, with waiters, after every other release; 0 where there were few of them.
-
-    The time that a release takes is not counted: a lock would buy its waiters time by slow releases.
-    """
-    times_ns = sorted(findings.free_ns)
-    return times_ns[len(times_ns) // 2] / 1e6 if len(times_ns) >= FAIR_SAMPLE else 0
 
 
 def serves_next_to_nobody(fault: FaultOutcome, findings: Findings, bound_ms: float) -> bool:

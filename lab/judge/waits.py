@@ -249,17 +249,16 @@ class IdleTimes:
 
     def close(self) -> None:
         """Measure: all journals have been read."""
-        reached = {fault.record.request for fault in self.findings.faults}
         nameless = self.keys.pop("", None)  # a request that gave up may not have recorded for which key
         for of_key in self.keys.values():
             if nameless is not None:
                 of_key.asked_ns += nameless.asked_ns
                 of_key.left_ns += nameless.left_ns
-            self._measure(of_key, reached)
+            self._measure(of_key)
         self.findings.idle_times.sort(key=lambda idle: idle.releasing_ns)
 
-    def _measure(self, of_key: _OfKey, reached: set[str]) -> None:
-        """Measure how long the key was free after each release at which somebody waited. reached: the requests of the faults."""
+    def _measure(self, of_key: _OfKey) -> None:
+        """Measure how long the key was free after each release at which somebody waited."""
         asked_ns, left_ns, got = sorted(of_key.asked_ns), sorted(of_key.left_ns), sorted(of_key.got)
         for grant in of_key.released:
             free_ns = grant.outer_releasing_ns if grant.outer_key == grant.key else grant.releasing_ns
@@ -271,5 +270,3 @@ class IdleTimes:
             if was_left:  # then it was never free
                 continue
             self.findings.idle_times.append(Idle(grant.request, taker, free_ns, taken_ns))
-            if grant.request not in reached:
-                self.findings.free_ns.append(max(0, taken_ns - grant.released_ns))

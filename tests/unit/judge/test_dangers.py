@@ -66,3 +66,21 @@ def test_fault_beside_the_lock(keys, freed, faults, made):
     made.line("faults.jsonl", FaultRecord(name="one", effect=Effect.OTHER, command="DEL", keys=keys, **about, **times))
 
     assert made.analyse(final=1, ttl_ms=300).measures["faults"] == faults
+
+
+def test_fault_at_one_vote(made):
+    """A fault at one of the commands by which a request asks several servers leaves a majority: it is not the danger of a run."""
+    made.increment("a", 0, 0, at=10, release_commands=5).fault("lose_reply", "a", 11, 12)
+
+    measures = made.analyse(final=1, ttl_ms=300, has_votes=True).measures
+
+    assert (measures["faults"], measures["faults_at_one_vote"]) == (0, 1)
+
+
+def test_grants_of_a_key_that_the_store_does_not_know(made):
+    """Two inside prove nothing if the store reports another key than the grants name: nobody knows who deleted the lock."""
+    made.increment("a", 0, 0, at=(10, 11, 30, 31)).increment("b", 0, 1, at=(20, 21, 40, 41)).key_event("set", 9, "another")
+
+    findings = made.analyse(final=1, ttl_ms=300, reports_keys=True, has_faults=True)
+
+    assert (findings.strange_key, findings.known_keys) == ("lock", ["another"])
