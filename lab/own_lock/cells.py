@@ -160,13 +160,13 @@ def _conduct(tasks: Sequence[OwnCell], jobs: int, console: Console, reports: Pat
 def print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[OwnCell]) -> None:
     """Print which scenarios are left out, and why: the names by kind, and a sentence for each that the stage does claim."""
     for stage in found:
-        for kind in (UNCLAIMED, UNFIT, MISSING):
+        for kind in (UNFIT, MISSING):
             out = [task for task in tasks if task.kind == kind and task.stage is stage]
             if out:
                 names = ", ".join(task.scenario.name for task in out)
                 said = say.text("left_out", kind, of_environment(os.environ), stage=stage.name, names=names)
                 console.print(said, soft_wrap=True)
-            for task in out if kind is not UNCLAIMED else ():
+            for task in out:
                 console.print(f"  {task.scenario.name}: {escape(task.reason)}", style="dim", soft_wrap=True)
     for program in sorted({name for task in tasks if task.kind == MISSING for name in lacking(task.scenario, task.stage)}):
         console.print(prerequisites.how_to_install(program), style="bold red", soft_wrap=True)

@@ -30,7 +30,6 @@ from lab.interrupts import interruptible
 from lab.language import Language, of_environment
 from lab.own_lock.cells import (
     MISSING,
-    UNCLAIMED,
     UNDER,
     UNFIT,
     VOTERS,
@@ -191,8 +190,7 @@ def _explored(stage: Stage, asked: LockTest, tested: TestedLock, folder: Path) -
 def _run(stage: Stage, asked: LockTest, tested: TestedLock, tasks: Sequence[OwnCell], console: Console) -> None:
     """Make the runs, and say which are left out."""
     console.print()
-    # of the scenarios that nobody has named, those that test other claims are most
-    left_out = [task for task in tasks if task.kind in (UNFIT, MISSING) or (task.kind == UNCLAIMED and asked.scenarios)]
+    left_out = [task for task in tasks if task.kind in (UNFIT, MISSING)]
     print_left_out(console, [stage], left_out)
     tested.notes += [f"Not run: {task.scenario.name}: {task.reason}" for task in left_out]
     number = sum(not task.kind for task in tasks)

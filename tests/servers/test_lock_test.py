@@ -141,15 +141,6 @@ def test_bad_lock(words, status, said, here):
     assert (done.status, said in done.err) == (status, True), done.err
 
 
-def test_named_scenario_that_does_not_run(here):
-    """A scenario that was asked for, and tests what the lock does not promise, is not left out without a word."""
-    words = ("--claims", "exclusive", "--scenario", "starvation", "--budget", "0.1")
-    done = lab("test", "locks_of_mine:Token", *words, "--out", "out", cwd=here)
-
-    assert "left out, because they test a claim that the stage does not make: starvation" in done.out, done.err
-    assert "Not run: starvation" in (here / "out" / "test.html").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize(
     "begun",
     sampled(
