@@ -52,16 +52,16 @@ class LockLab:
     ) -> dict[str, Any]:
         """Test a lock. Return what ``test.json`` has; fail the test where a promise breaks, with a shortest schedule.
 
-        lock: the path of a file with a STAGE, from the folder of the test or from where pytest runs; ``package.module:NAME``; or
-        the class or function itself. claims: what the lock promises, where it has no STAGE. scenarios: only these. budget_s:
-        seconds for every order of events. allow_nothing_shown: pass where nothing broke, and nothing was shown of some promise.
+        lock: the path of a declaration, from the folder of the test or from where pytest runs; or ``package.module:NAME``, or the
+        class or function itself: its declaration is written where pytest runs, with these claims. scenarios: make only these.
+        budget_s: seconds for every order. allow_nothing_shown: pass if nothing broke, and nothing was shown of some promise.
         """
         __tracebackhide__ = True
         words = [word for name in scenarios for word in ("--scenario", name)]
         status, text = self._lab("test", lock, claims, ["--budget", str(budget_s), *words])
         if status != GOOD and not (status == NOTHING_SHOWN and allow_nothing_shown):
             pytest.fail(text, pytrace=False)
-        tested: dict[str, Any] = self._written("test.json")
+        tested: dict[str, Any] = json.loads((self.out / "test.json").read_text(encoding="utf-8"))
         return tested
 
     def explore(
@@ -88,16 +88,12 @@ class LockLab:
         }
         flags = [[f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])] for name, value in given.items()]
         status, text = self._lab("explore", lock, claims, ["--no-confirm", *(word for words in flags for word in words)])
-        decision = self._written("decision.json")
+        path = self.out / "decision.json"
+        decision = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         fails = any(one.get("undecided") in FAILS for one in decision.get("searches", [{"undecided": "fails"}]))
         if status != GOOD and not (status == NOTHING_SHOWN and allow_undecided and not fails):
             pytest.fail(text, pytrace=False)
         return Explored(decision["promises"], text.strip())
-
-    def _written(self, name: str) -> Any:
-        """Return the content of a file that the lab has written; nothing where it has not."""
-        path = self.out / name
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
     def _lab(self, command: str, lock: Any, claims: Iterable[Any], words: list[str]) -> tuple[int, str]:
         """Run the lab, and end it whatever happens here. Return its status and what it printed."""

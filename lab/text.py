@@ -9,7 +9,13 @@ from collections.abc import Iterable, Sequence
 
 WIDTH = 80  # of a terminal, and of what is printed into a pipe
 CLOSING = "，。：；、）”"  # signs that do not begin a line
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # but for a tab and the end of a line
 PIECE = re.compile(r"[（“]?(?:[!-~]+|.)", re.DOTALL)  # of a Chinese line: a number, a name, or one sign
+
+
+def printable(text: str) -> str:
+    """Return a text that somebody else has written so that it does nothing to a terminal: an escape is printed as its number."""
+    return CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def counted(number: int, noun: str, nouns: str = "") -> str:

@@ -3,7 +3,7 @@
 **Idea** The process that queues a task is another than the one that runs it: no token goes with the task.
 """
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 README = "https://github.com/cameronmaske/celery-once/blob/v3.0.1/README.rst"
@@ -26,28 +26,21 @@ LIBRARY = Library(
 )
 
 
-class Once:
-    """The lock as a task has it: ``apply_async`` acquires it, and ``after_return`` releases it."""
+def use(at):
+    """Use the lock as a task does: ``apply_async`` acquires it, and ``after_return`` clears it, whosever it is."""
+    from celery_once import AlreadyQueued
+    from celery_once.backends import Redis
 
-    def __init__(self, url, key, timeout, wait):
-        from celery_once.backends import Redis
-
-        self.backend = Redis({"url": url, "blocking": True, "blocking_timeout": wait})
-        self.key, self.timeout = key, timeout
-
-    def acquire(self):
-        """Lock the task. Return whether it was not queued yet."""
-        from celery_once import AlreadyQueued
-
-        try:
-            self.backend.raise_or_lock(self.key, self.timeout)
-        except AlreadyQueued:
-            return False
-        return True
-
-    def release(self):
-        """Clear the lock, whosever it is."""
-        self.backend.clear_lock(self.key)
+    options = {"url": f"redis://{at.host}:{at.port}", "blocking": True, "blocking_timeout": at.wait_s}
+    backend = Redis(options)
+    try:
+        backend.raise_or_lock(at.key, at.ttl_s)
+    except AlreadyQueued:
+        return
+    try:
+        at.work()
+    finally:
+        backend.clear_lock(at.key)
 
 
-STAGE = LIBRARY.stage(lock=adapted(Once), store="redis", ttl_ms=3000, environment="celery_once")
+STAGE = LIBRARY.stage(lock=declared(use), store="redis", ttl_ms=3000, environment="celery_once")

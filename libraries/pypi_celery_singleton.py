@@ -3,9 +3,7 @@
 **Idea** The value names the task that has the lock, so that a second call can return it. No release looks at it.
 """
 
-from uuid import uuid4
-
-from app.foreign.adapter import adapted, retried
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 README = "https://github.com/steinitzu/celery-singleton/blob/0.3.1/README.md"
@@ -30,21 +28,16 @@ LIBRARY = Library(
 )
 
 
-class Single:
-    """The lock as a task has it: ``apply_async`` acquires it, and ``on_success`` or ``on_failure`` releases it."""
+def use(at):
+    """Use the lock as a task does: ``apply_async`` acquires it, and ``on_success`` unlocks the task, whosever the lock is."""
+    from celery_singleton.backends.redis import RedisBackend
 
-    def __init__(self, url, key):
-        from celery_singleton.backends.redis import RedisBackend
-
-        self.backend, self.key = RedisBackend(url), f"SINGLETONLOCK_{key}"
-
-    def acquire(self, wait, retry):
-        """Lock the task, for a new one each time. Return whether that was granted in time."""
-        return retried(lambda: self.backend.lock(self.key, str(uuid4())), wait, retry)
-
-    def release(self):
-        """Unlock the task, whosever the lock is."""
-        self.backend.unlock(self.key)
+    backend, key = RedisBackend(f"redis://{at.host}:{at.port}"), f"SINGLETONLOCK_{at.key}"
+    if backend.lock(key, at.token):
+        try:
+            at.work()
+        finally:
+            backend.unlock(key)
 
 
-STAGE = LIBRARY.stage(lock=adapted(Single, key="SINGLETONLOCK_{key}"), store="redis", environment="celery_singleton")
+STAGE = LIBRARY.stage(lock=declared(use, key="SINGLETONLOCK_{key}"), store="redis", environment="celery_singleton")

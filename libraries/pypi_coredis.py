@@ -5,7 +5,7 @@
 
 from contextlib import AsyncExitStack
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/alisaifee/coredis/blob/6.9.0/coredis/patterns/lock/__init__.py"
@@ -29,39 +29,23 @@ LIBRARY = Library(
 )
 
 
-class WithClient:
-    """The lock and its client: a block of ``with`` would hide the answers of the lock in a group of errors."""
+async def use(at):
+    """Use the lock, and a client for it: a block of ``with`` would hide the answers of the lock in a group of errors."""
+    from coredis import Redis
+    from coredis.exceptions import LockReleaseError
+    from coredis.patterns.lock import Lock
 
-    def __init__(self, host, port, name, timeout, sleep, blocking_timeout):
-        self.address = {"host": host, "port": port}
-        self.name, self.times = name, {"timeout": timeout, "sleep": sleep, "blocking_timeout": blocking_timeout}
-        self.stack = AsyncExitStack()
-
-    async def acquire(self):
-        """Connect, and acquire the lock. Return whether it was granted."""
-        from coredis import Redis
-        from coredis.patterns.lock import Lock
-
-        granted = False
-        try:
-            self.lock = Lock(await self.stack.enter_async_context(Redis(**self.address)), self.name, **self.times)
-            granted = await self.lock.acquire()
-        finally:
-            if not granted:
-                await self.stack.aclose()
-        return granted
-
-    async def release(self):
-        """Release the lock, and disconnect. Return whether it was held until then."""
-        from coredis.exceptions import LockReleaseError
-
-        try:
-            await self.lock.release()
-        except LockReleaseError:
-            return False
-        finally:
-            await self.stack.aclose()
-        return True
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(Redis(host=at.host, port=at.port))
+        lock = Lock(client, at.key, timeout=at.ttl_s, sleep=at.retry_s, blocking_timeout=at.wait_s)
+        if await lock.acquire():
+            try:
+                await at.work()
+            finally:
+                try:
+                    await lock.release()
+                except LockReleaseError:
+                    at.lost()
 
 
-STAGE = LIBRARY.stage(lock=adapted(WithClient), store="redis", ttl_ms=3000, environment="coredis", by_lane=True)
+STAGE = LIBRARY.stage(lock=declared(use), store="redis", ttl_ms=3000, environment="coredis", by_lane=True)

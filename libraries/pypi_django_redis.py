@@ -5,7 +5,9 @@
 
 import contextlib
 
-from app.foreign.adapter import adapted
+from redis.exceptions import LockError
+
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 SHARED = Quote(
@@ -24,15 +26,22 @@ LIBRARY = Library(
 )
 
 
-def make(host, port, key, timeout, sleep, blocking_timeout):
-    """Make the lock as ``cache.lock`` does: a cache is made by its address alone, and its connections are of the process."""
+def use(at):
+    """Use the lock of a cache, which is made by its address alone; its connections are of the process."""
     from django.conf import settings
     from django_redis.cache import RedisCache
 
     with contextlib.suppress(RuntimeError):  # another thread has done it
         settings.configure()
-    cache = RedisCache(f"redis://{host}:{port}/0", {})
-    return cache.lock(key, timeout=timeout, sleep=sleep, blocking_timeout=blocking_timeout)
+    cache = RedisCache(f"redis://{at.host}:{at.port}/0", {})
+    lock = cache.lock(at.key, timeout=at.ttl_s, sleep=at.retry_s, blocking_timeout=at.wait_s)
+    if lock.acquire():
+        try:
+            at.work()
+        finally:
+            lock.release()
 
 
-STAGE = LIBRARY.stage(lock=adapted(make, key=":1:{key}"), store="redis", ttl_ms=3000, environment="django_redis")
+STAGE = LIBRARY.stage(
+    lock=declared(use, key=":1:{key}", errors=(LockError,)), store="redis", ttl_ms=3000, environment="django_redis"
+)

@@ -3,7 +3,7 @@
 **Idea** A mutex is a semaphore of one. The count has no owner.
 """
 
-from app.foreign.adapter import adapted, retried
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/Bogdanp/dramatiq/blob/v2.2.1/dramatiq/rate_limits/concurrent.py"
@@ -20,30 +20,15 @@ LIBRARY = Library(
 )
 
 
-class Mutex:
-    """The limiter between acquire and release: its own ``acquire`` is for a ``with`` block."""
+def use(at):
+    """Enter the block of the limiter."""
+    from dramatiq.rate_limits import ConcurrentRateLimiter
+    from dramatiq.rate_limits.backends import RedisBackend
 
-    def __init__(self, client, key, ttl_ms):
-        from dramatiq.rate_limits import ConcurrentRateLimiter
-        from dramatiq.rate_limits.backends import RedisBackend
-
-        self.limiter = ConcurrentRateLimiter(RedisBackend(client=client), key, limit=1, ttl=ttl_ms)
-
-    def acquire(self, wait, retry):
-        """Enter the block. Return whether that was granted in time."""
-        return retried(self.attempt, wait, retry)
-
-    def attempt(self):
-        """Try once to enter. Return whether that was granted."""
-        self.inside = self.limiter.acquire(raise_on_failure=False)
-        if self.inside.__enter__():
-            return True
-        self.release()
-        return False
-
-    def release(self):
-        """Leave the block."""
-        self.inside.__exit__(None, None, None)
+    limiter = ConcurrentRateLimiter(RedisBackend(client=at.client), at.key, limit=1, ttl=at.ttl_ms)
+    with limiter.acquire(raise_on_failure=False) as granted:
+        if granted:
+            at.work()
 
 
-STAGE = LIBRARY.stage(lock=adapted(Mutex), store="redis", ttl_ms=3000, environment="dramatiq")
+STAGE = LIBRARY.stage(lock=declared(use), store="redis", ttl_ms=3000, environment="dramatiq")

@@ -5,7 +5,7 @@
 
 from datetime import timedelta
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 README = "https://github.com/ahmed5145/fencekit/blob/v0.6.1/README.md#guarantees"
@@ -33,23 +33,27 @@ LIBRARY = Library(
 )
 
 
-class Fenced:
-    """The lock of one resource, which keeps its handle between acquire and release."""
+def use(at):
+    """Use the lock of one resource."""
+    from fencekit import DistributedLock, LockNotAcquired, LockNotOwned
 
-    def __init__(self, client, resource, ttl):
-        from fencekit import DistributedLock
+    lock = DistributedLock(at.client)
+    times = {
+        "ttl": timedelta(seconds=at.ttl_s),
+        "wait": timedelta(seconds=at.wait_s),
+        "retry_interval": timedelta(seconds=at.retry_s),
+    }
+    try:
+        handle = lock.acquire(at.key, blocking=True, **times)
+    except LockNotAcquired:
+        return
+    try:
+        at.work(fence=handle.token.value)
+    finally:
+        try:
+            lock.release(handle)
+        except LockNotOwned:
+            at.lost()
 
-        self.lock, self.resource, self.ttl = DistributedLock(client), resource, timedelta(seconds=ttl)
 
-    def acquire(self, wait, retry):
-        """Wait for the lock. Raises LockNotAcquired."""
-        times = {"ttl": self.ttl, "wait": timedelta(seconds=wait), "retry_interval": timedelta(seconds=retry)}
-        self.handle = self.lock.acquire(self.resource, blocking=True, **times)
-        self.fence = self.handle.token.value
-
-    def release(self):
-        """Release the lock. Raises LockNotOwned."""
-        self.lock.release(self.handle)
-
-
-STAGE = LIBRARY.stage(lock=adapted(Fenced, key="fencekit:lock:{key}"), store="redis", ttl_ms=3000, environment="fencekit")
+STAGE = LIBRARY.stage(lock=declared(use, key="fencekit:lock:{key}"), store="redis", ttl_ms=3000, environment="fencekit")

@@ -3,7 +3,7 @@
 **Idea** A task queue has a place for results; a result that is there already is a lock.
 """
 
-from app.foreign.adapter import adapted, retried
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 GUIDE = "https://github.com/coleifer/huey/blob/3.5.4/docs/guide.rst#locking-tasks"
@@ -19,30 +19,20 @@ LIBRARY = Library(
 )
 
 
-class Task:
-    """The lock between acquire and release: its own block of ``with`` raises an error where the lock is held."""
+def use(at):
+    """Lock a task. The release clears the lock, whosever it is."""
+    from huey import RedisHuey
+    from huey.exceptions import TaskLockedException
 
-    def __init__(self, host, port, lock_name):
-        from huey import RedisHuey
-
-        self.lock = RedisHuey(host=host, port=port).lock_task(lock_name)
-
-    def acquire(self, wait, retry):
-        """Lock the task. Return whether that was granted in time."""
-        return retried(self.attempt, wait, retry)
-
-    def attempt(self):
-        """Try once to lock the task. Return whether that was granted."""
-        from huey.exceptions import TaskLockedException
-
-        try:
-            return self.lock.acquire()
-        except TaskLockedException:
-            return False
-
-    def release(self):
-        """Clear the lock, whosever it is."""
-        self.lock.release()
+    lock = RedisHuey(host=at.host, port=at.port).lock_task(at.key)
+    try:
+        lock.acquire()
+    except TaskLockedException:
+        return
+    try:
+        at.work()
+    finally:
+        lock.release()
 
 
-STAGE = LIBRARY.stage(lock=adapted(Task, key="huey.results.huey"), store="redis", environment="huey")
+STAGE = LIBRARY.stage(lock=declared(use, key="huey.results.huey"), store="redis", environment="huey")

@@ -3,7 +3,7 @@
 **Idea** A key has to expire after a crash. A subscription ends with its connection.
 """
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/wolph/portalocker/blob/v4.4.2/portalocker/redis.py"
@@ -23,22 +23,21 @@ LIBRARY = Library(
 )
 
 
-class OnChannel:
-    """The lock with a connection that it makes itself."""
+def use(at):
+    """Use the lock with a connection that it makes itself."""
+    from portalocker import AlreadyLocked, RedisLock
 
-    def __init__(self, host, port, key, wait):
-        from portalocker import RedisLock
-
-        self.lock = RedisLock(key, timeout=wait, redis_kwargs={"host": host, "port": port})
-
-    def acquire(self):
-        """Acquire the lock. Raises an error of the library where that takes too long."""
-        self.lock.acquire()
-
-    def release(self):
-        """Release the lock, and return whether it was held until then."""
-        self.lock.release()
-        return not self.lock.lost
+    lock = RedisLock(at.key, timeout=at.wait_s, redis_kwargs={"host": at.host, "port": at.port})
+    try:
+        lock.acquire()
+    except AlreadyLocked:
+        return
+    try:
+        at.work()
+    finally:
+        lock.release()
+        if lock.lost:
+            at.lost()
 
 
-STAGE = LIBRARY.stage(lock=adapted(OnChannel), store="redis", environment="portalocker", by_lane=True)
+STAGE = LIBRARY.stage(lock=declared(use), store="redis", environment="portalocker", by_lane=True)

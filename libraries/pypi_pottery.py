@@ -3,7 +3,7 @@
 **Idea** Redlock without the sum of all time-outs: the first three answers decide.
 """
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 README = "https://github.com/brainix/pottery/blob/v3.0.1/README.md#redlock-"
@@ -33,11 +33,19 @@ LIBRARY = Library(
 )
 
 
-def make(masters, key, ttl):
-    """Make the lock with the servers' clients."""
-    from pottery import Redlock
+def use(at):
+    """Use the lock with the servers' clients."""
+    from pottery import Redlock, ReleaseUnlockedLock
 
-    return Redlock(key=key, masters=set(masters), auto_release_time=ttl)
+    lock = Redlock(key=at.key, masters=set(at.client), auto_release_time=at.ttl_s)
+    if lock.acquire(timeout=at.wait_s):
+        try:
+            at.work()
+        finally:
+            try:
+                lock.release()
+            except ReleaseUnlockedLock:
+                at.lost()
 
 
-STAGE = LIBRARY.stage(lock=adapted(make, key="redlock:{key}"), store="redis_nodes", ttl_ms=3000, environment="pottery")
+STAGE = LIBRARY.stage(lock=declared(use, key="redlock:{key}"), store="redis_nodes", ttl_ms=3000, environment="pottery")

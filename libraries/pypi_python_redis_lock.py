@@ -3,7 +3,7 @@
 **Idea** No waiter asks again and again: the store wakes one of them.
 """
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 README = "https://github.com/ionelmc/python-redis-lock/blob/v4.0.1/README.rst"
@@ -29,23 +29,21 @@ LIBRARY = Library(
 )
 
 
-class Lock:
-    """The lock as its ``with`` block has it: without a limit for how long it waits."""
+def use(at):
+    """Use the lock as its ``with`` block does: without a limit for how long it waits."""
+    import redis_lock
 
-    def __init__(self, client, name, expire=1):
-        import redis_lock
-
-        self.lock = redis_lock.Lock(client, name, expire=expire)
-
-    def acquire(self):
-        """Wait for the lock. Return whether it was granted."""
-        return self.lock.acquire()
-
-    def release(self):
-        """Release the lock. Raises NotAcquired."""
-        self.lock.release()
+    lock = redis_lock.Lock(at.client, at.key, expire=at.ttl_s)
+    if lock.acquire():
+        try:
+            at.work()
+        finally:
+            try:
+                lock.release()
+            except redis_lock.NotAcquired:
+                at.lost()
 
 
 STAGE = LIBRARY.stage(
-    lock=adapted(Lock, key="lock:{key}"), store="redis", ttl_ms=3000, ttl_step_ms=1000, environment="python_redis_lock"
+    lock=declared(use, key="lock:{key}"), store="redis", ttl_ms=3000, ttl_step_ms=1000, environment="python_redis_lock"
 )

@@ -3,7 +3,7 @@
 **Idea** Any program that has the token can release the lock. The token contains the name, so the name must have no colon.
 """
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 README = "https://github.com/zferentz/python-redilock/blob/main/README.md"
@@ -29,25 +29,21 @@ LIBRARY = Library(
 )
 
 
-class Tokened:
-    """The lock of one name, which keeps its token between acquire and release."""
+def use(at):
+    """Use the lock of a name."""
+    from redilock.sync_redilock import DistributedLock
 
-    def __init__(self, host, port, name, ttl, retry):
-        from redilock.sync_redilock import DistributedLock
-
-        self.lock, self.name = DistributedLock(host, port, ttl=ttl, interval=retry), name
-
-    def acquire(self, wait):
-        """Wait for the lock. Return whether it was granted."""
-        self.token = self.lock.lock(self.name, block=wait or False)
-        return self.token is not False
-
-    def release(self):
-        """Release the lock. Return whether the token was its value."""
-        return self.lock.unlock(self.token)
+    lock = DistributedLock(at.host, at.port, ttl=at.ttl_s, interval=at.retry_s)
+    token = lock.lock(at.key, block=at.wait_s or False)
+    if token is not False:
+        try:
+            at.work()
+        finally:
+            if not lock.unlock(token):
+                at.lost()
 
 
-class Lock(adapted(Tokened)):
+class Lock(declared(use)):
     def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
         super().__init__(store, key.replace(":", "."), ttl_ms, wait_ms, retry_ms)
 

@@ -3,9 +3,10 @@
 **Idea** The client that most Python programs use for Redis has a lock of its own.
 """
 
+from redis.exceptions import LockError
 from redis.lock import Lock
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/redis/redis-py/blob/v8.1.0/redis/lock.py"
@@ -29,4 +30,16 @@ LIBRARY = Library(
         "releases_atomically": OWNED,
     },
 )
-STAGE = LIBRARY.stage(lock=adapted(Lock), store="redis", ttl_ms=3000)
+
+
+def use(at):
+    """Use the lock with all times of the scenario."""
+    lock = Lock(at.client, at.key, timeout=at.ttl_s, sleep=at.retry_s, blocking_timeout=at.wait_s)
+    if lock.acquire():
+        try:
+            at.work()
+        finally:
+            lock.release()
+
+
+STAGE = LIBRARY.stage(lock=declared(use, errors=(LockError,)), store="redis", ttl_ms=3000)

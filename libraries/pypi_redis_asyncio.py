@@ -4,8 +4,9 @@
 """
 
 from redis.asyncio.lock import Lock
+from redis.exceptions import LockError
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/redis/redis-py/blob/v8.1.0/redis/asyncio/lock.py"
@@ -29,4 +30,16 @@ LIBRARY = Library(
         "releases_atomically": OWNED,
     },
 )
-STAGE = LIBRARY.stage(lock=adapted(Lock), store="redis", ttl_ms=3000)
+
+
+async def use(at):
+    """Use the lock with all times of the scenario."""
+    lock = Lock(at.client, at.key, timeout=at.ttl_s, sleep=at.retry_s, blocking_timeout=at.wait_s)
+    if await lock.acquire():
+        try:
+            await at.work()
+        finally:
+            await lock.release()
+
+
+STAGE = LIBRARY.stage(lock=declared(use, errors=(LockError,)), store="redis", ttl_ms=3000)

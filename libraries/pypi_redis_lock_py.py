@@ -4,7 +4,7 @@
 each time for longer.
 """
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 README = "https://github.com/miintto/redis-lock-py/blob/v1.3.0/README.md"
@@ -29,25 +29,24 @@ LIBRARY = Library(
 )
 
 
-class Lock:
-    """The lock whose ``acquire`` keeps its defaults: its arguments are no limits, but pauses of its subscription."""
+def use(at):
+    """Use the lock. Its ``acquire`` keeps its defaults: its arguments are no limits, but pauses of its subscription."""
+    from redis_lock import RedisLock
+    from redis_lock.exceptions import LockNotOwnedError
 
-    def __init__(self, client, name, blocking_timeout, ttl_ms):
-        from redis_lock import RedisLock
-
-        self.lock = RedisLock(client, name, blocking_timeout=blocking_timeout, expire_timeout=ttl_ms // 1000)
-
-    def acquire(self):
-        """Wait for the lock. Return whether it was granted."""
-        return self.lock.acquire()
-
-    def release(self):
-        """Release the lock. Raises LockNotOwnedError."""
-        self.lock.release()
+    lock = RedisLock(at.client, at.key, blocking_timeout=at.wait_s, expire_timeout=at.ttl_ms // 1000)
+    if lock.acquire():
+        try:
+            at.work()
+        finally:
+            try:
+                lock.release()
+            except LockNotOwnedError:
+                at.lost()
 
 
 STAGE = LIBRARY.stage(
-    lock=adapted(Lock),
+    lock=declared(use),
     store="redis",
     ttl_ms=3000,
     ttl_step_ms=1000,

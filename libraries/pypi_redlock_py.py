@@ -3,7 +3,7 @@
 **Idea** The algorithm of Redlock in its shortest form, as its description has it.
 """
 
-from app.foreign.adapter import adapted, retried
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 README = "https://github.com/SPSCommerce/redlock-py/blob/42ef491061c3790307d39356b307c4318032c439/README.md"
@@ -27,27 +27,16 @@ LIBRARY = Library(
 )
 
 
-class Managed:
-    """A lock, and its manager."""
+def use(at):
+    """Lock a key. The library does not say whether the lock had been lost."""
+    from redlock import Redlock
 
-    def __init__(self, servers, key, ttl_ms, wait_ms):
-        from redlock import Redlock
-
-        self.manager = Redlock(servers, retry_count=1)
-        self.key, self.ttl_ms, self.wait_s = key, ttl_ms, wait_ms / 1000
-
-    def acquire(self):
-        """Lock the key. Return whether that was granted in time."""
-        return retried(self.is_locked, self.wait_s, 0)  # it has slept after a try that failed
-
-    def is_locked(self):
-        """Try once. Return whether the lock was granted."""
-        self.held = self.manager.lock(self.key, self.ttl_ms)
-        return bool(self.held)
-
-    def release(self):
-        """Unlock the key. The library does not say whether the lock had been lost."""
-        self.manager.unlock(self.held)
+    manager = Redlock(at.client, retry_count=1)
+    if held := manager.lock(at.key, at.ttl_ms):
+        try:
+            at.work()
+        finally:
+            manager.unlock(held)
 
 
-STAGE = LIBRARY.stage(lock=adapted(Managed), store="redis_nodes", ttl_ms=3000, environment="redlock_py")
+STAGE = LIBRARY.stage(lock=declared(use), store="redis_nodes", ttl_ms=3000, environment="redlock_py")

@@ -3,7 +3,7 @@
 **Idea** One interface to the locks of many stores; a member of it shows that it is alive.
 """
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 TUTORIAL = "https://github.com/openstack/tooz/blob/9.1.0/doc/source/user/tutorial/lock.rst"
@@ -20,37 +20,24 @@ LIBRARY = Library(
 )
 
 
-class OfCoordinator:
-    """A lock, and the coordinator that it belongs to."""
+def use(at):
+    """Use a lock, and the coordinator that it belongs to."""
+    from tooz.coordination import get_coordinator
 
-    def __init__(self, url, name, wait, ttl=30):
-        from uuid import uuid4
-
-        from tooz.coordination import get_coordinator
-
-        self.coordinator = get_coordinator(f"{url}?lock_timeout={ttl}", uuid4().hex.encode())
-        self.name, self.wait = name.encode(), wait
-
-    def acquire(self):
-        """Start the coordinator, and acquire the lock. Return whether it was granted."""
-        self.coordinator.start(start_heart=True)
-        self.lock = self.coordinator.get_lock(self.name)
-        granted = False
-        try:
-            granted = self.lock.acquire(blocking=self.wait)
-        finally:
-            if not granted:
-                self.coordinator.stop()
-        return granted
-
-    def release(self):
-        """Release the lock, and stop the coordinator. Return whether the lock was held until then."""
-        try:
-            return self.lock.release()
-        finally:
-            self.coordinator.stop()
+    coordinator = get_coordinator(f"redis://{at.host}:{at.port}?lock_timeout={at.ttl_s}", at.token.encode())
+    coordinator.start(start_heart=True)
+    try:
+        lock = coordinator.get_lock(at.key.encode())
+        if lock.acquire(blocking=at.wait_s):
+            try:
+                at.work()
+            finally:
+                if not lock.release():
+                    at.lost()
+    finally:
+        coordinator.stop()
 
 
 STAGE = LIBRARY.stage(
-    lock=adapted(OfCoordinator, key="_tooz_{key}_lock"), store="redis", ttl_ms=3000, ttl_step_ms=1000, environment="tooz"
+    lock=declared(use, key="_tooz_{key}_lock"), store="redis", ttl_ms=3000, ttl_step_ms=1000, environment="tooz"
 )

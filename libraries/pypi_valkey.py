@@ -3,7 +3,7 @@
 **Idea** As redis-py's lock, by a client that sends its commands without redis-py.
 """
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/valkey-io/valkey-py/blob/v6.2.0/valkey/lock.py"
@@ -29,11 +29,20 @@ LIBRARY = Library(
 )
 
 
-def make(host, port, name, timeout, sleep, blocking_timeout):
-    """Make the lock as its users do, with a client of the library."""
+def use(at):
+    """Use the lock with a client of the library."""
     from valkey import Valkey
+    from valkey.exceptions import LockError
 
-    return Valkey(host=host, port=port).lock(name, timeout=timeout, sleep=sleep, blocking_timeout=blocking_timeout)
+    lock = Valkey(host=at.host, port=at.port).lock(at.key, timeout=at.ttl_s, sleep=at.retry_s, blocking_timeout=at.wait_s)
+    if lock.acquire():
+        try:
+            at.work()
+        finally:
+            try:
+                lock.release()
+            except LockError:
+                at.lost()
 
 
-STAGE = LIBRARY.stage(lock=adapted(make), store="redis", ttl_ms=3000, environment="valkey", by_lane=True)
+STAGE = LIBRARY.stage(lock=declared(use), store="redis", ttl_ms=3000, environment="valkey", by_lane=True)

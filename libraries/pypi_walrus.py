@@ -5,7 +5,7 @@
 
 from functools import cache
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 CODE = "https://github.com/coleifer/walrus/blob/0.9.8/walrus/lock.py"
@@ -42,9 +42,14 @@ def database(host, port):
     return Database(host=host, port=port)
 
 
-def make(host, port, name, ttl_ms):
-    """Make the lock as its users do."""
-    return database(host, port).lock(name, ttl=ttl_ms)
+def use(at):
+    """Use the lock. It waits without a limit."""
+    lock = database(at.host, at.port).lock(at.key, ttl=at.ttl_ms)
+    if lock.acquire():
+        try:
+            at.work()
+        finally:
+            lock.release()
 
 
-STAGE = LIBRARY.stage(lock=adapted(make, key="lock:{key}"), store="redis", ttl_ms=3000, ttl_step_ms=1000, environment="walrus")
+STAGE = LIBRARY.stage(lock=declared(use, key="lock:{key}"), store="redis", ttl_ms=3000, ttl_step_ms=1000, environment="walrus")

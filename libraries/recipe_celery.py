@@ -6,7 +6,7 @@
 import time
 from contextlib import contextmanager
 
-from app.foreign.adapter import adapted, retried
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
 
 COOKBOOK = "https://docs.celeryq.dev/en/v5.6.3/tutorials/task-cookbook.html#ensuring-a-task-is-only-executed-one-at-a-time"
@@ -40,27 +40,11 @@ def memcache_lock(client, lock_id, oid, expire_s):
             client.delete(lock_id)
 
 
-class Recipe:
-    """The recipe's block between acquire and release."""
-
-    def __init__(self, client, lock_id, expire):
-        self.block = lambda: memcache_lock(client, lock_id, "the worker's name", expire)
-
-    def acquire(self, wait, retry):
-        """Enter the block. Return whether that was granted in time."""
-        return retried(self.attempt, wait, retry)
-
-    def attempt(self):
-        """Try once to enter. Return whether that was granted."""
-        self.inside = self.block()
-        if self.inside.__enter__():
-            return True
-        self.release()
-        return False
-
-    def release(self):
-        """Leave the block."""
-        self.inside.__exit__(None, None, None)
+def use(at):
+    """Enter the recipe's block."""
+    with memcache_lock(at.client, at.key, "the worker's name", at.ttl_s) as granted:
+        if granted:
+            at.work()
 
 
-STAGE = LIBRARY.stage(lock=adapted(Recipe), store="redis", ttl_ms=3000)
+STAGE = LIBRARY.stage(lock=declared(use), store="redis", ttl_ms=3000)

@@ -17,6 +17,7 @@ import click
 from app.shelf.plugins import suggestion
 from lab.commands.options import typed_as
 from lab.errors import BadInput, CannotWrite, ExitStatus, LabError, LabFailed, in_short, of_the_place
+from lab.text import printable
 
 
 def status_of(command: click.Command, words: list[str] | None = None) -> int:
@@ -27,7 +28,7 @@ def status_of(command: click.Command, words: list[str] | None = None) -> int:
     try:
         return command.main(words, standalone_mode=False) or ExitStatus.GOOD
     except click.ClickException as error:
-        click.echo(f"error: {_in_a_line(error)}", err=True)
+        click.echo(printable(f"error: {_in_a_line(error)}"), err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt) as interrupt:
         reason = str(interrupt.__cause__ or interrupt)  # click has an exception of its own
@@ -36,7 +37,7 @@ def status_of(command: click.Command, words: list[str] | None = None) -> int:
         return ExitStatus.INTERRUPTED
     except BaseException as error:  # noqa: BLE001 - all others: an error that nobody caught would end Python with status 1
         foreseen = _foreseen(error)
-        click.echo(f"error: {foreseen}", err=True)
+        click.echo(printable(f"error: {foreseen}"), err=True)
         return foreseen.exit_status
 
 

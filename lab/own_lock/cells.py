@@ -31,6 +31,7 @@ from lab.servers import external_stores, stores
 from lab.story import say
 
 NEXT_TO, UNDER = "lua", "rush"  # with which stage the speed is compared, and under which scenario
+LONG_TTL_MS = 10_000  # the scenarios have 3 s
 # of a published lock in several stores: the users at most, because many outvote each other, and who wins wins again at once; and
 # so the requests at most
 VOTERS, VOTERS_REQUESTS = 6, 1000
@@ -135,6 +136,17 @@ def _left_out(stage: Stage, one: Scenario, is_wanted: bool) -> tuple[str, str]:
     if missing := lacking(one, stage):
         return MISSING, " ".join(f"{name} is not installed." for name in missing)
     return "", ""
+
+
+def said_of_a_long_ttl(stage: Stage, tasks: Sequence[OwnCell], jobs: int) -> str:
+    """Return how long the runs take of a lock whose own TTL is long; empty if it is not."""
+    waits = [task for task in tasks if not task.kind and task.scenario.faults]
+    if not waits or not stage.has_fixed_ttl or (stage.ttl_ms or 0) < LONG_TTL_MS:
+        return ""
+    minutes = -(-len(waits) // jobs) * (stage.ttl_ms or 0) // 60_000 or 1
+    return say.text(
+        "tested", "long_ttl", of_environment(os.environ), ttl_s=(stage.ttl_ms or 0) // 1000, number=len(waits), minutes=minutes
+    )
 
 
 def conduct_rounds(tasks: Sequence[OwnCell], rounds: int, jobs: int, console: Console, reports: Path, draw: bool) -> None:

@@ -11,10 +11,14 @@ from lab.commands.options import Decimal, Whole, out_option
 
 
 @click.command()
-@click.argument("lock", required=False)
-@click.option("--worker", metavar="COMMAND", help='Command of a program that holds the locks, as in "node my_worker.mjs".')
-@click.option("--lanes", type=Whole(0, 1), default=0, help="Lanes of one worker: 1, or 0 for all.  [default: 0]")
-@click.option("--claims", metavar="NAMES", help="What the lock promises, where it has no STAGE.  [default: the usual claims]")
+@click.argument("lock")
+@click.option("--claims", metavar="NAMES", help="What the lock promises, if no file says it yet.  [default: the usual claims]")
+@click.option(
+    "--declaration",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.py",
+    help="File that says how the lock is used. It is written if it is not there.  [default: ./lab_NAME.py]",
+)
 @click.option("--scenario", "scenarios", multiple=True, help="Run only this scenario. Can be repeated.")
 @click.option("--budget", "budget_s", type=Decimal(0.1), default=10.0, help="Seconds for every order of events.  [default: 10]")
 @click.option("--jobs", type=Whole(1, 16), default=2, help="Number of runs at the same time.  [default: 2]")
@@ -32,9 +36,9 @@ from lab.commands.options import Decimal, Whole, out_option
 def test(**given: Any) -> int:
     """Test a lock of your own, in every order of events and in runs.
 
-    LOCK is a file with a STAGE; or package.module:NAME or file.py:NAME, a class or a function that returns a lock with acquire
-    and release. With --worker it is a program in any language. The exit status is 1 if a promise is broken, 3 if nothing was
-    shown of one, and otherwise 0.
+    LOCK is a file with a STAGE; or package.module:NAME or file.py:NAME, a class or a function. Of such a lock a small file is
+    written into the current folder, which says how it is used, and that file is tested. For a lock in another language, begin
+    with `lab new`. The exit status is 1 if a promise is broken, 3 if nothing was shown of one, and otherwise 0.
     """
     from lab.own_lock.lock_test import LockTest, test_lock
 

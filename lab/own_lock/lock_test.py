@@ -39,7 +39,9 @@ from lab.own_lock.cells import (
     measure_speed,
     plan,
     print_left_out,
+    said_of_a_long_ttl,
 )
+from lab.own_lock.declaration import of_a_lock
 from lab.own_lock.page import (
     BREAKS,
     TestedClaim,
@@ -54,7 +56,6 @@ from lab.own_lock.page import (
     speed_in_words,
     write_page,
 )
-from lab.own_lock.stage_file import of_a_class, of_a_worker
 from lab.own_lock.stage_module import library_in
 from lab.paths import HOME, REPORTS, new_place
 from lab.pipeline import publish_site
@@ -72,13 +73,11 @@ ABOUT = ("language", "used", "lock", "options")  # of a published library, in th
 class LockTest(NamedTuple):
     """What ``lab test`` was asked for."""
 
-    # a file, the name of a stage, or the class or function of a module or a file, after a colon; None with a worker
-    lock: str | None
-    # the command of a worker, and how many lanes one worker serves
-    worker: str | None = None
-    lanes: int = 0
-    # the names of the claims, where the lock has no STAGE
+    # a file, the name of a stage, or the class or function of a module or a file, after a colon
+    lock: str
+    # the names of the claims, if its declaration is not written yet; and the file of that
     claims: str | None = None
+    declaration: Path | None = None
     # scenarios to run; all that test a claim of the lock where none are named
     scenarios: Sequence[str] = ()
     budget_s: float = 10.0
@@ -98,11 +97,11 @@ def test_lock(asked: LockTest) -> int:
     """Test a lock, write the page, and return the exit status. Raises BadInput, NotReady."""
     console = terminal()
     folder = asked.out or new_place("test")
-    stage, notes = _stage(asked, folder)
-    tested, also = _begun(stage, asked, notes)
-    for note in notes:
-        console.print(note, style="dim", soft_wrap=True)
+    stage = _stage(asked)
+    tested, also = _begun(stage, asked)
     tasks = plan([stage], asked.scenarios, also)
+    if said := said_of_a_long_ttl(stage, tasks, asked.jobs):
+        console.print(said, style="yellow", soft_wrap=True)
     try:
         _explored(stage, asked, tested, folder)
         _run(stage, asked, tested, tasks, console)
@@ -114,19 +113,17 @@ def test_lock(asked: LockTest) -> int:
     return tested.status
 
 
-def _begun(stage: Stage, asked: LockTest, notes: list[str]) -> tuple[TestedLock, Sequence[str]]:
+def _begun(stage: Stage, asked: LockTest) -> tuple[TestedLock, Sequence[str]]:
     """Return the record before the test, and the scenarios that run although no promise asks for them."""
-    library = library_in(stage.path) if asked.lock and stage.lookup != stage.name and stage.path else None
+    library = library_in(stage.path) if stage.lookup != stage.name and stage.path else None
     promises = library.promises if library else {}
     tested = TestedLock(
-        lock=asked.worker
-        or (_named(stage) if stage.lookup != stage.name and ":" not in (asked.lock or "") else asked.lock or ""),
+        lock=_named(stage) if stage.lookup != stage.name and ":" not in asked.lock else asked.lock,
         stage=stage.name,
         library=stage.library,
         about={name: getattr(library, name) for name in ABOUT} if library else {},
         worker=shlex.join(stage.worker),
         lock_files=environment.lock_files_of(stage),
-        notes=notes,
         claims=[
             TestedClaim(claim=claim.name, **(promises[claim.name]._asdict() if claim.name in promises else {}))
             for claim in Claim
@@ -146,18 +143,13 @@ def _named(stage: Stage) -> str:
     return path.relative_to(HOME).as_posix() if path.is_relative_to(HOME) else stage.lookup
 
 
-def _stage(asked: LockTest, folder: Path) -> tuple[Stage, list[str]]:
-    """Return the stage of the lock, and how it is made. Raises BadInput."""
-    if (asked.lock is None) == (asked.worker is None):
-        raise BadInput('give a lock, as in `lab test ./my_lock.py`, or --worker "node my_worker.mjs", and not both')
-    if asked.worker is not None:
-        return of_a_worker(asked.worker, asked.claims, asked.lanes, folder)
-    lock = asked.lock or ""
-    if ":" in lock and not lock.endswith(".py"):
-        return of_a_class(lock, asked.claims, folder)
+def _stage(asked: LockTest) -> Stage:
+    """Return the stage of the lock: that of its file, or of its declaration. Raises BadInput."""
+    if ":" in asked.lock and not asked.lock.endswith(".py"):
+        return of_a_lock(asked.lock, asked.claims, asked.declaration)
     if asked.claims:
-        raise BadInput(f"--claims: {lock} has its claims in its STAGE; change them there")
-    return find_stage(lock), []
+        raise BadInput(f"--claims: {asked.lock} has its claims in its STAGE; change them there")
+    return find_stage(asked.lock)
 
 
 def _explored(stage: Stage, asked: LockTest, tested: TestedLock, folder: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from app.lock import Claim, Stage
 from app.locks import A_NAME, stages
 from lab.errors import BadInput, choose_from
-from lab.own_lock.stage_file import USUAL
+from lab.own_lock.declaration import USUAL
 from lab.paths import COMMAND, WORKERS
 from lab.scenario.stages import find_stage
 

@@ -23,7 +23,7 @@ from lab.report.run_index import page_of
 from lab.report.statistics import mean_of_ratios
 from lab.story.say import ENGLISH, text, words
 from lab.story.verdict import because, promise
-from lab.text import counted, thousands
+from lab.text import counted, printable, thousands
 
 HOLDS, BREAKS = "holds", "breaks"  # of a decision
 KEPT, BROKEN = "KEPT", "BROKEN"
@@ -330,7 +330,7 @@ def junit(tested: TestedLock) -> str:
             is_broken, name = cell.tally.get(BROKEN, 0) == cell.tries, f"{one.claim}: run of {cell.scenario}"
             is_shown = cell.verdict in (KEPT, "ADMITTED") or (cell.verdict == "UNSEEN" and not one.promised)
             cases.append(Case(name, is_broken, is_shown, cell.why_of(one.claim), cell.took_s))
-    return page("junit.xml.j2", lock=tested.lock, cases=cases)
+    return printable(page("junit.xml.j2", lock=tested.lock, cases=cases))
 
 
 def badge(tested: TestedLock) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
 
 from app.lock import Stage
 from lab.judge.findings import Findings
@@ -21,7 +22,7 @@ from lab.report.run_words import RunWords, mender
 from lab.scenario.scenario import Scenario
 from lab.story import say
 from lab.story.verdict import headline
-from lab.text import thousands
+from lab.text import printable, thousands
 
 STYLES = {
     "KEPT": "bold green",
@@ -32,9 +33,17 @@ STYLES = {
 }
 
 
+class PlainConsole(Console):
+    """A console on which no text does anything to the terminal: names and reasons come from files of others."""
+
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        safe = [one if one.control else Segment(printable(one.text), one.style) for one in buffer]
+        return super()._render_buffer(safe)
+
+
 def terminal(**options: Any) -> Console:
     """Return a console that wraps lines at words on a terminal, and leaves them whole in a pipe."""
-    console = Console(highlight=False, **options)
+    console = PlainConsole(highlight=False, **options)
     console.soft_wrap = not console.is_terminal
     return console
 

@@ -25,7 +25,7 @@ def find_stage(name: str) -> Stage:
         )
     if not name.endswith(".py"):
         if Path(name).is_file():
-            raise BadInput(f'{name} is not a file of Python. A lock in another language: lab test --worker "COMMAND"')
+            raise BadInput(f"{name} is not a file of Python. A lock in another language: lab new NAME --worker LANGUAGE")
         choose_from("stage", name, locks.names())
     try:
         with contextlib.redirect_stdout(sys.stderr), staying():  # the output of a command may be JSON

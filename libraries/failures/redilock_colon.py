@@ -5,13 +5,13 @@
 
 import runpy
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.environment import LIBRARIES
 from app.foreign.failure import ReportedFailure
 from app.foreign.library import Quote
 
 README = "https://github.com/zferentz/python-redilock/blob/main/README.md"
-Tokened = runpy.run_path(str(LIBRARIES / "pypi_redilock.py"))["Tokened"]
+use = runpy.run_path(str(LIBRARIES / "pypi_redilock.py"))["use"]
 
 FAILURE = ReportedFailure(
     link=README,
@@ -34,4 +34,4 @@ FAILURE = ReportedFailure(
     breaks="serves_most_requests",
     by="too_many_refused",
 )
-STAGE = FAILURE.stage(lock=adapted(Tokened), store="redis", ttl_ms=3000, environment="redilock")
+STAGE = FAILURE.stage(lock=declared(use), store="redis", ttl_ms=3000, environment="redilock")

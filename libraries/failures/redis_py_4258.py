@@ -3,9 +3,10 @@
 **Idea** The token is cleared before the command is sent. Here the holder calls ``release`` again when the first call fails.
 """
 
+from redis.exceptions import LockError
 from redis.lock import Lock as OfRedis
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.failure import ReportedFailure
 from app.foreign.library import Quote
 
@@ -43,9 +44,14 @@ class Lock(OfRedis):
             super().release()
 
 
-def make(client, name, sleep, blocking_timeout):
-    """Make a lock without a timeout, as by default."""
-    return Lock(client, name, sleep=sleep, blocking_timeout=blocking_timeout)
+def use(at):
+    """Use a lock without a timeout, as by default."""
+    lock = Lock(at.client, at.key, sleep=at.retry_s, blocking_timeout=at.wait_s)
+    if lock.acquire():
+        try:
+            at.work()
+        finally:
+            lock.release()
 
 
-STAGE = FAILURE.stage(lock=adapted(make), store="redis")
+STAGE = FAILURE.stage(lock=declared(use, errors=(LockError,)), store="redis")

@@ -6,9 +6,10 @@
 import contextlib
 import threading
 
+from redis.exceptions import LockError
 from redis.lock import Lock as OfRedis
 
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.foreign.failure import ReportedFailure
 from app.foreign.library import Quote
 
@@ -59,9 +60,14 @@ class Lock(OfRedis):
                 self.reacquire()
 
 
-def make(client, name, sleep, blocking_timeout):
-    """Make a lock that does not expire. Its token is shared with the thread that renews it."""
-    return Lock(client, name, timeout=0, sleep=sleep, blocking_timeout=blocking_timeout, thread_local=False)
+def use(at):
+    """Use a lock that does not expire. Its token is shared with the thread that renews it."""
+    lock = Lock(at.client, at.key, timeout=0, sleep=at.retry_s, blocking_timeout=at.wait_s, thread_local=False)
+    if lock.acquire():
+        try:
+            at.work()
+        finally:
+            lock.release()
 
 
-STAGE = FAILURE.stage(lock=adapted(make), store="redis")
+STAGE = FAILURE.stage(lock=declared(use, errors=(LockError,)), store="redis")

@@ -96,7 +96,7 @@ ODD = """
     'A lock, and what the lab does not hold, or the judge does not look at.'
     import time
     from concurrent.futures import ThreadPoolExecutor
-    from app.foreign.adapter import adapted
+    from app.foreign.declared import declared
     from app.lock import Grant, Stage, claims
     POOL = ThreadPoolExecutor(4)
     class Lock:
@@ -107,13 +107,10 @@ ODD = """
             return work(Grant(self.key))
         def acquire(self):
             self.store.set(self.key, "locked", px=1000)
-    class OfAsyncio:
-        def __init__(self, client, key, ttl_ms):
-            self.client, self.key, self.ttl_ms = client, key, ttl_ms
-        async def acquire(self):
-            return await self.client.set(self.key, "locked", px=self.ttl_ms)
-        async def release(self):
-            await self.client.delete(self.key)
+    async def use(at):
+        await at.client.set(at.key, "locked", px=at.ttl_ms)
+        await at.work()
+        await at.client.delete(at.key)
     class Pipelined(Lock):
         def acquire(self):
             self.store.pipeline().get(self.key).set(self.key, "locked", px=1000).execute()
@@ -133,7 +130,7 @@ ODD = """
 @pytest.mark.parametrize(
     ("lock", "events", "agreement"),
     [
-        ("adapted(OfAsyncio)", "A'1B'1", Agreement.NOT_HELD),
+        ("declared(use)", "A'1B'1", Agreement.NOT_HELD),
         ("Pipelined", "AB", Agreement.NOT_HELD),
         ("InAPool", "AaBbab", Agreement.LOSS),
         ("Kept", "A3Bt1000", Agreement.UNJUDGED),

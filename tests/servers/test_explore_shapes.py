@@ -20,7 +20,7 @@ LOCK = '''\
 """The lock of app/locks/lua.py, whose try is a method of its own, with a change."""
 import contextlib, gc, threading, time, uuid
 import redis
-from app.foreign.adapter import adapted
+from app.foreign.declared import declared
 from app.lock import Stage, claims
 from app.locks import lua
 class Lock(lua.Lock):
@@ -170,7 +170,11 @@ async def block(client, key, ttl_ms):
     finally:
         if got:
             await client.eval(lua.RELEASE, 1, key, token)
-Lock = adapted(block, says_yes=True)
+async def use(at):
+    async with block(at.client, at.key, at.ttl_ms) as got:
+        if got:
+            await at.work()
+Lock = declared(use)
 """,
         question(replicas=3),
     ),

@@ -4,7 +4,6 @@ import pytest
 
 from lab.own_lock import cells as own_lock
 from lab.own_lock.cells import UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan
-from lab.own_lock.look import roundest_ms
 from lab.paths import HOME
 from lab.report.terminal import terminal
 from lab.scenario import reader as scenarios
@@ -41,15 +40,6 @@ def conducted(monkeypatch):
     monkeypatch.setattr(own_lock, "judged", judged)
     monkeypatch.setattr(own_lock, "in_parallel", lambda make, tasks, jobs: ((task, make(*about)) for task, about in tasks))
     return lines, given
-
-
-@pytest.mark.parametrize(
-    ("least_ms", "most_ms", "ttl_ms"),
-    [(2999, 3001, 3000), (2840, 3010, 3000), (2499, 2501, 2500), (29_999, 30_000, 30_000), (118, 121, 120), (77, 79, 77)],
-)
-def test_ttl_in_the_code_of_a_lock_is_found(least_ms, most_ms, ttl_ms):
-    """The TTL that a lock set is the roundest of those that it can have set."""
-    assert roundest_ms(least_ms, most_ms) == ttl_ms
 
 
 def test_fewer_users_and_requests(mine):

@@ -1,0 +1,140 @@
+"""The declaration of a lock: a file with a STAGE in the user's folder, which the lab writes once and then uses as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+from app.lock import Claim, Stage
+from lab.errors import BadInput, choose_from
+from lab.report.terminal import terminal
+from lab.scenario.stages import find_stage
+from lab.servers.own_redis import own_servers
+
+# what a lock with a time to live is usually asked to keep: what is tested where nobody says what the lock promises
+USUAL = (
+    "exclusive_in_process exclusive acquires_atomically releases_only_its_own releases_atomically counts_once "
+    "serves_most_requests freed_after_crash freed_after_failure freed_after_hang"
+)
+OF_ITS_PACKAGE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)  # such an import needs the package of its file
+OURS = ("app", "lab", "locustfiles")  # the lab's own packages, which hide others of the same name
+WIDTH = 100  # of a line with claims
+QUESTION = "# QUESTION: "
+IMPORT_S = 30  # for the import of a module
+WRITE_S = 60  # for the import and all trials
+LINE = re.compile(r'File "(.+)", line (\d+) in <module>')
+
+
+def claims_of(names: str | None) -> str:
+    """Return claims as the lines of a file; the usual ones where none are named. Raises BadInput."""
+    known = [claim.name for claim in Claim]
+    found = [choose_from("claim", name, known, "--claims") for name in re.split(r"[\s,]+", names or USUAL) if name]
+    if not found:
+        raise BadInput("--claims: no claim is named. The claims: " + ", ".join(known))
+    return textwrap.fill(" ".join(found), WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 8, break_long_words=False)
+
+
+def of_a_lock(lock: str, claims: str | None, file: Path | None) -> Stage:
+    """Return the stage of ``package.module:Name``, by its declaration. Raises BadInput.
+
+    lock: the module is looked for from the current folder, and among installed packages; or the path of its file. file: of the
+    declaration.
+    """
+    module, _, name = lock.rpartition(":")
+    folder = Path.cwd()
+    if module.endswith(".py"):
+        folder, module = _place_of(Path(module), lock)
+    elif not all(part.isidentifier() for part in module.split(".")):
+        raise BadInput(f"{lock}: {module!r} is not the name of a module. Give the path of its file: FILE.py:NAME")
+    if module.partition(".")[0] in OURS:
+        raise BadInput(f"{lock}: the lab has a package {module.partition('.')[0]!r} of its own. Use a worker, or rename it")
+    return _declared(f"{module}:{name}", file or Path(f"lab_{_plain(name)}.py"), claims, folder)
+
+
+def _declared(lock: str, file: Path, claims: str | None, folder: Path) -> Stage:
+    """Return the stage of a declaration; write it if it is not there."""
+    if file.exists():
+        return _used(lock, file, claims)
+    words = [sys.executable, "-m", "lab.own_lock.writer", lock, claims_of(claims)]
+    with own_servers(1) as (server,):
+        try:
+            done = subprocess.run(
+                [*words, str(server.port), str(folder), str(IMPORT_S)],
+                capture_output=True,
+                text=True,
+                timeout=WRITE_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise BadInput(f"{lock}: a look at it did not end within {WRITE_S} s. Write {file}: docs/your-lock.md") from None
+    if not done.stdout:
+        line = LINE.search(done.stderr)
+        where = f" at {line[1]}:{line[2]}" if line else ""
+        why = f"its import did not end within {IMPORT_S} s" if line else (done.stderr.strip().splitlines() or ["it ended"])[-1]
+        raise BadInput(f"{lock}: {why}{where}")
+    answer = json.loads(done.stdout)
+    if "error" in answer:
+        raise BadInput(f"{lock}: {answer['error']}")
+    return _kept(_beside(answer["text"], file, folder), file)
+
+
+def _beside(text: str, file: Path, folder: Path) -> str:
+    """Let a declaration in another folder than its lock find that."""
+    if file.resolve().parent == folder.resolve():
+        return text
+    first, _, rest = text.partition("\n")
+    return f"{first}\n\nimport sys\n\nsys.path.append({json.dumps(str(folder))})\n{rest}"
+
+
+def _kept(text: str, file: Path) -> Stage:
+    """Write a declaration, print it, and return its stage. Raises BadInput for a question in it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    console = terminal()
+    console.print(f"wrote {file}:\n", style="dim")
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    return _read(file)
+
+
+def _used(lock: str, file: Path, claims: str | None) -> Stage:
+    """Return the stage of a declaration that is there. Raises BadInput if it is one of another lock."""
+    if claims:
+        raise BadInput(f"--claims: {file} has the claims in its STAGE; change them there")
+    first = file.read_text(encoding="utf-8").partition("\n")[0].partition(",")[0].lstrip('"')
+    if ":" in first and ":" in lock and first != lock:
+        raise BadInput(f"{file} declares {first}, and not {lock}. Give another file: --declaration FILE")
+    return _read(file)
+
+
+def _read(file: Path) -> Stage:
+    lines = enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+    asked = [(number, line.partition(QUESTION)[2]) for number, line in lines if QUESTION in line]
+    if asked:
+        found = "\n".join(f"  {file}:{number}: {question}" for number, question in asked)
+        raise BadInput(f"correct the line, delete its question, and give the same command again:\n{found}")
+    return find_stage(str(file))
+
+
+def _place_of(file: Path, lock: str) -> tuple[Path, str]:
+    """Return the folder of a file, and the name by which it can be imported from there. Raises BadInput.
+
+    A file that imports its neighbours by a dot is imported as a module of its package.
+    """
+    if not file.is_file():
+        raise BadInput(f"{lock}: there is no file {str(file)!r}")
+    if file.stem in sys.stdlib_module_names or "." in file.stem:
+        raise BadInput(f"{lock}: {file.stem!r} cannot be the name of a module of yours. Rename the file")
+    folder, names = file.resolve().parent, [file.stem]
+    while OF_ITS_PACKAGE.search(file.read_bytes()) and (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    return folder, ".".join(names)
+
+
+def _plain(name: str) -> str:
+    """Return a name that a file can have."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)).strip("_").lower() or "lock"

@@ -1,0 +1,291 @@
+"""``lab test module:Name`` writes a declaration that says how the lock is used, or asks for what it cannot tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.errors import BadInput
+from lab.own_lock import declaration
+from lab.own_lock.declaration import of_a_lock
+from tests.command import lab
+
+LOCKS = """
+import asyncio, enum, time, uuid
+from contextlib import asynccontextmanager, contextmanager
+
+import redis
+
+CLIENT = redis.Redis("localhost", 6379, db=3)
+COMPARE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
+
+
+class Taken(Exception): ...
+
+
+class Plain:
+    def __init__(self, client, key, ttl):
+        self.client, self.key, self.ttl, self.token = client, key, ttl, uuid.uuid4().hex
+
+    def acquire(self):
+        return bool(self.client.set(self.key, self.token, nx=True, px=int(self.ttl * 1000)))
+
+    def release(self):
+        if not self.client.eval(COMPARE, 1, self.key, self.token):
+            raise Taken
+
+
+class Seconds(Plain):
+    def acquire(self):
+        return bool(self.client.set(self.key, self.token, nx=True, ex=int(self.ttl)))
+
+
+class Texts(Plain):
+    def release(self):
+        if self.client.get(self.key) == self.token:
+            self.client.delete(self.key)
+
+
+class Millis(Plain):
+    def __init__(self, redisconn, lockName, ttl=30000):
+        super().__init__(redisconn, f"lock:{lockName}", ttl / 1000)
+
+
+class OtherNames:
+    def __init__(self, rdb, lock_name, lock_timeout=10):
+        self.client, self.key, self.ttl, self.token = rdb, lock_name, lock_timeout, uuid.uuid4().hex
+
+    tryLock, removeLock = Plain.acquire, Plain.release
+
+
+class OfItsOwn(Plain):
+    def __init__(self):
+        super().__init__(redis.Redis("localhost"), "cron", 45)
+
+
+class Waits(Plain):
+    def __init__(self, client, name, timeout=10):
+        super().__init__(client, name, 3)
+        self.timeout = timeout
+
+    def acquire(self):
+        until_s = time.monotonic() + self.timeout
+        while not super().acquire():
+            if time.monotonic() > until_s:
+                raise Taken
+            time.sleep(0.01)
+
+
+class Adds(Plain):
+    def __init__(self, client, name, timeout=None):
+        super().__init__(client, name, timeout)
+
+    def acquire(self):
+        got = super().acquire()
+        self.client.pexpire(self.key, self.client.pttl(self.key) + int(self.ttl * 1000))
+        return got
+
+
+class ZeroIsYes(Plain):
+    def acquire(self):
+        return 0 if super().acquire() else 1
+
+
+class Everybody(Plain):
+    def acquire(self):
+        self.client.set(self.key, self.token, px=int(self.ttl * 1000))
+        return self.token
+
+
+def make(client, key, ttl_ms):
+    return Plain(client, key, ttl_ms / 1000)
+
+
+def obtain(conn, lockname, lock_timeout=10):
+    mine = uuid.uuid4().hex
+    return mine if conn.set(lockname, mine, nx=True, ex=int(lock_timeout)) else None
+
+
+def free(conn, lockname, mine):
+    conn.eval(COMPARE, 1, lockname, mine)
+
+
+@contextmanager
+def block(lock_id):
+    got = CLIENT.set(lock_id, "1", nx=True)
+    try:
+        yield got
+    finally:
+        if got:
+            CLIENT.delete(lock_id)
+
+
+@asynccontextmanager
+async def raises(client, key, ttl):
+    if not await client.set(key, "1", nx=True, ex=ttl):
+        raise Taken
+    yield
+    await client.delete(key)
+
+
+class Loops(Plain):
+    async def acquire(self):
+        return await self.client.set(self.key, self.token, nx=True, px=int(self.ttl * 1000))
+
+    async def release(self):
+        await self.client.eval(COMPARE, 1, self.key, self.token)
+
+
+def guarded(client, key, ttl):
+    return lambda function: function
+
+
+class Unknown(Plain):
+    def __init__(self, client, key, zork):
+        super().__init__(client, key, zork)
+
+
+class NoAnswer(Plain):
+    def acquire(self):
+        super().acquire()
+
+
+class Answers(enum.Enum):
+    YES, BUSY = "yes", "busy"
+
+
+class AnEnum(Plain):
+    def acquire(self):
+        return Answers.YES if super().acquire() else Answers.BUSY
+
+
+class Thirty(Plain):
+    def __init__(self, client, key, lease):
+        super().__init__(client, key, 30)
+
+
+class NoKey(Plain):
+    def acquire(self):
+        return True
+
+
+class Fails(Plain):
+    def acquire(self):
+        raise TypeError("no such thing")
+
+
+class Ends(Plain):
+    def acquire(self):
+        import os
+        os._exit(0)
+"""
+TAKEN = {
+    "Plain": [
+        "Plain(at.client, at.key, at.ttl_s)",
+        "if lock.acquire():",
+        "errors=(Taken,)",
+        "ttl_ms=3000,  # what the lock promises\n",
+    ],
+    "Seconds": ["ttl_step_ms=1000"],
+    "Texts": ["Texts(at.text_client,"],
+    "Millis": ["ttl=at.ttl_ms)", 'key="lock:{key}"'],
+    "OtherNames": ["lock_timeout=at.ttl_s", "if lock.tryLock():", "lock.removeLock()"],
+    "OfItsOwn": [
+        "OfItsOwn()",
+        'key="cron"',
+        'leads_from="localhost:6379"',
+        "ttl_ms=45000,  # the TTL in its code\n    has_fixed_ttl=True",
+    ],
+    "Waits": ["timeout=at.wait_s", "    lock.acquire()\n    try:", "errors=(Taken,)", "has_fixed_ttl=True"],
+    "Adds": ["timeout=at.ttl_s", "ttl_ms=3000,  # what the lock promises\n"],
+    "ZeroIsYes": ["if lock.acquire() == 0:"],
+    "Everybody": ["if lock.acquire():"],
+    "make": ["lock = make(at.client, at.key, at.ttl_ms)"],
+    "obtain": ["token = obtain(at.client, at.key, lock_timeout=at.ttl_s)", "if token:", "free(at.client, at.key, token)"],
+    "block": ["with block(at.key) as got:\n        if got:", 'leads_from="localhost:6379"', "no expiry"],
+    "raises": ["async with raises(at.client, at.key, at.ttl_s):\n        await at.work()", "errors=(Taken,)"],
+    "Loops": ["async def use(at)", "if await lock.acquire():", "await lock.release()"],
+}
+ASKED = {
+    "guarded": ("guarded(", "how is it used?"),
+    "Unknown": ("Unknown(at.client, at.key, ...)", "what is zork?"),
+    "NoAnswer": ("lock.acquire()", "it answered None, and None while another request held the lock"),
+    "AnEnum": ("lock.acquire()", "Answers.BUSY: 'busy'> while another request held the lock. Which of them is a grant?"),
+    "Thirty": ("ttl_ms=30000", "it was given 3000. Which TTL does it promise?"),
+    "NoKey": ("NoKey(", "it set no key"),
+    "Fails": ("Fails(", "TypeError: no such thing"),
+    "Ends": ("Ends(", "it ended its process"),
+}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with a module of somebody's locks."""
+    (tmp_path / "locks_of_mine.py").write_text(LOCKS, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_lock_is_taken(name, here):
+    """The file says how the lock is made, which answer is a grant, how it is released, its key and its TTL."""
+    stage = of_a_lock(f"locks_of_mine:{name}", None, here / "declared.py")
+    text = stage.path.read_text(encoding="utf-8")
+
+    assert [part for part in TAKEN[name] if part not in text] == [], text
+    assert stage.store == "redis"
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_question(name, here):
+    """What cannot be told is asked at its line, until somebody has answered it."""
+    line, question = ASKED[name]
+    for _ in range(2):
+        with pytest.raises(BadInput, match=r"declared.py:\d+: "):
+            of_a_lock(f"locks_of_mine:{name}", None, here / "declared.py")
+    asked = [one for one in (here / "declared.py").read_text(encoding="utf-8").splitlines() if "QUESTION" in one]
+
+    assert [(line in one, question in one) for one in asked] == [(True, True)], asked
+
+
+def test_declaration_is_kept(here):
+    """A declaration that is there is used as it is; one of another lock is refused."""
+    (here / "park_lock.py").write_text(LOCKS, encoding="utf-8")
+    (here / "2_locks.py").write_text(LOCKS, encoding="utf-8")
+    first = of_a_lock("park_lock:Plain", "exclusive", None)
+    changed = (here / "lab_plain.py").read_text(encoding="utf-8").replace("3000", "2000")
+    (here / "lab_plain.py").write_text(changed, encoding="utf-8")
+
+    assert [claim.name for claim in first.claims] == ["exclusive"]
+    assert of_a_lock("./park_lock.py:Plain", None, None).ttl_ms == 2000
+    with pytest.raises(BadInput, match="declares park_lock:Plain, and not 2_locks:Plain"):
+        of_a_lock("2_locks.py:Plain", None, None)
+    assert of_a_lock("2_locks.py:Plain", None, here / "sub" / "other.py").name == "other"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import os\nos._exit(3)", "it ended"),
+        ("raise SystemExit('no')", "SystemExit: no"),
+        ("1 / 0", "cannot be imported: ZeroDivisionError"),
+        ("import threading\nthreading.Event().wait()", "its import did not end"),
+    ],
+)
+def test_module_that_cannot_be_imported(text, said, here, monkeypatch):
+    """Bad input is named with its line, and a module ends only the process that looks at it."""
+    monkeypatch.setattr(declaration, "IMPORT_S", 3)
+    (here / "mine.py").write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput) as error:
+        of_a_lock("mine:Lock", None, None)
+
+    assert said in str(error.value)
+    assert ("mine.py:2" in str(error.value)) == ("did not end" in said)
+
+
+def test_question_is_asked_at_once(here):
+    """The command ends with status 2, and names the file and the line; no text of others does anything to the terminal."""
+    done = lab("test", "locks_of_mine:NoAnswer", cwd=here)
+    raw = lab("test", "locks_of_mine:\x1b[31m", cwd=here)
+
+    assert (raw.status, "\x1b" in raw.err) == (2, False), raw.err
+    assert (done.status, "lab_no_answer.py:10: it answered None" in done.err) == (2, True), done.err

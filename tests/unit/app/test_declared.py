@@ -1,0 +1,116 @@
+"""A declared lock: what a refusal is, what a loss is, how long a lock is asked again, and what becomes of the work's error."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from app.foreign import declared as module
+from app.foreign.declared import declared
+from app.lock import NotAcquired, NotOwner
+
+
+class Held(Exception): ...  # noqa: N818
+
+
+class Lost(Exception): ...  # noqa: N818
+
+
+def run(use, wait_ms=0, work=lambda grant: grant.key, store=None, **options):
+    """Run a declared lock that says no by Held, and by Lost that it was lost."""
+    return declared(use, errors=(Held, Lost), **options)(store, "key", 3000, wait_ms, 1).run(work)
+
+
+def raising(error, after_work=False):
+    """Return the function of a lock that raises an error."""
+
+    def use(at):
+        if after_work:
+            at.work()
+        raise error
+
+    return use
+
+
+def swallow(at):
+    """Keep the error of the work."""
+    with contextlib.suppress(ZeroDivisionError):
+        at.work()
+
+
+@pytest.mark.parametrize(
+    ("use", "error"),
+    [
+        (lambda at: None, NotAcquired),
+        (raising(Held()), NotAcquired),
+        (raising(Lost(), after_work=True), NotOwner),
+        (raising(KeyError()), KeyError),
+        (lambda at: (at.work(), at.lost()), NotOwner),
+    ],
+)
+def test_what_a_lock_says(use, error):
+    """A function that does not work was refused; an error is an answer only if it is declared as one."""
+    with pytest.raises(error):
+        run(use)
+
+
+def test_granted():
+    """The work gets the key as the lock makes it, and its answer is returned; its error is raised although the lock keeps it."""
+    assert run(lambda at: at.work(), key="lock:{key}") == "lock:key"
+    with pytest.raises(ZeroDivisionError):
+        run(swallow, work=lambda _: 1 // 0)
+    with pytest.raises(Held):  # an error of the work is no answer of the lock
+        run(lambda at: at.work(), work=raising(Held()))
+
+
+def test_asked_again():
+    """A lock is asked again until the time to wait is over, unless it is given that time: then it has waited by itself."""
+    asked, waited = [], []
+    with pytest.raises(NotAcquired):
+        run(asked.append, wait_ms=60)
+    with pytest.raises(NotAcquired):
+        run(lambda at: waited.append(at.wait_s), wait_ms=60_000)
+    until_s = time.monotonic() + 0.05
+
+    assert run(lambda at: at.work() if time.monotonic() > until_s else None, wait_ms=10_000) == "key"
+    assert (len(asked) > 2, waited) == (True, [60])
+    assert len({at.token for at in asked}) == len(asked)
+
+
+def test_times():
+    """Seconds are whole if they can be: EX takes no 3.0."""
+    lock = declared(len)(None, "key", 3000, 1500, 30)
+    at = module.At(lock, len)
+
+    assert [(one, type(one)) for one in (at.ttl_s, at.ttl_ms, at.wait_s)] == [(3, int), (3000, int), (1.5, float)]
+
+
+def test_coroutine():
+    """A coroutine awaits the work, in one event loop for all requests."""
+    loops = []
+
+    async def use(at):
+        loops.append(asyncio.get_running_loop())
+        assert await at.work() == "key"
+
+    store = SimpleNamespace(get_connection_kwargs=lambda: {"host": "127.0.0.1", "port": 1})
+    kind = declared(use)
+    assert [kind(store, "key", 3000, 0, 1).run(lambda grant: grant.key) for _ in range(2)] == ["key", "key"]
+    assert loops[0] is loops[1]
+
+
+def test_own_address(monkeypatch):
+    """A connection for an address of the lock's own code leads to the lab's server; others do not."""
+    monkeypatch.setattr(module, "LED", {})
+    store = SimpleNamespace(get_connection_kwargs=lambda: {"host": "127.0.0.1", "port": 7})
+    declared(len, leads_from="localhost:6379")(store, "key", 3000, 0, 1)
+    own, other = (SimpleNamespace(host="localhost", port=port, db=3) for port in (6379, 6380))
+    for one in (own, other):
+        module._led(lambda connection: connection)(one)
+
+    assert (own.host, own.port, own.db) == ("127.0.0.1", 7, 0)
+    assert (other.host, other.port, other.db) == ("localhost", 6380, 3)
