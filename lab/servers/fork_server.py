@@ -2,12 +2,10 @@
 
 Three replicas would import the same libraries three times in each run, and that took most of the processor time of a short run.
 The supervisor process (``supervisor_process.py``) starts this file, and sends requests as lines of JSON:
-``{"import": modules}`` → ``{}``, ``{"entry": "module:function", "argv", "env", "cwd", "log"}`` → ``{"pid"}``,
-``{"begin": pid}`` → ``{}``.
+``{"import": modules}`` → ``{}``, ``{"entry": "module:function", "argv", "env", "cwd", "log"}`` → ``{"pid"}``.
 
 The forked program has a session, an environment, a folder and a log of its own. It is the supervisor process's child, and ends
-with it, like a program that was started. No stage is imported before the fork, so no run gets the code of another run. When a
-file of the project has changed since it was imported, this process ends, and the supervisor process starts another.
+with it, like a program that was started. No stage is imported before the fork, so no run gets the code of another run.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ import json
 import os
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,14 +25,14 @@ from typing import Any
 
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
-OURS = ("app", "lab", "locustfiles")  # the project's packages: their files may change while the lab runs
 ARG_START, ARG_END = 45, 46  # in /proc/self/stat, after the name of the command
 LIBC = ctypes.CDLL(None)
-fork, waitpid, close = os.fork, os.waitpid, os.close  # gevent, which Locust imports, replaces them by what needs its event loop
-
-
-class Changed(Exception):  # noqa: N818 - says what happened
-    """A file was edited after it had been imported."""
+fork, waitpid, close, sleep = (
+    os.fork,
+    os.waitpid,
+    os.close,
+    time.sleep,
+)  # gevent, which Locust imports, replaces them by what needs its event loop
 
 
 class ForkServer:
@@ -42,8 +41,6 @@ class ForkServer:
     def __init__(self, line: int, supervisor: int) -> None:
         self.line = line
         self.supervisor = supervisor  # the pid of the supervisor process
-        self.stamps: dict[str, tuple[int, int]] = {}
-        self.going = -1  # a byte into this pipe lets the program that was forked last begin
 
     def serve(self) -> str:
         """Answer requests until the line closes, and end the process then. Return in a forked program only: what it runs."""
@@ -52,7 +49,7 @@ class ForkServer:
                 request = json.loads(text)
                 try:
                     answer = self.answer(request)
-                except Exception as error:  # noqa: BLE001 - the supervisor process then starts the program itself
+                except Exception as error:  # noqa: BLE001 - the supervisor process reports it
                     answer = {"error": f"{type(error).__name__}: {error}"}
                 if answer is None:
                     break
@@ -64,11 +61,6 @@ class ForkServer:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any] | None:
         """Return the answer to a request; None in a forked program."""
-        if "begin" in request:
-            os.write(self.going, b".")
-            close(self.going)
-            return {}
-        self.check()
         if "import" in request:
             self.load(request["import"])
             return {}
@@ -76,45 +68,34 @@ class ForkServer:
         return {"pid": pid} if pid else None
 
     def load(self, modules: Sequence[str]) -> None:
-        """Import modules, and keep the stamps of the project's files."""
+        """Import modules."""
         for name in modules:
             importlib.import_module(name)
-        files = [str(module.__file__) for name, module in sys.modules.items() if name.partition(".")[0] in OURS and _file(module)]
-        self.stamps = {file: _stamp(file) for file in files} | self.stamps
         gc.collect()
         gc.freeze()  # a collection in a forked program then leaves these objects alone, and their memory stays shared
 
-    def check(self) -> None:
-        """Raise Changed if a file of the project is not what was imported."""
-        for file, stamp in self.stamps.items():
-            if _stamp(file) != stamp:
-                raise Changed(file)
-
     def fork(self, request: dict[str, Any]) -> int:
-        """Fork a program, and return its pid. In the program itself, return 0 when it may begin.
+        """Fork a program, and return its pid; in the program itself, return 0.
 
-        A process in the middle forks it and ends, so the program becomes a child of the supervisor process. It begins when the
-        supervisor process knows its pid. Otherwise a program could run that nobody knows, next to the one started in its place.
+        A process in the middle forks it and ends, so the program becomes a child of the supervisor process.
         """
         reading, writing = os.pipe()
-        waiting, self.going = os.pipe()
         if middle := fork():
             close(writing)
-            close(waiting)
             waitpid(middle, 0)  # from now on, the program is the supervisor process's child
             with os.fdopen(reading, "rb") as pid:
                 return int(pid.readline())
+        middle = os.getpid()
         try:
             if fork():
                 os._exit(0)
+            while os.getppid() == middle:
+                sleep(0.001)
             os.setsid()
-            os.write(writing, b"%d\n" % os.getpid())
-            for end in (reading, writing, self.going):
-                close(end)
-            if not os.read(waiting, 1):
-                os._exit(1)  # the fork server was killed, or the supervisor process did not wait for it
-            close(waiting)
             self._become(request)
+            os.write(writing, b"%d\n" % os.getpid())
+            close(reading)
+            close(writing)
         except BaseException:  # noqa: BLE001 - nothing of the server may run in this process
             traceback.print_exc()
             os._exit(1)
@@ -136,18 +117,6 @@ class ForkServer:
         sys.argv = request["argv"][2 if request["argv"][1:2] == ["-m"] else 0 :]
         if "gevent" in sys.modules:
             importlib.import_module("gevent").reinit()
-
-
-def _file(module: Any) -> str | None:
-    return getattr(module, "__file__", None)
-
-
-def _stamp(file: str) -> tuple[int, int]:
-    try:
-        about = os.stat(file)  # noqa: PTH116 - two hundred of them for each program
-    except OSError:
-        return 0, 0
-    return about.st_mtime_ns, about.st_size
 
 
 def _show_as(argv: Sequence[str]) -> None:

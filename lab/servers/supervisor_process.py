@@ -47,7 +47,7 @@ PR_SET_CHILD_SUBREAPER = 36
 LONGEST_END_S = 5.0
 LIBC = ctypes.CDLL(None, use_errno=True)
 OPEN_FILES = 20_000  # each connection of a server is one
-FORKED_WITHIN_S = 15.0  # a fork server that answers later is not waited for
+FORKED_WITHIN_S = 40.0  # with its imports, on a crowded machine
 ROOM = "-" * 4096  # an argument of a fork server: where a forked program writes its own command line
 
 
@@ -98,17 +98,16 @@ class ForkingProcess:
             self.imported.update(missing)
 
     def fork(self, request: dict[str, Any], entry: str) -> int:
-        """Return the pid of a forked program. Raises OSError, ValueError, KeyError where that is not possible."""
+        """Return the pid of a forked program. Raises OSError where that is not possible, also where an import failed."""
         words = {"argv": request["start"], "env": request["env"], "cwd": request["cwd"], "log": request["log"]}
         self._send({"entry": entry} | words)
-        pid = int(self._answer()["pid"])
-        try:
-            self._send({"begin": pid})
-            self._answer()
-        except (OSError, ValueError):
-            os.kill(pid, signal.SIGKILL)
-            raise
-        return pid
+        answer: dict[str, Any] = {}
+        while self.awaited:
+            answer = json.loads(self.answers.readline() or b'{"error": "the process that forks it has ended"}')
+            self.awaited -= 1
+            if "error" in answer:
+                raise OSError(answer["error"])
+        return int(answer["pid"])
 
     def end(self) -> None:
         """Kill the process. The programs that it forked continue to run."""
@@ -120,16 +119,6 @@ class ForkingProcess:
     def _send(self, request: dict[str, Any]) -> None:
         self.line.sendall(json.dumps(request).encode() + b"\n")
         self.awaited += 1
-
-    def _answer(self) -> dict[str, Any]:
-        """Return the answer to the last request. Raises OSError, ValueError, also where an earlier request failed."""
-        answer: dict[str, Any] = {}
-        while self.awaited:
-            answer = json.loads(self.answers.readline())
-            self.awaited -= 1
-            if "error" in answer:
-                raise OSError(answer["error"])
-        return answer
 
 
 class SupervisorProcess:
@@ -146,10 +135,10 @@ class SupervisorProcess:
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         if "start" in request:
             self.reap()
-            return self.fork(request) or self.start(request)
+            return self.fork(request, request["fork"]) if "fork" in request else self.start(request)
         if "prepare" in request:
             about = request["prepare"]
-            with contextlib.suppress(OSError):  # the program is then started, and not forked
+            with contextlib.suppress(OSError):  # the fork will say so
                 for number in range(about["interpreters"]):
                     self._fork_server(about, request["env"], number)
             return {}
@@ -181,28 +170,23 @@ class SupervisorProcess:
         self.started[process.pid] = process
         return {"pid": process.pid}
 
-    def fork(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Fork a program. Return an empty answer for a program that is not forked, or cannot be."""
-        about: dict[str, Any] = request.get("fork", {})
-        if not about:
-            return {}
+    def fork(self, request: dict[str, Any], about: dict[str, Any]) -> dict[str, Any]:
+        """Fork a program. A fork server that cannot do it is ended: another one forks the next program."""
         self.turn += 1
         number = self.turn % about["interpreters"]
-        for _ in range(2):  # a fork server that has imported an older file of the project refuses: start another
-            try:
-                pid = self._fork_server(about, request["env"], number).fork(request, about["entry"])
-            except (OSError, ValueError, KeyError):
-                if server := self.fork_servers.pop((about["entry"], number), None):
-                    server.end()
-            else:
-                self.started[pid] = Forked(pid)
-                return {"pid": pid}
-        return {}
+        try:
+            pid = self._fork_server(about, request["env"], number).fork(request, about["entry"])
+        except OSError as error:
+            if server := self.fork_servers.pop((about["entry"], number), None):
+                server.end()
+            return {"error": str(error)}
+        self.started[pid] = Forked(pid)
+        return {"pid": pid}
 
     def _fork_server(self, about: dict[str, Any], env: dict[str, str], number: int) -> ForkingProcess:
         """Return one fork server of a program, which has or is about to have imported these modules."""
         known = about["entry"], number
-        if known in self.fork_servers:
+        if known in self.fork_servers and self.fork_servers[known].process.poll() is None:
             self.fork_servers[known].load(about["modules"])
         else:
             plain = {name: text for name, text in env.items() if not name.startswith("LAB_")}
