@@ -4,6 +4,7 @@ compared with the expected verdicts.
 
 from __future__ import annotations
 
+import time
 import tomllib
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -25,7 +26,7 @@ from lab.judge.judgement import Verdict
 from lab.language import Language
 from lab.paths import EXPECTED, INSTALLED, REPORTS, need_clone, new_place, shown
 from lab.pipeline import publish_site
-from lab.report.matrix import Cell, Matrix, Origin, Round, as_lines, in_short, load, never_admitted, read
+from lab.report.matrix import Cell, Matrix, Origin, as_lines, in_short, load, never_admitted, read
 from lab.report.matrix_page import Decided
 from lab.report.matrix_picture import draw
 from lab.report.terminal import terminal
@@ -110,12 +111,11 @@ def write(
     cells: Sequence[Cell],
     into: Path | None = None,
     origin: Origin = NOBODY_KNOWS,
-    rounds: Sequence[Round] = (),
 ) -> list[Path]:
     """Write ``matrix.json``, ``index.html``, whose cells link to their runs, and the picture of the core."""
     folder = into or new_place("matrix")
     folder.mkdir(parents=True, exist_ok=True)
-    replace(folder / "matrix.json", as_lines(Matrix(origin=origin, cells=list(cells), rounds=list(rounds))))
+    replace(folder / "matrix.json", as_lines(Matrix(origin=origin, cells=list(cells))))
     return [*draw(cells, folder, origin, decided(cells)), folder / "matrix.json"]
 
 
@@ -173,7 +173,7 @@ def _mixture(cells: Sequence[Cell], folder: Path, origin: Origin) -> str:
     return f"{shown(folder)} keeps {counted(len(stay), 'cell')} that cannot be compared with new ones: {'; '.join(differences)}."
 
 
-def _published(cells: list[Cell], out: Path | None, origin: Origin, rounds: Sequence[Round], console: Console) -> list[Cell]:
+def _published(cells: list[Cell], out: Path | None, origin: Origin, console: Console) -> list[Cell]:
     """Write the matrix, and return its cells: those of the folder included, unless they are of another judge or commit."""
     if changes := origin.differences(measured_now()):
         console.print(f"the lab was changed while the matrix was measured: {'; '.join(changes)}", style="bold red")
@@ -183,7 +183,7 @@ def _published(cells: list[Cell], out: Path | None, origin: Origin, rounds: Sequ
         out = None
     if out is not None:
         cells = merged(cells, out)
-    for path in write(cells, out, origin=origin, rounds=rounds):
+    for path in write(cells, out, origin=origin):
         console.print(str(path), style="dim", soft_wrap=True)
     return cells
 
@@ -219,7 +219,7 @@ def run_matrix(
         cells = resumed(cells, out, origin)
     elif out is not None:
         refuse_a_mixture(cells, out, origin)
-    console, rounds = terminal(), read(out).rounds if out is not None and resume and (out / "matrix.json").exists() else []
+    console = terminal()
 
     def report(run: Cell) -> None:
         surprise = "" if run.as_expected else f"  [bold red]expected {run.expected or 'nothing'}[/]"
@@ -233,12 +233,13 @@ def run_matrix(
                 console.print(f"{of}{counted(len(left), 'cell')}, {jobs} at a time", style="dim")
                 on_done = report if number == 1 else lambda run: None if run.as_expected else report(run)
                 if left:
-                    rounds.append(conduct(left, jobs, on_done, draw=draw and number == 1))
-                    console.print(rounds[-1].sentence, style="dim", soft_wrap=True)
+                    began_s = time.monotonic()
+                    conduct(left, jobs, on_done, draw=draw and number == 1)
+                    console.print(f"{counted(len(left), 'cell')} in {time.monotonic() - began_s:.0f} s", style="dim")
                 if left and number < repeat and out is not None:  # a command that is killed loses one round at most
-                    _published(cells, out, origin, rounds, console)
+                    _published(cells, out, origin, console)
     finally:  # an interrupt must not lose the cells that have run
-        cells = _published(cells, out, origin, rounds, console)
+        cells = _published(cells, out, origin, console)
         publish_site()
     return _matrix_status(cells, console, whole=not only_stages)
 

@@ -11,7 +11,7 @@ from lab.errors import NothingShown
 from lab.experiments.runs import in_parallel, make
 from lab.judge.judgement import Judgement
 from lab.paths import REPORTS
-from lab.report.matrix import Cell, Round, cell_requests, lost_otherwise
+from lab.report.matrix import Cell, cell_requests, lost_otherwise
 from lab.scenario import reader as scenarios
 from lab.story.verdict import grounds
 
@@ -20,17 +20,14 @@ RESULT = ("verdict", "lost", "duplicated", "failed", "unknown", "duration_s", "t
 
 def conduct(
     cells: Sequence[Cell], jobs: int, on_done: Callable[[Cell], None], reports: Path = REPORTS, draw: bool = False
-) -> Round:
-    """Run each cell once, ``jobs`` at a time, and count the verdict in the cell. Return what the round cost.
+) -> None:
+    """Run each cell once, ``jobs`` at a time, and count the verdict in the cell.
 
     on_done: is given each run as a cell of its own. draw: draw all runs; otherwise only those that are not as expected.
     """
-    began_s, runs = time.monotonic(), []
     for cell, (run, _) in in_parallel(judged, [(cell, _asked(cell, draw, reports)) for cell in cells], jobs):
-        runs.append(run)
         count(cell, run)
         on_done(run)
-    return Round.of(runs, jobs, time.monotonic() - began_s)
 
 
 def _asked(cell: Cell, draw: bool, reports: Path) -> tuple[Any, ...]:

@@ -14,7 +14,6 @@ from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.story.say import ENGLISH, text, words
 from lab.story.verdict import Grounds, why
-from lab.text import counted
 
 UNKNOWN = "unknown"
 SERVERS = ("redis-server", "mariadbd", "etcd", "zookeeper")  # the stores, by their names among the versions
@@ -155,36 +154,6 @@ class Cell(msgspec.Struct, kw_only=True, omit_defaults=True):
         return self.rounds.get(self.verdict, 0) if self.rounds else self.tries
 
 
-class Round(msgspec.Struct, kw_only=True):
-    """What one round of all cells cost."""
-
-    # how many cells were run, and how many at a time
-    cells: int
-    jobs: int
-    # how long the round took
-    duration_s: float
-    # the mean of a cell, from its order to its verdict
-    cell_s: float
-    # of that, the mean of its load: requests, and the waiting for TTLs and faults between the first request and the last answer
-    load_s: float
-
-    @staticmethod
-    def of(runs: Sequence[Cell], jobs: int, duration_s: float) -> Round:
-        """Return the cost of these runs. A run without a verdict has no time, and is not in the means."""
-        timed = [run for run in runs if run.took_s] or [Cell(stage="", scenario="", claim="")]
-        cell_s, load_s = (sum(getattr(run, name) for run in timed) / len(timed) for name in ("took_s", "duration_s"))
-        return Round(cells=len(runs), jobs=jobs, duration_s=duration_s, cell_s=cell_s, load_s=load_s)
-
-    @property
-    def sentence(self) -> str:
-        """Return the cost in words. What is not load is the servers' start and end, the judge, and the files of the run."""
-        minutes, seconds = divmod(round(self.duration_s), 60)
-        return (
-            f"{counted(self.cells, 'cell')} in {minutes} min {seconds} s, {self.jobs} at a time. "
-            f"A cell took {self.cell_s:.2f} s: {self.load_s:.2f} s of load, and {self.cell_s - self.load_s:.2f} s for the rest."
-        )
-
-
 class Matrix(msgspec.Struct, kw_only=True):
     """The content of ``matrix.json``."""
 
@@ -192,8 +161,6 @@ class Matrix(msgspec.Struct, kw_only=True):
     # the judge, the commit and the programs of all cells
     origin: Origin = Origin()
     cells: list[Cell]
-    # the rounds of the command that wrote the matrix
-    rounds: list[Round] = []
 
 
 def as_lines(found: Matrix) -> bytes:
@@ -235,13 +202,6 @@ def in_short(cell: Cell, language: Language = ENGLISH) -> str:
         return text("cell", cell.verdict, language)
     damage = _damage(cell, language)
     return text("cell", "broken", language, damage=damage) if cell.verdict == "BROKEN" else damage
-
-
-def with_verdict(cell: Cell) -> str:
-    """Return a cell that was run with its verdict: ``KEPT, 3 lost otherwise``, ``ADMITTED: lost 12``."""
-    if lost_otherwise(cell):
-        return f"{cell.verdict}, {cell.lost} lost otherwise"
-    return f"{cell.verdict}: {_damage(cell, ENGLISH)}" if cell.verdict in ("ADMITTED", "BROKEN") else cell.verdict
 
 
 def lost_otherwise(cell: Cell) -> bool:

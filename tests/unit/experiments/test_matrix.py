@@ -191,7 +191,7 @@ def test_a_matrix_is_resumed(conducted, tmp_path):
 
 
 def test_a_matrix_is_written_after_each_round(conducted, tmp_path, monkeypatch):
-    """A command that is killed in a later round loses that round only, and a resumed one keeps what the rounds before it cost."""
+    """A command that is killed in a later round loses that round only."""
     conduct, was_written = matrix.conduct, []
 
     def observed(*what, **how):
@@ -203,7 +203,6 @@ def test_a_matrix_is_written_after_each_round(conducted, tmp_path, monkeypatch):
     run(tmp_path / "m", repeat=3, resume=True)
 
     assert was_written == [False, True, True]
-    assert len(read(tmp_path / "m").rounds) == 3
 
 
 def test_fingerprint_follows_the_code(tmp_path):
