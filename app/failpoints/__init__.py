@@ -29,7 +29,10 @@ by files in the run's folder ``faults``, by the fault's name:
 - ``.spent``: the same file, when a replica has taken the fault;
 - ``.reached``: the replica's note, the first part of the fault record: which request reached the failpoint, and when;
 - ``.injected``: the injector's answer to the note. The lab has done its part of the fault;
-- ``.granted``: another request has begun to read since the fault was taken. Only faults that wait for it have this file.
+- ``.granted``: another request has begun to read since the fault was taken, or, after a late write's fault was due, has read.
+  Only faults that wait for it have this file.
+- ``.due``: the fault of a late write has lasted long enough. It ends when another request is between its read and its write.
+- ``.passed``: the request whose write comes late has gone on, to its write or its end. The other request goes on as well.
 
 On a busy machine the lab can be late. A request that did not wait for the answer would go on, and the lab would take the lock
 away from a later holder.
@@ -51,8 +54,10 @@ MOMENTS = ("before", "after_first", "after_second", "before_last", "after")
 BEFORE, AFTER_FIRST, AFTER_SECOND, BEFORE_LAST, AFTER = MOMENTS
 
 PREPARED, SPENT, NOTE, ANSWER, GRANTED = ".json", ".spent", ".reached", ".injected", ".granted"
+DUE, PASSED = ".due", ".passed"
 ANSWERED_WITHIN_S = 30.0  # a request waits no longer for the lab; where the lab is later, the run fails
 GRANTED_WITHIN_S = 2.0  # a request waits no longer for the grant of another: a lock that is renewed is granted to nobody
+PASSED_WITHIN_S = 0.4  # a request waits no longer for the one whose write comes late: its own lease must not end
 LOOK_EVERY_S = 0.002
 
 
@@ -120,14 +125,22 @@ def wait_for_answer(folder: Path, name: str) -> None:
     _wait_for(folder / f"{name}{ANSWER}", ANSWERED_WITHIN_S)
 
 
+def meet(folder: Path, name: str) -> None:
+    """Let a fault that is due end while this request is inside: wait until the request that it has stopped has gone on."""
+    if (folder / f"{name}{DUE}").exists() and not (granted := folder / f"{name}{GRANTED}").exists():
+        granted.touch()
+        _wait_for(folder / f"{name}{PASSED}", PASSED_WITHIN_S)
+
+
 def tell_granted(folder: Path, name: str) -> None:
     """Note that a request has begun to read, if the fault has been taken."""
     if (folder / f"{name}{SPENT}").exists():
         (folder / f"{name}{GRANTED}").touch()
 
 
-def is_granted(folder: Path, name: str) -> bool:
-    """Return whether another request has begun to read since the fault was taken."""
+def may_end(folder: Path, name: str) -> bool:
+    """Note that a fault has lasted long enough. Return whether the other request that it waits for is there."""
+    (folder / f"{name}{DUE}").touch()
     return (folder / f"{name}{GRANTED}").exists()
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app import failpoints
-from app.failpoints import BEFORE, READ, RELEASE, WRITE, Injection
+from app.failpoints import AFTER, BEFORE, PASSED, READ, RELEASE, WRITE, Injection
 from app.request.answer import is_good, kind
 from app.request.lock_keys import LockKeys
 
@@ -77,9 +77,9 @@ class Failpoints:
         self.folder = folder
         self.replica = replica
         self.pending = {injection.name: injection for injection in failpoints.prepared(folder)}
-        late = any(injection.writes_late for injection in self.pending.values())
-        self.gate = Gate(folder / "late_write.gate") if late else None
-        self.late: set[str] = set()  # the requests whose write comes late
+        self.stops = [injection.name for injection in self.pending.values() if injection.writes_late]
+        self.gate = Gate(folder / "late_write.gate") if self.stops else None
+        self.late: dict[str, str] = {}  # by the request whose write comes late: the fault
         self.awaited = [injection.name for injection in self.pending.values() if injection.awaits_grant]
         self.grants = 0
         self.keys = LockKeys()
@@ -108,7 +108,7 @@ class Failpoints:
                 if injection.lab_first:
                     failpoints.wait_for_answer(self.folder, injection.name)
                 if injection.writes_late:
-                    self.late.add(request)
+                    self.late[request] = injection.name
                 ACTIONS[injection.action](injection)
                 if injection.awaits_grant:
                     failpoints.wait_for_grant(self.folder, injection.name)
@@ -117,9 +117,15 @@ class Failpoints:
 
     def _pass(self, gate: Gate, phase: str, moment: str, request: str) -> None:
         """Let a request pass the gate of late writes: it is inside from its read until its release begins."""
+        late = self.late.get(request)
+        if phase in (WRITE, RELEASE) and late is not None:
+            (self.folder / f"{late}{PASSED}").touch()
         if phase == READ and moment == BEFORE:
             gate.enter(request)
-        elif phase == WRITE and moment == BEFORE and request in self.late:
+        elif phase == READ and moment == AFTER and late is None:
+            for name in self.stops:
+                failpoints.meet(self.folder, name)
+        elif phase == WRITE and moment == BEFORE and late is not None:
             gate.wait_for_others(request)
         elif phase == RELEASE:
             gate.leave(request)

@@ -265,4 +265,7 @@ class Faults:
             measures["sessions_ended"] += outcome.record.sessions_ended
             measures["late_writes"] += outcome.record.late_writes
             measures["outlived_freezes"] += past_ttl and outcome.went_on_ns - outcome.record.at_ns > self.run.ttl_ns
+            measures["resumed_beside_another"] += (
+                past_ttl and outcome.went_on_ns > 0 and (outcome.held_at_its_end > 0 or not anew)
+            )
             measures["late_releases"] += past_ttl and outcome.met_another and not outcome.came_after_the_end

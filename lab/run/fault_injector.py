@@ -17,7 +17,7 @@ from time import monotonic_ns
 
 import msgspec
 
-from app.failpoints import ANSWERED_WITHIN_S, GRANTED_WITHIN_S, NOTE, answer, is_granted
+from app.failpoints import ANSWERED_WITHIN_S, GRANTED_WITHIN_S, NOTE, answer, may_end
 from lab.errors import RunFailed
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.run_folder import described
@@ -89,8 +89,8 @@ class _Injector(threading.Thread):
 
     def is_over(self, fault: Fault, name: str, past_ns: int) -> bool:
         """Return whether a fault is to be recovered, so long after its ``for_ms``."""
-        awaits = fault.awaits_grant and past_ns < GRANTED_WITHIN_S * 1e9 and not is_granted(self.folder, name)
-        return past_ns >= 0 and not awaits
+        awaits = (fault.awaits_grant or fault.writes_late) and past_ns < GRANTED_WITHIN_S * 1e9
+        return past_ns >= 0 and not (awaits and not may_end(self.folder, name))
 
     def inject(self, fault: Fault, record: FaultRecord) -> None:
         """Do the lab's part, and let the request at the failpoint go on; it waits for ``for_ms`` from then on."""

@@ -168,6 +168,8 @@ MEASURES = {
     "outlived_failed_renewals": "failed renewals after which the holder went on for longer than the TTL",
     "outlived_freezes": "requests that were stopped longer than the TTL by a fault, and went on",
     "reentered": "requests that entered a lock which a failed request had left behind",
+    "resumed_beside_another": "requests that were stopped longer than the TTL, and went on while another request had the lock, "
+    "or when none had got it",
     "released_before_a_wait": "holders that released while another request was held up in its acquire, before its wait",
     "refused": "writes that the resource refused",
     "answered_beyond_stock": "requests that were answered, done or sold out, beyond one for each item of the stock",

@@ -1,4 +1,4 @@
-"""SIGSTOP of the replica that reaches the failpoint, for longer than the TTL, and then SIGCONT."""
+"""SIGSTOP of the replica that reaches the failpoint, for longer than the TTL, until another request is inside; then SIGCONT."""
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault

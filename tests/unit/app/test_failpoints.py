@@ -6,7 +6,7 @@ from time import monotonic_ns
 
 import pytest
 
-from app.failpoints import ACQUIRE, AFTER, BEFORE, READ, RELEASE, WRITE, Injection
+from app.failpoints import ACQUIRE, AFTER, BEFORE, PASSED_WITHIN_S, READ, RELEASE, WRITE, Injection, may_end
 from app.failpoints.injection import Failpoints, InjectedError
 from app.request import lock_keys
 from app.request.answer import Meaning
@@ -57,6 +57,23 @@ def test_late_write_lets_nobody_bring_it_back(tmp_path):
     for reader in readers:
         reader.join(5)
     assert not any(reader.is_alive() for reader in readers)
+
+
+def test_stopped_request_goes_on_beside_another(tmp_path):
+    """A fault that is due ends when another request is inside, and that one waits until the stopped request has gone on."""
+    prepare(tmp_path, "fault-1", failpoint="read.after", action="wait", writes_late=True)
+    one, other = Failpoints(tmp_path, "replica-1"), Failpoints(tmp_path, "replica-2")
+    one.reach(READ, AFTER, "stopped")
+    other.reach(READ, AFTER, "early")
+    assert not may_end(tmp_path, "fault-1")
+    beside = threading.Thread(target=other.reach, args=(READ, AFTER, "next"))
+    beside.start()
+    beside.join(0.1)
+    assert (beside.is_alive(), may_end(tmp_path, "fault-1")) == (True, True)
+
+    one.reach(RELEASE, BEFORE, "stopped")
+    beside.join(PASSED_WITHIN_S / 2)
+    assert not beside.is_alive()
 
 
 def test_request_waits_for_the_next_holder(tmp_path):

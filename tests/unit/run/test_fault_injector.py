@@ -240,7 +240,8 @@ def test_lab_that_comes_too_late(folder, monkeypatch):
         ("expire", True, 0, True),
         ("expire", True, -0.001, False),  # for_ms is not over
         ("expire", False, failpoints.GRANTED_WITHIN_S, True),  # a lock that is renewed is granted to nobody
-        ("freeze", False, 0, True),
+        ("freeze", False, 0, False),
+        ("freeze", True, 0, True),
     ],
 )
 def test_fault_that_awaits_a_grant(folder, kind, is_granted, past_s, is_over):
