@@ -1,1 +1,1 @@
-"""Locks that somebody else has written: adapters, records of published locks, and workers of other languages."""
+"""Locks that somebody else has written: declarations, records of published locks, and workers of other languages."""

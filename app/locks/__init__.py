@@ -90,6 +90,8 @@ def stage(name: str) -> Stage:
         raise NotAStage("the path has a comma, which separates stages; move the file to another folder")
     if path.stem in plugins.names(__name__) and path.parent not in [Path(folder).resolve() for folder in __path__]:
         raise NotAStage(f"the lab has a stage {path.stem!r} of its own; give the file another name")
+    if asked := stage_check.question(path):
+        raise NotAStage(f"answer a question of the lab, and delete it:\n  {asked}")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be read as a Python file")
@@ -97,7 +99,7 @@ def stage(name: str) -> Stage:
     if str(path.parent) not in sys.path:  # last: a file next to it hides no module of Python or of a library
         sys.path.append(str(path.parent))
     try:
-        spec.loader.exec_module(module)
+        plugins.in_time(spec.loader.exec_module, module)
     except WrongClaims as error:
         raise _refusal(error.key, str(error), path) from None
     record = _stage(module, path.stem, lookup=str(path))

@@ -6,12 +6,15 @@ import contextlib
 import importlib
 import importlib.util
 import os
+import signal
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
 from difflib import SequenceMatcher, get_close_matches
 from types import ModuleType
 
 MOST = 5  # names in a sentence
+IMPORT_S = 30  # for the import of somebody's file
 SLIP = 4  # letters that are missing or too many in a misspelt name: two that changed places are two
 
 
@@ -43,6 +46,24 @@ def _imported(package: str, name: str) -> ModuleType:
 def files(package: str) -> dict[str, ModuleType]:
     """Import all files of a package, by name."""
     return {name: _imported(package, name) for name in names(package)}
+
+
+def in_time(execute: Callable[[ModuleType], None], module: ModuleType) -> None:
+    """Execute somebody's file. Raises TimeoutError if that takes too long: in the first thread of a process, others go on."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError(f"the import did not end within {IMPORT_S} s")
+
+    if threading.current_thread() is not threading.main_thread():
+        execute(module)
+        return
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(IMPORT_S)
+    try:
+        execute(module)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:

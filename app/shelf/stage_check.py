@@ -21,6 +21,7 @@ STORES, RESOURCES, LOCKS = "app.stores", "app.resources", "app.locks"
 WITH_WORKERS = ("redis", "redis_nodes")
 LONGEST_MS = 86_400_000  # a day
 PARAMETERS = ("store", "key", "ttl_ms", "wait_ms", "retry_ms")
+QUESTION = "# QUESTION: "  # in a declaration: what the lab could not tell
 CONNECT = "\ndef connect("  # what makes a file of app/stores a store
 
 
@@ -42,6 +43,12 @@ def line_of(key: str, file: Path) -> int | None:
             words = node.value.keywords if isinstance(node.value, ast.Call) else []
             found = next((word.value.lineno for word in words if word.arg == key), node.lineno)
     return found
+
+
+def question(file: Path) -> str:
+    """Return the first question of a declaration, with its line; empty if all are answered and deleted."""
+    lines = enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+    return next((f"{file.name}:{number}: {line.partition(QUESTION)[2]}" for number, line in lines if QUESTION in line), "")
 
 
 def stores() -> list[str]:

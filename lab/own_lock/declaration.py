@@ -23,7 +23,6 @@ USUAL = (
 OF_ITS_PACKAGE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)  # such an import needs the package of its file
 OURS = ("app", "lab", "locustfiles")  # the lab's own packages, which hide others of the same name
 WIDTH = 100  # of a line with claims
-QUESTION = "# QUESTION: "
 IMPORT_S = 30  # for the import of a module
 WRITE_S = 60  # for the import and all trials
 LINE = re.compile(r'File "(.+)", line (\d+) in <module>')
@@ -97,26 +96,18 @@ def _kept(text: str, file: Path) -> Stage:
     console = terminal()
     console.print(f"wrote {file}:\n", style="dim")
     console.print(text, markup=False, highlight=False, soft_wrap=True)
-    return _read(file)
+    return find_stage(str(file))
 
 
 def _used(lock: str, file: Path, claims: str | None) -> Stage:
-    """Return the stage of a declaration that is there. Raises BadInput if it is one of another lock."""
-    if claims:
-        raise BadInput(f"--claims: {file} has the claims in its STAGE; change them there")
+    """Return the stage of a declaration that is there. Raises BadInput if it is one of another lock, or has other claims."""
     first = file.read_text(encoding="utf-8").partition("\n")[0].partition(",")[0].lstrip('"')
-    if ":" in first and ":" in lock and first != lock:
+    if ":" in first and first != lock:
         raise BadInput(f"{file} declares {first}, and not {lock}. Give another file: --declaration FILE")
-    return _read(file)
-
-
-def _read(file: Path) -> Stage:
-    lines = enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
-    asked = [(number, line.partition(QUESTION)[2]) for number, line in lines if QUESTION in line]
-    if asked:
-        found = "\n".join(f"  {file}:{number}: {question}" for number, question in asked)
-        raise BadInput(f"correct the line, delete its question, and give the same command again:\n{found}")
-    return find_stage(str(file))
+    stage = find_stage(str(file))
+    if claims and {claim.name for claim in stage.claims} != set(claims_of(claims).split()):
+        raise BadInput(f"--claims: {file} has other claims in its STAGE; change them there")
+    return stage
 
 
 def _place_of(file: Path, lock: str) -> tuple[Path, str]:

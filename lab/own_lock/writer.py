@@ -12,6 +12,7 @@ import inspect
 import json
 import os
 import re
+import socket
 import sys
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -402,12 +403,17 @@ def main(lock: str, claims: str, port: str, folder: str, import_s: str) -> dict[
     server = IdleServer(int(port))
     name, _, wanted = lock.rpartition(":")
     sys.path.insert(0, folder)
+    sockets = socket.socket
     faulthandler.dump_traceback_later(float(import_s), exit=True)
     try:
         module = importlib.import_module(name)
     except BaseException as error:  # noqa: BLE001 - whatever somebody's module raises, also an end of the process
         return {"error": f"{name} cannot be imported: {type(error).__name__}: {error}"}
     faulthandler.cancel_dump_traceback_later()
+    if socket.socket is not sockets:
+        return {
+            "error": f"{name} replaces the sockets of its process, as gevent does. Use a worker: lab new NAME --worker python"
+        }
     if not callable(getattr(module, wanted, None)):
         choices = [one for one, value in vars(module).items() if callable(value) and not one.startswith("_")]
         return {"error": f"there is no class or function {wanted!r}. {suggestion(wanted, choices)}"}

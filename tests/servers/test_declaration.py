@@ -240,7 +240,7 @@ def test_question(name, here):
     """What cannot be told is asked at its line, until somebody has answered it."""
     line, question = ASKED[name]
     for _ in range(2):
-        with pytest.raises(BadInput, match=r"declared.py:\d+: "):
+        with pytest.raises(BadInput, match=r"a question of the lab.*\n.*declared.py:\d+: "):
             of_a_lock(f"locks_of_mine:{name}", None, here / "declared.py")
     asked = [one for one in (here / "declared.py").read_text(encoding="utf-8").splitlines() if "QUESTION" in one]
 
@@ -256,7 +256,9 @@ def test_declaration_is_kept(here):
     (here / "lab_plain.py").write_text(changed, encoding="utf-8")
 
     assert [claim.name for claim in first.claims] == ["exclusive"]
-    assert of_a_lock("./park_lock.py:Plain", None, None).ttl_ms == 2000
+    assert of_a_lock("./park_lock.py:Plain", "exclusive", None).ttl_ms == 2000
+    with pytest.raises(BadInput, match="other claims"):
+        of_a_lock("park_lock:Plain", "counts_once", None)
     with pytest.raises(BadInput, match="declares park_lock:Plain, and not 2_locks:Plain"):
         of_a_lock("2_locks.py:Plain", None, None)
     assert of_a_lock("2_locks.py:Plain", None, here / "sub" / "other.py").name == "other"
@@ -267,6 +269,7 @@ def test_declaration_is_kept(here):
     [
         ("import os\nos._exit(3)", "it ended"),
         ("raise SystemExit('no')", "SystemExit: no"),
+        ("import socket\nsocket.socket = len", "replaces the sockets"),
         ("1 / 0", "cannot be imported: ZeroDivisionError"),
         ("import threading\nthreading.Event().wait()", "its import did not end"),
     ],

@@ -5,8 +5,11 @@ import pytest
 from app import settings
 from app.lock import WrongClaims
 from app.locks import NotAStage, stage, stages
+from app.shelf import plugins
 from app.shelf.stage_check import LONGEST_MS
+from lab.errors import BadInput
 from lab.scenario import options
+from lab.scenario.stages import find_stage
 from tests.every import every
 
 HEAD = '''"""Mine."""
@@ -143,3 +146,12 @@ def test_stages_that_follow_each_other(tmp_path, monkeypatch):
 def test_one_limit_of_times():
     """A stage, a replica and a scenario have the same limit for times."""
     assert LONGEST_MS == settings.LONGEST_MS == options.LONGEST_MS
+
+
+def test_import_that_never_ends(tmp_path, monkeypatch):
+    """A file whose import does not end is named with its line."""
+    monkeypatch.setattr(plugins, "IMPORT_S", 1)
+    (tmp_path / "mine.py").write_text("import threading\nthreading.Event().wait()", encoding="utf-8")
+
+    with pytest.raises(BadInput, match=r"line 2: TimeoutError: the import did not end within 1 s"):
+        find_stage(str(tmp_path / "mine.py"))
