@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -57,9 +59,17 @@ def page(template: str, *more_templates: Path, **values: Any) -> str:
 
 @cache
 def _environment(*more_templates: Path) -> jinja2.Environment:
-    """Return what has compiled templates: one for all pages, since a template takes longer to compile than to fill."""
+    """Return what has compiled templates: one for all pages, since a template takes longer to compile than to fill.
+
+    They are kept beside the templates, as Python keeps its modules, if the user may write there.
+    """
+    home = Path(__file__).with_name("templates")
+    keeps = not sys.dont_write_bytecode and os.access(home, os.W_OK)
+    if keeps:
+        (home / "__pycache__").mkdir(exist_ok=True)
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([Path(__file__).with_name("templates"), *more_templates]),
+        loader=jinja2.FileSystemLoader([home, *more_templates]),
+        bytecode_cache=jinja2.FileSystemBytecodeCache(str(home / "__pycache__")) if keeps else None,
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

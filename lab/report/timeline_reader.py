@@ -83,7 +83,8 @@ class _Reader:
         picture.grants = trace.grants.number
         picture.end = self.us(max(self.findings.last_ns, self.findings.end_ns))
         picture.faults = [self.drawn_fault(outcome) for outcome in self.findings.faults]
-        grants = trace.grants.near(at_ns, self.limit)
+        logged = trace.grants
+        grants = sorted(logged, key=logged.when) if logged.number <= self.limit else logged.near(at_ns, self.limit)
         renewals = trace.renewals.near(at_ns, self.limit)
         named = [(grant.got_ns, grant.key) for grant in grants] + [(event.renewed_ns, event.key) for _, event in renewals]
         for _, name in sorted(named):  # keys are numbered in the order of their first grant or renewal

@@ -170,34 +170,22 @@ def assign_lives(picture: Timeline, thefts: bool) -> None:
 
 
 def _find_deleters(picture: Timeline, key: int) -> None:
-    """Find for each life of a key which release was under way when it was deleted: the holder's own, or else the nearest one."""
+    """Find for each life of a key which release was under way when it was deleted: the holder's own, or else the nearest one.
+
+    If none was, it is a late release, whose own lock had expired: the lab received the deletion later still.
+    """
     held = picture.held
     releases = [place for place, one in enumerate(held) if one.key == key and _freed(one)]
+    late = [place for place in releases if (lease := picture.lease(held[place])) is not None and lease.how == "expired"]
     releases.sort(key=lambda place: held[place].until, reverse=True)
     under_way: list[int] = []
     for life in sorted((life for life in picture.lives if life.key == key and life.how == "del"), key=lambda life: life.gone):
         while releases and held[releases[-1]].until <= life.gone:
             under_way.append(releases.pop())
         under_way = [place for place in under_way if life.gone <= held[place].released + DELETED_WITHIN_US]
-        if life.holder in under_way:
-            life.by = life.holder
-        elif under_way:
-            life.by = min(under_way, key=lambda place: abs(held[place].released - life.gone))
-        else:
-            life.by = _thief(picture, life)
-
-
-def _thief(picture: Timeline, life: Life) -> int:
-    """Return the late release that ended a life whose deletion the lab received later still: its own lock had expired."""
-    late = [
-        place
-        for place, held in enumerate(picture.held)
-        if held.lease != NEVER and picture.lives[held.lease].how == "expired" and held.key == life.key and _freed(held)
-    ]
-    under_way = [
-        place for place in late if picture.held[place].until <= life.gone <= picture.held[place].released + RECEIVED_WITHIN_US
-    ]
-    return min(under_way, key=lambda place: abs(picture.held[place].released - life.gone), default=NEVER)
+        later = [place for place in late if held[place].until <= life.gone <= held[place].released + RECEIVED_WITHIN_US]
+        near = sorted(under_way or later, key=lambda place: abs(held[place].released - life.gone))
+        life.by = life.holder if life.holder in under_way else next(iter(near), NEVER)
 
 
 def _assign_in_order(picture: Timeline) -> None:

@@ -1,8 +1,9 @@
 """All requests of a run in the Trace Event format: ``trace.json``, which Perfetto and chrome://tracing open.
 
-Each replica is a process there, and each of its threads is a row of requests, one after the other: the wait, the work with its
-read and its write, and the release. An arrow leads from a write that was destroyed to the write that destroyed it. The keys of
-the lock, the faults and the counter have tracks of their own. Times are microseconds since the first request.
+Each replica is a process there, and each of its threads is a row of requests, one after the other: from when it asked for the
+lock to the end of the release, and in it the time with the lock, the read and the write. An arrow leads from a write that was
+destroyed to the write that destroyed it. The keys of the lock, the faults and the counter have tracks of their own. Times are
+microseconds since the first request.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class _Trace:
     def __init__(self, picture: Timeline, findings: Findings) -> None:
         self.picture, self.findings = picture, findings
         self.pids = {name: place for place, name in enumerate(picture.replicas, 1)}
+        # when a holder without a release died with its process
+        self.died = {(held.request, held.got): held.until for held in picture.held if held.released == NEVER}
         self.rows: dict[int, list[int]] = {}  # of each replica: when the last request of each row ended
         self.wrote: dict[tuple[str, int], Event] = {}  # the write of each grant, by its request and when it was got
 
@@ -83,14 +86,13 @@ class _Trace:
 
     def request(self, grant: GrantRecord) -> Iterator[Event]:
         """Yield the events of a grant."""
-        end = self.us(grant.releasing_ns) if grant.is_over else self.picture.end
-        asked, got, over = self.us(grant.asked_ns), self.us(grant.got_ns), max(end, self.us(grant.released_ns))
+        asked, got = self.us(grant.asked_ns), self.us(grant.got_ns)
+        end = self.us(grant.releasing_ns) if grant.is_over else self.died.get((grant.request, got), self.picture.end)
+        over = max(end, self.us(grant.released_ns))
         pid = self.pids[grant.replica]
         tid = self.row(pid, asked, over)
         fence = {"fence": grant.fence} if grant.fence else {}
         yield self.span(grant.request, asked, over, pid, tid, key=grant.key, release=grant.result, **fence)
-        if grant.key:
-            yield self.span("waits", asked, got, pid, tid)
         yield self.span("has the lock" if grant.key else "works", got, end, pid, tid)
         if grant.read_ns:
             yield self.span(f"reads {grant.read}", self.us(grant.reading_ns), self.us(grant.read_ns), pid, tid)
@@ -100,8 +102,6 @@ class _Trace:
             self.wrote[grant.request, got] = wrote
             yield wrote
             yield Event("C", grant.part or "counter", len(self.pids) + 3, ts=at, args={"value": grant.wrote})
-        if over > end:
-            yield self.span("releases", end, over, pid, tid)
 
     def row(self, pid: int, since: int, until: int) -> int:
         """Return a row of a replica that is free in this span: the one that became free last."""
