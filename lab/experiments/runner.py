@@ -12,7 +12,6 @@ import random
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
@@ -24,7 +23,7 @@ from lab.experiments import result as results
 from lab.experiments.drawing import write
 from lab.experiments.experiment import Experiment
 from lab.experiments.measures import Meter
-from lab.experiments.result import Measurement, shown
+from lab.experiments.result import Measurement, Point, shown
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import new_place
@@ -32,15 +31,6 @@ from lab.report.terminal import terminal
 from lab.servers.supervisor import one_supervisor
 from lab.story.say import text
 from lab.text import counted
-
-
-class Planned(NamedTuple):
-    """A point that will be measured, as in ``Point``."""
-
-    stage: str
-    value: str
-    repeat: int
-    pair: int
 
 
 def run_experiment(
@@ -78,35 +68,36 @@ def run_experiment(
     return _end(console, result, path)
 
 
-def planned(experiment: Experiment, stages: Sequence[str], values: Sequence[str], repeats: int, seed: int) -> list[Planned]:
+def planned(experiment: Experiment, stages: Sequence[str], values: Sequence[str], repeats: int, seed: int) -> list[Point]:
     """Return all points in the order in which they will be measured. Raises BadInput if there is nothing to compare."""
-    plan: list[Planned] = []
+    plan: list[Point] = []
     against = experiment.against
     for repeat in range(1, repeats + 1):
         block = [(stage, value) for stage in stages for value in values if not against or against not in (stage, value)]
         random.Random(f"{seed}-{repeat}").shuffle(block)  # noqa: S311 - an order, not a secret
         for stage, value in block:
             pair = 1 + (plan[-1].pair if plan else 0)
-            one, other = Planned(stage, value, repeat, pair), Planned(stage, against, repeat, pair)
+            one, other = (Point(stage=stage, value=each, repeat=repeat, pair=pair if against else 0) for each in (value, against))
             if against not in shelf.texts(experiment.values):
-                other = Planned(against, value, repeat, pair)
-            plan += [one._replace(pair=0)] if not against else [one, other] if repeat % 2 else [other, one]
+                other.stage, other.value = against, value
+            plan += [one] if not against else [one, other] if repeat % 2 else [other, one]
     if not plan:
         raise BadInput(f"the experiment {experiment.name} compares with {against!r}: give another one as well")
     return plan
 
 
-def _measured(plan: Sequence[Planned], measure: Meter, result: Measurement, path: Path, console: Console) -> None:
+def _measured(plan: Sequence[Point], measure: Meter, result: Measurement, path: Path, console: Console) -> None:
     """Meter all points, and write the file after each."""
-    for number, (stage, value, repeat, pair) in enumerate(plan, 1):
-        point = measure.point(stage, value, repeat)
-        point.pair = pair
+    for number, point in enumerate(plan, 1):
+        measure.measure(point)
         result.points.append(point)
         results.save(result, path)
         against = result.about["against"]
         figures = ", ".join(f"{text('figure', one, against=against)} {shown(one, size)}" for one, size in point.figures.items())
         why = "" if point.sound else f"  {escape(point.reason)}"
-        console.print(f"{number:3} of {len(plan)}  {stage:14} {value:8} {point.verdict:9}{figures}{why}", soft_wrap=True)
+        console.print(
+            f"{number:3} of {len(plan)}  {point.stage:14} {point.value:8} {point.verdict:9}{figures}{why}", soft_wrap=True
+        )
 
 
 def _end(console: Console, result: Measurement, path: Path) -> int:

@@ -26,6 +26,6 @@ class Meter:
         """Return the conditions of a point, without what is varied. Raises BadInput if there cannot be such a point."""
         raise NotImplementedError
 
-    def point(self, stage: str, value: str, repeat: int) -> Point:
-        """Measure a point. Raises NothingShown, and KeyboardInterrupt."""
+    def measure(self, point: Point) -> None:
+        """Measure a point, and write its figures. Raises NothingShown, and KeyboardInterrupt."""
         raise NotImplementedError

@@ -21,15 +21,14 @@ class CommandMeter(Meter):
         find_stage(stage)
         return f"lab {' '.join(self.experiment.command).format(stage='STAGE', value=value)}"
 
-    def point(self, stage: str, value: str, repeat: int) -> Point:
-        words = [word.format(stage=stage, value=value) for word in self.experiment.command]
+    def measure(self, point: Point) -> None:
+        words = [word.format(stage=point.stage, value=point.value) for word in self.experiment.command]
         began_s, before_s = time.monotonic(), _children_s()
         with tempfile.TemporaryDirectory(prefix="lab-command-") as folder:
             done = subprocess.run([program("lab"), *words], cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode not in (ExitStatus.GOOD, ExitStatus.BROKEN):
             raise NothingShown(f"lab {' '.join(words)} ended with {done.returncode}: {done.stderr.strip()[-300:]}")
-        figures = {"wall_s": time.monotonic() - began_s, "cpu_s": _children_s() - before_s}
-        return Point(stage=stage, value=value, repeat=repeat, figures=figures)
+        point.figures = {"wall_s": time.monotonic() - began_s, "cpu_s": _children_s() - before_s}
 
 
 def _children_s() -> float:

@@ -35,8 +35,8 @@ class LoadMeter(RunMeter):
             program("wrk")
         return f"{super().conditions(stage, value)} of Locust, or {self.experiment.for_s:g} s of wrk"
 
-    def point(self, stage: str, value: str, repeat: int) -> Point:
-        found = find_stage(stage)
+    def measure(self, point: Point) -> None:
+        found, value = find_stage(point.stage), point.value
         scenario = self.experiment.fitted(found, value, self.given)
         with tempfile.TemporaryDirectory(prefix="lab-load-") as name, supervised() as supervisor:
             folder = Path(name).resolve()
@@ -44,8 +44,7 @@ class LoadMeter(RunMeter):
             with cluster(supervisor, found, scenario, "load", folder, journals=value != NO_JOURNALS) as system:
                 words = (_wrk if value == WRK else _locust)(system.address, folder, scenario, self.experiment.for_s)
                 words += [] if value in (WRK, NO_RECORD) else ["--record", str(folder / "requests.jsonl")]
-                per_s = _driven(supervisor, words, folder)
-        return Point(stage=stage, value=value, repeat=repeat, figures={"per_s": per_s})
+                point.figures = {"per_s": _driven(supervisor, words, folder)}
 
 
 def _wrk(address: str, folder: Path, scenario: Scenario, for_s: float) -> list[str]:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,7 +27,7 @@ from lab.experiments.result import Point
 from lab.scenario import reader
 from lab.scenario.stages import find_stage
 from lab.servers import process
-from lab.servers.forked import forked
+from lab.servers.forked import FORK, forked
 from lab.servers.stores import store_servers
 from lab.servers.supervisor import Supervisor
 
@@ -65,8 +66,9 @@ class LockMeter(Meter):
             raise BadInput(f"the stage {stage} has no store: it cannot be measured without replicas")
         return f"a cycle is acquire and release; clients are processes of this machine; windows of {self.experiment.for_s:g} s"
 
-    def point(self, stage: str, value: str, repeat: int) -> Point:
-        clients, is_one_key, work_s = SITUATIONS[value]
+    def measure(self, point: Point) -> None:
+        stage = point.stage
+        clients, is_one_key, work_s = SITUATIONS[point.value]
         found = None if stage == REDIS_PY else find_stage(stage)
         name = (found and found.store) or "redis"
         settings = self.up[name] if name in self.up else self._started(name)
@@ -76,16 +78,11 @@ class LockMeter(Meter):
             store = lock_store(name, settings, Journal(None))
             return lambda: found.lock(store, key, found.ttl_ms or 0, WAIT_MS, RETRY_MS) if found else RedisPy(store, key)
 
-        competing = [forked(_compete, lock, number, work_s, self.experiment.for_s) for number in range(clients)]
-        pipes = [pipe for _, pipe in competing]
-        for pipe in pipes:
-            pipe.recv()  # warm
-        for pipe in pipes:
-            pipe.send("go")
-        cycles = [cycle for pipe in pipes for cycle in pipe.recv()]
+        all_warm = FORK.Barrier(clients)
+        competing = [forked(_compete, lock, number, work_s, self.experiment.for_s, all_warm) for number in range(clients)]
+        point.figures = _figures([cycle for _, pipe in competing for cycle in pipe.recv()])
         for one, _ in competing:
             one.join()
-        return Point(stage=stage, value=value, repeat=repeat, figures=_figures(cycles))
 
     def _started(self, name: str) -> Settings:
         """Start the servers of a store."""
@@ -98,7 +95,9 @@ class LockMeter(Meter):
         return self.up[name]
 
 
-def _compete(lock: Callable[[int], Callable[[], Lock]], number: int, work_s: float, for_s: float, pipe: Connection) -> None:
+def _compete(
+    lock: Callable[[int], Callable[[], Lock]], number: int, work_s: float, for_s: float, all_warm: Barrier, pipe: Connection
+) -> None:
     """Make cycles in a process of its own. Send when each began and ended, in seconds."""
     make, cycles = lock(number), list[tuple[float, float]]()
 
@@ -110,8 +109,7 @@ def _compete(lock: Callable[[int], Callable[[], Lock]], number: int, work_s: flo
 
     cycle()
     cycles.clear()
-    pipe.send("warm")
-    pipe.recv()
+    all_warm.wait()
     until_s = time.monotonic() + for_s
     while time.monotonic() < until_s:
         cycle()

@@ -37,15 +37,15 @@ class RunMeter(Meter):
         fixed = [name for name in CONDITIONS if name != self.experiment.vary and getattr(scenario, name)]
         return ", ".join([scenario.name, *(say.condition(name, getattr(scenario, name), say.ENGLISH) for name in fixed)])
 
-    def point(self, stage: str, value: str, repeat: int) -> Point:
-        found = find_stage(stage)
-        scenario = self.experiment.fitted(found, value, {**self.given, "seed": self.given.get("seed", 1) + repeat - 1})
-        point = Point(stage=stage, value=value, repeat=repeat, verdict="VOID")
+    def measure(self, point: Point) -> None:
+        found, point.verdict = find_stage(point.stage), "VOID"
+        given = {**self.given, "seed": self.given.get("seed", 1) + point.repeat - 1}
+        scenario = self.experiment.fitted(found, point.value, given)
         try:
             done = make_run(found, scenario, self.command)
         except NotReady as failure:
             point.reason = f"the run could not start: {failure}"
-            return point
+            return
         finish(done, draw=False)
         if done.record.interrupted:  # a part of a run is no point
             raise KeyboardInterrupt
@@ -55,7 +55,6 @@ class RunMeter(Meter):
         if done.judgement.acknowledged:
             known = _figures(done.judgement, done.folder.path)
             point.figures = {name: known[name] for name in self.experiment.figures}
-        return point
 
 
 def _figures(judgement: Judgement, folder: Path) -> dict[str, float]:

@@ -61,7 +61,10 @@ def test_experiment_of_the_shelf(name, tmp_path):
             assert groups in ([one.each], [])
     first = shelf.texts(one.values)[0]
     plan = planned(one, one.stages, shelf.texts(one.values), 2, 1)
-    figures = {value: {figure: float(figure not in SHARES or value != first) for figure in one.figures} for _, value, *_ in plan}
+    figures = {
+        value: {figure: float(figure not in SHARES or value != first) for figure in one.figures}
+        for value in [point.value for point in plan]
+    }
     result = made(name, *((point.stage, point.value, point.pair, figures[point.value]) for point in plan))
     save(result, tmp_path / f"{name}.csv")
     table, *pictures = write_again(tmp_path)
