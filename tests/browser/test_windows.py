@@ -41,7 +41,7 @@ def test_it_opens_at_the_loss(browser, lost, size):
     """The first picture is the loss; what it is about is in sight, also where the picture is wider than the screen."""
     page = browser.open(lost, size=size, touch=size == "phone")
 
-    assert shown(page).startswith("r1 writes 1 over 1")
+    assert "r1 writes 1 over 1" in shown(page)
     page.locator("#windows .drawn:visible").scroll_into_view_if_needed()
     frame, arc = (page.locator(f"#windows .window:visible {what}").bounding_box() for what in (".drawn", "path.loss"))
     assert frame["x"] <= arc["x"]
@@ -52,22 +52,22 @@ def test_it_opens_at_the_loss(browser, lost, size):
 def test_from_one_picture_to_the_next(browser, lost):
     """Buttons, keys and a click on the strip of the whole run lead from one picture to another."""
     page = browser.open(lost)
-    first, wait = "r1 writes 1 over 1", f"s{SOUND - 1} waited {WAITED_MS} ms for the lock, longer than any other request."
+    first, wait = "r1 writes 1 over 1", f"s{SOUND - 1} waited {WAITED_MS} ms for the lock, longer than any other request"
     page.get_by_role("button", name="Next picture").click()
-    assert shown(page) == wait
+    assert wait in shown(page)
     page.get_by_role("button", name="Next picture").click()
-    assert shown(page).startswith(first)
+    assert first in shown(page)
 
     page.get_by_role("button", name="The longest wait").focus()
     page.keyboard.press("ArrowLeft")
-    assert shown(page) == wait
+    assert wait in shown(page)
     assert page.get_by_role("button", name="The longest wait").get_attribute("aria-pressed") == "true"
 
     strip = page.locator("#windows .overview")
     strip.click(position={"x": 5, "y": 10})
-    assert shown(page).startswith(first)
+    assert first in shown(page)
     strip.click(position={"x": strip.bounding_box()["width"] - 5, "y": 10})
-    assert shown(page) == wait
+    assert wait in shown(page)
 
 
 def test_all_pictures_without_a_script(browser, lost, tmp_path):
