@@ -15,7 +15,7 @@ from app.failpoints import ACQUIRE, READ, RELEASE, THINK, WRITE, WRITE_AGAIN
 from app.journal import FENCES, AnyEvent, GaveUp, Got, Journal, Refusal, Released, SoldOut, Writing, Wrote, WroteAgain, WroteLate
 from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner, Refused
 from app.request.context import RequestContext
-from app.request.current import request_context, working
+from app.request.current import begin, end, working
 from app.resource import Resource, Write
 
 # what the event of a grant has of the request's context, by the same names
@@ -73,14 +73,14 @@ class Increment:
         self.failed_in = ""  # the phase in which the request failed
         self.work_failed_in = ""  # the phase in which its work did
         self.is_over = False  # whether it has its answer: work may continue after that, in another thread
-        self.context = RequestContext()  # of this request: ``request_context`` is that of the thread, which may work for another
+        self.context = RequestContext()  # of this request: the thread may work for another one
 
     def run(self, lock: Lock) -> Answer:
         """Serve the request. Raises what the lock, the resource or their clients raise; NotOwner after the work only goes into
         the journal.
         """
         self.asked_ns = monotonic_ns()
-        self.context = request_context.begin(self.request)
+        self.context = begin(self.request)
         try:
             write = self.run_lock(lock)
             if write.pending:
@@ -102,7 +102,7 @@ class Increment:
             raise RuntimeError(f"the stage raised {type(error).__name__}") from error
         finally:
             self.is_over = True
-            request_context.end()
+            end()
         return Answer(
             read=write.overwrote if self.read is None else self.read,
             wrote=write.value,
@@ -141,8 +141,6 @@ class Increment:
             asked_ns=self.asked_ns,
             got_ns=self.got_ns,
             fence=grant.fence,
-            agreed=context.last_agreed,
-            first_vote_ns=context.first_vote_ns(grant.key),
             leased_ns=context.leased_ns(grant.key),
             **{name: getattr(context, name) for name in OF_CONTEXT},
         )

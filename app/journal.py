@@ -57,14 +57,11 @@ class Got(JournalEvent, tag="got"):
     told_no: bool = False
     # when the last command of the acquire was sent; 0 without any
     sent_ns: Number = 0
-    # whether the store agreed to the last command of the acquire; None where only the lock knows what its answer means
-    agreed: bool | None = None
-    # of several servers: when the first of the commands was sent that set the key for this try, whatever another server refused;
-    # 0 where there was no other one
-    first_vote_ns: Number = 0
-    # when the last command was sent from which the lease of the key can count, where a later command followed, refused or about
-    # other keys; 0 where none did, or it is not known
+    # when the command was sent from which the lease of the key counts, if a later one followed: of several servers, the first
+    # command of the last try; 0 if none followed, or it is not known
     leased_ns: Number = 0
+    # the same of several servers, in journals that have both
+    first_vote_ns: Number = 0
     # whether the store had answered nothing but refusals, and the last command not at all
     unheard: bool = False
     # the session or the lease on which hangs what the acquire has created; empty if on none, None of a store without such

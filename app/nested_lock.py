@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 from app.lock import Grant, Lock, NotAcquired, Result, Work
-from app.request.current import request_context
+from app.request.current import here
 
 OUTER_PAUSE_MS = 100  # at least, between the two releases, unless requests cross: three tries of a waiter that polls
 
@@ -29,7 +29,7 @@ class NestedLock:
         """Acquire the outer lock, then the inner lock; do the work; release both."""
 
         def within(outer: Grant) -> Result:
-            request_context.got_outer(outer.key)
+            here().got_outer(outer.key)
             time.sleep(self.pause_s)
             try:
                 result = self.inner.run(lambda inner: work(_valid_while_both_are(outer, inner)))
@@ -39,7 +39,7 @@ class NestedLock:
                 error.holding = outer.key
                 raise
             finally:
-                request_context.releasing_outer()
+                here().releasing_outer()
 
         return self.outer.run(within)
 

@@ -24,7 +24,6 @@ from app.increment import Increment
 from app.journal import Journal
 from app.lock import Abandoned, Grant, Lock, NotAcquired, Refused, Stage
 from app.nested_lock import OUTER_PAUSE_MS, NestedLock
-from app.request import lock_keys
 from app.request.context import RequestContext
 from app.request.current import follow
 from app.resources import resource, stock_of_a_grant
@@ -60,8 +59,7 @@ class StageEndpoint:
         self.ttl_ms = settings.ttl_ms or stage.ttl_ms or 0
         self.lock_key = f"lab:{settings.run}:{stage.name}:lock"
         self.store = lock_store(stage.store, settings, journal)
-        if stage.store == "redis_nodes":
-            lock_keys.servers = len(settings.redis_nodes_url.addresses)
+        RequestContext.has_votes |= stage.store == "redis_nodes"
         self.resource = resource(stage, settings, self.store)
         self.receipts = resource(stage, settings, self.store, "receipt") if settings.receipts else None
         self.stock = stock_of_a_grant(stage, settings)

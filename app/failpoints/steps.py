@@ -16,7 +16,7 @@ import socket
 import threading
 from typing import Any, ClassVar
 
-from app.request.current import request_context
+from app.request.current import here
 
 COMMAND, REPLY, MESSAGE = "command", "reply", "message"
 # the orders: send the command; do not send it, or send it and drop the reply, and raise an error; send it, and again
@@ -39,13 +39,14 @@ class Steps(threading.local):
         """Report where this thread is. Return whether there is a controller."""
         if self.address is None:
             return False
-        here = {"at": at, "request": request_context.request, "phase": request_context.phase}
+        context = here()
+        request = {"at": at, "request": context.request, "phase": context.phase}
         process = {"replica": self.replica, "pid": os.getpid(), "thread": threading.get_native_id()}
         try:
             if self.file is None:
                 with socket.create_connection(self.address, timeout=None) as made:  # the file keeps it open
                     self.file = made.makefile("rw", encoding="utf-8")
-            self.file.write(json.dumps(here | process | about) + "\n")
+            self.file.write(json.dumps(request | process | about) + "\n")
             self.file.flush()
         except OSError:  # the controller has ended: from here on nothing is held
             type(self).address = None

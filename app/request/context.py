@@ -13,15 +13,23 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from time import monotonic_ns
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from app.failpoints import ACQUIRE, AFTER, AFTER_FIRST, AFTER_SECOND, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW
 from app.failpoints.injection import CommandFailed, Failpoints
 from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
-from app.request.lock_keys import GRANTED, NO_VOTES, Votes, first_vote_ns, named, with_agreed, with_answered
+from app.request.lock_keys import GRANTED, named
 
-# by key, when a phase set it: of a phase that has set no key
-NONE_SET: Mapping[str, int] = MappingProxyType({})
+
+class Try(NamedTuple):
+    """The commands by which an acquire asks each server once for a key."""
+
+    # when the first of them was sent
+    began_ns: int
+    servers: frozenset[int]
+
+
+NONE_TRIED: Mapping[str, Try] = MappingProxyType({})
 # when this thread or task sent its last command; others of the same request may have sent one since
 SENT_NS: ContextVar[int] = ContextVar("sent_ns", default=0)
 
@@ -31,12 +39,8 @@ class RequestContext:
 
     # of the whole process; None while no fault is prepared
     failpoints: ClassVar[Failpoints | None] = None
-    # whether what this thread or task sends belongs to a lock; False while a resource uses the lock's store
-    counting: bool = True
-    # empty outside a request
-    request: str = ""
-    # the same, and it stays when the request is over
-    name: str = ""
+    # of the whole process: whether the lock's store is of several servers, each with a vote
+    has_votes: ClassVar[bool] = False
     phase: str = RENEW
     # whether the request has its answer: work that continues after that reaches no failpoint
     is_over: bool = False
@@ -50,10 +54,8 @@ class RequestContext:
     touched: frozenset[str] = frozenset()
     # when the last of these commands was sent; 0 without any
     sent_ns: int = 0
-    # by key: the commands of the present try that can have set it at some server
-    votes: Mapping[str, Votes] = NO_VOTES
-    # by key: when the last command was sent that can have set it, or its TTL
-    leased_from_ns: Mapping[str, int] = NONE_SET
+    # by key: the commands of the present try that can have set it, or its TTL
+    tries: Mapping[str, Try] = NONE_TRIED
     # the name of the last of these commands
     command: str = ""
     # what the store answered to it
@@ -61,8 +63,6 @@ class RequestContext:
     # the key of the grant, and the last command of this phase about it, with its answer
     key: str = ""
     about_key: tuple[str, object] | None = None
-    # whether the last answer that means something was a yes; None where only the lock knows what it means
-    last_agreed: bool | None = None
     # whether the store refused any of these commands
     refused: bool = False
     # whether any of these commands may have been a yes: the store agreed, or only the lock knows what the answer means
@@ -82,13 +82,9 @@ class RequestContext:
     # when the release of the outer lock began; 0 before that
     outer_releasing_ns: int = 0
 
-    def begin(self, request: str) -> RequestContext:
-        """Start a request: it is about to ask for its lock. Return its context."""
-        self.request = self.name = request
-        self.outer_key, self.is_over = "", False
-        self.outer_got_ns = self.outer_releasing_ns = 0
-        self.enter(ACQUIRE)
-        return self
+    def __init__(self, request: str = "") -> None:
+        """Take the request; empty for what a thread sends outside all requests."""
+        self.request = request
 
     def enter(self, phase: str) -> None:
         """Start the next phase of this request."""
@@ -108,12 +104,11 @@ class RequestContext:
     def _forget(self) -> None:
         """Forget what was sent in the phase before."""
         self.commands = self.of_the_lock = self.agreed_last = self.sent_ns = 0
-        self.leased_from_ns = NONE_SET
-        self.votes = NO_VOTES
+        self.tries = NONE_TRIED
         self.answer = self.script_answer = self.command = self.script = ""
         self.refused = self.may_have_agreed = self.heard = False
         self.session, self.session_ns = None, 0
-        self.last_agreed = self.about_key = None
+        self.about_key = None
 
     def fail_work(self) -> str:
         """Let the release begin after work that failed: no failpoint is there. Return the phase in which the work failed."""
@@ -164,11 +159,12 @@ class RequestContext:
         script: str = "",
         keys: Sequence[str] = (),
         granted_now: bool = False,
+        server: int = 0,
     ) -> None:
         """Note that the lock's store has answered a command, and the keys that it is about.
 
         ``script`` names a script: only the lock knows its answers. granted_now: the command waited at the store, so what it
-        granted was granted just now, and not when it was sent.
+        granted was granted just now, and not when it was sent. server: its port, of one of several servers.
         """
         self.command, self.answer = command, answer
         if self.phase is RELEASE and self.key and keys:  # what else a release does says nothing of the lock
@@ -178,7 +174,7 @@ class RequestContext:
                 self.command, self.answer = self.about_key
         if granted_now:
             self.sent_ns = monotonic_ns()
-        self._take(meaning, keys, script)
+        self._take(meaning, keys, server)
         if script:
             self.script, self.script_answer = script, answer
         failpoints = self.failpoints
@@ -193,37 +189,34 @@ class RequestContext:
         if self.commands == 2:
             failpoints.reach(self.phase, AFTER_SECOND, self.request, command, keys)
 
-    def _take(self, meaning: Meaning, keys: Sequence[str], script: str) -> None:
+    def _take(self, meaning: Meaning, keys: Sequence[str], server: int) -> None:
         """Note what an answer means for the lock."""
         if meaning is NOTHING:
             return
-        self.last_agreed = {AGREED: True, REFUSED: False}.get(meaning)
         if meaning is REFUSED:
             self.refused = True
             return
         self.may_have_agreed = True
-        if self.phase is ACQUIRE and keys:
+        if self.phase is ACQUIRE and meaning is not LOOKED:
             sent_ns = SENT_NS.get() or self.sent_ns
-            if meaning is AGREED or meaning is OPEN:
-                self.leased_from_ns = {**self.leased_from_ns, **dict.fromkeys(keys, sent_ns)}
-            if meaning is AGREED:
-                self.votes = with_agreed(self.votes, keys[0], sent_ns)
-            elif meaning is OPEN:
-                self.votes = with_answered(self.votes, keys, script, sent_ns)
+            self.tries = {**self.tries, **{key: self._try(key, server, sent_ns) for key in keys}}
         if meaning is AGREED:  # this command grants the lock, and not the script before it
             self.script = ""
 
-    def first_vote_ns(self, key: str) -> int:
-        """Return when the first command of this try was sent that set this key; 0 if it was the last one, or is not known."""
-        return self._unless_last(first_vote_ns(self.votes, named(self.votes, key)))
+    def _try(self, key: str, server: int, sent_ns: int) -> Try:
+        """Return the try to which a command about a key belongs: a try asks each server once."""
+        before = self.tries.get(key)
+        if before is None or not self.has_votes or server in before.servers:
+            return Try(sent_ns, frozenset({server}))
+        return before._replace(servers=before.servers | {server})
 
     def leased_ns(self, key: str) -> int:
-        """Return when the last command was sent from which the lease of this key can count; 0 if it was the last of all, or is
-        not known. A command about other keys, and one that the store refused, begins no lease of this key. So where the last
-        one was refused, one that was sent with it, in a pipeline, is not the last one.
+        """Return when the command was sent from which the lease of this key counts; 0 if it was the last one, or is not known.
+
+        It is the last one that can have set the key, or its TTL; of several servers, the first one of the last try.
         """
-        sent_ns = self.leased_from_ns.get(named(self.leased_from_ns, key), 0)
-        return sent_ns if self.last_agreed is False else self._unless_last(sent_ns)
+        found = self.tries.get(named(self.tries, key))
+        return found.began_ns if found is not None and found.began_ns < self.sent_ns else 0
 
     def unanswered(self, command: str, error: BaseException) -> None:
         """Note that no answer came to a command. The store may have carried it out."""
@@ -245,9 +238,6 @@ class RequestContext:
         """Return whether the store refused, and nothing that it answered in this phase can have been a yes."""
         return self.refused and not self.may_have_agreed
 
-    def _unless_last(self, sent_ns: int) -> int:
-        return sent_ns if sent_ns < self.sent_ns else 0
-
     def got_outer(self, key: str) -> None:
         """Note that the outer of two nested locks was granted."""
         self.outer_key, self.outer_got_ns = key, monotonic_ns()
@@ -261,5 +251,4 @@ class RequestContext:
         self.enter(RENEW)
         if self.failpoints is not None:
             self.failpoints.keys.learn("", self.touched)
-        self.request = ""
         self.is_over = True

@@ -1,6 +1,6 @@
 """The current request of a thread or a task: for which request it works, if for any. It follows what the thread begins.
 
-``request_context`` is the context of that request; a thread that works for no request has a context of its own.
+``here`` returns the context of that request; a thread that works for no request has a context of its own.
 
 The request follows into threads, and into what it hands to a pool of threads. Tasks of asyncio,
 ``asyncio.to_thread`` and what is sent to the event loop of another thread need no help: Python copies the context variables
@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from app.failpoints import ACQUIRE, RELEASE
 from app.request.context import RequestContext
@@ -35,13 +35,24 @@ class CurrentRequest(NamedTuple):
 
 
 CURRENT: ContextVar[CurrentRequest | None] = ContextVar("current", default=None)
+# whether what this thread or task sends belongs to a lock; False while a resource uses the lock's store
 COUNTING: ContextVar[bool] = ContextVar("counting", default=True)
+
+
+@contextmanager
+def not_counted() -> Iterator[None]:
+    """While the block runs, nothing that this thread or task sends belongs to a lock."""
+    before = COUNTING.set(False)
+    try:
+        yield
+    finally:
+        COUNTING.reset(before)
 
 
 def begun_by() -> str:
     """Return the request that began this thread or task; empty if none did."""
     current = CURRENT.get()
-    return current.context.name if current is not None and current.begun_in else ""
+    return current.context.request if current is not None and current.begun_in else ""
 
 
 def follow() -> None:
@@ -110,41 +121,25 @@ class _Alone(threading.local):
 _alone = _Alone()
 
 
-def _here() -> RequestContext:
-    """Return the context to which this thread or task sends at this moment."""
+def here() -> RequestContext:
+    """Return the context to which this thread or task sends at this moment: that of its request, or its own."""
     if (current := CURRENT.get()) is None:
         return _alone.context
     context, begun_in, working = current
-    if begun_in:
-        return context if context.phase is begun_in else _alone.context
-    if context.is_over or not (working or context.phase is ACQUIRE or context.phase is RELEASE):
-        return _alone.context
+    in_phase = context.phase is begun_in if begun_in else working or context.phase is ACQUIRE or context.phase is RELEASE
+    return context if in_phase and not context.is_over else _alone.context
+
+
+def begin(request: str) -> RequestContext:
+    """Start a request in this thread, and return its context."""
+    context = RequestContext(request)
+    CURRENT.set(CurrentRequest(context))
+    context.enter(ACQUIRE)
     return context
 
 
-class _Here:
-    """Reads and writes the context of the request for which the current thread works."""
-
-    def __getattr__(self, name: str) -> Any:
-        return COUNTING.get() if name == "counting" else getattr(_here(), name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "counting":
-            COUNTING.set(value)
-        else:
-            setattr(_here(), name, value)
-
-    def begin(self, request: str) -> RequestContext:
-        """Start a request in this thread, and return its context."""
-        context = RequestContext()
-        CURRENT.set(CurrentRequest(context))
-        return context.begin(request)
-
-    def end(self) -> None:
-        """End the request of this thread."""
-        if (current := CURRENT.get()) is not None:
-            current.context.end()
-            CURRENT.set(None)
-
-
-request_context = cast(RequestContext, _Here())
+def end() -> None:
+    """End the request of this thread."""
+    if (current := CURRENT.get()) is not None:
+        current.context.end()
+        CURRENT.set(None)

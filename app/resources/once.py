@@ -7,7 +7,7 @@ Algorithm: the idempotency key of payment services, with the key and the effect 
 from __future__ import annotations
 
 from app.lock import Grant
-from app.request.current import request_context
+from app.request.current import here
 from app.resource import Write
 from app.stores.redis import Redis
 
@@ -34,7 +34,7 @@ class Counter:
         return None
 
     def write(self, value: int | None, grant: Grant) -> Write:
-        new, number = self.write_script(self.keys, [request_context.request])
+        new, number = self.write_script(self.keys, [here().request])
         return Write(value=int(number), overwrote=int(number) - 1, repeated=not new)
 
     def parts(self) -> dict[str, int]:

@@ -17,7 +17,7 @@ from requests.adapters import HTTPAdapter
 from app.failpoints.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
 from app.request.answer import Meaning
-from app.request.current import request_context
+from app.request.current import here
 from app.stores import renewals
 
 GONE = "requested lease not found"
@@ -51,7 +51,7 @@ class CountedAdapter(HTTPAdapter):
         if not name:
             return super().send(request, stream, *args, **options)
         for lease in _attached(name, request):
-            request_context.hangs_on(_session(lease) if lease else "", self.leased_ns.get(lease, 0))
+            here().hangs_on(_session(lease) if lease else "", self.leased_ns.get(lease, 0))
 
         def send() -> requests.Response:
             return super(CountedAdapter, self).send(request, stream, *args, **options)
@@ -72,26 +72,26 @@ class CountedAdapter(HTTPAdapter):
         self, name: str, request: requests.PreparedRequest, stream: bool, send: Callable[[], requests.Response]
     ) -> requests.Response:
         # etcd3gw leaves this error as it is; after a ConnectionError, another server would be asked
-        request_context.sending(name, error=requests.RequestException)
+        here().sending(name, error=requests.RequestException)
         try:
             response = send()
             if not stream:
                 _ = response.content  # an error while the answer is read is an error of the command
         except Exception as error:
-            request_context.unanswered(name, error)
-            renewals.record(self.journal, name, request_context.answer, _key(request))
+            here().unanswered(name, error)
+            renewals.record(self.journal, name, here().answer, _key(request))
             raise
         return response
 
     def _answered(self, name: str, request: requests.PreparedRequest, response: requests.Response, stream: bool) -> None:
         answer, means = ("sent", Meaning.NOTHING) if stream else _reading(name, response)
         if name == "LeaseGrant" and response.ok:
-            self.leased_ns[int(response.json()["ID"])] = request_context.sent_ns
+            self.leased_ns[int(response.json()["ID"])] = here().sent_ns
         elif name == "LeaseKeepAlive" and means is Meaning.AGREED:
-            self.leased_ns[int(_body(request)["ID"])] = request_context.sent_ns
-            if request_context.session == _key(request):
-                request_context.session_ns = request_context.sent_ns
-        request_context.answered(name, answer, means)
+            self.leased_ns[int(_body(request)["ID"])] = here().sent_ns
+            if here().session == _key(request):
+                here().session_ns = here().sent_ns
+        here().answered(name, answer, means)
         prolonged = name in ("LeaseKeepAlive", "Put", "Txn") and means is Meaning.AGREED
         renewals.record(self.journal, name, answer, _key(request), prolonged=prolonged)
 

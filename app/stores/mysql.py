@@ -23,7 +23,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from app.journal import Journal
-from app.request.current import request_context
+from app.request.current import not_counted
 from app.settings import Endpoint, Settings
 from app.stores.mysql_connection import LOST, CountedConnection, LostReply
 
@@ -132,11 +132,8 @@ class MySQL:
 
     def query(self, statement: str, *values: object) -> StatementResult:
         """Run a statement that is not part of the lock protocol: it reaches no failpoint, and is not counted. Raises Error."""
-        request_context.counting = False
-        try:
+        with not_counted():
             return self._execute(statement, values)
-        finally:
-            request_context.counting = True
 
     def plain(self, **options: Any) -> pymysql.Connection:
         """Return a new connection of PyMySQL, for a library. The caller closes it. ``options`` are those that differ."""

@@ -14,7 +14,7 @@ import pymysql
 from app.failpoints.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
 from app.request.answer import Meaning
-from app.request.current import request_context
+from app.request.current import COUNTING, here
 from app.request.lock_keys import granted_in
 from app.stores import renewals
 from app.stores.statements import asks_by_name, meaning, name_of, renews
@@ -57,11 +57,11 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
         self._counted("ROLLBACK", super().rollback)
 
     def _counted(self, sql: Any, send: Callable[[], Any]) -> Any:
-        if self.setting_up or not request_context.counting:
+        if self.setting_up or not COUNTING.get():
             return send()
         statement = sql.decode(self.encoding, errors="replace") if isinstance(sql, (bytes, bytearray)) else str(sql)
         name = name_of(statement)
-        request_context.sending(name, error=pymysql.OperationalError)
+        here().sending(name, error=pymysql.OperationalError)
         try:
             touched = send()
         except Exception as error:
@@ -70,7 +70,7 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
         answer = self._answer(name, statement, touched)
         means = meaning(name, statement, answer)
         try:
-            request_context.answered(name, answer, means)
+            here().answered(name, answer, means)
         except ReplyLost as lost:
             self._force_close()
             kind = (
@@ -85,10 +85,10 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
         """Note an error: one of the server is an answer, one of the connection is not."""
         number = error.args[0] if isinstance(error, pymysql.MySQLError) and error.args else 0
         if number in NO_ANSWER:
-            request_context.unanswered(name, error)
+            here().unanswered(name, error)
         else:
-            request_context.answered(name, f"error: {number}", Meaning.REFUSED if number == DUPLICATE else Meaning.NOTHING)
-        renewals.record(self.journal, name, request_context.answer)
+            here().answered(name, f"error: {number}", Meaning.REFUSED if number == DUPLICATE else Meaning.NOTHING)
+        renewals.record(self.journal, name, here().answer)
 
     def _answer(self, name: str, statement: str, touched: Any) -> Any:
         """Return the server's answer: how many rows. Of a lock by name it is the value that the server returned.

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 
 from app.journal import Journal
-from app.request.current import request_context
+from app.request.current import not_counted
 from app.settings import Endpoint, Settings
 from app.stores import postgresql_connection
 
@@ -55,14 +55,11 @@ class PostgreSQL:
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
         """Run a statement that is no part of a lock, on this thread's connection: it reaches no failpoint. Raises Error."""
-        request_context.counting = False
-        try:
+        with not_counted():
             if self.here.connection is None:
                 self.here.connection = self.plain()
                 self.made.append(self.here.connection)
             return self.here.connection.execute(statement.encode()).fetchall()
-        finally:
-            request_context.counting = True
 
 
 def connect(settings: Settings, journal: Journal) -> PostgreSQL:

@@ -19,7 +19,7 @@ from psycopg._cursor_base import BaseCursor
 from app.failpoints.injection import ReplyLost
 from app.journal import Journal
 from app.request.answer import Meaning
-from app.request.current import request_context
+from app.request.current import COUNTING, here
 from app.request.lock_keys import granted_in
 from app.settings import Endpoint
 from app.stores import renewals
@@ -65,9 +65,9 @@ def _counted(connection: Any, text: bytes | str, steps: Steps, result: Callable[
     if (journal := _journal(connection)) is None:
         return (yield from steps)
     name = name_of(statement)
-    if not request_context.counting:
+    if not COUNTING.get():
         return (yield from steps)
-    request_context.sending(name, error=psycopg.OperationalError)
+    here().sending(name, error=psycopg.OperationalError)
     try:
         done = yield from steps
     except psycopg.Error as error:
@@ -78,7 +78,7 @@ def _counted(connection: Any, text: bytes | str, steps: Steps, result: Callable[
     answer = "" if in_a_pipeline else _answer(name, statement, result())
     means = Meaning.OPEN if in_a_pipeline else meaning(name, statement, answer)
     try:
-        request_context.answered(name, answer, means)
+        here().answered(name, answer, means)
     except ReplyLost as lost:
         connection.pgconn.finish()
         raise psycopg.OperationalError("the connection is closed: the reply was lost") from lost
@@ -101,11 +101,11 @@ def _journal(connection: Any) -> Journal | None:
 def _failed(journal: Journal, name: str, error: psycopg.Error) -> None:
     """Note an error: one of the server is an answer, one of the connection is not."""
     if error.sqlstate is None or error.sqlstate.startswith(ENDED_BY_THE_SERVER):
-        request_context.unanswered(name, error)
+        here().unanswered(name, error)
     else:
         means = Meaning.REFUSED if error.sqlstate in REFUSALS else Meaning.NOTHING
-        request_context.answered(name, f"error: {error.sqlstate}", means)
-    renewals.record(journal, name, request_context.answer)
+        here().answered(name, f"error: {error.sqlstate}", means)
+    renewals.record(journal, name, here().answer)
 
 
 def _answer(name: str, statement: str, result: Any) -> Any:

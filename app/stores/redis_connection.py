@@ -24,7 +24,7 @@ from app.failpoints.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
 from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
 from app.request.context import SENT_NS
-from app.request.current import request_context
+from app.request.current import COUNTING, here
 from app.request.lock_keys import NO_KEY
 from app.settings import Address
 from app.stores import renewals
@@ -82,14 +82,14 @@ class Seam:
 
     def _counts(self, commands: Sequence[Command], check_health: bool = True) -> bool:
         """Note what is about to be sent, and reach the failpoints. Return whether its answers are awaited."""
-        if not request_context.counting:
+        if not COUNTING.get():
             return False
         if commands[0][0] == "PING" and not check_health:  # of redis-py's health check
             if not self.listening:
                 self.awaited.append(None)
             return False
         carried_out = self.queued if commands[0][0] == "EXEC" and self.queued else commands
-        request_context.sending(commands[-1][0], len(commands), redis.ConnectionError, keys_of_all(carried_out))
+        here().sending(commands[-1][0], len(commands), redis.ConnectionError, keys_of_all(carried_out))
         return True
 
     def _await(self, commands: Sequence[Command], alone: bool) -> None:
@@ -98,7 +98,7 @@ class Seam:
                 self.listening = True
                 self._answered(command, "sent")
             else:
-                self.awaited.append(Awaited(command, alone, request_context.sent_ns))
+                self.awaited.append(Awaited(command, alone, here().sent_ns))
 
     def _take(self, awaited: Awaited, answer: Any) -> bool:
         """Take the answer to the first of the awaited commands. Return False where the command is to be sent again.
@@ -119,11 +119,11 @@ class Seam:
         """Note that the server answered with an error."""
         self.awaited.popleft()
         self.queued = []
-        request_context.answered(command[0], f"error: {error}", NOTHING)
+        here().answered(command[0], f"error: {error}", NOTHING)
         self._journal(command, keys(command))
 
     def _unanswered(self, command: Command, error: BaseException) -> None:
-        request_context.unanswered(command[0], error)
+        here().unanswered(command[0], error)
         self._journal(command, keys(command))
 
     def _answered(self, command: Command, answer: Any) -> None:
@@ -139,14 +139,15 @@ class Seam:
         elif isinstance(answer, bytes):
             answer = text(answer)
         about = keys_of_all(carried_out)
-        request_context.answered(command[0], answer, means, script(command), about, command[0] in GRANTS_LATE)
-        if request_context.phase is RENEW:
+        context = here()
+        context.answered(command[0], answer, means, script(command), about, command[0] in GRANTS_LATE, self.port)
+        if context.phase is RENEW:
             self._journal(command, about, lease(carried_out, agreed(answer, means)))
 
     def _journal(self, command: Command, about: Sequence[str], done: Mapping[str, Any] = NOTHING_DONE) -> None:
         """Journal a command outside any request, once for each key that it is about: any of them may be the lock."""
         for key in about or ("",):
-            renewals.record(self.journal, command[0], request_context.answer, key, server=self.port, **done)
+            renewals.record(self.journal, command[0], here().answer, key, server=self.port, **done)
 
 
 class Counted(Seam, AbstractConnection):
@@ -167,10 +168,10 @@ class Counted(Seam, AbstractConnection):
         if self.setting_up:
             super().send_packed_command(packed, check_health)
             return
-        command, sent_ns = words(args), request_context.sent_ns
+        command, sent_ns = words(args), here().sent_ns
         counts = self._counts([command], check_health)
         if counts and command[0] in LISTENING:  # it grants nothing: a lease counts from the last command that can have granted it
-            request_context.sent_ns = sent_ns
+            here().sent_ns = sent_ns
         super().send_packed_command(packed, check_health)
         if counts:
             self._await([command], alone=True)

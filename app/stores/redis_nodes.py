@@ -13,7 +13,7 @@ import redis
 from app.failpoints.injection import ReplyDropped, ReplyLost
 from app.journal import Journal
 from app.request.answer import agreed
-from app.request.current import request_context
+from app.request.current import here, not_counted
 from app.settings import Endpoint, Settings
 from app.stores import redis_asyncio, redis_connection, renewals
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE
@@ -60,18 +60,15 @@ class RedisNodes:
 
     def _ask(self, command: tuple[Any, ...]) -> list[Any]:
         """Ask all nodes. For the failpoints that is one command, so the connections do not count."""
-        request_context.sending(command[0], error=redis.ConnectionError, keys=keys(command))
-        request_context.counting = False
-        try:
+        here().sending(command[0], error=redis.ConnectionError, keys=keys(command))
+        with not_counted():
             return self._all(*command)
-        finally:
-            request_context.counting = True
 
     def _answered(self, command: tuple[Any, ...], answers: list[Any]) -> None:
         answer = _by_majority(answers)
         means = meaning(command, answer)
         about = keys(command)
-        request_context.answered(command[0], answer, means, script(command), about)
+        here().answered(command[0], answer, means, script(command), about)
         done = lease([command], agreed(answer, means))
         renewals.record(self.journal, command[0], answer, about[0] if about else "", **done)
 

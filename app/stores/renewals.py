@@ -6,7 +6,7 @@ from time import monotonic_ns
 
 from app.failpoints import RENEW
 from app.journal import Journal, Renewed
-from app.request.current import begun_by, request_context
+from app.request.current import begun_by, here
 
 
 def record(
@@ -27,8 +27,9 @@ def record(
     server: the port of the one server that it was sent to. begun: the request that began its thread, if another thread has
     the answer.
     """
-    if request_context.phase is RENEW and journal.on:
-        sent_ns, now_ns = sent_ns or request_context.sent_ns, monotonic_ns()
+    context = here()
+    if context.phase is RENEW and journal.on:
+        sent_ns, now_ns = sent_ns or context.sent_ns, monotonic_ns()
         journal.record(
             Renewed(
                 request="",

@@ -31,7 +31,7 @@ from app.failpoints import RENEW
 from app.failpoints.injection import ReplyLost
 from app.journal import CONNECT, Journal
 from app.request.answer import Meaning
-from app.request.current import begun_by, for_nobody, request_context
+from app.request.current import begun_by, for_nobody, here
 from app.stores import renewals
 
 EPHEMERAL = 1  # the flag of a node that ends with its session
@@ -65,14 +65,14 @@ class PendingCommands:
         self.now = ("", RENEW)
 
 
-class _Here(threading.local):
+class _OfThread(threading.local):
     """What this thread sends for: itself, or, within a callback, the thread that caused the callback."""
 
     def __init__(self) -> None:
         self.own = self.cause = PendingCommands()
 
 
-here = _Here()
+of_thread = _OfThread()
 
 
 class CountedResult(AsyncResult):
@@ -80,14 +80,14 @@ class CountedResult(AsyncResult):
 
     def __init__(self, handler: Any) -> None:
         super().__init__(handler)
-        self._cause = here.cause
+        self._cause = of_thread.cause
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         """Return the value or raise the exception. Before that, note all answers that this thread has received."""
         try:
             return super().get(block, timeout)
         finally:
-            if here.cause is here.own and here.own.sent:
+            if of_thread.cause is of_thread.own and of_thread.own.sent:
                 _note_answers(given_up=not self.ready())
 
     def _do_callbacks(self) -> None:
@@ -100,11 +100,11 @@ class CountedResult(AsyncResult):
                 call()
 
     def _call_back(self, callback: Any) -> None:
-        before, here.cause = here.cause, self._cause
+        before, of_thread.cause = of_thread.cause, self._cause
         try:
             callback(self)
         finally:
-            here.cause = before
+            of_thread.cause = before
 
 
 class CountedHandler(SequentialThreadingHandler):
@@ -128,16 +128,16 @@ class CountedClient(KazooClient):
             return super().start_async()
 
     def _call(self, request: Any, async_object: Any) -> Any:
-        command, cause = _name(request), here.cause
-        if cause is here.own:
-            request_context.sending(command, error=ConnectionLoss)
-            cause.now = request_context.request, request_context.phase
+        command, cause = _name(request), of_thread.cause
+        if cause is of_thread.own:
+            here().sending(command, error=ConnectionLoss)
+            cause.now = here().request, here().phase
             for flags in _made(request):
-                request_context.hangs_on(self._session_name() if flags & EPHEMERAL else "")
+                here().hangs_on(self._session_name() if flags & EPHEMERAL else "")
         if cause.now[1] is RENEW:
             self._journal_answer(command, getattr(request, "path", ""), async_object)
         else:
-            mine = cause is here.own
+            mine = cause is of_thread.own
             matters = command in CHANGES and (mine or bool(getattr(request, "flags", 0) & EPHEMERAL_OR_SEQUENTIAL))
             cause.sent.append(SentCommand(command, async_object, matters, mine, cause.now))
         return super()._call(request, async_object)
@@ -151,7 +151,7 @@ class CountedClient(KazooClient):
         send = self._connection._send_ping  # noqa: SLF001 - see above
 
         def send_and_record(connect_timeout: float) -> None:
-            request_context.sending("ping", error=ConnectionDropped)
+            here().sending("ping", error=ConnectionDropped)
             send(connect_timeout)
             renewals.record(self.journal, "ping", "sent", self._session_name(), prolonged=True)
 
@@ -174,18 +174,18 @@ def _made(request: Any) -> list[int]:
 
 def _note_answers(given_up: bool) -> None:
     """Note the answers to what this thread has sent. Of an earlier phase, none is noted."""
-    for _ in range(len(here.own.sent)):
-        one = here.own.sent.popleft()
-        if one.cause != (request_context.request, request_context.phase):
+    for _ in range(len(of_thread.own.sent)):
+        one = of_thread.own.sent.popleft()
+        if one.cause != (here().request, here().phase):
             continue
         if not one.counted:
-            request_context.sending(one.command)
+            here().sending(one.command)
             one.counted = True
         try:
             if one.result.ready() or given_up:
                 _note_answer(one)
             else:
-                here.own.sent.append(one)
+                of_thread.own.sent.append(one)
         except ReplyLost as lost:  # kazoo sends nothing twice: the caller learns that the outcome is unknown
             raise ConnectionLoss from lost
 
@@ -193,9 +193,9 @@ def _note_answers(given_up: bool) -> None:
 def _note_answer(one: SentCommand) -> None:
     error = one.result.exception if one.result.ready() else KazooTimeoutError()
     if isinstance(error, (*UNANSWERED, KazooTimeoutError)):
-        request_context.unanswered(one.command, error)
+        here().unanswered(one.command, error)
     else:
-        request_context.answered(one.command, _text(one.result), _meaning(one, error))
+        here().answered(one.command, _text(one.result), _meaning(one, error))
 
 
 def _meaning(one: SentCommand, error: Exception | None) -> Meaning:

@@ -84,7 +84,7 @@ class Grant(GrantRecord, eq=False):
     # more facts of the journals
     told_no: bool = False
     outer_key: str = ""
-    # when the first of several commands that set the key was sent, whatever was refused since; 0 without one
+    # the same of several servers, in older journals
     first_vote_ns: int = 0
     # when the last command was sent from which the lease of the key can count; 0 where that was the last command of all
     leased_ns: int = 0

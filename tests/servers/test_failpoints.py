@@ -11,7 +11,7 @@ from app.increment import Increment
 from app.journal import Journal
 from app.locks import stages
 from app.request.context import RequestContext
-from app.request.current import request_context
+from app.request.current import here
 from app.resources.read_then_write import Counter
 from app.settings import Endpoint, Settings
 from app.stores import lock_store
@@ -84,7 +84,7 @@ def test_before_last_of_a_release(increment, activate, tmp_path):
     class Watching(Spy):
         def reach(self, phase, moment, request, command="", keys=()):
             if (phase, moment) == ("release", "before_last"):
-                seen.append(request_context.commands)
+                seen.append(here().commands)
 
     for name, commands in (("uuid", 1), ("lua", 0), ("ttl", 0)):
         activate(None)

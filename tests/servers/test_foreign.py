@@ -25,7 +25,7 @@ from app.journal import AnyEvent, Got, Journal, Released, Renewed
 from app.lock import NotAcquired
 from app.locks import stage as load_stage
 from app.request.context import RequestContext
-from app.request.current import request_context
+from app.request.current import begin, end, here
 from app.resources.read_then_write import Counter
 from app.settings import Endpoint, Settings
 from app.stores import count_all, lock_store, redis_asyncio, redis_connection, redis_nodes
@@ -295,14 +295,14 @@ def test_folders_are_counted(lab):
 
     class Spy(Failpoints):
         def reach(self, phase, moment, request, command="", keys=()):
-            seen.append((f"{phase}.{moment}", request_context.command))
+            seen.append((f"{phase}.{moment}", here().command))
 
     session = lab.store("zookeeper").session(4000)
     lab.activate(Spy(lab.folder, "replica-1"))
-    request_context.begin("r1")
+    begin("r1")
     session.create_ephemeral_sequential(f"/{uuid4().hex}/folder/node-")
-    commands = request_context.commands
-    request_context.end()
+    commands = here().commands
+    end()
 
     assert commands == 7  # create; exists for each of two folders and the root; create for each folder; create
     assert [command for point, command in seen if point == "acquire.after_first"] == ["create"]
@@ -313,10 +313,10 @@ def test_answers_that_nobody_takes(lab):
     """A command of kazoo is counted also where the request does not wait for its answer."""
     client = lab.store("zookeeper").plain(4000)
 
-    request_context.begin("r1")
+    begin("r1")
     asked = client.exists_async("/")
-    commands = request_context.commands
-    request_context.end()
+    commands = here().commands
+    end()
     asked.get()
 
     assert commands == 1
@@ -324,16 +324,16 @@ def test_answers_that_nobody_takes(lab):
 
 def test_setting_up_does_not_count(lab):
     """What a client sends to introduce itself, or to see whether its connection lives, is no command of the lock."""
-    request_context.begin("r1")
-    before = request_context.commands
+    begin("r1")
+    before = here().commands
     client = lab.store("redis").plain(health_check_interval=0.01, client_name="mine", db=3)
     client.get(lab.key)
     time.sleep(0.05)
     client.get(lab.key)
     lab.store("mysql").plain().close()
     lab.store("zookeeper").plain(4000)
-    after = request_context.commands
-    request_context.end()
+    after = here().commands
+    end()
 
     assert after - before == 2
 
@@ -342,18 +342,18 @@ def test_own_clients_are_counted(lab, monkeypatch):
     """A replica counts a client that a library made by the address of the lock's server, and not the client of the counter."""
     monkeypatch.setattr(AbstractConnection, "on_connect_check_health", AbstractConnection.on_connect_check_health)
     monkeypatch.setattr(redis_connection, "SERVERS", {})
-    here = Endpoint.parse(lab.urls("redis"))
-    settings = Settings(redis_url=here, counter_url=here, journal=lab.folder / "journal.jsonl")
+    at = Endpoint.parse(lab.urls("redis"))
+    settings = Settings(redis_url=at, counter_url=at, journal=lab.folder / "journal.jsonl")
     count_all(["redis", "mysql"], settings, lab.journal)
-    own = redis.Redis(host="localhost", port=here.first.port)
+    own = redis.Redis(host="localhost", port=at.first.port)
     elsewhere = redis.Redis(host="localhost", port=Endpoint.parse(lab.urls("redis_nodes")).first.port)
 
-    request_context.begin("r1")
+    begin("r1")
     own.set(lab.key, "mine", nx=True)
     elsewhere.get(lab.key)
     counter_redis(settings).get(lab.key)
-    commands = request_context.commands
-    request_context.end()
+    commands = here().commands
+    end()
 
     assert commands == 1
 
@@ -364,11 +364,11 @@ def test_waiting_in_postgresql(lab):
     seen = []
 
     def ask(connection, statement: str) -> None:
-        request_context.begin("r1")
+        begin("r1")
         with suppress(lab.store("postgresql").Error):
             connection.execute(statement)
-        seen.append((request_context.command, request_context.answer, request_context.told_no))
-        request_context.end()
+        seen.append((here().command, here().answer, here().told_no))
+        end()
 
     with holder, waiter:
         ask(holder, "SELECT pg_advisory_lock(1)")

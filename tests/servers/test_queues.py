@@ -13,7 +13,7 @@ from app.journal import Journal
 from app.lock import NotAcquired, NotOwner
 from app.locks import stages
 from app.request.context import RequestContext
-from app.request.current import request_context
+from app.request.current import begin, end
 from app.settings import Endpoint, Settings
 from app.stores import lock_store
 from tests.command import wait_for
@@ -159,9 +159,9 @@ def test_lost_answer_leaves_one_place(name, connect, key, tmp_path, monkeypatch)
     failpoints.pending["lose_reply-1"] = injection
     (tmp_path / "lose_reply-1.json").touch()
 
-    request_context.begin("r1")
+    begin("r1")
     lock(name, store, key).run(lambda grant: seen.append(queued(name, store, key)))
-    request_context.end()
+    end()
 
     assert (tmp_path / "lose_reply-1.reached").exists()
     assert seen == [1]

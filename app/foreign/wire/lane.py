@@ -13,7 +13,7 @@ from app.failpoints import ACQUIRE
 from app.foreign.wire.link import Closed, Link
 from app.foreign.wire.resp import NotRedis
 from app.journal import Journal
-from app.request.current import CURRENT, CurrentRequest, for_nobody, request_context
+from app.request.current import CURRENT, CurrentRequest, for_nobody, here
 
 LOOPBACK = "127.0.0.1"
 
@@ -110,7 +110,7 @@ class WireLane:
             link.fail(error)
             self._drop(link)
         except Exception as error:  # noqa: BLE001 - of a failpoint: the request that waits gets it
-            if request_context.request:
+            if here().request:
                 self.answered(error)
                 return False
             self._drop(link)

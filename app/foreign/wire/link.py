@@ -11,7 +11,7 @@ import redis
 from app.failpoints.injection import CommandFailed
 from app.foreign.wire.resp import command, message
 from app.journal import Journal
-from app.request.current import request_context
+from app.request.current import here
 from app.stores.redis_commands import Command, words
 from app.stores.redis_connection import Seam, keys_of_all
 
@@ -72,7 +72,7 @@ class Link(Seam):
         counted = [one for one in commands if one[0] not in INTRODUCES]
         if counted:
             try:
-                request_context.sending(counted[-1][0], len(counted), CommandFailed, keys_of_all(counted))
+                here().sending(counted[-1][0], len(counted), CommandFailed, keys_of_all(counted))
             except CommandFailed as failed:
                 raise Closed from failed
         self.far.sendall(b"".join(raw))

@@ -8,7 +8,6 @@ import pytest
 
 from app.failpoints import ACQUIRE, AFTER, BEFORE, PASSED_WITHIN_S, READ, RELEASE, WRITE, Injection, may_end
 from app.failpoints.injection import Failpoints, InjectedError
-from app.request import lock_keys
 from app.request.answer import Meaning
 from app.request.context import RequestContext
 from tests.every import every
@@ -117,34 +116,34 @@ def test_told_no(meanings, told_no):
 
 
 def sent(one: RequestContext, *commands) -> list[int]:
-    """Begin a request that sends commands, each with its answer, its meaning, its key, its script. Return when they were sent."""
-    one.begin("r1")
+    """Send commands, each with its answer, its meaning, its key and perhaps its server. Return when they were sent."""
+    one.enter(ACQUIRE)
     times = []
-    for name, answer, meaning, key, *script in commands:
+    for name, answer, meaning, key, *server in commands:
         one.sending(name)
         times.append(one.sent_ns)
-        one.answered(name, answer, *([meaning] if meaning else []), script="".join(script), keys=(key,))
+        one.answered(name, answer, meaning, "", (key,), False, *server)
     return times
 
 
 @pytest.mark.parametrize(
-    ("scripts", "first"),
+    ("servers", "first"),
     [
-        ("", None),  # one command: no other was sent before it
-        ("aaa", 0),
-        ("aa", 0),  # a server does not answer
-        ("aaarrraaa", 6),
-        ("aaaaaa", 3),  # the try before took nothing back
-        ("aaarrra", None),
+        ([1], None),  # one command: no other was sent before it
+        ([1, 2, 3], 0),
+        ([1, 2], 0),  # a server does not answer
+        ([1, 2, 3, 1, 2, 3, 1, 2, 3], 6),  # a try, what took it back, and a try
+        ([1, 2, 3, 1, 2, 3], 3),  # the try before took nothing back
+        ([1, 2, 3, 1], None),
     ],
 )
-def test_the_first_vote_by_script(scripts, first, monkeypatch):
-    """A try asks each of the servers once. Its votes by a script are the last answers of that script, one a server."""
-    monkeypatch.setattr(lock_keys, "servers", 3)
-    one = RequestContext()
-    sent_ns = sent(one, *(("EVAL", 1, None, "lock", script) for script in scripts))
+def test_the_first_vote(servers, first, monkeypatch):
+    """A try asks each of several servers once: a lease counts from its first command."""
+    monkeypatch.setattr(RequestContext, "has_votes", True)
+    one = RequestContext("r1")
+    sent_ns = sent(one, *(("EVAL", 1, Meaning.OPEN, "lock", server) for server in servers))
 
-    assert one.first_vote_ns("lock") == (0 if first is None else sent_ns[first])
+    assert one.leased_ns("lock") == (0 if first is None else sent_ns[first])
 
 
 def test_the_command_that_begins_a_lease():
@@ -162,10 +161,9 @@ def test_failed_renewal(tmp_path, monkeypatch):
     prepare(tmp_path, "fail_renewal-1", failpoint="renew.before", action="fail", skip=1)
     failpoints = Failpoints(tmp_path, "replica-1")
     monkeypatch.setattr(RequestContext, "failpoints", failpoints)
-    renewing, holder = RequestContext(), RequestContext()
+    renewing, holder = RequestContext(), RequestContext("r1")
     renewing.sending(error=ConnectionError)  # no request has the lock yet
 
-    holder.begin("r1")
     holder.enter(READ)
     with pytest.raises(ConnectionError, match="fail_renewal-1 was injected"):
         renewing.sending(error=ConnectionError)
@@ -188,11 +186,11 @@ def test_yes_of_a_script_is_learned(tmp_path, monkeypatch, refusal, grant):
     """The answer after which a request entered its work is the yes of that script, and no other answer is."""
     failpoints = Recorded(tmp_path)
     monkeypatch.setattr(RequestContext, "failpoints", failpoints)
-    one = RequestContext()
 
     def acquire() -> list[int]:
         """Ask three times; return after how many answers the failpoint was reached."""
-        one.begin("r1")
+        one = RequestContext("r1")
+        one.enter(ACQUIRE)
         reached = []
         for answer in (refusal, refusal, grant):
             one.answered("EVALSHA", answer, script="the hash")
@@ -211,8 +209,8 @@ def test_after_the_second_command(tmp_path, monkeypatch):
     """The moment after the second command comes once in a phase, whatever the store has answered."""
     failpoints = Recorded(tmp_path)
     monkeypatch.setattr(RequestContext, "failpoints", failpoints)
-    one = RequestContext()
-    one.begin("r1")
+    one = RequestContext("r1")
+    one.enter(ACQUIRE)
 
     reached = []
     for _ in range(3):

@@ -10,7 +10,7 @@ from app.journal import AnyEvent, GaveUp, Got, Journal, Released
 from app.lock import Grant, NotAcquired
 from app.locks import stages
 from app.nested_lock import NestedLock
-from app.request.current import request_context
+from app.request.current import here
 from app.settings import Settings
 from app.web import StageEndpoint
 from tests.fake_number import Number
@@ -27,8 +27,8 @@ class Fake:
 
     def run(self, work):
         self.asked_ns = time.monotonic_ns()
-        request_context.sending()
-        request_context.answered("SET", True)
+        here().sending()
+        here().answered("SET", True)
         if self.gives_up:
             raise NotAcquired(self.key, 0)
         self.entered_ns = time.monotonic_ns()
@@ -36,8 +36,8 @@ class Fake:
             return work(Grant(self.key, still_mine=lambda: self.valid))
         finally:
             self.left_ns = time.monotonic_ns()
-            request_context.sending()
-            request_context.answered("DEL", 1)
+            here().sending()
+            here().answered("DEL", 1)
             self.released_ns = time.monotonic_ns()
 
 
