@@ -10,7 +10,7 @@ from enum import StrEnum
 from app.lock import Claim, Stage
 from lab.explore.code.program import Program, Task, servers_of
 from lab.explore.code.replica import NeverWaits, NewToken
-from lab.explore.code.tree import trees_of
+from lab.explore.code.tree import Tree
 from lab.explore.model import Memo, NotExplored
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.event import NONE
@@ -180,9 +180,12 @@ class Explorer:
         several = servers_of(stage) > 1
         self.lock = Nodes([Table(real)] * (servers or servers_of(stage))) if several else Table(real)
         self._worlds = Memo[tuple[Task, int], World](self._world)
+        self._programs = Memo[tuple[Task], Program](self._program)
+        self._trees = Memo[tuple[Task, int], Tree](lambda task, number: Tree(self._programs[task,], number))
         self._probes: dict[int, Probe] = {}
         self._alone: dict[Task, tuple[Undecided, str] | None] = {}
         self._treats_alike = self._clients_are_alike = True
+        self._confirmed: set[Claim] = set()  # the claims that break when a schedule of an earlier search is run again
         # the lines that make a token of narrow draws; by line, what was drawn there
         self._tokens: set[tuple[str, int]] = set()
         self._said: dict[tuple[str, int], str] = {}
@@ -200,14 +203,18 @@ class Explorer:
             except NewToken:  # each time one more line is known
                 self.forget()
 
-    def _world(self, task: Task, replicas: int) -> World:
+    def _program(self, task: Task) -> Program:
         program = Program(self.stage, task, self.real, self.servers)
         program.drawing.tokens, program.drawing.said = self._tokens, self._said
+        return program
+
+    def _world(self, task: Task, replicas: int) -> World:
+        program = self._programs[task,]
         if task.ttl_ms not in self._probes:
             self._probes[task.ttl_ms] = Probe(program, self.lock, self.counter)
         probe = self._probes[task.ttl_ms]
         known = probe.known()
-        world = World(program, trees_of(program, replicas), self.lock, self.counter)
+        world = World(program, [self._trees[task, number] for number in range(replicas)], self.lock, self.counter)
         world.about = world.about._replace(oracle=probe, known=known)
         if isinstance(self.lock, Nodes) and self._treats_alike:
             world.alike, world.unnoticed = Alike(self.lock, program.servers), Unnoticed(self.lock.tables[0], replicas)
@@ -249,11 +256,13 @@ class Explorer:
 
     def forget(self) -> None:
         """Forget all worlds, but not what was learned about lines that draw: after NewToken."""
-        for world in self._worlds.values():
-            world.close()
+        for tree in self._trees.values():
+            tree.close()
         for probe in self._probes.values():
             probe.close()
         self._worlds.clear()
+        self._trees.clear()
+        self._programs.clear()
         self._probes.clear()
         self._alone.clear()
 
@@ -300,11 +309,12 @@ class Explorer:
         """Run again what a search has found, and some schedules by chance, until the time is over. Raises Differs."""
         found, question = answer.found, answer.question
         assert found is not None  # noqa: S101 - it was searched
-        for claim, broken in list(found.broken.items()):
+        for claim, broken in [one for one in found.broken.items() if one[0] not in self._confirmed]:
             if time.monotonic() > until_s:  # it is run again before it is reported
                 break
             try:
                 confirm(world, broken.events, question.horizon_ms)
+                self._confirmed.add(claim)
             except (Differs, MachineStalled) as error:  # what was not seen again is not believed; the others are
                 if isinstance(error, Unlike) and folds:
                     raise

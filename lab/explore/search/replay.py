@@ -22,7 +22,7 @@ from lab.explore.search.state import State
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import MachineStalled
 from lab.explore.store.resp import Reply
-from lab.explore.store.table import COUNTER_DATABASE, StoreTable, Table
+from lab.explore.store.table import COUNTER_DATABASE
 
 
 class NotPossible(Exception):  # noqa: N818 - states what is wrong with the schedule
@@ -90,9 +90,9 @@ def walk(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list
     return found
 
 
-def like(world: World, lock: StoreTable, counter: Table) -> World:
-    """Return a world on other servers, whose replicas are new. Nothing is folded in it."""
-    made = World(world.program, trees_of(world.program, len(world.trees)), lock, counter)
+def unfolded(world: World) -> World:
+    """Return the same world, in which nothing is folded."""
+    made = World(world.program, world.trees, world.lock, world.counter)
     made.about = world.about
     return made
 
@@ -102,8 +102,7 @@ def alike(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, seen: 
     clients = len(world.trees)
     names = [*range(1, clients), 0]
     try:
-        with contextlib.closing(like(world, world.lock, world.counter)) as made:
-            other = walk(made, renamed(events, names), horizon_ms)
+        other = walk(unfolded(world), renamed(events, names), horizon_ms)
     except NotPossible as error:
         raise Unlike(f"the code does not treat all clients alike: {error}") from error
     for mine, its in zip(seen, other, strict=True):
@@ -114,8 +113,7 @@ def alike(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, seen: 
 def confirm(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list[Move]:
     """Run a schedule of a search again without its tables, and return its moves. Raises Differs, which names what differs."""
     try:
-        with contextlib.closing(like(world, world.lock, world.counter)) as made:
-            seen = walk(made, events, horizon_ms)
+        seen = walk(unfolded(world), events, horizon_ms)
     except NotPossible as error:  # of a folded search: this client cannot do what another one could
         raise Unlike(f"the code does not treat all clients alike: {error}") from error
     try:
@@ -145,7 +143,7 @@ def _how(before: Move, now: Move) -> str:
 
 def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> Walk:
     """Run a schedule from an empty server, without any table. Raises NotPossible, and MachineStalled on a busy machine."""
-    with contextlib.ExitStack() as stack:
-        counter = world.counter.live(COUNTER_DATABASE)
-        made = stack.enter_context(contextlib.closing(like(world, world.lock.live(), counter)))
+    counter, replicas = world.counter.live(COUNTER_DATABASE), trees_of(world.program, len(world.trees))
+    with contextlib.closing(World(world.program, replicas, world.lock.live(), counter)) as made:
+        made.about = world.about
         return Walk(made, started(made, needed(events)), walk(made, events, horizon_ms))
