@@ -25,7 +25,7 @@ from lab.explore.store.real_redis import MachineStalled, RealRedis
 from lab.explore.store.table import Nodes, Table
 
 HOLDS, BREAKS, OPEN, NOT_ASKED = "holds", "breaks", "not_decided", "not_looked_at"  # what is decided of a claim
-CHECKED, CHECKED_OF_OTHERS = 4, 1  # random schedules of each search, which are run again; of one that no promise needs
+CHECKED, CHECKED_OF_OTHERS = 2, 1  # random schedules of each search, which are run again; of one that no promise needs
 OF_SEARCH = 0.75  # of the time of a question; the rest is for running again what was found
 TRIES = 3  # of a search on a machine that stalls
 SEED = 1

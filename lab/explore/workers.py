@@ -27,7 +27,7 @@ from lab.servers.forked import forked
 from lab.servers.server import Server
 
 MOST_WORKERS = 2
-SHARE = 4  # one search gets at most this part of the time that is left
+SHARE, SHARE_OF_OTHERS = 4, 10  # one search gets at most this part of the time that is left; one that no promise needs
 LEAST_S = 1.0
 GRACE_S = 1.0  # for a search to end by itself
 MOST_KILLED = 2  # after so many, the stage is not tried any more
@@ -111,7 +111,7 @@ class _Pool:
                     self._kill(worker)
 
     def _give(self, worker: _Worker) -> None:
-        now_s, share = time.monotonic(), SHARE
+        now_s, share = time.monotonic(), 0
         if not self.todo:
             self.todo, self.again, share = self.again, [], 1
         if not self.todo or now_s >= self.end_s - GRACE_S / 2 or self.killed >= MOST_KILLED:
@@ -121,6 +121,7 @@ class _Pool:
         self.todo.remove(worker.number)
         worker.learned.add(self._world(worker.number))
         worker.broken, worker.at, worker.beat_s = {}, "", now_s
+        share = share or (SHARE if self._question(worker.number).needed else SHARE_OF_OTHERS)
         worker.until_s = min(self.end_s, now_s + max(LEAST_S, (self.end_s - now_s) / share))
         worker.pipe.send((self._question(worker.number), worker.until_s - now_s))
 

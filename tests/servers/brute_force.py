@@ -337,7 +337,7 @@ class BruteForce:
         return None
 
     def _resume(self, run: Run, client: int, thread: int, result: Any) -> None:
-        run.replicas[client].resume(thread, result, run.now_ms)
+        run.replicas[client].resume([(thread, result, run.now_ms)])
         self._note(run, client)
 
     # what it breaks

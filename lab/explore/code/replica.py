@@ -11,7 +11,7 @@ import contextlib
 import gc
 import sys
 from asyncio.events import _get_running_loop, _set_running_loop
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from types import FrameType
@@ -106,7 +106,7 @@ class Replica:
     def __init__(self, number: int, modules: Any, drawing: Any, scripts: Any, nap_ms: int, at_ms: int) -> None:
         """Take its number and its own copies of modules. scripts: where it registers them. at_ms: what the clock reads."""
         self.number, self.modules, self.drawing, self.scripts = number, modules, drawing, scripts
-        self.nap_ms, self._now_ms = nap_ms, at_ms
+        self.nap_ms, self.clock_ms = nap_ms, at_ms
         self.pid = PIDS_FROM + number
         self.looked_at_clock = False  # in this step
         self.threads: list[Thread] = []
@@ -127,9 +127,9 @@ class Replica:
 
     @property
     def now_ms(self) -> int:
-        """What the clock reads."""
+        """What the clock reads, for code that does something else at another time."""
         self.looked_at_clock = True
-        return self._now_ms
+        return self.clock_ms
 
     def wait(self, operation: Operation) -> Any:
         """Let the running thread wait for an operation, and return what came of it."""
@@ -171,7 +171,7 @@ class Replica:
         """Let the running thread sleep until the lock's store changes, or for a short time."""
         moment = self.thread.number, self.now_ms
         self._naps[moment] = number = self._naps.get(moment, 0) + 1
-        at_ms = self._now_ms + self.nap_ms
+        at_ms = self.clock_ms + self.nap_ms
         self.wait(Nap(at_ms) if number <= MOST_NAPS else Until(at_ms))
 
     def command(self, sent: CommandSent | FanOut) -> Any:
@@ -238,31 +238,34 @@ class Replica:
         """Start the requests, each in a thread of its own."""
         for one in requests:
             self.start(one, own=True)
-        self._run(None)
-
-    def resume(self, thread: int, result: Any, now_ms: int) -> None:
-        """Give a thread what it waited for, and run until all threads wait again."""
-        self._now_ms, self.looked_at_clock = now_ms, False
-        self.marks.clear()
-        self._run((self.threads[thread], result))
-
-    def _run(self, first: tuple[Thread, Any] | None) -> None:
-        steps[0] += 1
         with self._entered():
-            self._hub = getcurrent()
-            if first is not None:
-                self._switch(*first)
-            for _ in range(MOST_STEPS):
-                able = next((one for one in self.threads if not one.started or (one.ready is not None and one.ready())), None)
-                if able is None:
-                    break
-                self._switch(able, None)
-            else:
-                raise NeverWaits("its threads wake each other without end")
-            if self.must_begin_again:
-                raise NewToken
-            if self.refusal is not None:
-                raise self.refusal
+            self._run()
+
+    def resume(self, inputs: Iterable[tuple[int, Any, int]]) -> None:
+        """Give threads what they waited for, one after the other, and run until all threads wait again.
+
+        inputs: the number of the thread, what came, and what the clock reads then.
+        """
+        with self._entered():
+            for thread, result, now_ms in inputs:
+                self.clock_ms, self.looked_at_clock = now_ms, False
+                self.marks.clear()
+                self._switch(self.threads[thread], result)
+                self._run()
+
+    def _run(self) -> None:
+        steps[0] += 1
+        for _ in range(MOST_STEPS):
+            able = next((one for one in self.threads if not one.started or (one.ready is not None and one.ready())), None)
+            if able is None:
+                break
+            self._switch(able, None)
+        else:
+            raise NeverWaits("its threads wake each other without end")
+        if self.must_begin_again:
+            raise NewToken
+        if self.refusal is not None:
+            raise self.refusal
 
     @contextlib.contextmanager
     def _entered(self) -> Iterator[None]:
@@ -271,6 +274,7 @@ class Replica:
         gc.disable()
         _running.append(self)
         _owner[0] = _here()
+        self._hub = getcurrent()
         self.modules.enter()
         try:
             yield

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
-from lab.explore.code.operation import AboutToWrite, Ended, Mark, Nap, Operation, Releasing, WriteDone
+from lab.explore.code.operation import AboutToWrite, Ended, Listen, Mark, Nap, Operation, Releasing, Until, WriteDone
 from lab.explore.code.program import Program
 from lab.explore.code.replica import Replica
 
@@ -53,6 +53,9 @@ class Node(NamedTuple):
     refused: int = 0
     # the connections that were subscribed, and that the code has closed
     closed: frozenset[int] = frozenset()
+    # what threads wait for that have not ended, each with its number; and those of them that wait for a moment or a message
+    waits: tuple[tuple[int, Operation], ...] = ()
+    sleeps: tuple[tuple[int, Operation], ...] = ()
 
 
 class Tree:
@@ -78,14 +81,14 @@ class Tree:
             found = self._children.get((node, thread, result, at_ms))
         if found is None:
             happened = Input(thread, result, at_ms)
-            before = self.nodes[node]
+            inputs = (*self.nodes[node].inputs, happened)
             replica = self._standing.pop(node, None)
-            if replica is None:
+            if replica is not None:
+                replica.resume((happened,))
+            else:
                 replica = self._start()
-                for one in before.inputs:
-                    replica.resume(*one)
-            replica.resume(*happened)
-            found = self._number(replica, (*before.inputs, happened), node)
+                replica.resume(inputs)
+            found = self._number(replica, inputs, node)
             if replica.looked_at_clock:
                 self._children[node, thread, result, at_ms] = found
             else:
@@ -141,6 +144,8 @@ def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None, prog
         writing,
         (before.refused if before else 0) + napped,
         frozenset(replica.closed),
+        waits := tuple([(thread, one) for thread, one in enumerate(pending) if one is not None]),
+        tuple([one for one in waits if isinstance(one[1], Nap | Until | Listen)]),
     )
 
 

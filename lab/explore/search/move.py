@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from fnmatch import translate
 from functools import cache
 from re import compile as compiled
@@ -35,8 +34,12 @@ class Move:
         self.world, self.event, self.command = world, event, command
         self.before = self.state = state
         self.reply: Any = None  # what the client was answered
-        self.changes: list[Change] = []  # what was executed at the lock's store, in order: a push can serve a pop that waits
-        self.marks: list[tuple[int, int, Mark]] = []  # what happened in the replicas: the replica, the request, and the mark
+        self.changes: tuple[
+            Change, ...
+        ] = ()  # what was executed at the lock's store, in order: a push can serve a pop that waits
+        self.marks: tuple[
+            tuple[int, int, Mark], ...
+        ] = ()  # what happened in the replicas: the replica, the request, and the mark
         # a fault that hit a request: the request, the field of Budget, and whether its command changed nothing
         self.fault: tuple[int, str, bool] | None = None
         self.asked_in_vain = 0  # of CLOCK: how often waiters have asked meanwhile
@@ -46,9 +49,14 @@ class Move:
 
     def again(self, kind: EventKind) -> Self:
         """Return what was done so far, as an event of another kind."""
-        made = copy(self)
-        made.event = self.event._replace(kind=kind)
-        made.changes, made.marks = [*self.changes], [*self.marks]
+        made = type(self)(self.world, self.before, self.event._replace(kind=kind), self.command)
+        made.state, made.reply, made.changes, made.marks, made.fault = (
+            self.state,
+            self.reply,
+            self.changes,
+            self.marks,
+            self.fault,
+        )
         return made
 
     def set(self, **values: Any) -> Self:
@@ -67,7 +75,8 @@ class Move:
         tree = self.world.trees[client]
         number = tree.step(self.state.nodes[client], thread, result, self.state.now_ms)
         node, state = tree.nodes[number], self.state
-        self.marks += [(client, request, mark) for request, mark in node.marks]
+        if node.marks:
+            self.marks += tuple([(client, request, mark) for request, mark in node.marks])
         for connection in node.closed if state.subscribed else ():
             subscribed = without(state.subscribed, client, connection)
             state = state._replace(subscribed=subscribed, inboxes=without(state.inboxes, client, connection))
@@ -108,7 +117,7 @@ class Move:
     def changed(self, before: State, client: int, thread: int, sent_ms: int) -> Self:
         """Note that a command was executed at the lock's store. before: it had begun in this state."""
         own = self.world.is_own(before, client, thread)
-        self.changes.append(Change(client, thread, own, before.lock, self.state.lock, sent_ms))
+        self.changes += (Change(client, thread, own, before.lock, self.state.lock, sent_ms),)
         return self
 
     def _publish(self, words: Words, answer: Transition) -> Reply:
@@ -192,7 +201,7 @@ class Move:
     def _wake_one(self) -> bool:
         """Wake the first thread whose wait is over."""
         world, now_ms = self.world, self.state.now_ms
-        for client, thread, operation in world.threads(self.state):
+        for client, thread, operation in world.sleeping(self.state):
             match operation:
                 case Listen(at_ms, connection):
                     messages = world.messages(self.state, client, connection)
@@ -204,8 +213,6 @@ class Move:
                     is_over = at_ms <= now_ms and not world.wakes_at_any_moment
                 case Until(at_ms):
                     is_over = at_ms is not None and at_ms <= now_ms
-                case _:
-                    continue
             if is_over:
                 self.resume(client, thread, None)
                 return True

@@ -56,21 +56,18 @@ def _of_thread(
     """Yield what a thread can do next. nodes: of several servers, at these only; 0: at all of them."""
     if world.alike is not None:
         world.alike.check(operation)
-    step = Move(world, state, world.event(state, client, thread))
     match operation:
         case CommandSent() if not world.is_blocked(state, client, thread):
             yield from one_server.possible(world, state, client, thread, operation)
         case FanOut():
             yield from fan_out.possible(world, state, client, thread, operation, nodes)
         case Listen(_, connection) if world.messages(state, client, connection):
-            yield step.read(client, thread, connection)
+            yield Move(world, state, world.event(state, client, thread)).read(client, thread, connection)
         case Nap():
-            yield step.resume(client, thread, None)
+            yield Move(world, state, world.event(state, client, thread)).resume(client, thread, None)
         case Choice(values):
             for number, value in enumerate(values):
-                drawn = step.again(CHOICE)
-                drawn.event = drawn.event._replace(number=number)
-                yield drawn.resume(client, thread, value)
+                yield Move(world, state, world.event(state, client, thread, CHOICE, number=number)).resume(client, thread, value)
 
 
 def begin(world: World, budget: Budget) -> Move:
@@ -79,7 +76,7 @@ def begin(world: World, budget: Budget) -> Move:
     What it breaks is noted where a schedule ends: a later loss makes the better story, if there is one.
     """
     did = Move(world, world.start(budget), ScheduleEvent(STEP))
-    did.marks = [(client, number, mark) for client, tree in enumerate(world.trees) for number, mark in tree.nodes[0].marks]
+    did.marks = tuple([(client, number, mark) for client, tree in enumerate(world.trees) for number, mark in tree.nodes[0].marks])
     return judged(did, budget)
 
 
@@ -91,6 +88,8 @@ def started(world: World, budget: Budget) -> State:
 def judged(did: Move, budget: Budget) -> Move:
     """Return a move that is done, with the ghosts after it and what it breaks."""
     world, state, about = did.world, did.state, did.world.about
+    if not (did.changes or did.marks or did.fault or did.event.kind in (CLOCK, RESTART, PAUSE, CRASH)):
+        return did
     then = Consequences(about, state.ghosts, state.now_ms)
     for change in did.changes:
         rules.changed(then, change)

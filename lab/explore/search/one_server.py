@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.explore.code.operation import LOCK, LOST, CommandSent
-from lab.explore.search.event import FAILURE, LOST_COMMAND, LOST_REPLY, RESEND
+from lab.explore.search.event import FAILURE, LOST_COMMAND, LOST_REPLY, RESEND, STEP
 from lab.explore.search.move import Move, is_done
 from lab.explore.search.state import State, Subscribed, Watch
 from lab.explore.search.world import World
@@ -39,24 +39,22 @@ def possible(world: World, state: State, client: int, thread: int, command: Comm
     if not is_done(command.words, reply):
         yield done.set(blocked=(*state.blocked, (client, thread)))
         return
-    executed = done.again(done.event.kind)
     if command.server == LOCK:
-        done.changed(state, client, thread, state.now_ms)
-    yield done.answer(reply)
-    if command.server == LOCK:
-        yield from _faults(executed, client, thread, command)
+        executed = done.again(STEP) if state.left.lost_replies or state.left.resends else None
+        yield done.changed(state, client, thread, state.now_ms).answer(reply)
+        if executed is not None:
+            yield from _faults(executed, client, thread, command)
         return
+    yield done.answer(reply)
     # work that takes time fails at its write, when that is over; other work at its read: it makes no difference
     task, request = world.task, world.actor_of(client, thread) % world.task.at_once
     if state.left.failures and (request in world.node(state, client).writing) is (task.work_ms > 0):
-        yield Move(world, state, executed.event._replace(kind=FAILURE), command).charge("failures").answer(LOST)
+        yield Move(world, state, done.event._replace(kind=FAILURE), command).charge("failures").answer(LOST)
 
 
 def _faults(executed: Move, client: int, thread: int, command: CommandSent) -> Iterator[Move]:
     """Yield the faults that can hit a command. executed: it was executed, and nothing else."""
     world, state, left = executed.world, executed.before, executed.before.left
-    if not left.lost_replies and not left.resends:
-        return
     broken = executed.again(LOST_REPLY)  # its connection is
     _behind(broken, command)
     in_vain = broken.state.lock == state.lock

@@ -49,9 +49,16 @@ class World:
         """Yield what the threads wait for in replicas that run: the replica, the thread, the operation."""
         for client, mode in enumerate(state.modes):
             if mode == RUNS:
-                for thread, operation in enumerate(self.node(state, client).pending):
-                    if operation is not None:
-                        yield client, thread, operation
+                for thread, operation in self.node(state, client).waits:
+                    yield client, thread, operation
+
+    def sleeping(self, state: State) -> list[tuple[int, int, Operation]]:
+        """Return those of them that wait for a moment or a message."""
+        found = []
+        for client, mode in enumerate(state.modes):
+            if mode == RUNS and (sleeps := self.node(state, client).sleeps):
+                found += [(client, thread, operation) for thread, operation in sleeps]
+        return found
 
     def is_over(self, state: State, client: int) -> bool:
         """Return whether all requests of a replica are over, or its process dead."""
