@@ -25,9 +25,10 @@ from app.locks import stages
 from lab.evidence.decided import FILE, KeptDecision, read, why_not
 from lab.evidence.record_lines import read_lines
 from lab.explore.code.program import servers_of
-from lab.explore.commands.on_cluster import Confirmed, confirmed_on_cluster
+from lab.explore.commands.on_cluster import confirmed_on_cluster
 from lab.explore.commands.shortest import found_shortest
 from lab.explore.decision import Decision, Explorer
+from lab.explore.enact.enact import Agreement
 from lab.explore.questions import TTL_MS, Question, by_default
 from lab.explore.store.real_redis import RealRedis, redis_server
 from lab.explore.workers import decide
@@ -158,6 +159,6 @@ def confirmation(words: Sequence[str]) -> Row:
             with closing(Explorer(stage, real)) as explorer, contextlib.redirect_stdout(io.StringIO()):
                 promised = [one for one in found_shortest(decision, explorer) if one.claim in stage.claims]
                 seen = confirmed_on_cluster(promised, explorer, Console(file=io.StringIO())) if promised else None
-            number += seen in (Confirmed.AGREED, Confirmed.CONTRADICTED)
-            contradicted += [lock] if seen is Confirmed.CONTRADICTED else []
+            number += seen in (Agreement.AGREES, Agreement.DIFFERS)
+            contradicted += [lock] if seen is Agreement.DIFFERS else []
     return Row("confirm", "a schedule on real replicas", number, contradicted)

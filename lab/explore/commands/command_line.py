@@ -121,8 +121,7 @@ def replay(schedule: str, out: Path | None, on_cluster: bool, **given: Any) -> i
     A letter is one command of that replica, a small letter one of its other thread. pA pauses A, rA resumes it, kA kills it,
     lA loses a reply, dA a command, xA sends a command twice, w restarts the store, and t3000 lets time pass.
 
-    With --cluster the same happens to real replicas, and the judge judges that run. There, a folder of `lab explore --out`
-    can be given as well: all its schedules are run, and each line states whether both saw the same.
+    With --cluster the same happens to real replicas, and the judge judges that run.
     """
     from lab.explore.commands.replay import replay as run_replay
 

@@ -21,9 +21,10 @@ from lab.evidence.decided import why_not
 from lab.explore import schedule as schedule_files
 from lab.explore.code.program import servers_of
 from lab.explore.commands.explored_words import ExploredWords, instead
-from lab.explore.commands.on_cluster import Confirmed, confirmed_on_cluster
+from lab.explore.commands.on_cluster import confirmed_on_cluster
 from lab.explore.commands.shortest import Shortest, found_shortest
 from lab.explore.decision import Decision, Explorer
+from lab.explore.enact.enact import Agreement
 from lab.explore.kept import as_data
 from lab.explore.questions import SearchOptions, decidable
 from lab.explore.search.replay import CANNOT
@@ -159,10 +160,10 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
     return status_of(decision, seen) if again is ExitStatus.GOOD else again
 
 
-def status_of(decision: Decision, seen: Confirmed | None = None) -> int:
+def status_of(decision: Decision, seen: Agreement | None = None) -> int:
     """Return the exit status. seen: what real replicas have shown of the broken promises; None where they were not asked."""
     if decision.claims & decision.stage.claims & decision.broken().keys():
-        return ExitStatus.NOTHING_SHOWN if seen is Confirmed.CONTRADICTED else ExitStatus.BROKEN
+        return ExitStatus.NOTHING_SHOWN if seen is Agreement.DIFFERS else ExitStatus.BROKEN
     return ExitStatus.GOOD if decision.is_whole else ExitStatus.NOTHING_SHOWN
 
 

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from enum import Enum, auto
 from functools import partial
 
 from rich.console import Console
 
 from app.lock import Stage
-from lab.errors import ExitStatus
 from lab.explore.code.program import FOR_EVER_MS, servers_of
 from lab.explore.commands.shortest import Shortest
 from lab.explore.decision import Explorer
 from lab.explore.enact.enact import TRIES, Agreement, Enacted, enact, script_of
-from lab.explore.enact.enactment import ScheduleScript, not_possible
+from lab.explore.enact.enactment import not_possible
 from lab.explore.schedule import Schedule
 from lab.explore.search.event import CHOICE
 from lab.explore.story.deeds import of_finding
 from lab.language import Language, of_environment
-from lab.pipeline import finish
-from lab.report.terminal import summarise, terminal, where_to_look
 from lab.servers.supervisor import supervised
 from lab.story import say
 from lab.story.say import ENGLISH
@@ -29,12 +25,14 @@ from lab.story.verdict import because
 
 
 def not_on_cluster(stage: Stage, schedule: Schedule, language: Language = ENGLISH) -> str:
-    """Return why a schedule cannot be done to real replicas; empty where it can."""
-    said = partial(say.text, "not_on_cluster", language=language)
+    """Return why a schedule cannot be done to real replicas; empty if it can."""
+    said, task = partial(say.text, "not_on_cluster", language=language), schedule.task
     if servers_of(stage) > 1:
         return said("several_servers")
-    if schedule.nested:
+    if task.nested:
         return said("nested")
+    if task.at_once > 1 or task.in_turn > 1 or task.ends or task.wait_ms < FOR_EVER_MS:
+        return said("requests")
     if (found := not_possible(schedule.parsed)) is None:
         return ""
     number, event = found
@@ -43,71 +41,39 @@ def not_on_cluster(stage: Stage, schedule: Schedule, language: Language = ENGLIS
 
 def enacted_in_words(done: Enacted, language: Language = ENGLISH) -> str:
     """Return how a schedule on the cluster compares with what the explorer saw."""
-    said, listed = partial(say.text, "enacted", language=language), partial(say.listed, language=language)
-    part = say.words(language)["mark"]["part"]
-    how = part.join(dict.fromkeys(say.broken(of_finding(one), language) for one in done.explored))
-    colon = say.words(language)["mark"]["colon"]
+    said, words = partial(say.text, "enacted", language=language), say.words(language)["mark"]
+    how = words["part"].join(dict.fromkeys(say.broken(of_finding(one), language) for one in done.explored))
+    judged = words["part"].join(because(one, language) for one in done.judged) or say.listed(done.others, language)
+    why = "held" if done.difference else "measured"
+    name = f"not_{why}" if done.agreement is Agreement.NOT_COMPARABLE else done.agreement if done.explored else "same"
     made = said(
-        done.agreement,
-        n=done.conducted.judgement.lost if done.agreement is Agreement.LOSS else done.conducted.findings.gave_up,
-        explored=f"{done.explored[0].claim.name}{colon}{how}" if done.explored else said("no_claim"),
-        judged=part.join(because(one, language) for one in done.judged),
-        others=listed(done.others) or said("no_claim"),
+        "differs" if done.agreement is Agreement.DIFFERS else name,
+        explored=f"{done.explored[0].claim.name}{words['colon']}{how}" if done.explored else said("no_claim"),
+        judged=judged or said("no_claim"),
         difference=done.difference,
     )
     return said("tried", n=done.tries, what=made, most=TRIES) if done.tries > 1 else made
 
 
-def replay_on_cluster(stage: Stage, schedule: Schedule, script: ScheduleScript, command: str) -> int:
-    """Run a schedule on real replicas, judge the run, and print whether both saw the same.
+def confirmed_on_cluster(promised: Sequence[Shortest], explorer: Explorer, console: Console) -> Agreement:
+    """Run the schedules on real replicas until one breaks its promise there as well, and print what was seen.
 
-    Return 0 if they did, and 3 otherwise.
+    Return AGREES if one does, and DIFFERS if each of them differs there.
     """
-    console = terminal()
-    with supervised() as supervisor:
-        done = enact(supervisor, stage, schedule, script, command)
-    summarise(console, done.conducted.judgement, done.conducted.findings)
-    what = enacted_in_words(done, language := of_environment(os.environ))
-    console.print(say.text("enacted", "on_cluster", language, what=what), style="" if done.same else "yellow")
-    where_to_look(console, finish(done.conducted, draw=False))
-    return ExitStatus.GOOD if done.same else ExitStatus.NOTHING_SHOWN
-
-
-class Confirmed(Enum):
-    """What real replicas have shown of the broken promises."""
-
-    AGREED = auto()
-    CONTRADICTED = auto()
-    NOT_POSSIBLE = auto()  # none of the schedules can be done to real replicas
-
-
-def confirmed_on_cluster(promised: Sequence[Shortest], explorer: Explorer, console: Console) -> Confirmed:
-    """Run the schedules on real replicas until one breaks its promise there as well, and print what was seen."""
-    seen, language = Confirmed.NOT_POSSIBLE, of_environment(os.environ)
+    seen, language = set[Agreement](), of_environment(os.environ)
     said = partial(say.text, "enacted", language=language)
     console.print()
     for one in promised:
-        if why := _not_possible(one, explorer, language):
-            console.print(f"  {said('not_run', claim=one.claim.name, why=why)}", style="dim", soft_wrap=True)
-            continue
-        done = _run(one, explorer)
-        if done.agreement is Agreement.NOT_HELD:
-            why = enacted_in_words(done, language)
-            console.print(f"  {said('not_run', claim=one.claim.name, why=why)}", style="dim", soft_wrap=True)
-            continue
-        made = said("agree" if done.same else "contradict", what=enacted_in_words(done, language))
-        console.print(made, style="" if done.same else "yellow", soft_wrap=True)
-        if done.same:
-            return Confirmed.AGREED
-        seen = Confirmed.CONTRADICTED
-    return seen
-
-
-def _not_possible(one: Shortest, explorer: Explorer, language: Language) -> str:
-    task = one.question.task
-    if task.at_once > 1 or task.in_turn > 1 or task.ends or task.wait_ms < FOR_EVER_MS:
-        return say.text("not_on_cluster", "requests", language)
-    return not_on_cluster(explorer.stage, one.schedule, language)
+        why, agreement = not_on_cluster(explorer.stage, one.schedule, language), Agreement.NOT_COMPARABLE
+        if not why:
+            done = _run(one, explorer)
+            why, agreement = enacted_in_words(done, language), done.agreement
+        seen.add(agreement)
+        style = {Agreement.AGREES: "", Agreement.DIFFERS: "yellow"}.get(agreement, "dim")
+        console.print(said(f"run_{agreement}", claim=one.claim.name, what=why), style=style, soft_wrap=True)
+        if agreement is Agreement.AGREES:
+            return agreement
+    return Agreement.DIFFERS if seen == {Agreement.DIFFERS} else Agreement.NOT_COMPARABLE
 
 
 def _run(one: Shortest, explorer: Explorer) -> Enacted:

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from app.lock import Stage
 from lab.errors import BadInput, ExitStatus, in_short
 from lab.evidence.decided import fingerprint_of
 from lab.explore import schedule as schedule_files
-from lab.explore.commands.explore import DECISION, check_servers, explored, print_story
-from lab.explore.commands.on_cluster import enacted_in_words, not_on_cluster, replay_on_cluster
+from lab.explore.commands.explore import check_servers, explored, print_story
+from lab.explore.commands.on_cluster import enacted_in_words, not_on_cluster
 from lab.explore.decision import Explorer
-from lab.explore.enact.enact import enact, script_of
+from lab.explore.enact.enact import Agreement, enact, script_of
 from lab.explore.model import GRID_MS
 from lab.explore.questions import TTL_MS
 from lab.explore.schedule import Schedule
 from lab.explore.search.event import CLOCK
 from lab.explore.search.replay import CANNOT, NotPossible
-from lab.explore.store.real_redis import RealRedis, redis_server
+from lab.explore.store.real_redis import redis_server
 from lab.explore.story.lanes import draw
 from lab.explore.story.scenes import staged
+from lab.language import of_environment
 from lab.pipeline import finish
-from lab.report.terminal import terminal
-from lab.servers.supervisor import one_supervisor, supervised
-from lab.text import counted
+from lab.report.terminal import summarise, terminal, where_to_look
+from lab.servers.supervisor import supervised
+from lab.story import say
 
 
 def replay(
@@ -42,13 +43,9 @@ def replay(
 ) -> int:
     """Run a schedule again and print it. Return the exit status: 1 if it breaks a claim of the stage.
 
-    text: STAGE:EVENTS, or what ``lab explore --out`` wrote: the path of a file, or of the folder. out: the file for its picture.
+    text: STAGE:EVENTS, or the path of a file of ``lab explore --out``. out: the file for its picture.
     on_cluster: run it on real replicas as well; then the exit status is 0 if both saw the same, and 3 otherwise.
     """
-    if text and Path(text).is_dir():
-        if not on_cluster:
-            raise BadInput(f"{text} is a folder. Add --cluster to run all its schedules")
-        return replay_all(Path(text))
     if out is not None and out.suffix != ".svg":
         raise BadInput(f"--out {out}: the picture of a schedule is an SVG; name a file that ends with .svg")
     if text.endswith(".json"):
@@ -68,45 +65,13 @@ def replay(
         if not on_cluster or status not in (ExitStatus.GOOD, ExitStatus.BROKEN):
             return status
         script = script_of(explorer, schedule)
-    return replay_on_cluster(stage, schedule, script, f"lab replay {text} --cluster")
-
-
-def replay_all(folder: Path) -> int:
-    """Run each schedule below a folder on real replicas, and print whether both saw the same. Keep only the runs that differ.
-
-    Return 0 if all saw the same, and 3 otherwise.
-    """
-    files = [path for path in sorted(folder.rglob("*.json")) if path.name != DECISION]
-    if not files:
-        raise BadInput(f"{folder} has no schedule; `lab explore uuid --out {folder}` writes some")
-    console, number = terminal(), 0
-    with redis_server() as real, one_supervisor():
-        for path in files:
-            schedule = schedule_files.read(path)
-            stage = explored(schedule.stage)
-            same, sentence = _one_of_all(stage, schedule, real, f"lab replay {path} --cluster")
-            number += same
-            about = f"{stage.name} {schedule.claim} {schedule.events}"
-            console.print(f"{'same' if same else 'NOT THE SAME'}  {about}  {sentence}", soft_wrap=True)
-    console.print(f"\n{number} of {counted(len(files), 'schedule')}: the cluster shows what the explorer saw.")
-    return ExitStatus.GOOD if number == len(files) else ExitStatus.NOTHING_SHOWN
-
-
-def _one_of_all(stage: Stage, schedule: Schedule, real: RealRedis, command: str) -> tuple[bool, str]:
-    """Return whether the cluster saw the same as the explorer, and the sentence about it."""
-    if why := not_on_cluster(stage, schedule):
-        return False, f"not possible on a cluster: {why}"
-    try:
-        with closing(Explorer(stage, real)) as explorer:
-            script = script_of(explorer, schedule)
-    except CANNOT as error:
-        return False, f"the schedule cannot happen: {error}"
+    console, language = terminal(), of_environment(os.environ)
     with supervised() as supervisor:
-        done = enact(supervisor, stage, schedule, script, command)
-    if done.same:
-        done.conducted.folder.discard()
-        return True, enacted_in_words(done)
-    return False, f"{enacted_in_words(done)} ({finish(done.conducted, draw=False)})"
+        done = enact(supervisor, stage, schedule, script, f"lab replay {text} --cluster")
+    summarise(console, done.conducted.judgement, done.conducted.findings)
+    console.print(say.text("enacted", "on_cluster", language, what=enacted_in_words(done, language)), soft_wrap=True)
+    where_to_look(console, finish(done.conducted, draw=False))
+    return ExitStatus.GOOD if done.agreement is Agreement.AGREES else ExitStatus.NOTHING_SHOWN
 
 
 def typed(text: str, ttl_ms: int, work_ms: int, clients: int | None, nap_ms: int = GRID_MS) -> Schedule:

@@ -28,23 +28,13 @@ AFTERWARDS_MS = 4000  # longer than the claims allow a lock to stay locked beyon
 
 
 class Agreement(StrEnum):
-    """How the run of a schedule compares with what the explorer saw."""
+    """How the run of a schedule on real replicas compares with what the explorer saw."""
 
-    DIFFERS = "differs"  # a command or a reply was another
-    NOT_HELD = "not_held"  # the lab could not hold a command, as of a client of asyncio, or several that are sent at once
-    # below, each command and each reply was that of the explorer
-    NOTHING = "nothing"  # nothing was to break, and nothing broke
-    LOSS = "loss"  # the judge finds the claim broken, and increments lost
-    HARM = "harm"  # the judge finds the claim broken
-    THEFT = "theft"  # the judge saw the theft, but no increment that it destroyed
-    THEFT_AND_LOSS = "theft_and_loss"  # the judge saw the theft, and finds other claims broken by what was lost
-    IN_VAIN = "in_vain"  # requests waited in vain; no claim of the judge is about this fault
-    UNJUDGED = "unjudged"  # no request waited, and no claim of the judge is about a lock that stays locked then
-    NAMED_OTHERWISE = "named_otherwise"  # the judge finds another claim broken by what happened
-    OTHERWISE = "otherwise"  # the judge finds nothing broken, or something that the explorer does not
+    AGREES = "agrees"  # each command and each reply was the same, and a measure of the judge shows the same harm
+    DIFFERS = "differs"  # a command or a reply was another: this alone withdraws a finding
+    NOT_COMPARABLE = "not_comparable"  # the lab could not hold a command, or the judge has no measure of the harm
 
 
-NOT_THE_SAME = Agreement.DIFFERS, Agreement.NOT_HELD, Agreement.OTHERWISE
 LOCKED = Harm.STUCK, Harm.LOCKED, Harm.ASLEEP, Harm.NOT_FREED
 
 
@@ -55,15 +45,10 @@ class Enacted(NamedTuple):
     agreement: Agreement
     # what the explorer saw broken: one claim
     explored: Sequence[Finding] = ()
-    # the event at which the cluster differed
+    # the event at which the cluster differed, or could not be held
     difference: str = ""
     # how often it was tried, until the cluster followed
     tries: int = 1
-
-    @property
-    def same(self) -> bool:
-        """Whether the cluster showed what the explorer saw."""
-        return self.agreement not in NOT_THE_SAME
 
     @property
     def judged(self) -> list[Violation]:
@@ -121,8 +106,10 @@ def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Sch
     bring_up = partial(cluster, steps=controller.address)
     done = conduct(supervisor, stage, scenario, drive, command, bring_up=bring_up, drive_injects=True)
     if drive.difference:
-        return Enacted(done, Agreement.DIFFERS if drive.is_held else Agreement.NOT_HELD, difference=drive.difference)
-    return _compared(done, claim, script.moves)
+        return Enacted(done, Agreement.DIFFERS if drive.is_held else Agreement.NOT_COMPARABLE, difference=drive.difference)
+    found = list(dict.fromkeys(finding for move in script.moves for finding in move.found if finding.claim is claim))
+    compared = Enacted(done, Agreement.AGREES, found)
+    return compared if _is_measured(compared) else compared._replace(agreement=Agreement.NOT_COMPARABLE)
 
 
 def _claim(schedule: Schedule, moves: Sequence[Move]) -> Claim:
@@ -132,25 +119,9 @@ def _claim(schedule: Schedule, moves: Sequence[Move]) -> Claim:
     return next((finding.claim for move in reversed(moves) for finding in move.found), Claim.exclusive)
 
 
-def _compared(done: Conducted, claim: Claim, moves: Sequence[Move]) -> Enacted:
-    """Compare what the judge found with what the explorer found."""
-    found = list(dict.fromkeys(finding for move in moves for finding in move.found if finding.claim is claim))
-    enacted = Enacted(done, Agreement.OTHERWISE, found)
-    return enacted._replace(agreement=_agreement(enacted))
-
-
-def _agreement(one: Enacted) -> Agreement:
-    findings = one.conducted.findings
-    if not one.explored:
-        return Agreement.OTHERWISE if one.others else Agreement.NOTHING
-    if one.judged:
-        return Agreement.LOSS if one.conducted.judgement.lost else Agreement.HARM
-    if _has(one.explored, Harm.THEFT) and findings.thefts:
-        return Agreement.THEFT_AND_LOSS if one.others else Agreement.THEFT
-    if _has(one.explored, *LOCKED) and not one.others:
-        return Agreement.IN_VAIN if findings.gave_up else Agreement.UNJUDGED
-    return Agreement.NAMED_OTHERWISE if one.others else Agreement.OTHERWISE
-
-
-def _has(found: Sequence[Finding], *harms: Harm) -> bool:
-    return any(one.harm in harms for one in found)
+def _is_measured(one: Enacted) -> bool:
+    """Return whether the judge found the same: nothing, a broken claim, or the theft or the vain waits that the explorer saw."""
+    if not one.explored or one.others:
+        return bool(one.explored) == bool(one.others)
+    harms, findings = {finding.harm for finding in one.explored}, one.conducted.findings
+    return (Harm.THEFT in harms and bool(findings.thefts)) or (not harms.isdisjoint(LOCKED) and findings.gave_up > 0)

@@ -55,7 +55,7 @@ def test_each_kind_has_words():
     assert set(say.words(ENGLISH)["mechanism"]) == {one.value for one in Mechanism}
     assert {name.removesuffix("_several") for name in say.words(ENGLISH)["fact"]} == {one.value for one in Code}
     assert {*Undecided} == set(say.words(ENGLISH)["undecided"])
-    assert {*Agreement} <= set(say.words(ENGLISH)["enacted"])
+    assert {f"run_{one}" for one in Agreement} <= set(say.words(ENGLISH)["enacted"])
     assert {*Verdict} == set(say.words(ENGLISH)["in_a_word"]) <= set(say.words(ENGLISH)["verdict"])
     assert set(say.words(ENGLISH)["why"]) == {why.value for why in Why if why}
     assert set(say.words(ENGLISH)["fault"]) == set(faults())
