@@ -129,7 +129,7 @@ ODD = """
 @pytest.mark.parametrize(
     ("lock", "events", "agreement"),
     [
-        ("declared(use)", "A'1B'1", Agreement.NOT_COMPARABLE),
+        ("declared(use)", "a'2b'2", Agreement.NOT_COMPARABLE),
         ("Pipelined", "AB", Agreement.NOT_COMPARABLE),
         ("InAPool", "AaBbab", Agreement.AGREES),
         ("Kept", "A3Bt1000", Agreement.NOT_COMPARABLE),
