@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -10,10 +11,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from lab.errors import ExitStatus, LabError, choose_from, worst
+from lab.language import of_environment
 from lab.libraries import known_failure
 from lab.libraries.failures import KnownFailure, load, names
 from lab.libraries.known_failure import command, in_words, kept, replay
 from lab.paths import COMMAND, HOME, REPORTS, need_clone, shown
+from lab.report.run_index import page_of
 from lab.report.terminal import terminal
 
 
@@ -62,7 +65,8 @@ def _replayed(known: KnownFailure, is_kept: bool, console: Console) -> ExitStatu
     console.print(f"{COMMAND} run {' '.join(command(known))}", style="dim")
     found = replay(known)
     console.print(escape(in_words(known, found)), style="bold")
-    console.print(f"Look at {shown(HOME / REPORTS / 'runs' / found.run / 'report.html')}\n", soft_wrap=True)
+    folder = HOME / REPORTS / "runs" / found.run
+    console.print(f"Look at {shown(folder / page_of(folder, of_environment(os.environ)))}\n", soft_wrap=True)
     if is_kept:
         console.print(f"kept {shown(known_failure.keep(known, found))}\n")
     return ExitStatus.GOOD if found.shows(known) else ExitStatus.NOTHING_SHOWN

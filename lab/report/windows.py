@@ -34,7 +34,7 @@ class Window(NamedTuple):
             return picture.held[picture.losses[picture.focus].culprit].wrote_moment
         if picture.focus_fault != NEVER:
             return picture.faults[picture.focus_fault].at
-        return sum(picture.opens) / 2 if picture.about == NOWHERE else sum(picture.about) / 2
+        return picture.opens[0] if picture.about == NOWHERE else sum(picture.about) / 2
 
 
 def windows(picture: Timeline) -> list[Window]:

@@ -86,9 +86,14 @@ def still(picture: Timeline, pen: Pen, conditions: str) -> str:
 
 
 def for_page(pen: Pen, words: str) -> str:
-    """Return a picture as a part of a page, which has its title, its legend, ``STYLE`` and the signs. words: its title."""
-    size = f'viewBox="0 0 {WIDTH} {n(_height(pen) + BELOW - 18)}"'
-    return f'<svg class="lanes lane-ink" {size} role="img" aria-label="{escape(words)}">\n{_lanes(pen)}\n</svg>'
+    """Return a picture as a part of a page, which has its title, its legend, ``STYLE`` and the signs. words: its title.
+
+    The names of the lanes are there twice: on a narrow screen they stay in sight while the picture is scrolled.
+    """
+    height = n(_height(pen) + BELOW - 18)
+    names = f'<svg class="names lane-ink" viewBox="0 0 {LEFT} {height}" aria-hidden="true">{_names(pen)}</svg>'
+    size = f'viewBox="0 0 {WIDTH} {height}"'
+    return f'{names}<svg class="lanes lane-ink" {size} role="img" aria-label="{escape(words)}">\n{_lanes(pen)}\n</svg>'
 
 
 def share(pen: Pen, at: float) -> float:
@@ -96,18 +101,21 @@ def share(pen: Pen, at: float) -> float:
     return round((LEFT + pen.x(at)) / WIDTH, 3)
 
 
+def _names(pen: Pen) -> str:
+    return "".join(
+        f'<text x="{RIGHT}" y="{n(pen.y(lane.middle) + 4)}" class="lane">{escape(pen.lane(lane.name))}</text>'
+        for lane in pen.rows.lanes
+    )
+
+
 def _lanes(pen: Pen) -> str:
     """Return the lanes with their names and the axis below."""
     rows, axis = pen.rows, pen.axis
     height = _height(pen)
-    names = [
-        f'<text x="{RIGHT}" y="{n(pen.y(lane.middle) + 4)}" class="lane">{escape(pen.lane(lane.name))}</text>'
-        for lane in rows.lanes
-    ]
     edges = "".join(f"M{RIGHT} {n(pen.y(lane.bottom))}H{WIDTH - RIGHT}" for lane in rows.lanes)
     bend = f'<path class="bend" d="M{n(pen.x(axis.bend))} 0V{height:g}"/>' if axis.bend != NEVER else ""
     words = "\n".join(pen.words)
-    return f"""{"".join(names)}<path class="edge rows" d="{edges}"/>
+    return f"""{_names(pen)}<path class="edge rows" d="{edges}"/>
 {grid(axis, height)}
 <svg class="plot{" crowded" if pen.is_crowded else ""}" x="{LEFT}" width="{ROOM}" height="{height:g}">
 <g class="time">{bend}{pen.shapes()}</g>

@@ -10,7 +10,7 @@ function show(number) {
   buttons.forEach((one, place) => one.setAttribute("aria-pressed", place === now));
   panes.forEach((one, place) => { one.dataset.is = place === now ? "now" : ""; });
   const drawn = pictures[now].querySelector(".drawn"); // on a narrow screen it is scrolled to what it is about
-  drawn.scrollLeft = drawn.dataset.at * drawn.scrollWidth - drawn.clientWidth / 2;
+  drawn.scrollLeft = drawn.dataset.at * drawn.scrollWidth - 0.6 * drawn.clientWidth; // the names of the lanes stay on the left
 }
 for (const bar of all(".bar")) bar.hidden = false;
 figure.addEventListener("click", ({ target }) => {
