@@ -161,7 +161,7 @@ def _counts(one: Violation, judgement: Judgement) -> bool:
 
 def amount(number: float) -> str:
     """Return a figure with few digits."""
-    return thousands(number) if number >= 100 else f"{number:.3g}"
+    return thousands(number) if number >= 100 else f"{float(f'{number:.3g}'):g}"
 
 
 def mender(judgement: Judgement) -> str | None:

@@ -153,7 +153,7 @@ def condition(name: str, value: float, language: Language = ENGLISH) -> str:
 
 def milliseconds(ms: float) -> str:
     """Return a duration of a run, without its unit."""
-    return thousands(ms) if ms >= 10 else f"{ms:.2g}"
+    return thousands(ms) if ms >= 10 else f"{float(f'{ms:.2g}'):g}"
 
 
 def _servers(numbers: Sequence[str], language: Language) -> str:
@@ -171,7 +171,7 @@ def listed(names: Sequence[str], language: Language = ENGLISH) -> str:
 
 def seconds(ms: float) -> str:
     """Return a time in seconds, without its unit."""
-    return f"{ms / 1000:g}"
+    return f"{ms / 1000:.3f}".rstrip("0").rstrip(".")
 
 
 def capital(sentence: str) -> str:

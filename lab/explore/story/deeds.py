@@ -206,7 +206,7 @@ def _at_the_lock(seen: Seen) -> Happening | None:
 
 def _granted(seen: Seen, old: dict[bytes, Key], new: dict[bytes, Key]) -> Happening:
     before, after = seen.ghosts
-    if not new:
+    if not {None, seen.client} & {seen.owned.get(name) for name in new}:  # no key, or another's
         return seen.did(Kind.BEGAN_WITHOUT_LOCK)
     if not new.keys() - old.keys() and seen.owned_before.get(next(iter(new))) == seen.client:
         return seen.did(Kind.BEGAN)  # it has the key since another command
@@ -217,8 +217,8 @@ def _no_change(seen: Seen, keys: dict[bytes, Key]) -> Happening | None:
     client, command = seen.client, seen.move.command
     owner = next((seen.owned_before.get(name) for name in keys), None)
     is_others = owner not in (None, client)
-    if seen.asks:
-        return seen.did(Kind.WAITED) if is_others else None
+    if seen.asks or any(one.harm in OF_ACTOR for one in seen.move.found):  # what the harm says is not to be contradicted
+        return seen.did(Kind.WAITED) if is_others and seen.asks else None
     if command is not None and command.words[0] in ASKS_FOR_IT and is_others:
         return seen.did(Kind.WAITED)  # for its next turn: a request may acquire more than once
     if command is not None and command.words[0] in LOOKS:
