@@ -1,9 +1,9 @@
 """The table of worth, a row for each part."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 SHOWN = 3  # of the names in a row
+HEAD = f"{'kind':<9} {'switched off':<58} at work changes by hand  first of them"
 
 
 class Row(NamedTuple):
@@ -26,10 +26,3 @@ class Row(NamedTuple):
         by_hand = "" if self.by_hand is None else f"{len(self.by_hand)}{'+' if len(self.by_hand) == SHOWN else ''}"
         names = "; ".join([*self.changes[:SHOWN], *(self.by_hand or ())[:1]])
         return f"{self.kind:<9} {self.part:<58} {self.at_work:>7} {number:>7} {by_hand:>7}  {names}"
-
-
-def written(rows: Iterable[Row]) -> str:
-    """Return the table, the parts that nothing needs first."""
-    head = f"{'kind':<9} {'switched off':<58} at work changes by hand  first of them"
-    ordered = sorted(rows, key=lambda row: (len(row.changes), len(row.by_hand or ()), row.kind, row.part))
-    return "\n".join([head, *(row.line() for row in ordered)])
