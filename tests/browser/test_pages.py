@@ -20,7 +20,7 @@ from lab.ui.static_server import Site
 from tests.command import run, wait_for
 from tests.kept_runs import folders
 from tests.sampled import sampled
-from tools.book import matrix_views
+from tools.book import generate
 
 USERS, REQUESTS = 20, 300  # of the runs that the tests make: enough to lose some
 
@@ -112,7 +112,7 @@ def pages(made_once) -> Path:
     """The pages of the matrix and of the ladder, as `make site` writes them."""
 
     def make(folder: Path) -> None:
-        matrix_views.pages_into(folder)
+        generate.matrix_pages(folder)
         comparison.compare(reference.ladder(), folder / "ladder")
 
     return made_once("pages", make)

@@ -1,9 +1,7 @@
-"""The generated parts of a chapter: the stage's docstring, its diff, its pictures, and figures for the prose.
+"""The generated parts of a chapter: the stage's docstring, its diff, its pictures, its verdicts, and figures for the prose.
 
 Each part takes the words of its marker. A part that stands within a sentence returns no line end.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -15,16 +13,18 @@ from lab.errors import BadInput, choose_from
 from lab.language import NAMES, Language, quoted
 from lab.paths import HOME
 from lab.report import matrix, reference
+from lab.report.matrix import Cell
 from lab.scenario import reader
 from lab.scenario.stage_diff import changes, code, difference
 from lab.story import say, say_run
 from lab.story.say import ENGLISH, text
+from lab.text import table
 from tools.book import figures
 from tools.book.figures import result, timeline
 
 FOLDER = HOME / "docs" / "ladder"
-CHINESE = HOME / "docs" / "zh" / "ladder"
-CLAIMS = "../scenarios.md#the-claims"  # from a chapter
+# from a chapter
+CLAIMS, MATRIX, WORDS = "../scenarios.md#the-claims", "../scenarios.md#the-reference-matrix", "../README.md#how-to-read-a-chapter"
 UP = "../../"  # from a chapter to the project's top
 
 
@@ -97,8 +97,8 @@ def _neighbours(name: str, *, language: Language = ENGLISH) -> str:
     after = [f"[`{order[place + 1]}`]({order[place + 1]}.md) →"] if place + 1 < len(order) else []
     contents, which = (text("chapter", word, language) for word in ("contents", "which_lock"))
     other, up = (ENGLISH, "../../") if language is Language.CHINESE else (Language.CHINESE, "../zh/")
-    both = [f"[{NAMES[other].button}]({up}ladder/{name}.md)"] if (CHINESE / f"{name}.md").is_file() else []
-    return " · ".join([*before, f"[{contents}](../README.md)", *after, f"[{which}](../which-lock.md)", *both]) + "\n"
+    both = f"[{NAMES[other].button}]({up}ladder/{name}.md)"
+    return " · ".join([*before, f"[{contents}](../README.md)", *after, f"[{which}](../which-lock.md)", both]) + "\n"
 
 
 def _picture(stage: str, scenario_name: str, *, language: Language = ENGLISH) -> str:
@@ -128,6 +128,49 @@ def _cell(scenario_name: str, stage: str, *, language: Language = ENGLISH) -> st
     raise BadInput(f"the reference matrix has no run of {stage} under {scenario_name}")
 
 
+def _proven(name: str) -> dict[str, Cell]:
+    """Return the cells of a stage from which something follows: a run that is VOID proves nothing."""
+    return {cell.scenario: cell for cell in reference.tried(name) if cell.verdict != "VOID"}
+
+
+def _outcome(cell: Cell) -> tuple[str, bool]:
+    """Return what makes two cells the same outcome: the verdict, and whether increments were lost otherwise, but no figure."""
+    return cell.verdict, matrix.lost_otherwise(cell)
+
+
+def _verdicts(name: str, *, language: Language = ENGLISH) -> str:
+    """Return the scenarios whose outcome changed against the stage before, and those that were not tried with it.
+
+    The first stage of the ladder has all its outcomes.
+    """
+    stage, say_it = _stage(name), partial(text, "chapter", language=language)
+    before = [_proven(stage.follows)] if stage.follows else []
+    now = _proven(name)
+    if not all([now, *before]):
+        return say_it("not_tried") + "\n"
+    rows = [
+        [f"`{at}`", f"`{cell.claim}`", *(matrix.in_short(one[at], language) for one in before), matrix.in_short(cell, language)]
+        for at, cell in now.items()
+        if all(at in one and _outcome(one[at]) != _outcome(cell) for one in before)
+    ]
+    form = "first_verdicts" if not before else "verdicts_changed" if rows else "no_verdict_changed"
+    lines = [say_it(form, before=f"[`{stage.follows}`]({stage.follows}.md)", all=MATRIX, words=WORDS)]
+    if rows:
+        head = [say_it("scenario"), say_it("claim"), *(f"`{one}`" for one in (stage.follows, name) if one)]
+        lines += ["", table(head, rows).rstrip("\n")]
+    seen: dict[str, list[str]] = {}
+    for at, cell in sorted(now.items(), key=lambda one: one[1].verdict != "KEPT"):
+        if any(at not in one for one in before):
+            seen.setdefault(matrix.in_short(cell, language), []).append(f"`{at}`")
+    if seen:
+        mark = say.words(language)["mark"]
+        groups = [
+            text("cell", "seen", language, scenarios=mark["names_comma"].join(names), seen=one) for one, names in seen.items()
+        ]
+        lines += ["", say_it("tried", stage=name, before=stage.follows, cells=mark["part"].join(groups))]
+    return "\n".join(lines) + "\n"
+
+
 PARTS: dict[str, Callable[..., str]] = {
     "problem": _problem,
     "still": _still,
@@ -137,4 +180,5 @@ PARTS: dict[str, Callable[..., str]] = {
     "shown": figures.figure,
     "figure": _figure,
     "cell": _cell,
+    "verdicts": _verdicts,
 }

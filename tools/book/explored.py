@@ -3,8 +3,6 @@
 They come from the decisions that ``lab explore --keep`` keeps. A decision of code that has changed since is not quoted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,7 +12,7 @@ from app.locks import stage as stage_of
 from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.evidence import decided as kept
-from lab.evidence.decided import KeptDecision, of_claims, why_not
+from lab.evidence.decided import KeptDecision, of_claims
 from lab.explore.story import lanes
 from lab.language import Language
 from lab.paths import HOME, REFERENCE
@@ -35,14 +33,6 @@ def story_of(stage: Stage) -> Story | None:
     """Return the schedule that the documents draw of a stage or slip; None if its present code was not decided or has none."""
     found = kept.current(stage)
     return kept_story(found) if found is not None else None
-
-
-def to_do() -> list[str]:
-    """Return a sentence for each stage and slip whose present code was not decided: the documents quote nothing of it."""
-    locks = {name: stage for name, stage in stages().items() if not why_not(stage)}
-    slips = [stage_of(str(path)) for path in kept.slips().values()]
-    locks |= {one.path.relative_to(HOME).as_posix(): one for one in slips if kept.read(kept.key_of(one)) and one.path}
-    return [f"to do: `{AGAIN.format(name)}`" for name, stage in locks.items() if kept.current(stage) is None]
 
 
 def pictures() -> dict[Path, Callable[[Path], object]]:

@@ -5,14 +5,12 @@ verdict.json and series.json of each, and a timeline.json with only what is show
 here runs one.
 """
 
-from __future__ import annotations
-
 import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import msgspec
 from msgspec.json import encode
@@ -29,7 +27,6 @@ from lab.report import comparison, reference, run_data, run_page, timeline_reade
 from lab.report.run_data import Result
 from lab.scenario.options import flags
 from lab.scenario.toml_types import entry_of
-from lab.story import from_findings
 from lab.story.steps import steps
 from lab.story.timeline import NEVER, Timeline
 
@@ -37,7 +34,6 @@ LIST = DOCS / "pictures.toml"
 KEPT = REFERENCE / "chapters.jsonl"
 PICTURES = REFERENCE / "chapters"  # a folder for each run
 TIMELINE = "timeline.json"
-Item = TypeVar("Item")
 
 
 class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,7 +43,6 @@ class Illustration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     scenario: str
     shows: str  # the verdict that the run must have
     options: dict[str, int] = {}  # options of the run that differ from the scenario
-    worst: bool = False  # open on the write that destroyed most, not on the first that destroyed any
     steps: bool = False  # show the loss in at most six steps, and not on the axis of time
     span_ms: tuple[int, int] | None = None  # the time to show since the first request; None for the default
 
@@ -79,8 +74,6 @@ def keep(one: Illustration, run: Path) -> None:
     if judgement.verdict != one.shows:
         raise BadInput(f"{run.name} came to {judgement.verdict}, and the picture {one.name} is to show {one.shows}: not kept")
     picture = timeline_reader.read(run, judgement, findings, load_record(run).has_store)
-    if one.worst:
-        open_on_the_worst(picture)
     if one.span_ms is not None:
         picture.opens = (one.span_ms[0] * 1000, one.span_ms[1] * 1000)
     cut(picture)
@@ -108,13 +101,6 @@ def keep_ladder(folder: Path) -> list[str]:
     if not runs:
         raise BadInput(f"{folder} is neither a run nor the folder of a ladder")
     return [run.name for run in runs]
-
-
-def open_on_the_worst(picture: Timeline) -> None:
-    """Open on the write that destroyed most, of those whose victim is known."""
-    known = [place for place, loss in enumerate(picture.losses) if loss.victim != NEVER]
-    picture.focus = max(known, key=lambda place: picture.losses[place].destroyed, default=picture.focus)
-    picture.opens = from_findings.opening(picture)
 
 
 def cut(picture: Timeline) -> None:
@@ -151,7 +137,7 @@ def _places(shown: Iterable[bool]) -> dict[int, int]:
     return {old: new for new, old in enumerate(place for place, is_shown in enumerate(shown) if is_shown)}
 
 
-def _kept(items: Sequence[Item], kept: Mapping[int, int], **of: Mapping[int, int]) -> list[Item]:
+def _kept(items: Sequence[Any], kept: Mapping[int, int], **of: Mapping[int, int]) -> list[Any]:
     """Return the items that are kept. of: the new places of what their fields point to; NEVER where that is removed."""
     for place in kept:
         for field, places in of.items():
@@ -201,18 +187,13 @@ def of(stage: str, scenario: str) -> Illustration:
 def figure(stage: str, scenario: str, name: str) -> str:
     """Return one figure of the run: of the loss that its picture opens on, or one of ``reference.figure``. Raises BadInput."""
     one = of(stage, scenario)
-    if name not in ("destroyed", "read", "wrote", "overwrote", "culprit"):
+    if name not in ("destroyed", "read", "wrote", "overwrote"):
         return reference.figure(result(one), name)
     picture = timeline(one)
     if picture.focus == NEVER:
         raise BadInput(f"the picture {one.name} opens on no loss")
     loss = picture.losses[picture.focus]
-    culprit = picture.held[loss.culprit]
-    return str(
-        {"destroyed": loss.destroyed, "culprit": culprit.request}.get(name)
-        if name in ("destroyed", "culprit")
-        else getattr(culprit, name)
-    )
+    return str(loss.destroyed if name == "destroyed" else getattr(picture.held[loss.culprit], name))
 
 
 def rerun(names: Sequence[str], report: Callable[[str], None]) -> None:

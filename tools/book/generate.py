@@ -1,33 +1,44 @@
 """The generated parts of the documents: tables, figures and pictures, made from the shelf and the reference runs.
 
 A part stands between ``<!-- generated: NAME ARGUMENTS -->`` and ``<!-- end -->``, in lines of its own or within a sentence.
-``python -m tools.book`` writes all parts again, and ``python -m tools.book --check`` lists those that have drifted.
+``python -m tools.book`` writes all parts again, and ``python -m tools.book --check`` lists those that have drifted. Pictures are
+compared as a reader sees them: other machines round otherwise. A picture that the library did not draw is the same to the byte.
 """
-
-from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
-from functools import partial
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 
 from lab.errors import BadInput, choose_from
 from lab.experiments import drawing, experiment
+from lab.experiments.matrix import decided
 from lab.experiments.result import KEPT, load
+from lab.explore.play.levels import LEVELS, LevelKind
 from lab.language import Language
 from lab.libraries import scorecard
 from lab.paths import HOME, REFERENCE
-from lab.report import chart, comparison, hero, site
+from lab.report import chart, comparison, hero, matrix, matrix_page, matrix_picture, reference, site
 from lab.report.chart import PAPERS
 from lab.report.charts import charts
 from lab.report.html import named
+from lab.report.matrix import Cell
+from lab.report.matrix_layout import completed
 from lab.report.reference import ladder
-from tools.book import chapters, explored, figures, matrix_views, translations
+from tools.book import chapters, explored, figures, translations
 from tools.book.translations import PART
 
-CHARTS = ("lost",)  # of the reference ladder, those that a document shows
+LOST = REFERENCE / "lost.svg"  # the chart of the reference ladder that the README shows
+MATRIX = REFERENCE / "matrix"
+LEVEL_PAGES = HOME / "reports" / "play"  # which `lab play` writes
 PICTURES = REFERENCE / "pictures"  # of the README and the site, each on light and on dark paper
+NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
+TEXT = re.compile(r">[^<]+")
+AN_ID = re.compile(r'(id="|href="#|url\(#)[^")]*')  # the library makes it of what it draws, to the last digit
+WITHIN = 0.5  # points: a reader sees no difference
+LIBRARY = "matplotlib"  # its name stands in each picture that it draws
 
 
 def documents() -> list[Path]:
@@ -43,21 +54,28 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         for language, stem in site.HEROES.items()
         for name in PAPERS
     }
-    charted = {
-        named(REFERENCE / f"{name}.svg", language): partial(_chart, name, language) for name in CHARTS for language in Language
+    cores = {
+        MATRIX / f"{stem}{name}.svg": partial(_core, name=name, language=language)
+        for language, stem in matrix_picture.CORES.items()
+        for name in PAPERS
     }
+    lost = {named(LOST, language): partial(_lost, language) for language in Language}
     measured = {
         named(KEPT / f"{name}.svg", language): partial(_experiment, name)
         for name in experiment.names()
         for language in Language
         if (KEPT / f"{name}.csv").exists()
     }
-    return figures.pictures() | explored.pictures() | heroes | matrix_views.pictures() | measured | charted
+    return figures.pictures() | explored.pictures() | heroes | cores | measured | lost
 
 
-def _chart(name: str, language: Language, folder: Path) -> Path:
+def _core(folder: Path, name: str, language: Language) -> Path:
+    return matrix_picture.draw_core(cells(), folder, matrix.read(MATRIX).origin, name, language)
+
+
+def _lost(language: Language, folder: Path) -> None:
     runs = comparison.with_labels(ladder(), language)
-    return chart.save(charts()[name], runs, named(folder / f"{name}.svg", language), language)
+    chart.save(charts()["lost"], runs, folder / named(LOST, language).name, language)
 
 
 def _experiment(name: str, folder: Path) -> None:
@@ -66,17 +84,29 @@ def _experiment(name: str, folder: Path) -> None:
 
 def pages() -> list[Path]:
     """Write the pages of kept results, which git does not keep, and return them."""
-    written = [*matrix_views.pages_into(matrix_views.FOLDER), scorecard.write_page(scorecard.FOLDER)]
+    written = [*matrix_pages(MATRIX), scorecard.write_page(scorecard.FOLDER)]
     return [path for path in (*written, *comparison.compare(ladder(), REFERENCE)) if path.suffix == ".html"]
 
 
-def filled(path: Path) -> str:
-    """Return the text of a document with each generated part written again; in a Chinese page, in Chinese."""
-    return fill(path.read_text(encoding="utf-8"), path)
+@cache
+def cells() -> list[Cell]:
+    """Return a cell for each scenario and stage of the lab: what the matrix has not measured yet is not tried."""
+    return completed(reference.cells())
+
+
+def matrix_pages(folder: Path) -> list[Path]:
+    """Write the page of the matrix in each language into a folder, and return them.
+
+    A claim of a stage that a reader can break leads to its level; to the easiest, if there are several.
+    """
+    breaks = [one for one in LEVELS if one.kind is LevelKind.BREAK and (LEVEL_PAGES / f"{one.name}.html").exists()]
+    levels = {(one.stage, claim.name): f"../../play/{one.name}.html" for one in reversed(breaks) for claim in one.claims}
+    origin = matrix.read(MATRIX).origin
+    return matrix_page.write_page(cells(), folder, origin, decided=decided(cells()), home=MATRIX, levels=levels)
 
 
 def fill(text: str, path: Path) -> str:
-    """Return the text of the document at a path with each generated part written again. Raises BadInput."""
+    """Return the text of the document at a path with each part written again; in Chinese in a Chinese page. Raises BadInput."""
     is_chinese = path in translations.pages()
     return PART.sub(lambda part: _again(part, path, is_chinese), text)
 
@@ -95,4 +125,32 @@ def _again(part: re.Match[str], path: Path, is_chinese: bool) -> str:
     return f"<!-- generated: {part['words']} -->{part['block']}{made}<!-- end -->"
 
 
-PARTS: dict[str, Callable[..., str]] = {**chapters.PARTS, **matrix_views.PARTS, **explored.PARTS}
+PARTS: dict[str, Callable[..., str]] = {**chapters.PARTS, **explored.PARTS}
+
+
+def same_picture(first: str, second: str) -> bool:
+    """Return whether two SVGs show the same: the same elements and texts in the same order, at the same places."""
+    if first == second or LIBRARY not in first or LIBRARY not in second:
+        return first == second
+    drawn, kept = (AN_ID.sub(r"\1", picture) for picture in (first, second))
+    if TEXT.findall(drawn) != TEXT.findall(kept) or NUMBER.split(drawn) != NUMBER.split(kept):
+        return False
+    places = zip(NUMBER.findall(drawn), NUMBER.findall(kept), strict=True)
+    return all(abs(float(one) - float(other)) <= WITHIN for one, other in places)
+
+
+def drifted() -> Iterator[tuple[Path, str]]:
+    """Yield each document and picture that differs from what is made now, or is missing, with its new text.
+
+    Raises BadInput for a part that cannot be made, naming the document.
+    """
+    for path, draw in pictures().items():
+        with tempfile.TemporaryDirectory() as folder:
+            draw(Path(folder))
+            new = Path(folder, path.name).read_text(encoding="utf-8")
+        if not path.exists() or not same_picture(new, path.read_text(encoding="utf-8")):
+            yield path, new
+    for path in documents():
+        old = path.read_text(encoding="utf-8")
+        if (new := fill(old, path)) != old:
+            yield path, new

@@ -1,7 +1,5 @@
 """The links of the documents: each leads to a file that git keeps, and to a heading that is there; each kept picture is shown."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -44,13 +42,8 @@ def wrong(documents: Sequence[Path]) -> Iterator[str]:
     for path in documents:
         for link, file, heading in links(path):
             shown.add(file)
-            if file not in kept() or (heading and file.suffix == ".md" and heading not in _headings(file)):
+            if file not in kept() or (heading and file.suffix == ".md" and heading not in anchors(file)):
                 yield f"dead link: {path.relative_to(HOME)}: {link}"
     for picture in sorted(kept() - shown):
         if picture.suffix == ".svg" and picture.parent != OF_LIBRARIES and picture.is_relative_to(HOME / "reports"):
             yield f"shown by no document: {picture.relative_to(HOME)}"
-
-
-@cache
-def _headings(path: Path) -> frozenset[str]:
-    return frozenset(anchors(path))

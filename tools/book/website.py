@@ -4,8 +4,6 @@ It begins with the READMEs and follows each link, so every link of the website l
 at the top, and the commit at the foot.
 """
 
-from __future__ import annotations
-
 import html
 import os
 import re
@@ -29,7 +27,7 @@ from tools.book import figures, generate, translations
 
 ENGLISH, CHINESE = Language.ENGLISH, Language.CHINESE
 FIRST = {ENGLISH: HOME / "README.md", CHINESE: HOME / "README.zh.md"}
-LISTS = {HOME / "runs.md": ENGLISH, HOME / "runs.zh.md": CHINESE}  # pages that only the website has
+RUNS_PAGE = HOME / "runs.md"  # that only the website has
 WATCHED = ("none-rush", "setnx-holder_crash", "ttl-slow_holder", "watchdog-frozen_holder", "redlock-amnesia")
 RUNS = "watch"  # their folder
 PAGES = "reports/play"  # the levels, which `lab play` writes
@@ -49,7 +47,7 @@ def write(folder: Path) -> Path:
     for name in WATCHED:
         _draw(name, folder)
     levels = sorted((HOME / PAGES).glob("*.html"))
-    found = dict.fromkeys((*FIRST.values(), *LISTS, *generate.pages(), *levels))  # in the order in which they are found
+    found = dict.fromkeys((*FIRST.values(), RUNS_PAGE, *generate.pages(), *levels))  # in the order in which they are found
     queue = list(found)
     for path in queue:  # it grows on the way
         target = folder / address(path)
@@ -86,7 +84,7 @@ def framed(text: str, place: Path, source: Path | None = None) -> str:
         "website_ways.html",
         to=to,
         levels=(HOME / PAGES / site.INDEX).exists(),
-        other=None if SWITCH in text else to(_other(source)),
+        other=None if SWITCH in text else to(_pairs().get(source, FIRST[CHINESE])),
     )
     known = set(LEADS.findall(ways))
     text = OWN_WAYS.sub(lambda own: LEADS.sub(lambda way: "" if way[1] in known else way[0], own[0]), text)
@@ -99,28 +97,21 @@ def _way(place: Path, name: str | Path) -> str:
     return os.path.relpath(address(HOME / name), place.parent)
 
 
-def _other(source: Path | None) -> Path:
-    """Return the same page in the other language, and otherwise the first Chinese page."""
-    return _pairs().get(source) or FIRST[CHINESE]
-
-
 @cache
 def _pairs() -> dict[Path | None, Path]:
     """Return the page in the other language of each document that has one."""
-    pairs = [tuple(LISTS), *translations.pages().items()]
-    return {page: other for one, two in pairs for page, other in ((one, two), (two, one))}
+    return {page: other for pair in translations.pages().items() for page, other in (pair, pair[::-1])}
 
 
 def _made(path: Path) -> str:
     """Return a page of the website before its links lead there."""
     if path.suffix == ".html":
         return path.read_text(encoding="utf-8")
-    if path in LISTS:
-        text = as_html(_list_of_runs(LISTS[path]))
+    if path == RUNS_PAGE:
+        text = as_html(_list_of_runs())
     elif path.is_dir():
-        text = as_html(
-            "\n".join([f"# {path.name}", "", *(f"- [{one.name}]({path.name}/{one.name})" for one in sorted(path.glob("*.*")))])
-        )
+        files = (f"- [{one.name}]({path.name}/{one.name})" for one in sorted(path.glob("*.*")))
+        text = as_html("\n".join([f"# {path.name}\n", *files]))
     elif path.suffix == ".md":
         text = as_html(path.read_text(encoding="utf-8"))
         if path in FIRST.values():  # its first links are for GitHub: here they stand above
@@ -140,7 +131,7 @@ def followed(text: str, source: Path, folder: Path) -> tuple[str, list[Path]]:
         path = Path(os.path.normpath(source.parent / html.unescape(link["to"])))
         if (folder / path.relative_to(HOME)).exists() and not path.exists():  # made for the website alone
             return link[0]
-        if not path.exists() and path not in LISTS:
+        if not path.exists() and path != RUNS_PAGE:
             raise BadInput(f"{source.relative_to(HOME)}: the link {link['to']} leads nowhere")
         linked.append(path)
         return f'{link["before"]}{os.path.relpath(address(path), address(source).parent)}{link["part"] or ""}"'
@@ -163,13 +154,12 @@ def _picture(name: str) -> Timeline:
     return figures.timeline(figures.illustrations()[name])
 
 
-def _list_of_runs(language: Language) -> str:
-    heading = {ENGLISH: "# Watch a run", CHINESE: "# 看一次运行"}
-    titles = (say_run.title(_picture(name), language) for name in WATCHED)
-    return "\n".join(
-        [
-            heading[language],
-            "",
-            *(f"- [{title}]({RUNS}/{name}/{named(Path(PAGE), language)})" for name, title in zip(WATCHED, titles, strict=True)),
-        ]
+def _list_of_runs() -> str:
+    """Return the runs to watch, each in both languages."""
+    links = (
+        " · ".join(
+            f"[{say_run.title(_picture(name), language)}]({RUNS}/{name}/{named(Path(PAGE), language)})" for language in Language
+        )
+        for name in WATCHED
     )
+    return "# Watch a run · 看一次运行\n\n" + "\n".join(f"- {one}" for one in links)

@@ -1,35 +1,24 @@
-"""What the explorer's searches, reductions and confirmation are worth: ``python -m tools.worth explorer [PART ...] [WORD ...]``.
+"""What the explorer's searches and reductions are worth: ``python -m tools.worth explorer [PART ...] [WORD ...]``.
 
-PART is ``search``, ``reduction`` or ``confirm``; without one, all three. Words choose the locks whose names contain them.
+PART is ``search`` or ``reduction``; without one, both. Words choose the locks whose names contain them.
 
 *search*: a default search is needed if a kept decision says otherwise of a claim without it, or if it alone finds what a wrong
 lock of the corpus breaks. *reduction*: each search of a stage is searched again while a reduction is switched off; what is found
-must be the same, and the row has how many states it saves. *confirm*: what each wrong lock is said to break is
-run on real replicas; a case changes if they contradict it, for it is true.
+must be the same, and the row has how many states it saves.
 """
 
-from __future__ import annotations
-
-import contextlib
-import io
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from typing import Any
-
-from rich.console import Console
 
 from app.locks import stages
 from lab.evidence.decided import FILE, KeptDecision, read, why_not
 from lab.evidence.record_lines import read_lines
 from lab.explore.code.program import servers_of
-from lab.explore.commands.on_cluster import confirmed_on_cluster
-from lab.explore.commands.shortest import found_shortest
-from lab.explore.decision import Decision, Explorer
-from lab.explore.enact.enact import Agreement
+from lab.explore.decision import Decision
 from lab.explore.questions import TTL_MS, by_default
-from lab.explore.store.real_redis import RealRedis, redis_server
+from lab.explore.store.real_redis import redis_server
 from lab.explore.workers import decide
 from lab.scenario.stages import find_stage
 from lab.servers.own_redis import own_servers
@@ -43,8 +32,8 @@ MOST_STATES = 1500  # of a search that is compared without a reduction
 
 
 def main(words: Sequence[str]) -> Iterator[Row]:
-    """Yield a row for each search, reduction, and for the confirmation."""
-    parts = {"search": searches, "reduction": reductions, "confirm": confirmation}
+    """Yield a row for each search and each reduction."""
+    parts = {"search": searches, "reduction": reductions}
     for part in [one for one in parts if one in words] or parts:
         yield from parts[part]([one for one in words if one not in parts])
 
@@ -122,19 +111,3 @@ def reductions(words: Sequence[str]) -> Iterator[Row]:
                     number += whole.complete
     for what in OF_ONE_SERVER:
         yield Row("reduction", f"{what} ({states[what] / max(1, states['']):.1f} times the states)", number, changes[what])
-
-
-def confirmation(words: Sequence[str]) -> Iterator[Row]:
-    """Yield the row of the confirmation on real replicas: how many wrong locks it would acquit."""
-    number, contradicted = 0, []
-    with own_servers(os.cpu_count() or 1) as running, closing(RealRedis(running[0].host, running[0].port)) as real:
-        for lock in wrong_locks(words):
-            stage = find_stage(str(CORPUS / f"{lock}.py"))
-            decision = Decision(stage, TTL_MS, by_default(stage, TTL_MS)[: 2 * AT_ONCE])
-            decide(decision, running, WITHIN_S)
-            with closing(Explorer(stage, real)) as explorer, contextlib.redirect_stdout(io.StringIO()):
-                promised = [one for one in found_shortest(decision, explorer) if one.claim in stage.claims]
-                seen = confirmed_on_cluster(promised, explorer, Console(file=io.StringIO())) if promised else None
-            number += seen in (Agreement.AGREES, Agreement.DIFFERS)
-            contradicted += [lock] if seen is Agreement.DIFFERS else []
-    yield Row("confirm", "a schedule on real replicas", number, contradicted)

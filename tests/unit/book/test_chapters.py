@@ -14,7 +14,7 @@ from lab.language import Language
 from lab.paths import HOME
 from lab.report import reference
 from lab.report.run_page import report_run
-from lab.story.timeline import NEVER, DrawnGrant, DrawnLoss, Life, Timeline
+from lab.story.timeline import DrawnGrant, DrawnLoss, Life, Timeline
 from tests.builders import made_run
 from tests.every import every
 from tools.book import chapters, figures, generate, translations
@@ -228,16 +228,3 @@ def test_cut_timeline_keeps_the_story():
     assert [grant.lease for grant in picture.held] == [0, 1]
     assert (picture.focus, picture.losses) == (0, [DrawnLoss(1, 0, 1, 0)])
     assert (picture.grants, picture.lost) == (4, 2)
-
-
-def test_opens_on_the_worst_known_write():
-    """The picture opens on the worst write whose victim is known."""
-    grants = [
-        DrawnGrant(name, 0, 0, got, got, wrote_at=got + 5, until=got + 10) for name, got in (("a", 0), ("b", 50), ("c", 90))
-    ]
-    picture = Timeline(stage="s", end=200, focus=0, held=grants,
-                       losses=[DrawnLoss(1, 0, 1, 0), DrawnLoss(2, 0, 7, 0), DrawnLoss(2, NEVER, 9, 0)])  # fmt: skip
-
-    figures.open_on_the_worst(picture)
-
-    assert picture.losses[picture.focus].destroyed == 7

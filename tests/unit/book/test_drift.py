@@ -9,7 +9,7 @@ from lab.errors import ExitStatus
 from lab.paths import REFERENCE
 from tools.book import generate
 from tools.book.__main__ import book as command
-from tools.book.drift import same_picture
+from tools.book.generate import same_picture
 
 DRAWN = REFERENCE / "experiments" / "ttl.svg"
 PAGE = "<!-- generated: figure none lost -->{}<!-- end -->"

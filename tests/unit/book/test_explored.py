@@ -50,16 +50,6 @@ def test_chapter_of_changed_code(monkeypatch):
     assert "`.venv/bin/lab explore uuid --keep` decides it." in explored.PARTS["schedule"]("uuid")
 
 
-def test_changed_code_is_to_be_decided(monkeypatch):
-    """`python -m tools.book` reminds of each stage and slip whose kept decision is of other code."""
-    monkeypatch.setattr(kept, "current", lambda one: None if one.name in ("uuid", "steps_apart") else STORY_OF_UUID)
-
-    assert explored.to_do() == [
-        "to do: `.venv/bin/lab explore uuid --keep`",
-        "to do: `.venv/bin/lab explore docs/slips/steps_apart.py --keep`",
-    ]
-
-
 def test_chapter_in_which_nothing_breaks(monkeypatch):
     """Where no schedule is drawn, the chapter states how many were decided. A broken promise needs its schedule."""
     monkeypatch.setattr(kept, "current", lambda stage: structs.replace(STORY_OF_UUID, story=None))

@@ -8,7 +8,7 @@ from lab.paths import DOCS
 from lab.report import reference
 from lab.report.matrix import Cell
 from lab.story.say import text as say
-from tools.book import matrix_views
+from tools.book import chapters
 
 NOT_TRIED = say("chapter", "not_tried") + "\n"
 
@@ -36,7 +36,7 @@ def test_only_changed_verdicts_are_rows(matrix_of):
         cell("uuid", "failover", "ADMITTED", 136), cell("lua", "failover", "ADMITTED", 1),
     )  # fmt: skip
 
-    text = matrix_views._verdicts("lua")
+    text = chapters._verdicts("lua")
 
     assert rows(text) == ["| `release_race` | `exclusive` | lost 1 | kept |"]
     links = "[all scenarios](../scenarios.md#the-reference-matrix); [the words](../README.md#how-to-read-a-chapter)"
@@ -47,7 +47,7 @@ def test_losses_by_another_cause_are_a_change(matrix_of):
     """Increments that are lost by another cause, while the promise is kept, are a change as well."""
     matrix_of(cell("uuid", "slow_holder", "KEPT"), cell("lua", "slow_holder", "KEPT", 4))
 
-    assert rows(matrix_views._verdicts("lua")) == ["| `slow_holder` | `exclusive` | kept | kept, 4 lost otherwise |"]
+    assert rows(chapters._verdicts("lua")) == ["| `slow_holder` | `exclusive` | kept | kept, 4 lost otherwise |"]
 
 
 def test_scenarios_that_did_not_fit_before(matrix_of):
@@ -57,7 +57,7 @@ def test_scenarios_that_did_not_fit_before(matrix_of):
         cell("lua", "amnesia", "ADMITTED", 3), cell("lua", "nested", "KEPT"), cell("lua", "convoy", "UNSEEN"),
     )  # fmt: skip
 
-    text = matrix_views._verdicts("lua")
+    text = chapters._verdicts("lua")
 
     assert "No verdict changed against [`uuid`](uuid.md)" in text
     assert "Tried with `lua`, and not with `uuid`: kept in `nested`; lost 3 in `amnesia`; unseen in `convoy`." in text
@@ -67,21 +67,21 @@ def test_stage_that_is_not_tried(matrix_of):
     """A stage without a cell has one line, and no table of blanks."""
     matrix_of(cell("uuid", "rush", "KEPT"), cell("lua", "rush", ""))
 
-    assert matrix_views._verdicts("lua") == NOT_TRIED
+    assert chapters._verdicts("lua") == NOT_TRIED
 
 
 def test_void_is_no_change(matrix_of):
     """A run that proves nothing changes no verdict, and is no evidence that a stage was tried."""
     matrix_of(cell("uuid", "rush", "KEPT"), cell("lua", "rush", "VOID"))
 
-    assert matrix_views._verdicts("lua") == NOT_TRIED
+    assert chapters._verdicts("lua") == NOT_TRIED
 
 
 def test_first_stage(matrix_of):
     """The first stage of the ladder has all its rows: there is nothing to compare with."""
     matrix_of(cell("none", "rush", "ADMITTED", 9))
 
-    assert rows(matrix_views._verdicts("none")) == ["| `rush` | `exclusive` | lost 9 |"]
+    assert rows(chapters._verdicts("none")) == ["| `rush` | `exclusive` | lost 9 |"]
 
 
 def test_every_claim_is_on_the_page():

@@ -13,7 +13,7 @@ from lab.scenario import reader
 from lab.story.say import text
 from tests.every import every
 from tests.pages import assert_self_contained, cells_of
-from tools.book import matrix_views
+from tools.book import generate
 
 
 def cell(stage="lua", name="rush", verdict="ADMITTED", claim="exclusive", **about):
@@ -122,7 +122,7 @@ def test_opened_cell(tmp_path):
 
 def test_reasons_are_kept_as_facts():
     """The cells of the reference have the grounds of their verdicts, from which their reasons are said in both languages."""
-    judged = [one for one in matrix_views.cells() if one.verdict]
+    judged = [one for one in generate.cells() if one.verdict]
 
     assert [(one.scenario, one.stage) for one in judged if one.grounds is None] == []
     assert {one.grounds.verdict for one in judged} == {one.verdict for one in judged}
