@@ -81,7 +81,6 @@ def conduct(
     drive: Drive,
     command: str,
     reports: Path = REPORTS,
-    on_up: Callable[[Cluster], None] = lambda system: None,
     bring_up: ClusterFactory | None = None,
     drive_injects: bool = False,
 ) -> Conducted:
@@ -92,7 +91,7 @@ def conduct(
     bring_up: starts servers on this machine; without it, they run where the engine is.
     """
     where = (bring_up, "local") if bring_up else (cluster(), engine())
-    folder, record = run(supervisor, stage, scenario, drive, command, *where, reports, on_up, drive_injects)
+    folder, record = run(supervisor, stage, scenario, drive, command, *where, reports, drive_injects)
     try:
         with signals_held() as release:  # an interrupt now would leave a whole run without its verdict and its name
             with kept_on_failure(folder):

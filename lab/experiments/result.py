@@ -202,34 +202,35 @@ def finding(result: Measurement, experiment: Experiment, language: Language = EN
     return whole + (text("experiment", "partly", language, what=result.partial) if result.partial else "")
 
 
-def markdown(result: Measurement, varied: str, figures: Sequence[str] = (), language: Language = ENGLISH) -> str:
+def markdown(result: Measurement, varied: str) -> str:
     """Return the table: a row for each stage and value, with the mean of each figure and its interval of 95%.
 
-    varied: what the values are. figures: those that are shown; all without any.
+    varied: what the values are.
     """
     found = spots(result)
-    names = list(figures) or list(dict.fromkeys(name for spot in found for name in spot.figures))
-    labels = [text("figure", name, language, against=result.about["against"]) for name in names]
+    names = list(dict.fromkeys(name for spot in found for name in spot.figures))
+    labels = [text("figure", name, against=result.about["against"]) for name in names]
     unsound = any(spot.unsound for spot in found)
-    head = [text("experiment", "stage", language), varied, *labels, *([text("experiment", "not_averaged", language)] * unsound)]
+    head = ["stage", varied, *labels, *(["not averaged"] * unsound)]
     rows = []
     for spot in found:
         reasons = "; ".join(f"{one.verdict}: {one.reason}" for one in spot.unsound).replace("|", "/")
-        cells = [_cell(name, spot.figures.get(name), language) for name in names]
+        cells = [_cell(name, spot.figures.get(name)) for name in names]
         rows.append([spot.stage, spot.value, *cells, *([" ".join(reasons.split())] * unsound)])
     return table(head, rows)
 
 
-def _cell(name: str, one: Spread | None, language: Language) -> str:
+def _cell(name: str, one: Spread | None) -> str:
     if one is None:
         return "–"
-    between = text("experiment", "between", language, low=shown(name, one.low), high=shown(name, one.high))
-    return shown(name, one.value) + (between if one.low < one.high else "")
+    return shown(name, one.value) + (f" ({shown(name, one.low)} to {shown(name, one.high)})" if one.low < one.high else "")
 
 
-def measured(result: Measurement, language: Language = ENGLISH) -> str:
+def measured(result: Measurement) -> str:
     """Return when, where, at which commit and how it was measured."""
     about = result.about
-    places = {name: about[name] for name in ("machine", "commit")}
-    load = text("experiment", "load", language, 1, load=about["load_average"]) if "load_average" in about else ""
-    return text("experiment", "measured", language, 1, day=about["measured_utc"][:10], load=load, **places)
+    load = f", at a load average of {about['load_average']}" if "load_average" in about else ""
+    return (
+        f"Measured {about['measured_utc'][:10]} on {about['machine']}, at commit {about['commit']}{load}. "
+        "In brackets: the interval of 95%. Compare ratios: speeds hold for one machine."
+    )

@@ -106,7 +106,7 @@ def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:
     axes.text(0, above, conditions, transform=axes.transAxes, va="bottom", ha="left", color="#555555", fontsize=10)
 
 
-def headed(finding: str, conditions: str, height_in: float, colour: str = "#555555") -> Figure:
+def headed(finding: str, conditions: str, height_in: float) -> Figure:
     """Return an empty figure of this height for several axes, with the finding above as the title and the conditions below it."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -119,7 +119,7 @@ def headed(finding: str, conditions: str, height_in: float, colour: str = "#5555
     places: dict[str, Any] = {"x": 0.012, "ha": "left", "va": "top"}
     figure.text(**places, y=1 - 0.08 / whole_in, s="\n".join(title), fontsize=13, fontweight="bold")
     down_in = 0.12 + LINE_IN * len(title)
-    figure.text(**places, y=1 - down_in / whole_in, s="\n".join(below), fontsize=10, color=colour)
+    figure.text(**places, y=1 - down_in / whole_in, s="\n".join(below), fontsize=10, color="#555555")
     return figure
 
 

@@ -54,7 +54,6 @@ def run(
     bring_up: ClusterFactory,
     engine: str,
     reports: Path = REPORTS,
-    on_up: Callable[[Cluster], None] = lambda system: None,
     drive_injects: bool = False,
 ) -> tuple[RunFolder, RunRecord]:
     """Make one run. Return its folder, not yet published, and its record, which is saved there as ``run.json``.
@@ -88,7 +87,6 @@ def run(
                 injecting = _injector(() if drive_injects else scenario.faults, folder.path)
                 with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
                     begun, record.clocks, record.lock_servers = True, system.clocks, len(system.lock_store)
-                    on_up(system)
                     here = supervisor if engine == "local" else None
                     _run(system, scenario, injecting, drive, folder, record, here)
                 record.files = inventory(folder.path)  # all servers have ended: nothing is written any more
