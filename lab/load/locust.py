@@ -58,7 +58,10 @@ class Load:
         self._workers = workers
         self._log = folder / "logs" / "locust"
         self._log.parent.mkdir(exist_ok=True)
-        self._pid = supervisor.start(self._argv(host), environment(), LOCUSTFILES.parent, self._log, LOCUST)
+        try:
+            self._pid = supervisor.start(self._argv(host), environment(), LOCUSTFILES.parent, self._log, LOCUST)
+        except OSError as error:
+            raise LoadFailed(f"Locust could not be started: {error}") from error
         self._lines = _LineCount(self._record)
 
     def wait(self, on_progress: Callable[[int], None], still_well: Callable[[], bool]) -> None:

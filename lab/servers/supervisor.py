@@ -24,7 +24,7 @@ from lab.paths import HOME
 from lab.servers import ports, supervisor_process
 from lab.servers.supervisor_process import LONGEST_END_S, adopt_orphans, descendants, kill_all
 
-LONGEST_ANSWER_S = 45.0  # a supervisor process that answers later was stopped: it waits for a fork server, but not so long
+LONGEST_ANSWER_S = 100.0  # a supervisor process that answers later was stopped: it waits for a fork server, but not so long
 FORKS = sys.platform == "linux"  # a forked program becomes a child of a subreaper, which other systems do not have
 
 
