@@ -1,6 +1,6 @@
 """Sound: the key in the store has a prefix, and each grant is counted in a hash of statistics, by a second command.
 
-The stage ``lua`` on the key "lock:" + name. The grant says the name alone (as sound/key_with_a_prefix.py). After the
+The stage ``lua`` on the key "lock:" + name. The grant says the name alone (as sound/key_with_another_name.py). After the
 lock was got, HINCRBY adds one to the field of this name in the hash "statistics:grants". Nothing depends on that number.
 """
 
