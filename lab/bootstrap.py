@@ -232,7 +232,7 @@ def _stamp(lock_file: str) -> Path:
 
 
 def _state(lock_file: str) -> str:
-    files = (HOME / lock_file, HOME / "pyproject.toml")
+    files = (HOME / lock_file, HOME / "requirements.txt", HOME / "pyproject.toml")  # the first may read the second
     return " ".join([*(hashlib.sha256(file.read_bytes()).hexdigest() for file in files), str(HOME)])
 
 

@@ -147,13 +147,14 @@ def test_every_command_that_is_told_exists(line, where):
 
 
 def test_lock_files_agree():
-    """The development lock file holds the other, and neither names a registry."""
+    """The development lock file reads the other and repeats none of it, and neither names a registry."""
     pinned = {
         name: set(re.findall(r"^(\S+==\S+)", (HOME / name).read_text(encoding="utf-8"), re.MULTILINE))
         for name in ("requirements.txt", "requirements-dev.txt")
     }
 
-    assert pinned["requirements.txt"] <= pinned["requirements-dev.txt"]
+    assert (HOME / "requirements-dev.txt").read_text(encoding="utf-8").startswith("-r requirements.txt\n")
+    assert not pinned["requirements.txt"] & pinned["requirements-dev.txt"]
     for name in pinned:
         assert "://" not in (HOME / name).read_text(encoding="utf-8")
 
