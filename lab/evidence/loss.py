@@ -23,6 +23,7 @@ class Mechanism(StrEnum):
     PROCESS_LOCAL = "process_local"
     WORKED_AGAIN_WITHOUT_LOCK = "worked_again_without_lock"
     FROZEN_AFTER_LAST_CHECK = "frozen_after_last_check"
+    EXTENDED_ANOTHERS = "extended_anothers"
     FROZEN_PAST_LEASE = "frozen_past_lease"
     STORE_SILENT_PAST_TTL = "store_silent_past_ttl"
     CUT_OFF_PAST_TTL = "cut_off_past_ttl"

@@ -61,6 +61,8 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     held_at_its_end: int = 0
     # requests of the same replica that entered the lock which the request at the failpoint had left; each restarts its TTL
     reentered: int = 0
+    # whether the store reported a new TTL of the lock that another request had when the fault was over, before that one wrote
+    extended_anothers: bool = False
     # whether the store had reported the end of the lock in the release that the fault reached, before the fault
     came_after_the_end: bool = False
 
@@ -234,6 +236,9 @@ class Faults:
             outcome.released(grant)
             if grant.request == outcome.record.request and outcome.record.failpoint == f"{RELEASE}.{BEFORE_LAST}":
                 outcome.came_after_the_end = self.history.went(grant.releasing_ns, outcome.record.at_ns, grant.key)
+            if grant.request != outcome.record.request and grant.got_ns < outcome.record.recovered_ns < grant.writing_ns:
+                since_ns = outcome.record.recovering_ns
+                outcome.extended_anothers |= self.history.happened("expire", since_ns, grant.writing_ns, grant.key)
             if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
                 sent_ns = grant.sent_ns if self.run.has_votes and grant.commands else 0  # in a queue, the last command only reads
                 # a lock with votes that a replica has handed over, without a command, was granted before

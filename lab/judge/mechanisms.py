@@ -199,6 +199,12 @@ def _lease_too_short(conflict: Conflict) -> bool:
     return conflict.asks_are_seen and conflict.lease_ended and not conflict.entitled_at_once
 
 
+def _extended_anothers(conflict: Conflict) -> bool:
+    """Return whether one of the two was stopped, and its check extended the lock of the next holder."""
+    stopped = {record.name for record in conflict.taken_by(Effect.PROCESS_STOPS)}
+    return any(fault.extended_anothers and fault.record.name in stopped for fault in conflict.faults)
+
+
 @dataclass(frozen=True)
 class Explanation:
     """When a mechanism explains why two requests were inside at once."""
@@ -215,6 +221,7 @@ class Explanation:
 BY_FAULT = (
     # faults that take a lock away
     Explanation(Mechanism.FROZEN_AFTER_LAST_CHECK, Claim.survives_a_late_freeze, _frozen_late),
+    Explanation(Mechanism.EXTENDED_ANOTHERS, Claim.survives_a_freeze, _extended_anothers),
     Explanation(Mechanism.FROZEN_PAST_LEASE, Claim.survives_a_freeze, _taken(Effect.PROCESS_STOPS)),
     Explanation(Mechanism.STORE_SILENT_PAST_TTL, Claim.stops_when_lost, _taken(Effect.STORE_SILENT)),
     Explanation(Mechanism.CUT_OFF_PAST_TTL, Claim.stops_when_lost, _taken(Effect.CUT_OFF)),
