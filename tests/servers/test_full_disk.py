@@ -26,7 +26,7 @@ def test_output_that_nobody_reads(tmp_path):
     assert done.verdict["acknowledged"] == 60
     assert (done.folder / "report.html").exists()
     (row,) = rows_of(tmp_path / "reports" / "index.html")
-    assert (row["run"], row["page"], row["final"]) == (done.folder.name, True, 60)
+    assert (row["run"], row["page"], row["final"]) == (done.folder.name, "report.html", 60)
 
 
 def test_files_that_take_no_more(tmp_path):
