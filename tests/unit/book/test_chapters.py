@@ -17,10 +17,9 @@ from lab.report.run_page import report_run
 from lab.story.timeline import DrawnGrant, DrawnLoss, Life, Timeline
 from tests.builders import made_run
 from tests.every import every
-from tools.book import chapters, figures, generate, translations
+from tools.book import chapters, figures, generate
 from tools.book.figures import Illustration, illustrations
 
-LINK = re.compile(r"\]\(([^)\s]+)\)")
 PLACES = ["problem", "diff", "verdicts", "still", "neighbours"]  # what every chapter holds, in this order
 SMALL_BYTES = 7_000_000  # about 150 kB a picture: it draws each command from when it was sent to its answer
 
@@ -28,11 +27,6 @@ SMALL_BYTES = 7_000_000  # about 150 kB a picture: it draws each command from wh
 def prose(path: Path) -> str:
     """A document without its fenced code."""
     return re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-
-
-def anchors(path: Path) -> set[str]:
-    """What its headings are called in links."""
-    return set(translations.anchors(path))
 
 
 @every("stage", stages)
@@ -98,13 +92,6 @@ def test_kept_runs():
     """Every kept run and every folder of pictures is listed."""
     assert set(figures.results()) == set(illustrations())
     assert {path.name for path in figures.PICTURES.iterdir() if path.is_dir()} <= set(illustrations())
-
-
-def test_contents_of_the_choices():
-    """The list of contents in docs/choices.md has every heading of the page."""
-    page = HOME / "docs" / "choices.md"
-
-    assert {"#" + anchor for anchor in anchors(page)} - set(LINK.findall(prose(page))) == {"#choices"}
 
 
 @every("path", generate.documents)
