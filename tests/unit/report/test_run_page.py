@@ -122,6 +122,20 @@ def test_one_language_until_another_is_asked_for(tmp_path, monkeypatch, environm
         assert "--lang" not in text
 
 
+def test_nothing_is_drawn_outside_the_runs(tmp_path):
+    """A page that is asked for is drawn in the folder of a run, also by the name `latest`, and not through other links."""
+    runs, elsewhere = tmp_path / "runs", tmp_path / "elsewhere"
+    for folder in (made_run(runs / "run"), made_run(elsewhere)):
+        run_page.report_run(folder, languages=[ENGLISH])
+    (runs / "latest").symlink_to("run")
+    (runs / "away").symlink_to(elsewhere)
+
+    for name in ("latest", "away", "nothing"):
+        run_page.draw_if_missing(runs / name / run_page.PAGES[Language.CHINESE])
+
+    assert [path.parent.name for path in tmp_path.rglob("report.zh.html") if not path.parent.is_symlink()] == ["run"]
+
+
 @every("stage, scenario, mends", [("setnx", "holder_crash", "setnx_expire"), ("watchdog", "frozen_holder", "watchdog_abort")])
 def test_what_mends_it(tmp_path, stage, scenario, mends):
     """The next stage that makes the broken promise mends it; where nothing is broken, nothing is to mend."""
