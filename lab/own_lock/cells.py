@@ -56,6 +56,8 @@ class OwnCell:
     most: int = 0
     # at most so many users; 0 for those of the scenario
     users: int = 0
+    # whether the claim that the scenario tests is asked for, and not only others that a lock can break there
+    is_wanted: bool = True
     # a cell for each round
     rounds: list[Cell] = field(default_factory=list)
 
@@ -92,7 +94,7 @@ class OwnCell:
         promises, tested = {claim.name for claim in self.stage.claims}, self.scenario.tests.name
         others = {name for cell in self.rounds for name in cell.broken if name in promises} - {tested}
         found = []
-        for name in (tested, *sorted(others)):
+        for name in (*[tested] * (self.is_wanted or tested in promises), *sorted(others)):
             found.append(TestedCell(**asdict(self.cell()) | {"claim": name, "command": command}))
             for cell in self.rounds:
                 count(found[-1], _about(cell, name, promises))
@@ -118,7 +120,8 @@ def plan(found: Sequence[Stage], only_scenarios: Sequence[str], also: Collection
         one = scenarios.load(named)
         for stage in found:
             task = OwnCell(stage, one, str(Path(named).resolve()) if named.endswith(ENDING) else named)
-            task.kind, task.reason = _left_out(stage, one, is_wanted=bool(only_scenarios) or named in also)
+            task.is_wanted = bool(only_scenarios) or named in also
+            task.kind, task.reason = _left_out(stage, one, task.is_wanted)
             tasks.append(task)
     return tasks
 

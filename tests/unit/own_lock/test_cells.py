@@ -118,6 +118,9 @@ def test_no_promise_is_not_broken():
     assert found["held_to_the_end"].tally == {"ADMITTED": 2, "VOID": 1}
     assert found["exclusive"].tally == {"VOID": 2, "BROKEN": 1}
     assert rounds_of("lua", "rush") == {}
+    aside = next(task for task in plan([find_stage("lua")], ()) if task.scenario.name == "work_outlasts_ttl")
+    aside.rounds.append(aside.cell())
+    assert aside.outcomes("lab run it") == []  # it was run for the promises that it can break
 
 
 @pytest.mark.parametrize(
