@@ -60,14 +60,9 @@ def _declared(lock: str, file: Path, claims: str | None, folder: Path) -> Stage:
         return _used(lock, file, claims)
     words = [sys.executable, "-m", "lab.own_lock.writer", lock, claims_of(claims)]
     with own_servers(1) as (server,):
+        words += [str(server.port), str(folder), str(IMPORT_S)]
         try:
-            done = subprocess.run(
-                [*words, str(server.port), str(folder), str(IMPORT_S)],
-                capture_output=True,
-                text=True,
-                timeout=WRITE_S,
-                check=False,
-            )
+            done = subprocess.run(words, capture_output=True, text=True, timeout=WRITE_S, check=False)
         except subprocess.TimeoutExpired:
             raise BadInput(f"{lock}: a look at it did not end within {WRITE_S} s. Write {file}: docs/your-lock.md") from None
     if not done.stdout:

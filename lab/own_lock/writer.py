@@ -16,7 +16,6 @@ import socket
 import sys
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 from app.foreign.declared import At, declared
@@ -39,6 +38,7 @@ MEANINGS = {
     "host": r"host|addr",
     "port": r"port$",
     "token": r"token|owner|identifier|uuid|value|secret|holder|^mine$",
+    "pool": r"pool",
     "client": r"redis|client|conn|rdb|store|server|nodes|masters|cache|backend|^r$|^db$|^cli$",
     "key": r"key|name|resource|lock|^id$|_id$|topic|subject",
 }
@@ -50,17 +50,24 @@ VALUES = {
     "key": "at.key",
     "token": "at.token",
 }
-VALUES |= {"host": "at.host", "port": "at.port", "client": "at.client", "hosts": 'f"{at.host}:{at.port}"'}
+VALUES |= {
+    "host": "at.host",
+    "port": "at.port",
+    "client": "at.client",
+    "hosts": 'f"{at.host}:{at.port}"',
+    "pool": "at.client.connection_pool",
+}
 VALUES |= {"url": 'f"redis://{at.host}:{at.port}"'}
 TIMES = ("wait", "retry", "ttl", "timeout")
 IN_MS = re.compile(r"(ms|millis|milliseconds|px)$")
 # words of the names of what acquires and of what releases, the likeliest first; and of what does neither
-ACQUIRES = ["acquire", "aquire", "obtain", "claim", "grab", "take", "enter", "try", "get", "lock", "set", "start"]
+ACQUIRES = ["acquire", "aquire", "obtain", "claim", "grab", "take", "enter", "try", "lock", "get", "set", "start"]
 RELEASES = ["release", "unlock", "free", "remove", "delete", "drop", "leave", "exit", "clear", "unset", "stop"]
 NEITHER = {"extend", "renew", "refresh", "check", "is", "has", "reacquire", "owned", "all", "info", "locked"}
 # errors that are no answers of a lock
 BUGS = {"TypeError", "AttributeError", "NameError", "ImportError", "ConnectionError", "ResponseError", "SystemExit"}
 STORES = {"zookeeper": "kazoo", "etcd": "etcd", "mysql": "mysql|mariadb", "postgresql": "psycopg|asyncpg"}
+PASSED_MS = 400  # of a TTL, at most, until it was seen
 STEPS_MS = (60_000, 10_000, 5000, 1000, 500, 100, 50, 10, 1)  # people choose a TTL on such a step
 
 TEXT = '''"""{lock}, as the lab understands it. Correct what is wrong: this file is never written over."""
@@ -122,6 +129,12 @@ def meaning(name: str) -> str:
     return next((what for what, pattern in MEANINGS.items() if re.search(pattern, "_".join(words_of(name)))), "")
 
 
+def block(function: Any) -> bool | None:
+    """Return whether what a decorator made a block of is of asyncio; None if it is no block."""
+    inner = inspect.unwrap(function) if callable(function) else None
+    return inspect.isasyncgenfunction(inner) if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner) else None
+
+
 def may_be(what: str, default: object) -> bool:
     """Return whether an optional parameter can be what its name says."""
     kinds = {"key": (str,), "host": (str,), "url": (str,), "port": (int, str)} | dict.fromkeys(
@@ -133,18 +146,22 @@ def may_be(what: str, default: object) -> bool:
 def pair(members: Mapping[str, Any], acquire: str = "") -> tuple[str, str] | None:
     """Return the names of what acquires and what releases, among methods or functions. acquire: the one that is known."""
 
-    def rank(name: str, words: list[str]) -> int:
-        found = set(words_of(name))
-        return min((words.index(one) for one in found & set(words) if not NEITHER & found), default=len(words))
+    def ranks(known: list[str]) -> dict[str, int]:
+        """Return by name how likely it is such a one; the others are left out."""
+        public = {name: set(words_of(name)) for name, one in members.items() if not name.startswith("_") and callable(one)}
+        return {
+            name: min(map(known.index, found & set(known)))
+            for name, found in public.items()
+            if found & set(known) and not found & NEITHER
+        }
 
-    public = [name for name, one in members.items() if not name.startswith("__") and callable(one)]
-    frees = [name for name in public if rank(name, RELEASES) < len(RELEASES)]
-    asks = [name for name in public if name not in frees and rank(name, ACQUIRES) < len(ACQUIRES) and acquire in ("", name)]
+    frees = ranks(RELEASES)
+    asks = {name: rank for name, rank in ranks(ACQUIRES).items() if name not in frees and acquire in ("", name)}
     if not frees or not asks:
         return None
-    best = min(asks, key=lambda one: (one.startswith("_"), rank(one, ACQUIRES), len(one)))
-    likeness = {one: SequenceMatcher(None, best, one).ratio() for one in frees}
-    return best, min(frees, key=lambda one: (one.startswith("_"), rank(one, RELEASES), -likeness[one]))
+    best = min(asks, key=lambda one: (asks[one], len(one)))
+    others = {one: len(set(words_of(one)) ^ set(words_of(best))) for one in frees}  # words that only one of the two has
+    return best, min(frees, key=lambda one: (frees[one], others[one]))
 
 
 class Writer:
@@ -178,7 +195,7 @@ class Writer:
             elif what == "token" and not answer and "key" not in meanings:
                 what = "key"
             value = VALUES.get(what, "")
-            if answer and (what == "token" or not value):
+            if answer and (what not in ("client", "key") or one.name in ("lock", "mutex")):
                 value = "at.token" if "token" in self.given else answer
             if what in TIMES and ("timedelta" in str(one.annotation) or isinstance(one.default, timedelta)):
                 value = f"timedelta(milliseconds={value[:-1]}ms)"
@@ -195,12 +212,9 @@ class Writer:
 
     def read_names(self) -> None:
         """Propose by names how the lock is used."""
-        functions, inner = (
-            {name: one for name, one in vars(self.module).items() if inspect.isroutine(one)},
-            inspect.unwrap(self.thing),
-        )
-        if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
-            self.made, self.is_async = self.call(self.name, self.thing), inspect.isasyncgenfunction(inner)
+        functions = {name: one for name, one in vars(self.module).items() if inspect.isroutine(one)}
+        if (of_asyncio := block(self.thing)) is not None:
+            self.made, self.is_async = self.call(self.name, self.thing), of_asyncio
         elif self.name in functions and (both := pair(functions, self.name)):
             self.names[both[1]] = functions[both[1]]
             self.use_pair(functions, both, "")
@@ -223,11 +237,16 @@ class Writer:
                 kind = type(eval(self.made, self.scope(at=At(lock, str))))  # noqa: S307 - the call of the function that was just written
             except Exception as error:  # noqa: BLE001 - whatever somebody's function raises
                 self.questions[self.made] = f"it raised {type(error).__name__}: {error}. How is the lock made?"
-        members = {name: getattr(kind, name, None) for name in dir(kind)}
-        if both := pair(members):
+        members: dict[str, Any] = {name: getattr(kind, name, None) for name in dir(kind)}
+        both, is_block = pair(members), bool({"__enter__", "__aenter__"} & set(members))
+        blocks = [(name, found) for name, one in members.items() if (found := block(one)) is not None]
+        if both and not (is_block and set(words_of(both[0])) & set(ACQUIRES[-3:])):
             self.use_pair(members, both, "lock.")
-        elif {"__enter__", "__aenter__"} & set(members):
+        elif is_block:
             self.is_async = "__enter__" not in members
+        elif len(blocks) == 1:
+            name, self.is_async = blocks[0]
+            self.made = self.call(f"{self.made}.{name}", members[name])
         else:
             methods = [name for name in members if not name.startswith("_") and callable(members[name])]
             self.asks, self.frees = "lock.acquire()", "lock.release()"
@@ -350,18 +369,15 @@ class Writer:
         calls = f"{self.made} {self.asks}"
         is_given, timeout = "at.ttl_" in calls, re.search(r"\w*time_?out\w*=at\.ttl_(?=m?s\b)", calls)
         other = self.look(OTHER_TTL_MS)
-        if seen.ttl_ms > 0 and abs(seen.ttl_ms - other.ttl_ms) < 100:
+        if seen.ttl_ms > 0 and abs(seen.ttl_ms - other.ttl_ms) < seen.ttl_ms / 5:  # one that followed would be much shorter
             ends_ms = {step: -(-seen.ttl_ms // step) * step for step in STEPS_MS}
-            fixed_ms = next(one for one in ends_ms.values() if one <= seen.ttl_ms + 200)
+            fixed_ms = next(one for one in ends_ms.values() if one <= seen.ttl_ms + PASSED_MS)
             if timeout:
                 self.change(timeout[0], timeout[0].replace("ttl", "wait"))
-            why = (
-                f"QUESTION: it was given {TTL_MS}. Which TTL does it promise?"
-                if is_given and not timeout
-                else "the TTL in its code"
-            )
+            is_question = is_given and not timeout
+            why = f"QUESTION: it was given {TTL_MS}. Which TTL does it promise?" if is_question else "the TTL in its code"
             self.ttl = f"{fixed_ms},  # {why}\n    has_fixed_ttl=True,"
-        elif is_given and (other.first.kind == "error" or (other.ttl_ms > 0 and -other.ttl_ms % WHOLE_MS < 100)):
+        elif is_given and (other.first.kind == "error" or (other.ttl_ms > 0 and -other.ttl_ms % WHOLE_MS < PASSED_MS // 2)):
             self.ttl = f"{TTL_MS},  # what the lock promises, in whole seconds\n    ttl_step_ms={WHOLE_MS},"
         elif seen.ttl_ms < 0 and not is_given:
             self.ttl = f"{TTL_MS},  # its key has no expiry: when others expect it to be free"

@@ -135,6 +135,34 @@ class Loops(Plain):
         await self.client.eval(COMPARE, 1, self.key, self.token)
 
 
+class Manager:
+    def __init__(self, pool):
+        self.client = redis.Redis(connection_pool=pool)
+
+    def lock(self, resource, ttl):
+        mine = uuid.uuid4().hex
+        return (resource, mine) if self.client.set(resource, mine, nx=True, px=ttl) else False
+
+    def unlock(self, lock):
+        self.client.eval(COMPARE, 1, *lock)
+
+
+class Blocks:
+    def __init__(self, client):
+        self.client = client
+
+    @contextmanager
+    def locked(self, name, ttl):
+        if not self.client.set(name, "1", nx=True, ex=ttl):
+            raise Taken
+        yield
+        self.client.delete(name)
+
+
+def of_redis(client, key, ttl_ms, wait_ms):
+    return client.lock(key, timeout=ttl_ms / 1000, blocking_timeout=wait_ms / 1000)
+
+
 def guarded(client, key, ttl):
     return lambda function: function
 
@@ -204,6 +232,11 @@ TAKEN = {
     "block": ["with block(at.key) as got:\n        if got:", 'leads_from="localhost:6379"', "no expiry"],
     "raises": ["async with raises(at.client, at.key, at.ttl_s):\n        await at.work()", "errors=(Taken,)"],
     "Loops": ["async def use(at)", "if await lock.acquire():", "await lock.release()"],
+}
+TAKEN |= {
+    "Manager": ["Manager(at.client.connection_pool)", "token = lock.lock(at.key, at.ttl_ms)", "lock.unlock(token)"],
+    "Blocks": ["with Blocks(at.client).locked(at.key, at.ttl_s):\n        at.work()", "errors=(Taken,)"],
+    "of_redis": ["if lock.acquire(sleep=at.retry_s):", "lock.release()", "errors=(LockNotOwnedError,)"],
 }
 ASKED = {
     "guarded": ("guarded(", "how is it used?"),

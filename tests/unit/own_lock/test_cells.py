@@ -1,9 +1,11 @@
 """A lock of the user's own runs under every scenario that tests a claim of it."""
 
+from dataclasses import replace
+
 import pytest
 
 from lab.own_lock import cells as own_lock
-from lab.own_lock.cells import UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan
+from lab.own_lock.cells import UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan, said_of_a_long_ttl
 from lab.paths import HOME
 from lab.report.terminal import terminal
 from lab.scenario import reader as scenarios
@@ -58,6 +60,16 @@ def test_fewer_users_and_requests(mine):
 
     at_a_rate = OwnCell(find_stage("redlock"), scenarios.load("node_down"), "node_down", users=20)
     assert "users" not in at_a_rate.given
+
+
+def test_long_ttl_is_said(mine):
+    """A TTL in the code of a lock that makes the test long is said before it starts."""
+    stage = find_stage(mine)
+    long = replace(stage, ttl_ms=900_000, has_fixed_ttl=True)
+
+    assert said_of_a_long_ttl(stage, plan([stage], ()), 2) == ""
+    assert "Its TTL is 900 s" in said_of_a_long_ttl(long, plan([long], ()), 2)
+    assert said_of_a_long_ttl(long, plan([long], ["rush"]), 2) == ""
 
 
 def test_what_a_lock_claims_is_run(mine):
