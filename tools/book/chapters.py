@@ -5,7 +5,6 @@ Each part takes the words of its marker. A part that stands within a sentence re
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 
 from app.lock import Claim, Stage
 from app.locks import stages
@@ -26,11 +25,6 @@ FOLDER = HOME / "docs" / "ladder"
 # from a chapter
 CLAIMS, MATRIX, WORDS = "../scenarios.md#the-claims", "../scenarios.md#the-reference-matrix", "../README.md#how-to-read-a-chapter"
 UP = "../../"  # from a chapter to the project's top
-
-
-def path(stage: str) -> Path:
-    """Return the path of a stage's chapter. The name has no number: a new stage renames nothing."""
-    return FOLDER / f"{stage}.md"
 
 
 def _stage(name: str) -> Stage:

@@ -34,7 +34,7 @@ def test_every_stage_has_a_chapter(stage):
     """Every stage has a chapter with all parts in order. It goes from the code to what happened, what is still wrong, and the
     documents, shows the pictures that are listed for it, and is short enough to be read in one go.
     """
-    path = chapters.path(stage)
+    path = chapters.FOLDER / f"{stage}.md"
     assert path.exists(), f"the chapter of {stage} is missing: begin with a copy of another"
     text = path.read_text(encoding="utf-8")
     parts = re.findall(r"<!-- generated: (\w+) (\w+)", text)
@@ -188,7 +188,7 @@ def test_rerun_by_name(names, ran, monkeypatch):
 
 
 def every_chapter() -> str:
-    return "".join(chapters.path(stage).read_text(encoding="utf-8") for stage in stages())
+    return "".join((chapters.FOLDER / f"{stage}.md").read_text(encoding="utf-8") for stage in stages())
 
 
 def test_unlisted_picture_is_not_run():

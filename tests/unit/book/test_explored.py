@@ -37,7 +37,7 @@ STORY_OF_UUID = KeptDecision(
 @every("name", stages)
 def test_chapters_show_what_orders_can_do(name):
     """The chapter of each stage that is explored has the part about every order, and no other chapter."""
-    text = chapters.path(name).read_text(encoding="utf-8")
+    text = (chapters.FOLDER / f"{name}.md").read_text(encoding="utf-8")
 
     assert (f"<!-- generated: schedule {name} -->" in text) == (name in ASKED)
 
