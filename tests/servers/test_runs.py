@@ -10,6 +10,7 @@ import pytest
 from lab.experiments.matrix_round import judged
 from lab.experiments.runs import in_parallel
 from lab.judge.judgement import Verdict
+from lab.pipeline import publish_site
 from lab.report.matrix import Cell, load
 from tests.command import Started, gone, lab, wait_for
 
@@ -30,6 +31,7 @@ def test_round_records_what_a_command_records(tmp_path, monkeypatch):
     cells = [Cell(stage=STAGE, scenario=SCENARIO, claim="counts_retries_once") for _ in range(2)]
     about = SCENARIO, STAGE, {}, False
     cells = [cell for _, (cell, _) in in_parallel(judged, [(cell, (cell, *about)) for cell in cells], jobs=1)]
+    publish_site()  # as a matrix does after its rounds
     second = tmp_path / "reports" / "runs" / cells[1].run
     one, two = record(alone), record(second)
 
