@@ -27,7 +27,6 @@ from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge
 from lab.load.locust import Load, prepare
 from lab.paths import REPORTS
-from lab.report import site
 from lab.report.run_page import keep, report_run
 from lab.report.terminal import progress
 from lab.run.runner import ClusterFactory, Drive, run
@@ -163,6 +162,8 @@ def finish(done: Conducted, draw: bool = True, is_listed: bool = True) -> Path:
 
 def publish_site(reports: Path = REPORTS) -> None:
     """Write the site of runs again. An error is only reported: the run itself is published already."""
+    from lab.report import site  # here: a run begins without it
+
     try:
         site.write(reports)
     except OSError as error:

@@ -4,7 +4,6 @@ import errno
 import os
 import signal
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +14,7 @@ from lab.evidence import run_folder
 from lab.evidence.run_folder import RunFolder
 from lab.interrupts import Interrupted, interruptible
 from lab.judge.judgement import Judgement
+from lab.report import site
 from lab.scenario import reader as scenarios
 from tests.builders import made_run
 
@@ -78,7 +78,7 @@ def test_disk_that_is_full_at_the_end(conducted, monkeypatch, capsys, step):
 
 def test_site_that_cannot_be_written(conducted, monkeypatch, capsys):
     """Where the site cannot be written, this is reported, and the run keeps its verdict and status."""
-    monkeypatch.setattr(pipeline, "site", SimpleNamespace(write=full))
+    monkeypatch.setattr(site, "write", full)
 
     done = conducted()
     shown = pipeline.finish(done, draw=False)
