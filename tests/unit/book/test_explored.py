@@ -12,6 +12,9 @@ from lab.errors import BadInput
 from lab.evidence import decided as kept
 from lab.evidence.decided import why_not
 from lab.explore.kept import KeptDecision
+from lab.explore.questions import TTL_MS, by_default
+from lab.paths import DOCS
+from lab.story.searches import conditions
 from tests.every import every
 from tests.stories import LOST, breaks, kept_search
 from tools.book import chapters, explored
@@ -80,3 +83,11 @@ def test_legend_of_a_schedule_is_not_cut_off(path):
     legend = re.findall(r'<text x="(\d+)" [^>]*class="soft small"[^>]*>([^<]*)<', path.read_text(encoding="utf-8"))
 
     assert [words for x, words in legend if int(x) + LETTER_PX * len(words) > 850] == []
+
+
+def test_list_of_searches_is_complete():
+    """The page about the explorer has a row for each default search of a lock that may be taken again."""
+    page = (DOCS / "explore.md").read_text(encoding="utf-8")
+    rows = [conditions(one.as_fields(TTL_MS), TTL_MS) for one in by_default(stages()["reentrant"], TTL_MS)]
+
+    assert [row for row in rows if f"| {row} |" not in page] == []
