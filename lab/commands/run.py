@@ -9,7 +9,7 @@ from typing import Any
 from lab.evidence import run_folder
 from lab.paths import COMMAND, shown
 from lab.pipeline import Conducted, finish, fitted, make_run
-from lab.report.terminal import drawing, introduce, summarise, terminal, where_to_look
+from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.text import counted
 
 
@@ -41,8 +41,6 @@ def run_one(
     done = None
     try:
         done = make_run(stage, scenario, command, err, on_judged=judged)
-        if draw:
-            drawing(out)
         page = finish(done, draw)
     except KeyboardInterrupt:  # the run is judged: it keeps its verdict and gets its name
         if done:

@@ -36,15 +36,10 @@ def named(path: Path, language: Language) -> Path:
     return path if language is Language.ENGLISH else path.with_suffix(f".{language}{path.suffix}")
 
 
-def in_both(template: str, path: Path, values: Callable[[Language], Mapping[str, Any]]) -> list[Path]:
-    """Write a page in each language, each with a button to the other. Return the paths, the English one first."""
-    return in_languages(Language, template, path, values)
-
-
-def in_languages(
-    languages: Iterable[Language], template: str, path: Path, values: Callable[[Language], Mapping[str, Any]]
+def in_both(
+    template: str, path: Path, values: Callable[[Language], Mapping[str, Any]], languages: Iterable[Language] = Language
 ) -> list[Path]:
-    """Write a page in some languages, each with a button to the others. Return the paths, in the order of the languages."""
+    """Write a page in each language, each with a button to the others. Return the paths, in the order of the languages."""
     files = {one: named(path, one).name for one in languages}
     for language, name in files.items():
         replace(path.with_name(name), page(template, language=language, files=files, **values(language)).encode())

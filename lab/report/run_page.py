@@ -26,7 +26,7 @@ from lab.language import NAMES, Language, of_environment, quoted
 from lab.paths import COMMAND
 from lab.report import chart, run_data, timeline_reader, trace
 from lab.report.chart import LINES
-from lab.report.html import in_languages, inline
+from lab.report.html import in_both, inline
 from lab.report.lanes import drawing
 from lab.report.lanes.pen import STYLE, Pen
 from lab.report.run_data import Cause, Result
@@ -252,7 +252,7 @@ def draw_run(result: Result, picture: Timeline, languages: Iterable[Language]) -
         about["run"].other = next((one for one in Language if one not in drawn), None)
         return about | {"pictures": _pictures(picture, shown, pens[language], language) if shown else None}
 
-    pages = in_languages(drawn, "run.html", folder / PAGE, values)
+    pages = in_both("run.html", folder / PAGE, values, drawn)
     return [*pages, *stills, *(path for drawn in steps.values() for path in drawn)]
 
 

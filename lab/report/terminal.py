@@ -101,11 +101,6 @@ def summarise(console: Console, judgement: Judgement, findings: Findings) -> Non
     console.print()
 
 
-def drawing(console: Console) -> None:
-    """Print that the page is being drawn: the prompt is not there yet."""
-    console.print(say.text("page", "drawing", of_environment(os.environ)), style="dim")
-
-
 def where_to_look(console: Console, path: Path) -> None:
     """Print the one path at which a reader goes on."""
     look = say.text("page", "look_at", of_environment(os.environ), path=shown(path))

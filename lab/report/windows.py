@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -57,13 +57,9 @@ def _losses(picture: Timeline) -> Iterator[Window]:
     clear.sort(key=lambda place: picture.losses[place].destroyed)
     usual = [place for place in clear if picture.losses[place].mechanism == number.most_common(1)[0][0]]
     if len(usual) > 2:
-        yield _of_loss("typical_loss", picture, usual[len(usual) // 2])
+        yield _window("typical_loss", picture, focus=usual[len(usual) // 2])
     if clear and picture.losses[clear[-1]].destroyed > picture.losses[clear[0]].destroyed:
-        yield _of_loss("worst_loss", picture, clear[-1])
-
-
-def _of_loss(name: str, picture: Timeline, place: int) -> Window:
-    return Window(name, _opened(replace(picture, focus=place, focus_fault=NEVER, about=NOWHERE)))
+        yield _window("worst_loss", picture, focus=clear[-1])
 
 
 def _longest_wait(picture: Timeline) -> Iterator[Window]:
@@ -73,15 +69,16 @@ def _longest_wait(picture: Timeline) -> Iterator[Window]:
     if picture.is_locked and waits:
         longest, asked, request, kind = max(waits)
         claim = (Happening(kind, asked / 1000, request, for_ms=longest / 1000),)
-        about = asked, asked + longest
-        yield Window("longest_wait", _opened(replace(picture, focus=NEVER, focus_fault=NEVER, claim=claim, about=about)))
+        yield _window("longest_wait", picture, claim=claim, about=(asked, asked + longest))
 
 
 def _fault(picture: Timeline) -> Iterator[Window]:
     """Yield the first fault."""
     if picture.faults:
-        yield Window("the_fault", _opened(replace(picture, focus=NEVER, focus_fault=0, about=NOWHERE)))
+        yield _window("the_fault", picture, focus_fault=0)
 
 
-def _opened(picture: Timeline) -> Timeline:
-    return replace(picture, opens=opening(picture))
+def _window(name: str, picture: Timeline, **about: Any) -> Window:
+    """Return a window that is about something else. about: fields of the timeline."""
+    made = replace(picture, **{"focus": NEVER, "focus_fault": NEVER, "about": NOWHERE} | about)
+    return Window(name, replace(made, opens=opening(made)))
