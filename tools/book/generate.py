@@ -61,7 +61,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
     }
     lost = {named(LOST, language): partial(_lost, language) for language in Language}
     measured = {
-        named(KEPT / f"{name}.svg", language): partial(_experiment, name)
+        named(KEPT / f"{name}.svg", language): partial(_experiment, name, language)
         for name in experiment.names()
         for language in Language
         if (KEPT / f"{name}.csv").exists()
@@ -78,8 +78,9 @@ def _lost(language: Language, folder: Path) -> None:
     chart.save(charts()["lost"], runs, folder / named(LOST, language).name, language)
 
 
-def _experiment(name: str, folder: Path) -> None:
-    drawing.write(load(KEPT / f"{name}.csv"), folder)
+def _experiment(name: str, language: Language, folder: Path) -> None:
+    result = load(KEPT / f"{name}.csv")
+    drawing.draw(result, experiment.load(name), named(folder / f"{name}.svg", language), language)
 
 
 def pages() -> list[Path]:
