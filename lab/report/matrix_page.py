@@ -74,19 +74,15 @@ class MatrixPage:
         plan = layout(known)
         shown = [cell for cell in self.cells if mark(cell) is not Mark.IMPOSSIBLE or cell.reason]
         few = not any(scenario in CORE_SCENARIOS for scenario in plan.all_rows) or len(plan.all_rows) <= len(CORE_SCENARIOS)
-        mark_of = say.words(self.language)["mark"]
+        data = self._data(shown, plan.all_rows)
         home = named(self.folder.parent / "index.html", self.language)
         return {
             "plan": plan,
             "known": known,
             "untried": Mark.UNTRIED,
             "names": NAMES,
-            "signs": SIGNS,
-            "words_of": {one: say.text("cell_mark", NAMES[one], self.language) for one in Mark},
-            "meanings": say.words(self.language)["cell_meaning"],
             "harms": HARMS,
             "all_marks": [one for one in Mark if one in set(known.values())],
-            "words": {name: in_words(name, self.language) for name in plan.all_rows},
             "families": say.words(self.language)["family"],
             "say": self.say,
             "groups": {group: quoted("part", SHORT.get(group, (group,))[0], self.language) for group in plan.columns},
@@ -97,16 +93,15 @@ class MatrixPage:
             "core_stages": [stage for column in plan.all_columns for stage in column] if few else CORE_STAGES,
             "has_core": not few,
             "never_admitted": never_admitted(self.cells),
-            "names_comma": mark_of["names_comma"],
-            "colon": mark_of["colon"],
             "origin": origin.sentence(self.language),
             "command": COMMAND,
             "home": f"../{home.name}" if home.exists() else "",
-            "data": msgspec.json.encode(self._data(shown, plan.all_rows)).decode().replace("<", "\\u003c"),
+            "encoded": msgspec.json.encode(data).decode().replace("<", "\\u003c"),
+            **data,
         }
 
     def _data(self, shown: Sequence[Cell], rows: Sequence[str]) -> dict[str, object]:
-        """Return what the script needs."""
+        """Return what the script needs; the template has some of it as well."""
         opened = [self._opened(cell) for cell in shown]
         texts = list(dict.fromkeys(each for one in opened for each in one))  # most cells share theirs: the page has each once
         mark_of = say.words(self.language)["mark"]
