@@ -1,7 +1,4 @@
-"""The scorecard of published libraries: the kept results, a line for each, as parts of docs/libraries.md and as a page of them.
-
-A part is Markdown. Its links begin in the folder of the document that it is for.
-"""
+"""The scorecard of published libraries: a page of the kept results, written as Markdown."""
 
 from __future__ import annotations
 
@@ -154,12 +151,12 @@ def admitted(found: Sequence[Entry]) -> str:
     return table(["claim", "what it states", "fails, and was not promised"], rows) if rows else NOTHING
 
 
-def claims(found: Sequence[Entry], start: Path = DOCS, folder: Path = FOLDER) -> str:
+def claims(found: Sequence[Entry], start: Path) -> str:
     """Return for each library the words of its documentation, what was found, and the commands. start: where links begin."""
-    return "\n".join("\n".join(_about(one, start, folder)) for one in found) or NOTHING
+    return "\n".join("\n".join(_about(one, start)) for one in found) or NOTHING
 
 
-def _about(one: Entry, start: Path, folder: Path) -> Iterator[str]:
+def _about(one: Entry, start: Path) -> Iterator[str]:
     tested = one.tested
     file, worker = (os.path.relpath(path, start) for path in (HOME / "libraries" / f"{one.name}.py", DOCS / "worker.md"))
     yield f"### {one.heading}\n"
@@ -182,7 +179,7 @@ def _about(one: Entry, start: Path, folder: Path) -> Iterator[str]:
     ]
     head = ["claim", "its documentation", "found", "every order", "runs"]
     yield folded(f"{counted(len(claims), 'claim')}, with what its documentation says of each", table(head, rows))
-    lines = [line for each in claims for line in _seen(each, os.path.relpath(folder, start))]
+    lines = [line for each in claims for line in _seen(each)]
     yield from lines
     yield from [""] if lines else []
     notes = [f"- {_cell(note)}" for note in tested.notes]
@@ -191,11 +188,11 @@ def _about(one: Entry, start: Path, folder: Path) -> Iterator[str]:
     yield from [*notes, ""] if notes else []
 
 
-def _seen(one: TestedClaim, folder: str) -> Iterator[str]:
-    """Yield what happened to a claim that did not hold, with the command that shows it. folder: where its pictures are."""
+def _seen(one: TestedClaim) -> Iterator[str]:
+    """Yield what happened to a claim that did not hold, with the command that shows it."""
     if one.schedule:
         again = f": {_command(one.again)}" if one.again else ""
-        yield f"- `{one.claim}` breaks in [an order of events]({folder}/{one.schedule}){again}"
+        yield f"- `{one.claim}` breaks in [an order of events]({one.schedule}){again}"
     for cell in one.cells if one.verdict in FOUND else ():
         if cell.verdict in (BROKEN, FAILS) or one.verdict == NOT_SHOWN:
             what = _cell(cell.why_of(one.claim))
@@ -278,7 +275,7 @@ def write_page(folder: Path) -> Path:
         broken=broken(found),
         admitted=admitted(found),
         libraries=libraries(found),
-        claims=claims(found, folder, folder),
+        claims=claims(found, folder),
     )
     path.write_text(page("website.html", text=as_html(text), title=TITLE, chinese=False), encoding="utf-8")
     return path

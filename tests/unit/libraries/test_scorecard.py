@@ -1,4 +1,4 @@
-"""What the page of the scorecard and ``docs/libraries.md`` say of the kept results."""
+"""What the page of the scorecard says of the kept results."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def made(name: str) -> str:
         BROKEN: lambda: scorecard.broken(kept),
         ADMITTED: lambda: scorecard.admitted(kept),
         SHORT: lambda: scorecard.libraries(kept),
-        CLAIMS: lambda: scorecard.claims(kept),
+        CLAIMS: lambda: scorecard.claims(kept, scorecard.FOLDER),
     }
     return parts[name]()
 
