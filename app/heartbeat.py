@@ -12,18 +12,15 @@ import os
 import signal
 import threading
 import time
-from pathlib import Path
 from time import monotonic_ns, process_time_ns
 from typing import NoReturn
 
-from app.failpoints import injection
 from app.journal import STALL_NS, Journal, Stalled
 
 PERIOD_S = 0.05
 QUEUED_NS = 10_000_000  # a beat that waited longer for a processor is an event, even within a short gap
 SIGNAL_WITHIN_S = 0.05  # the thread that takes signals may run after the heartbeat
 QUEUE = "/proc/thread-self/schedstat"  # time on a processor, time in the queue for one, and turns, of one thread
-QUEUE_OF_WORKER = "/proc/{}/schedstat"  # the same, of the first thread of a process: in most languages it does the work
 
 
 class Continued:
@@ -58,7 +55,6 @@ class Heartbeat:
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self._queue: int | None = None
-        self._workers: dict[int, int] = {}  # by pid: how long each had waited for a processor
         with contextlib.suppress(OSError):  # a kernel without it
             self._queue = os.open(QUEUE, os.O_RDONLY)
         self._beat_ns, self._ran_ns, self._queued_ns = monotonic_ns(), process_time_ns(), self._queued()
@@ -66,7 +62,7 @@ class Heartbeat:
     def beat(self) -> None:
         """Compare the time with that of the beat before."""
         now_ns, ran_ns, queued_ns = monotonic_ns(), process_time_ns(), self._queued()
-        queued = None if queued_ns is None or self._queued_ns is None else max(queued_ns - self._queued_ns, self._worker_queued())
+        queued = None if queued_ns is None or self._queued_ns is None else queued_ns - self._queued_ns
         is_stall = now_ns - self._beat_ns > STALL_NS
         if is_stall or (queued or 0) > QUEUED_NS:
             times = {"since_ns": self._beat_ns, "until_ns": now_ns, "ran_ns": ran_ns - self._ran_ns, "queued_ns": queued}
@@ -77,14 +73,6 @@ class Heartbeat:
     def _queued(self) -> int | None:
         """Return how long this thread has waited for a processor so far, in nanoseconds; None if the kernel does not know."""
         return None if self._queue is None else int(os.pread(self._queue, 64, 0).split()[1])
-
-    def _worker_queued(self) -> int:
-        """Return for how long a program that holds locks for this process has waited for a processor since the beat before."""
-        before, self._workers = self._workers, {}
-        for pid in list(injection.COMPANIONS):
-            with contextlib.suppress(OSError):  # it has ended
-                self._workers[pid] = int(Path(QUEUE_OF_WORKER.format(pid)).read_text(encoding="ascii").split()[1])
-        return max((queued - before[pid] for pid, queued in self._workers.items() if pid in before), default=0)
 
 
 def start(journal: Journal) -> None:

@@ -233,7 +233,6 @@ class Increment:
             commands=self.context.commands,
             command=self.context.command,
             answer=str(self.context.answer),
-            sent_ns=self.context.sent_ns,
             outer_releasing_ns=self.context.outer_releasing_ns,
         )
 

@@ -160,8 +160,6 @@ class Released(JournalEvent, tag="released"):
     answer: str = ""
     # the name of the last of them
     command: str = ""
-    # when the last of them was sent; 0 where none was sent
-    sent_ns: Number = 0
     # of nested locks, when the release of the outer lock began; 0 where there is none
     outer_releasing_ns: Number = 0
     moment = "released_ns"
@@ -234,7 +232,7 @@ class Stalled(JournalEvent, tag="stalled"):
     until_ns: Number
     # processor time that the process used in between: much of it, and the process was busy
     ran_ns: Number = 0
-    # how long the heartbeat, or a worker, was ready and no processor was free: much of it, and the machine was busy; None if
+    # how long the heartbeat was ready and no processor was free: much of it, and the machine was busy; None if
     # unknown
     queued_ns: Number | None = None
     # whether it was stopped by a signal: a process that continues after SIGSTOP gets SIGCONT. None if unknown

@@ -66,13 +66,11 @@ class Made:
         answered: int | None = WHAT_IT_WROTE,
         result: str = "ok",
         released: int | None = None,
-        release_sent: int = 0,
         **more: Any,
     ) -> Made:
         """One doing of the work. at: when it got the lock, read, wrote, and began to release, in ms; a number: then, and each
         step 1 ms later. asked: for the lock, by default just before; released: when the answer to the release was
-        back; release_sent: when its last command was sent. more: other fields of Got, and the time of OUTER. answered: the value
-        in the answer; None: the load recorded none.
+        back. more: other fields of Got, and the time of OUTER. answered: the value in the answer; None: the load recorded none.
 
         overwrote None: it meant to write and was never heard of again. outcome None: the load knows nothing of it.
         """
@@ -90,7 +88,7 @@ class Made:
                 journal, Wrote(**about, writing_ns=max(reading + 1, got) + 1, wrote_ns=wrote, value=read + 1, overwrote=overwrote)
             )
             times = {"releasing_ns": releasing, "released_ns": releasing + MS // 2 if released is None else released * MS}
-            times |= {"outer_releasing_ns": more.get(OUTER, 0) * MS, "sent_ns": release_sent * MS}
+            times |= {"outer_releasing_ns": more.get(OUTER, 0) * MS}
             self.line(
                 journal, Released(**about, **times, result=result, commands=release_commands, answer=answer, command=command)
             )

@@ -97,8 +97,6 @@ class Grant(GrantRecord, eq=False):
     value: int | None = None
     sold_out: bool = False
     release_commands: int = 0
-    # when the last command of the release was sent; 0 where that is not known
-    release_sent_ns: int = 0
     command: str = ""
     # from when the lease counts, by the holder's clock (lab/judge/entitlement.py)
     lease_from_ns: int = 0
@@ -173,7 +171,6 @@ class Grant(GrantRecord, eq=False):
         self.released_ns = event.released_ns
         self.result = event.result
         self.release_commands = event.commands
-        self.release_sent_ns = event.sent_ns
         self.answer = event.answer
         self.command = event.command
         self.outer_releasing_ns = event.outer_releasing_ns

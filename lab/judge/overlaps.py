@@ -21,7 +21,6 @@ from lab.judge.thefts import EXPIRES, REPORTED_AT_ONCE_NS, Thefts, acquired_ns
 FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant
 EXPLAINED_AFTER = 256  # releases: by then, every release that can have caused an overlap has ended
 REMEMBERED = 1024  # releases
-LATE_NS = 1_000_000_000  # a thread that releases has done so by then
 
 
 def _wrote_beside(one: Grant, other: Grant) -> bool:
@@ -166,8 +165,7 @@ class Overlaps:
             if any(grant.request == event.begun_by for grant in of_replica):
                 return None  # it releases its own lock, before the end of its work
             recent = (grant for grant in reversed(self.releases) if grant.request == event.begun_by and grant.key == event.key)
-            own = next(recent, None)
-            if own is not None and sent_ns < own.released_ns + LATE_NS:
+            if (own := next(recent, None)) is not None:
                 return own
         if last is None or any(grant.got_ns < sent_ns for grant in of_replica):
             return None  # the next holder of this replica may have sent it

@@ -36,8 +36,7 @@ class Reentries:
         self._asked(left, grant.asked_ns)
         since_ns, until_ns = left.releasing_ns, self._ends_ns(left)
         if (
-            left.robbed_by is None
-            and self.keys.is_known(grant.key)
+            self.keys.is_known(grant.key)
             and not self.keys.went(since_ns, until_ns, grant.key)
             and self._was_left_as_it_was(left, grant)
         ):

@@ -117,13 +117,11 @@ class Thefts:
 def released_during(grant: Grant, key: str) -> tuple[int, int]:
     """Return when the release of a key began and when it was over. Of two nested locks the inner one is released first.
 
-    Either release may delete a key that is locked twice. A release of one command begins when that is sent: a fault may have
-    delayed it until then.
+    Either release may delete a key that is locked twice.
     """
     outer_ns = grant.outer_releasing_ns
     if not outer_ns or grant.outer_key == grant.key:
-        is_one_command = grant.release_commands == 1 and not outer_ns
-        return max(grant.releasing_ns, grant.release_sent_ns * is_one_command), grant.released_ns
+        return grant.releasing_ns, grant.released_ns
     return (outer_ns, grant.released_ns) if key == grant.outer_key else (grant.releasing_ns, outer_ns)
 
 
@@ -210,8 +208,6 @@ def _theft_of(key: str, until_ns: int, conflict: Conflict) -> LostLock | None:
     """Return how the request had lost its lock that deleted this key of the elder's before that time."""
     elder, younger = conflict.elder, conflict.younger
     from_ns = held_from_ns(elder, key)
-    if from_ns > until_ns:  # that renewal can be the younger's, in the same replica
-        from_ns = acquired_ns(elder, key)
     for grant in reversed(conflict.lost_locks):
         if grant.released_ns <= from_ns:
             break

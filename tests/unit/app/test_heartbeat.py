@@ -49,25 +49,3 @@ def test_steady_heartbeat_is_silent(tmp_path, monkeypatch):
 
     found = [(stall.until_ns - stall.since_ns, stall.queued_ns) for stall in stalls(tmp_path / "journal")]
     assert found == [(201_000_000, None)]
-
-
-def test_worker_waits_for_a_processor(tmp_path, monkeypatch):
-    """What a worker waited for a processor counts as well: the longest wait of the two. A worker that is gone counts no more."""
-    now_ns, own, worker = 10**9, tmp_path / "own", tmp_path / "7"
-    monkeypatch.setattr(heartbeat, "monotonic_ns", lambda: now_ns)
-    monkeypatch.setattr(heartbeat, "QUEUE", own)
-    monkeypatch.setattr(heartbeat, "QUEUE_OF_WORKER", str(tmp_path / "{}"))
-    monkeypatch.setattr(heartbeat.injection, "COMPANIONS", {7})
-    own.write_text("7 0 1\n")
-    beats = Heartbeat(Journal(tmp_path / "journal"))
-
-    for own_ms, worker_ms in ((0, 500), (5, 540), (45, 550), (45, None), (45, 900)):
-        now_ns += 50_000_000
-        own.write_text(f"7 {own_ms}000000 1\n")
-        if worker_ms is None:
-            worker.unlink()
-        else:
-            worker.write_text(f"9 {worker_ms}000000 1\n")
-        beats.beat()
-
-    assert [stall.queued_ns for stall in stalls(tmp_path / "journal")] == [40_000_000, 40_000_000]
