@@ -54,7 +54,7 @@ def _or_real(stand_in: Callable[..., Any], real: Callable[..., Any]) -> Callable
 
 
 # they read the clock to note how long something took, and nothing depends on it: the lab's journal, and redis-py's statistics
-JOURNAL = frozenset(str(HOME / "app" / name) for name in ("increment.py", "journal.py", "request/context.py", "request/sent.py"))
+JOURNAL = frozenset(str(HOME / "app" / name) for name in ("increment.py", "journal.py", "request/context.py"))
 STATISTICS = frozenset(str(Path(redis.__file__).parent / name) for name in ("client.py", "connection.py", "asyncio/client.py"))
 TIMED = frozenset(
     ("_execute_command", "execute_command", "_execute", "immediate_execute_command", "execute", "get_connection", "_reconnect")
