@@ -163,3 +163,4 @@ def test_kept_result(path):
     assert all(result.about[name] for name in ("title", "commit", "machine", "versions", "command", "conditions"))
     assert (result.partial, len(result.points)) == ("", int(result.about["planned"]))
     assert spots(result)
+    assert {name for point in result.points for name in point.figures} == {*shelf.load(path.stem).figures}
