@@ -87,7 +87,6 @@ class Code(StrEnum):
     # programs outside the run took most of the processors, and a bound of time was exceeded
     CROWDED = "crowded"
     MEASURE_SHORT = "measure_short"
-    FAULT_AT_ONE_VOTE = "fault_at_one_vote"
     FAULT_BESIDE = "fault_beside"
     TOO_FEW_REQUESTS = "too_few_requests"
     NOT_SERVED_BECAUSE = "not_served_because"

@@ -194,8 +194,6 @@ def _what_was_missing(findings: Findings) -> Iterator[Fact]:
     refused = findings.requests - findings.outcomes[Outcome.ACKNOWLEDGED] - findings.outcomes[Outcome.SOLD_OUT]
     if findings.measures["faults_beside"]:
         yield Fact(Code.FAULT_BESIDE)
-    elif findings.measures["faults_at_one_vote"]:
-        yield Fact(Code.FAULT_AT_ONE_VOTE)
     elif not refused:
         yield Fact(Code.TOO_FEW_REQUESTS, findings.requests)
     elif findings.whys:

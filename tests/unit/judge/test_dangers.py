@@ -74,7 +74,7 @@ def test_fault_at_one_vote(made):
 
     measures = made.analyse(final=1, ttl_ms=300, has_votes=True).measures
 
-    assert (measures["faults"], measures["faults_at_one_vote"]) == (0, 1)
+    assert (measures["faults"], measures["faults_beside"]) == (0, 1)
 
 
 def test_grants_of_a_key_that_the_store_does_not_know(made):
