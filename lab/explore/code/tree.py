@@ -147,8 +147,3 @@ def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None, prog
         waits := tuple([(thread, one) for thread, one in enumerate(pending) if one is not None]),
         tuple([one for one in waits if isinstance(one[1], Nap | Until | Listen)]),
     )
-
-
-def trees_of(program: Program, replicas: int) -> list[Tree]:
-    """Return the trees of some replicas of a search."""
-    return [Tree(program, number) for number in range(replicas)]

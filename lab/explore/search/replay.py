@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.explore.code.replica import NeverWaits
-from lab.explore.code.tree import trees_of
+from lab.explore.code.tree import Tree
 from lab.explore.model import GRID_MS, NotExplored
 from lab.explore.search.event import SPENDS, Budget, ScheduleEvent, short
 from lab.explore.search.move import Move
@@ -143,7 +143,7 @@ def _how(before: Move, now: Move) -> str:
 
 def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> Walk:
     """Run a schedule from an empty server, without any table. Raises NotPossible, and MachineStalled on a busy machine."""
-    counter, replicas = world.counter.live(COUNTER_DATABASE), trees_of(world.program, len(world.trees))
+    counter, replicas = world.counter.live(COUNTER_DATABASE), [Tree(world.program, number) for number in range(len(world.trees))]
     with contextlib.closing(World(world.program, replicas, world.lock.live(), counter)) as made:
         made.about = world.about
         return Walk(made, started(made, needed(events)), walk(made, events, horizon_ms))
