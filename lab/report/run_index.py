@@ -1,15 +1,11 @@
-"""Make one row for each run, with the figures that the site needs.
+"""Make a row for each run in each language, with the figures that the site needs.
 
-``site.json``, next to the folder ``runs``, caches the rows. A row is read from ``run.json``, ``verdict.json`` and
-``series.json``. It is stored with the stamps (time, size, inode) of ``verdict.json``, of its pages and of ``curves.js``.
-Judging or drawing a run again changes a stamp, and then the run is read again. The row of a deleted run is removed.
 The curves of a run are written into its folder as ``curves.js``: a script, because a page that is opened from a disk
 (``file://``) may load a script, but may not fetch a JSON file.
 """
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,16 +16,15 @@ from lab.evidence.run_folder import replace
 from lab.language import Language
 from lab.report.html import named
 from lab.report.matrix import Cell, in_short
-from lab.report.run_data import Result, labels, load, parameter
+from lab.report.run_data import FACTS, Result, labels, load, parameter
 from lab.story.verdict import headline, why
 
-CURVES, VERDICT, ROWS = "curves.js", "verdict.json", "site.json"
+CURVES = "curves.js"
 PAGES = {one: named(Path("report.html"), one).name for one in Language}
-SCHEMA = 5  # of the rows and of the curves: others are made again
 
 
-class RowWords(msgspec.Struct, array_like=True, frozen=True):
-    """What a line of the site says of a run, in one language."""
+class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
+    """A run in one line of the site, with its words in one language."""
 
     label: str
     # the verdict with what was lost by another cause, as in ``lab/story/verdict.py``
@@ -40,11 +35,6 @@ class RowWords(msgspec.Struct, array_like=True, frozen=True):
     why: str
     # the file of its page in that language, or else in another; empty without a page
     page: str
-
-
-class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
-    """A run in one line of the site."""
-
     # the name of the run's folder
     run: str
     # when it began, in UTC
@@ -54,7 +44,6 @@ class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
     # the claim under test
     claim: str
     verdict: str
-    said: dict[Language, RowWords]
     acknowledged: int
     # the counter at the end; None if it could not be read
     final: int | None
@@ -70,7 +59,7 @@ class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
     p99_ms: float | None
     # commands that the lock's store carried out, per increment
     commands: float
-    # the values of ``run_labels.labels``, in that order; None if the run has no such parameter
+    # the values of ``run_data.labels``, in that order; None if the run has no such parameter
     parameters: list[str | float | None]
     # whether it has ``curves.js``
     curves: bool
@@ -80,94 +69,34 @@ OF_JUDGEMENT = (
     *("run", "stage", "scenario", "claim", "verdict"),
     *("acknowledged", "final", "lost", "duplicated", "failed", "unknown"),
 )
-FIELDS = (*RowWords.__struct_fields__, *(name for name in Row.__struct_fields__ if name != "said"))  # of a line of the page
+FIELDS = Row.__struct_fields__  # the names of the values in a line of the page
 
 
-def line(row: Row, language: Language) -> list[object]:
-    """Return a run as a line of the page in a language: a value for each of FIELDS."""
-    return [getattr(row.said[language] if name in RowWords.__struct_fields__ else row, name) for name in FIELDS]
-
-
-Stamp = tuple[tuple[int, int, int], ...]  # of each file: the time of its last change, its size, its inode
-
-
-class Known(msgspec.Struct, array_like=True):
-    """What the index knows of one folder."""
-
-    # of ``verdict.json``, of the pages and of ``curves.js``, when the row was read
-    stamp: Stamp
-    # None if the folder could not be read as a run
-    row: Row | None = None
-    # why there is no row
-    left_out: str = ""
-
-
-class Kept(msgspec.Struct, kw_only=True):
-    """The content of ``site.json``."""
-
-    schema: int = SCHEMA
-    # the names of the values in ``Row.parameters``
-    parameters: list[str] = []
-    # by the folder's name
-    runs: dict[str, Known] = {}
-
-
-def rows(reports: Path) -> tuple[list[Row], dict[str, str]]:
-    """Return the runs of ``reports/runs``, newest first, and why other folders there are left out. Read only changed runs."""
-    before = _kept(reports / ROWS)
-    now = Kept(
-        parameters=list(labels()),
-        runs={folder.name: _known(folder, before.runs.get(folder.name)) for folder in _folders(reports / "runs")},
-    )
-    if now != before:
-        replace(reports / ROWS, msgspec.json.encode(now))
-    found = [known.row for _, known in sorted(now.runs.items(), reverse=True) if known.row is not None]
-    return found, {name: known.left_out for name, known in sorted(now.runs.items()) if known.left_out}
-
-
-def _kept(path: Path) -> Kept:
-    try:
-        kept = msgspec.json.decode(path.read_bytes(), type=Kept)
-    except (OSError, msgspec.MsgspecError):  # there is none, or an older lab's: then all is read again
-        return Kept()
-    return kept if (kept.schema, kept.parameters) == (SCHEMA, list(labels())) else Kept()
+def rows(reports: Path) -> tuple[dict[Language, list[Row]], dict[str, str]]:
+    """Return the runs of ``reports/runs`` in each language, newest first, and why other folders there are left out."""
+    found: dict[Language, list[Row]] = {one: [] for one in Language}
+    left_out: dict[str, str] = {}
+    for folder in sorted(_folders(reports / "runs"), reverse=True):
+        try:
+            result = _read(folder)
+            has_curves = _write_curves(result)
+            made = {one: _row(result, has_curves, one) for one in Language}
+        except Exception as error:  # noqa: BLE001 - a folder with unknown content is left out, and must not stop the site
+            left_out[folder.name] = " ".join(str(error).split())[:200] or type(error).__name__
+            continue
+        for language, row in made.items():
+            found[language].append(row)
+    return found, left_out
 
 
 def _folders(runs: Path) -> Iterator[Path]:
     """Yield the folders that may be runs. Hidden folders, of unfinished and failed runs, are left out, and so are links."""
-    if runs.is_dir():
-        with os.scandir(runs) as entries:
-            yield from (Path(one.path) for one in entries if not one.name.startswith(".") and one.is_dir(follow_symlinks=False))
-
-
-def _known(folder: Path, before: Known | None) -> Known:
-    stamp = _stamp(folder)
-    if before is not None and before.stamp == stamp:
-        return before
-    try:
-        result = _read(folder)
-        curves = _write_curves(result)
-        return Known(_stamp(folder), _row(result, curves))
-    except Exception as error:  # noqa: BLE001 - a folder with unknown content is left out, and must not stop the site
-        return Known(stamp, left_out=" ".join(str(error).split())[:200] or type(error).__name__)
-
-
-def _stamp(folder: Path) -> Stamp:
-    """Return the stamps of these files, without opening them; zeros for a missing file."""
-    stamps = []
-    for name in (VERDICT, *PAGES.values(), CURVES):
-        try:
-            about = os.lstat(folder / name)
-        except OSError:
-            stamps.append((0, 0, 0))
-        else:
-            stamps.append((about.st_mtime_ns, about.st_size, about.st_ino))
-    return tuple(stamps)
+    yield from (one for one in runs.glob("[!.]*") if one.is_dir() and not one.is_symlink())
 
 
 def _read(folder: Path) -> Result:
-    for name in ("run.json", VERDICT, "series.json"):
-        if not stat.S_ISREG(os.lstat(folder / name).st_mode):
+    for name in FACTS:
+        if not stat.S_ISREG((folder / name).lstat().st_mode):
             raise ValueError(f"{name} is not a regular file")
     result = load(folder)
     if folder.name != result.judgement.run:
@@ -175,19 +104,18 @@ def _read(folder: Path) -> Result:
     return result
 
 
-def _row(result: Result, curves: bool) -> Row:
-    judgement, record = result.judgement, result.record
+def _row(result: Result, curves: bool, language: Language) -> Row:
+    judgement = result.judgement
     cell = Cell(stage=judgement.stage, scenario=judgement.scenario, claim=judgement.claim, verdict=judgement.verdict)
     cell.lost, cell.duplicated, cell.failed = judgement.lost, judgement.duplicated, judgement.failed
     return Row(
         **{name: getattr(judgement, name) for name in OF_JUDGEMENT},
-        began=record.started_utc[:23],
-        said={
-            one: RowWords(
-                result.named(one), headline(judgement, one), in_short(cell, one), why(judgement, one), page_of(result.folder, one)
-            )
-            for one in Language
-        },
+        began=result.record.started_utc[:23],
+        label=result.named(language),
+        headline=headline(judgement, language),
+        outcome=in_short(cell, language),
+        why=why(judgement, language),
+        page=page_of(result.folder, language),
         per_s=judgement.kept_per_s,
         p50_ms=judgement.wait_ms["p50"] if result.series.wait_ms else None,
         p99_ms=judgement.wait_ms["p99"] if result.series.wait_ms else None,
@@ -208,10 +136,12 @@ def _plain(value: object) -> str | float | None:
 
 
 def _write_curves(result: Result) -> bool:
-    """Write ``curves.js`` into the run folder, over any file of that name. Return False if the folder is read-only."""
-    content = {"run": result.judgement.run, **msgspec.structs.asdict(result.series)}
+    """Write ``curves.js`` into the run folder, unless it is there. Return False if the folder is read-only."""
+    named_curves = {"run": result.judgement.run, **msgspec.structs.asdict(result.series)}
+    path, content = result.folder / CURVES, b"lab.curves(" + msgspec.json.encode(named_curves) + b");\n"
     try:
-        replace(result.folder / CURVES, b"lab.curves(" + msgspec.json.encode(content) + b");\n")
+        if path.is_symlink() or not path.is_file() or path.read_bytes() != content:
+            replace(path, content)
     except OSError:
         return False
     return True

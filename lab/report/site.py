@@ -24,7 +24,7 @@ from lab.report.chart import FEW, LINES, PAPERS
 from lab.report.html import in_both, inline, named
 from lab.report.matrix import Cell, in_short, load, lost_otherwise
 from lab.report.run_data import labels
-from lab.report.run_index import FIELDS, Row, line, rows
+from lab.report.run_index import FIELDS, Row, rows
 from lab.story import say
 
 INDEX = "index.html"
@@ -65,13 +65,11 @@ def write(reports: Path = REPORTS) -> Path:
         fcntl.flock(alone, fcntl.LOCK_EX)
         found, left_out = rows(reports)
         about = {
-            "rows": found,
-            "newest": found[:NEWEST],
             "left_out": left_out,
             "ladder": _ladder(reports),
             "play": PLAY if (reports / PLAY / INDEX).exists() else "",
         }
-        path, _ = in_both("site.html", reports / INDEX, lambda language: about | _said(found, reports, language))
+        path, _ = in_both("site.html", reports / INDEX, lambda language: about | _said(found[language], reports, language))
     finally:
         os.close(alone)
     return path
@@ -82,7 +80,7 @@ def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, 
     columns, lines = _matrix(found, reports, language)
     data = {
         "fields": FIELDS,
-        "rows": [line(row, language) for row in found],
+        "rows": found,
         "parameters": [[quoted("label", part, language) for part in label] for label in labels().values()],
         "lines": LINES,
         "few": FEW,
@@ -92,6 +90,7 @@ def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, 
     }
     return {
         "say": partial(say.text, "runs_page", language=language),
+        "newest": found[:NEWEST],
         "columns": columns,
         "lines": lines,
         "others": _others(reports, language),
@@ -111,7 +110,7 @@ def _matrix(found: Sequence[Row], reports: Path, language: Language) -> tuple[li
     seen = {(cell.scenario, cell.stage): _seen(cell, language) for cell in _reference(reports)}
     names = [scenario for scenario, _ in seen]
     for row in reversed(found):
-        seen[row.scenario, row.stage] = _of_run(row, language)
+        seen[row.scenario, row.stage] = _of_run(row)
     shelf = locks.names()
     columns = sorted(
         {stage for _, stage in seen}, key=lambda name: (name not in shelf, shelf.index(name) if name in shelf else 0, name)
@@ -120,11 +119,9 @@ def _matrix(found: Sequence[Row], reports: Path, language: Language) -> tuple[li
     return columns, {name: [seen.get((name, column), Square("")) for column in columns] for name in order}
 
 
-def _of_run(row: Row, language: Language) -> Square:
-    said = row.said[language]
-    square = Square(said.outcome, row.verdict, said.why, row.run, has_run=True, page=said.page)
-    square.lost_otherwise = said.headline != row.verdict
-    return square
+def _of_run(row: Row) -> Square:
+    otherwise = row.headline != row.verdict
+    return Square(row.outcome, row.verdict, row.why, row.run, has_run=True, page=row.page, lost_otherwise=otherwise)
 
 
 def _seen(cell: Cell, language: Language) -> Square:

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from lab.evidence.record_lines import read_lines
 from lab.evidence.run_folder import save
 from lab.pipeline import publish_site
 from lab.report import run_index, site
-from lab.scenario.options import OPTIONS
 from tests.command import lab
 from tests.kept_runs import LADDER, folders
 from tests.pages import rows_of
@@ -46,53 +44,22 @@ def test_all_runs_newest_first(reports):
         }
 
 
-def test_run_is_read_once(reports, monkeypatch):
-    """A run is read once, and again only when it was judged again. One is drawn, one is gone, and links are none."""
-    read = []
-    monkeypatch.setattr(run_index, "load", lambda folder, load=run_index.load: read.append(folder.name) or load(folder))
+def test_site_follows_the_folders(reports):
+    """The next site has what changed: one run is judged again, one is drawn, one is gone. Links and files are no runs."""
     site.write(reports)
-    assert sorted(read) == KNOWN
-
-    read.clear()
-    site.write(reports)
-    assert read == []
-
     facts = reports / "runs" / KNOWN[1] / "verdict.json"
     save(facts, json.loads(facts.read_bytes()) | {"lost": 123})
-    rows = rows_of(site.write(reports))
-    assert read == [KNOWN[1]]
-    assert {row["run"]: row["lost"] for row in rows}[KNOWN[1]] == 123
-
     (reports / "runs" / KNOWN[0] / "report.html").touch()
     shutil.rmtree(reports / "runs" / KNOWN[2])
     shutil.copytree(reports / "runs" / KNOWN[0], reports / "runs" / ".unfinished.part")
     (reports / "runs" / "latest").symlink_to(reports / "runs" / KNOWN[0])
     (reports / "runs" / "a-file").touch()
+
     page = site.write(reports)
-    assert [(row["run"], row["page"]) for row in rows_of(page)] == [
-        (KNOWN[3], ""),
-        (KNOWN[1], ""),
-        (KNOWN[0], "report.html"),
-    ]
+    rows = rows_of(page)
+    assert [(row["run"], row["page"]) for row in rows] == [(KNOWN[3], ""), (KNOWN[1], ""), (KNOWN[0], "report.html")]
+    assert {row["run"]: row["lost"] for row in rows}[KNOWN[1]] == 123
     assert "<summary>" not in page.read_text(encoding="utf-8")
-
-
-def test_rows_of_another_table_are_read_again(reports, monkeypatch):
-    """The values in a kept row are in the order of the table of options, so a row of another table is not used."""
-    before = [row["parameters"] for row in rows_of(site.write(reports))]
-    monkeypatch.setitem(OPTIONS, "made_up", replace(OPTIONS["seed"], name="made_up"))
-
-    after = [row["parameters"] for row in rows_of(site.write(reports))]
-
-    assert {len(values) for values in before} == {len(OPTIONS)}  # the scenario, and every option but the made-up one
-    assert {len(values) for values in after} == {len(OPTIONS) + 1}
-
-
-@pytest.mark.parametrize("state", ["", "{", '{"schema": 99, "runs": {}}', '{"schema": 1, "runs": {"x": 5}}'])
-def test_what_an_other_lab_knew_is_read_anew(reports, state):
-    (reports / run_index.ROWS).write_text(state, encoding="utf-8")
-
-    assert len(rows_of(site.write(reports))) == len(KNOWN)
 
 
 def no_json(folder: Path) -> None:
@@ -148,9 +115,8 @@ def test_runs_that_end_at_once(tmp_path, tmp_path_factory):
 
     assert [process.wait(60) for process in ending] == [0] * len(KNOWN)
     assert len(rows_of(tmp_path / site.INDEX)) == len(KNOWN)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("index.html", "index.zh.html", "runs", "site.json")
-    ]  # nothing half-written is left
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert written == ["index.html", "index.zh.html", "runs"]  # nothing half-written is left
 
 
 def test_newest_ladder_is_shown(reports):
