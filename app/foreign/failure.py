@@ -12,15 +12,6 @@ from app.lock import Stage
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """A second run, of another lock in the same scenario: the failure is that an increment takes so many times more commands."""
-
-    # the file of the other lock in ``libraries/``, without ``.py``
-    library: str
-    times: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class ReportedFailure(PublishedLock):
     """The record of a file in ``libraries/failures/``. Its promises are in the words of the documentation, or of the report."""
 
@@ -36,8 +27,8 @@ class ReportedFailure(PublishedLock):
     # the claim that the run breaks, and the mechanism, by their names
     breaks: str = ""
     by: str = ""
-    # in place of a broken claim: the lock that needs fewer commands
-    compared: Comparison | None = None
+    # in place of a broken claim: an increment takes at least so many commands
+    commands: int = 0
     # why there is no run; empty where there is one
     not_run: str = ""
 

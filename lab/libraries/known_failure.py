@@ -1,32 +1,66 @@
-"""Replay a known failure of a published lock: make its run, and state whether it shows what the report describes.
+"""The shelf ``libraries/failures``: a file for each known failure of a published lock, with its record and mostly a stage.
 
-A sentence states it on the terminal, and a row in the table of docs/known-failures.md.
+To replay one is to make its run, and to state whether it shows what the report describes: as a sentence on the terminal, and
+as a row in the table of docs/known-failures.md.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from lab.errors import BadInput, MissingPackage
+from app.foreign.environment import LIBRARIES
+from app.foreign.failure import ReportedFailure
+from app.lock import Stage
+from lab.errors import BadInput, MissingPackage, choose_from
 from lab.evidence.record_lines import read_lines, write_line
 from lab.experiments.runs import child_run
 from lab.judge.fact import Fact
 from lab.judge.judgement import Judgement, Verdict, Violation
-from lab.libraries import environments
-from lab.libraries import shelf as libraries
-from lab.libraries.failures import KnownFailure
+from lab.libraries import environments, shelf
+from lab.own_lock.stage_module import module_in
 from lab.paths import COMMAND, HOME, REFERENCE
 from lab.scenario.options import flags
 from lab.story.verdict import because, fact
 from lab.text import thousands
 
+FAILURES = LIBRARIES / "failures"
 KEPT = REFERENCE / "failures.jsonl"
 PROOF = (Verdict.BROKEN, Verdict.ADMITTED, Verdict.KEPT)  # a run of another verdict shows nothing
-
-
 OF_THE_RUN = ("run", "verdict", "why", "requests", "acknowledged", "lost", "commands_per_increment")
+
+
+class KnownFailure(NamedTuple):
+    """One file of the shelf."""
+
+    # the name of the file without ``.py``
+    name: str
+    path: Path
+    failure: ReportedFailure
+    # as the file has it; None where the failure is not run here
+    stage: Stage | None
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a hash of what the run depends on: a result that is kept belongs to it. Empty where there is no run."""
+        return shelf.fingerprint(self.path, self.stage) if self.stage else ""
+
+
+def names() -> list[str]:
+    """Return the names of all files of the shelf; none where the lab is installed without it."""
+    return sorted(path.stem for path in FAILURES.glob("*.py"))
+
+
+def load(name: str) -> KnownFailure:
+    """Read one file; its library need not be installed. Raises BadInput for an unknown name and for a file without records."""
+    path = FAILURES / f"{choose_from('known failure', name, names())}.py"
+    module = module_in(path)
+    failure, stage = getattr(module, "FAILURE", None), getattr(module, "STAGE", None)
+    if not isinstance(failure, ReportedFailure) or isinstance(stage, Stage) == bool(failure.not_run):
+        raise BadInput(f"{path} has no FAILURE = ReportedFailure(…), with a STAGE if and only if it is run")
+    return KnownFailure(name, path, failure, stage)
 
 
 class Replayed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,23 +79,20 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     commands_per_increment: float
     # the broken promise that the file names; None where the run did not break it in that way
     violation: Violation | None = None
-    # of the lock next to it, where one is named; None where that run proves nothing
-    commands_compared: float | None = None
 
     def shows(self, known: KnownFailure) -> bool:
         """Return whether the run shows what the report describes."""
         if self.verdict not in PROOF:
             return False
-        if compared := known.failure.compared:
-            return bool(self.commands_compared) and self.commands_per_increment >= compared.times * (self.commands_compared or 0)
+        if known.failure.commands:
+            return self.commands_per_increment >= known.failure.commands
         return self.violation is not None
 
 
-def command(known: KnownFailure, stage: Path | None = None) -> list[str]:
-    """Return the words for `lab run`, which is called in the project's folder. stage: the file of another lock."""
+def command(known: KnownFailure) -> list[str]:
+    """Return the words for `lab run`, which is called in the project's folder."""
     failure = known.failure
-    path = stage or known.path
-    return [failure.scenario, "--stage", path.relative_to(HOME).as_posix(), *flags(dict(failure.options))]
+    return [failure.scenario, "--stage", known.path.relative_to(HOME).as_posix(), *flags(dict(failure.options))]
 
 
 def replay(known: KnownFailure) -> Replayed:
@@ -73,13 +104,8 @@ def replay(known: KnownFailure) -> Replayed:
         again = f"{COMMAND} libraries --install {stage.environment}"
         raise MissingPackage(f"{known.name}: {failure.name} is not installed as its lock file says. Run: {again}")
     judgement = child_run(command(known), HOME)
-    compared = None
-    if failure.compared:
-        other = child_run(command(known, libraries.load(failure.compared.library).path), HOME)
-        compared = other.commands_per_increment if other.verdict in PROOF else None
     figures = {name: getattr(judgement, name) for name in OF_THE_RUN}
-    violation = _expected(known, judgement)
-    return Replayed(fingerprint=known.fingerprint, violation=violation, commands_compared=compared, **figures)
+    return Replayed(fingerprint=known.fingerprint, violation=_expected(known, judgement), **figures)
 
 
 def _expected(known: KnownFailure, judgement: Judgement) -> Violation | None:
@@ -109,13 +135,9 @@ def in_words(known: KnownFailure, found: Replayed) -> str:
     if found.verdict not in PROOF:
         why = "; ".join(map(fact, found.why)) or "the danger was real, and the lock held although it does not promise that"
         return f"Not shown: the run came to {found.verdict} ({why})."
-    if failure.compared:
-        here = f"{thousands(found.commands_per_increment)} commands for each increment"
-        other = libraries.load(failure.compared.library).library.name
-        there = (
-            f"and {thousands(found.commands_compared)} with {other}" if found.commands_compared else f"and none seen with {other}"
-        )
-        return f"{'Shown' if found.shows(known) else 'Not shown'}: {here}, {there}."
+    if failure.commands:
+        taken = f"{thousands(found.commands_per_increment)} commands for each increment"
+        return f"{'Shown' if found.shows(known) else 'Not shown'}: {taken}, and at least {thousands(failure.commands)} show it."
     if found.violation is None:
         return f"Not shown: the run came to {found.verdict}, and did not break `{failure.breaks}` in the way of the report."
     return f"Shown: {because(found.violation)}. This breaks `{failure.breaks}`{_by_whom(known)}."

@@ -13,8 +13,7 @@ from rich.table import Table
 from lab.errors import ExitStatus, LabError, choose_from, worst
 from lab.language import of_environment
 from lab.libraries import known_failure
-from lab.libraries.failures import KnownFailure, load, names
-from lab.libraries.known_failure import command, in_words, kept, replay
+from lab.libraries.known_failure import KnownFailure, command, in_words, kept, load, names, replay
 from lab.paths import COMMAND, HOME, REPORTS, need_clone, shown
 from lab.report.run_index import page_of
 from lab.report.terminal import terminal

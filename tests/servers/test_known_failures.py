@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.libraries.failures import load
-from lab.libraries.known_failure import replay
+from lab.libraries.known_failure import load, replay
 
 
 @pytest.mark.trial

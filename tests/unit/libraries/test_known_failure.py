@@ -8,8 +8,7 @@ from lab.evidence.loss import Mechanism
 from lab.judge.fact import Code, Fact
 from lab.judge.judgement import Verdict, Violation
 from lab.libraries import environments, known_failure
-from lab.libraries.failures import load, names
-from lab.libraries.known_failure import Replayed, in_words, keep, kept, replay
+from lab.libraries.known_failure import Replayed, in_words, keep, kept, load, names, replay
 from lab.libraries.replay_failures import replay_failures
 from tests.every import every
 
@@ -38,11 +37,9 @@ def replayed(**about):
         (CLAIM, {"violation": BROKEN, "verdict": Verdict.ADMITTED}, True),
         (CLAIM, {"violation": BROKEN, "verdict": Verdict.VOID}, False),
         (CLAIM, {}, False),
-        (COUNTED, {"commands_compared": 10.0}, True),
-        (COUNTED, {"commands_compared": 10.1}, False),
-        (COUNTED, {"commands_compared": 10.0, "verdict": Verdict.VOID}, False),
-        (COUNTED, {"commands_compared": 0.0}, False),
-        (COUNTED, {}, False),
+        (COUNTED, {"commands_per_increment": 580.0}, True),
+        (COUNTED, {"commands_per_increment": 579.9}, False),
+        (COUNTED, {"commands_per_increment": 580.0, "verdict": Verdict.VOID}, False),
     ],
 )
 def test_shows(known, about, is_shown):

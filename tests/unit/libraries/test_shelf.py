@@ -9,7 +9,7 @@ import pytest
 from app.lock import Claim
 from lab.errors import BadInput
 from lab.evidence.loss import Mechanism
-from lab.libraries import environments, failures
+from lab.libraries import environments, known_failure
 from lab.libraries import shelf as libraries
 from lab.paths import HOME
 from lab.scenario import reader
@@ -52,14 +52,14 @@ def test_libraries_file(name):
         assert (library.package.lower().replace("_", "-"), library.version) in installed(stage.environment)
 
 
-@every("name", failures.names)
+@every("name", known_failure.names)
 def test_failures_file(name):
     """A file loads where its library is not installed; the link of a report is the report's.
 
-    A run has a scenario of the lab with options that there are, either a claim with its mechanism or a lock next to it, and the
+    A run has a scenario of the lab with options that there are, a claim with its mechanism or a number of commands, and the
     version that its lock file installs.
     """
-    known = failures.load(name)
+    known = known_failure.load(name)
     failure = known.failure
 
     assert_quoted(failure.promises)
@@ -71,8 +71,7 @@ def test_failures_file(name):
         return
     assert failure.scenario in reader.names()
     assert set(failure.options) <= set(OPTIONS)
-    if failure.compared:
-        assert failure.compared.library in libraries.names()
+    if failure.commands:
         assert not failure.breaks
     else:
         assert failure.breaks in Claim.__members__
@@ -84,4 +83,4 @@ def test_failures_file(name):
 def test_unknown_failure():
     """A name that is not on the shelf gets the nearest one."""
     with pytest.raises(BadInput, match="redis_py_621"):
-        failures.load("redis_py_612")
+        known_failure.load("redis_py_612")
