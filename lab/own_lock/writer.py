@@ -15,7 +15,6 @@ import re
 import socket
 import sys
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from typing import Any, NamedTuple
 
 from app.foreign.declared import At, declared
@@ -66,7 +65,6 @@ RELEASES = ["release", "unlock", "free", "remove", "delete", "drop", "leave", "e
 NEITHER = {"extend", "renew", "refresh", "check", "is", "has", "reacquire", "owned", "all", "info", "locked"}
 # errors that are no answers of a lock
 BUGS = {"TypeError", "AttributeError", "NameError", "ImportError", "ConnectionError", "ResponseError", "SystemExit"}
-STORES = {"zookeeper": "kazoo", "etcd": "etcd", "mysql": "mysql|mariadb", "postgresql": "psycopg|asyncpg"}
 PASSED_MS = 400  # of a TTL, at most, until it was seen
 STEPS_MS = (60_000, 10_000, 5000, 1000, 500, 100, 50, 10, 1)  # people choose a TTL on such a step
 
@@ -78,7 +76,7 @@ TEXT = '''"""{lock}, as the lab understands it. Correct what is wrong: this file
 
 STAGE = Stage(
     lock=declared(use{options}),
-    store="{store}",
+    store="redis",
     ttl_ms={ttl}
     claims=claims("""
 {claims}
@@ -108,15 +106,9 @@ class Looked(NamedTuple):
 
 
 def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Return the parameters of a call. A class that takes ``**kwargs`` also takes what the class takes that it extends."""
-    found = dict(inspect.signature(function).parameters)
-    for kind in [one for one in getattr(function, "__mro__", ())[:-1] if "__init__" in vars(one)][1:]:
-        if any(one.kind is one.VAR_KEYWORD for one in found.values()):
-            found = {name: one for name, one in found.items() if one.kind is not one.VAR_KEYWORD}
-            its = {name: one for name, one in inspect.signature(kind).parameters.items() if name not in found}
-            # the class may give by itself what has no default there
-            found |= {name: one.replace(default=None) if one.kind < one.VAR_POSITIONAL else one for name, one in its.items()}
-    return [one for one in found.values() if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) and one.name != "self"]
+    """Return the parameters of a call that have a name."""
+    found = inspect.signature(function).parameters.values()
+    return [one for one in found if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) and one.name != "self"]
 
 
 def words_of(name: str) -> list[str]:
@@ -137,9 +129,7 @@ def block(function: Any) -> bool | None:
 
 def may_be(what: str, default: object) -> bool:
     """Return whether an optional parameter can be what its name says."""
-    kinds = {"key": (str,), "host": (str,), "url": (str,), "port": (int, str)} | dict.fromkeys(
-        TIMES, (int, float, str, timedelta)
-    )
+    kinds = {"key": (str,), "host": (str,), "url": (str,), "port": (int, str)} | dict.fromkeys(TIMES, (int, float, str))
     return what != "token" and (default is None or type(default) in kinds.get(what, ()))
 
 
@@ -179,10 +169,6 @@ class Writer:
         self.given: set[str] = set()  # what the lock has been given
         self.came_from: set[tuple[str, int]] = set()  # the addresses of its connections
         self.key, self.ttl = "{key}", f"{TTL_MS},  # what the lock promises"
-        source = inspect.getsource(module)
-        self.store = next(
-            (store for store, words in STORES.items() if "redis" not in source and re.search(words, source)), "redis"
-        )
 
     def call(self, words: str, function: Callable[..., Any], answer: str = "") -> str:
         """Return a call with what its parameters ask for. answer: in a release, what stands for the answer of acquire."""
@@ -197,9 +183,7 @@ class Writer:
             value = VALUES.get(what, "")
             if answer and (what not in ("client", "key") or one.name in ("lock", "mutex")):
                 value = "at.token" if "token" in self.given else answer
-            if what in TIMES and ("timedelta" in str(one.annotation) or isinstance(one.default, timedelta)):
-                value = f"timedelta(milliseconds={value[:-1]}ms)"
-            elif what in TIMES and IN_MS.search(one.name.lower()):
+            if what in TIMES and IN_MS.search(one.name.lower()):
                 value = f"{value[:-1]}ms"
             if needed or (not answer and value and what not in self.given and may_be(what, one.default)):
                 unknown += [] if value else [one.name]
@@ -277,7 +261,7 @@ class Writer:
 
     def scope(self, **more: Any) -> dict[str, Any]:
         """Return the names that the expressions need."""
-        return self.names | {"timedelta": timedelta} | more
+        return self.names | more
 
     def change(self, old: str, new: str) -> bool:
         """Replace a part of the expressions. Return whether there was one."""
@@ -311,10 +295,6 @@ class Writer:
     def correct(self) -> None:
         """Correct by trials what names have proposed."""
         seen = self.look()
-        if seen.first.kind == "answer" and not self.made and not seen.first.is_plain:  # the function returns a lock
-            self.made, self.asks, self.frees, self.names = self.asks, "", "", {self.name: self.thing}
-            self.use_object()
-            seen = self.look()
         if seen.first.kind != "answer":
             self.questions[self.made or self.asks] = f"on an idle server: {seen.first.text}. What does the lock need?"
             return
@@ -343,24 +323,18 @@ class Writer:
     def tell_grant(self, seen: Looked) -> None:
         """Find out which answers are grants."""
         first, second = seen.first, seen.second
-        differ = second.kind == "answer" and first.text != second.text
         if not self.asks and (not first.is_plain or first.text == "None"):
             self.granted = ""  # a block that is entered is a grant
         elif second.kind != "answer":
             self.granted = "{}" if first.truth else ""
-        elif differ and first.text in ("None", "0") and second.is_plain:
-            self.granted = "{} is None" if first.text == "None" else "{} == 0"
         elif not first.truth or (second.truth and not _are_tokens(first, second)):
             answers = f"it answered {first.text}, and {second.text} while another request held the lock"
             self.questions[self.asks or self.made] = f"{answers}. Which of them is a grant?"
 
     def tell_key(self, seen: Looked) -> None:
         """Find the key of the lock."""
-        others = [name for name in self.server.store.info("keyspace") if name != "db0"]
         if seen.key:
             self.key = seen.key.replace("{", "{{").replace("}", "}}").replace(NAME, "{key}")
-        elif others:
-            self.questions[self.made or self.asks] = f"it sets its key in {others[0]}, and the lab sees database 0 only"
         elif not self.server.store.info("persistence")["rdb_changes_since_last_save"]:
             self.questions[self.made or self.asks] = "it set no key: where does it keep the lock?"
 
@@ -385,27 +359,20 @@ class Writer:
     def text(self, claims: str) -> str:
         """Return the declaration. claims: the lines of what the lock promises."""
         self.read_names()
-        if self.store != "redis":
-            self.questions.setdefault(self.asks or self.made, "is a true answer a grant? The lab looks at locks on Redis only")
-        elif not self.questions:
+        if not self.questions:
             self.correct()
         use, module = self.use(), self.module.__name__
         mine = sorted({*self.names, *(name for of, name in self.errors if of == module)})
-        head = ["", "from datetime import timedelta"] if "timedelta(" in use else []
         imports = ["from app.foreign.declared import declared", "from app.lock import Stage, claims"]
         imports += [f"from {of} import {name}" for of, name in self.errors if of not in (module, "builtins")]
-        if all(part.isidentifier() for part in module.split(".")):
-            lines = [*head, "", *sorted([*imports, f"from {module} import {', '.join(mine)}"])]
-        else:
-            lines = [*(head or [""]), "from importlib import import_module", "", *sorted(imports), ""]
-            lines += [f'{name} = import_module("{module}").{name}' for name in mine]
+        lines = ["", *sorted([*imports, f"from {module} import {', '.join(mine)}"]), ""]
         options = f", key={json.dumps(self.key)}" if self.key != "{key}" else ""
         options += f", errors=({', '.join(sorted(name for _, name in self.errors))},)" if self.errors else ""
         own = self.came_from - {("127.0.0.1", self.server.get(("", 0))[1])}
         options += ', leads_from="{}:{}"'.format(*min(own)) if own else ""
-        if self.store == "redis" and "at.host" in use and not self.came_from:
+        if "at.host" in use and not self.came_from:
             self.ttl += "\n    by_lane=True,  # its client is not redis-py's"
-        texts = {"imports": "\n".join([*lines, ""]), "use": use, "options": options, "store": self.store, "ttl": self.ttl}
+        texts = {"imports": "\n".join(lines), "use": use, "options": options, "ttl": self.ttl}
         return TEXT.format(lock=self.lock, claims=claims, **texts)
 
 

@@ -225,7 +225,6 @@ TAKEN = {
     ],
     "Waits": ["timeout=at.wait_s", "    lock.acquire()\n    try:", "errors=(Taken,)", "has_fixed_ttl=True"],
     "Adds": ["timeout=at.ttl_s", "ttl_ms=3000,  # what the lock promises\n"],
-    "ZeroIsYes": ["if lock.acquire() == 0:"],
     "Everybody": ["if lock.acquire():"],
     "make": ["lock = make(at.client, at.key, at.ttl_ms)"],
     "obtain": ["token = obtain(at.client, at.key, lock_timeout=at.ttl_s)", "if token:", "free(at.client, at.key, token)"],
@@ -242,6 +241,7 @@ ASKED = {
     "guarded": ("guarded(", "how is it used?"),
     "Unknown": ("Unknown(at.client, at.key, ...)", "what is zork?"),
     "NoAnswer": ("lock.acquire()", "it answered None, and None while another request held the lock"),
+    "ZeroIsYes": ("lock.acquire()", "it answered 0, and 1 while another request held the lock. Which of them is a grant?"),
     "AnEnum": ("lock.acquire()", "Answers.BUSY: 'busy'> while another request held the lock. Which of them is a grant?"),
     "Thirty": ("ttl_ms=30000", "it was given 3000. Which TTL does it promise?"),
     "NoKey": ("NoKey(", "it set no key"),
@@ -283,7 +283,7 @@ def test_question(name, here):
 def test_declaration_is_kept(here):
     """A declaration that is there is used as it is; one of another lock is refused."""
     (here / "park_lock.py").write_text(LOCKS, encoding="utf-8")
-    (here / "2_locks.py").write_text(LOCKS, encoding="utf-8")
+    (here / "other_locks.py").write_text(LOCKS, encoding="utf-8")
     first = of_a_lock("park_lock:Plain", "exclusive", None)
     changed = (here / "lab_plain.py").read_text(encoding="utf-8").replace("3000", "2000")
     (here / "lab_plain.py").write_text(changed, encoding="utf-8")
@@ -292,9 +292,9 @@ def test_declaration_is_kept(here):
     assert of_a_lock("./park_lock.py:Plain", "exclusive", None).ttl_ms == 2000
     with pytest.raises(BadInput, match="other claims"):
         of_a_lock("park_lock:Plain", "counts_once", None)
-    with pytest.raises(BadInput, match="declares park_lock:Plain, and not 2_locks:Plain"):
-        of_a_lock("2_locks.py:Plain", None, None)
-    assert of_a_lock("2_locks.py:Plain", None, here / "sub" / "other.py").name == "other"
+    with pytest.raises(BadInput, match="declares park_lock:Plain, and not other_locks:Plain"):
+        of_a_lock("other_locks.py:Plain", None, None)
+    assert of_a_lock("other_locks.py:Plain", None, here / "sub" / "other.py").name == "other"
 
 
 @pytest.mark.parametrize(
