@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import runpy
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +13,6 @@ from app.foreign.environment import LIBRARIES, MADE, lock_files
 from app.foreign.library import ALL, Library
 from app.lock import Claim, Stage
 from lab.errors import BadInput, choose_from
-from lab.own_lock.stage_module import module_in
 from lab.paths import HOME
 from lab.scenario import reader
 
@@ -36,8 +36,8 @@ def names() -> list[str]:
 def load(name: str) -> LibraryLock:
     """Read one file; its library need not be installed. Raises BadInput for an unknown name and for a file without records."""
     path = LIBRARIES / f"{choose_from('library', name, names())}.py"
-    module = module_in(path)
-    library, stage = getattr(module, "LIBRARY", None), getattr(module, "STAGE", None)
+    record = runpy.run_path(str(path))
+    library, stage = record.get("LIBRARY"), record.get("STAGE")
     if not isinstance(library, Library) or not isinstance(stage, Stage):
         raise BadInput(f"{path} has no LIBRARY = Library(…) and STAGE = LIBRARY.stage(…)")
     return LibraryLock(name, path, library, stage)

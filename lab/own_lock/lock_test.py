@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from app.foreign.library import ALL
+from app.foreign.library import ALL, Library
 from app.lock import Claim, Stage
 from lab.errors import BadInput, ExitStatus, worst
 from lab.evidence.decided import why_not
@@ -56,7 +57,6 @@ from lab.own_lock.page import (
     speed_in_words,
     write_page,
 )
-from lab.own_lock.stage_module import library_in
 from lab.paths import HOME, REPORTS, new_place
 from lab.pipeline import publish_site
 from lab.report.html import named
@@ -115,7 +115,8 @@ def test_lock(asked: LockTest) -> int:
 
 def _begun(stage: Stage, asked: LockTest) -> tuple[TestedLock, Sequence[str]]:
     """Return the record before the test, and the scenarios that run although no promise asks for them."""
-    library = library_in(stage.path) if stage.lookup != stage.name and stage.path else None
+    record = runpy.run_path(stage.lookup).get("LIBRARY") if stage.lookup != stage.name else None
+    library = record if isinstance(record, Library) else None
     promises = library.promises if library else {}
     tested = TestedLock(
         lock=_named(stage) if stage.lookup != stage.name and ":" not in asked.lock else asked.lock,
