@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from app.lock import Claim, Stage
+from app.lock import Claim
 from app.locks import A_NAME, stages
 from lab.errors import BadInput, choose_from
 from lab.own_lock.declaration import USUAL
 from lab.paths import COMMAND, WORKERS
-from lab.scenario.stages import find_stage
 
-RECORD = "STAGE = Stage("  # a copy has a record of its own from here on
+LADDER = ("follows", "gains", "loses", "claims")  # keys of a stage that a copy has as one list of claims
 INTERPRETERS = {"python": ("python3", ".py", 0), "node": ("node", ".mjs", 0), "php": ("php", ".php", 1)}
 
 OF_A_COPY = '''"""{name}: a copy of the stage {stage}, to be changed.
@@ -21,12 +23,7 @@ OF_A_COPY = '''"""{name}: a copy of the stage {stage}, to be changed.
 **Idea** Change the lock below, and test it: `lab test ./{name}.py`
 """
 '''
-COPIED = '''STAGE = Stage(
-    lock=Lock,
-    store={store},
-    resource="{resource}",
-    ttl_ms={ttl_ms},
-    # what the lock promises: `lab test` tests each of these. Delete what yours does not promise
+CLAIMS = '''    # what the lock promises: `lab test` tests each of these. Delete what yours does not promise
     claims=claims("""
 {claims}
     """),
@@ -45,11 +42,6 @@ STAGE = Stage(
     key="{{key}}",  # what the library makes of the key, as in "lock:{{key}}"
     store="redis",
     ttl_ms=3000,
-    # what the lock promises: `lab test` tests each of these. Delete what yours does not promise
-    claims=claims("""
-{claims}
-    """),
-)
 '''
 
 
@@ -71,17 +63,16 @@ def new_lock(name: str, like: str | None, worker: str | None) -> None:
 
 def _copy(name: str, like: str) -> dict[str, str]:
     """Return the file of a stage as one of a user's own: with all its claims in a list."""
-    stage = find_stage(like)
-    if stage.path is None or stage.worker:
-        raise BadInput(f"--from {like}: its lock is not in its file")
-    text = stage.path.read_text(encoding="utf-8")
-    code, _, _ = text[text.index('"""', 3) + 3 :].partition(RECORD)
-    code = re.sub(r"(from app\.lock import [^\n(]*\bStage\b)", r"\1, claims", code.lstrip("\n"))
-    about = {"name": name, "stage": like, "claims": _listed(stage)}
-    record = COPIED.format(
-        **about, store=f'"{stage.store}"' if stage.store else None, resource=stage.resource, ttl_ms=stage.ttl_ms
-    )
-    return {f"{name}.py": f"{OF_A_COPY.format(**about)}\n{code}{record}"}
+    stage = stages()[choose_from("stage", like, stages(), "--from")]
+    text = Path(str(stage.path)).read_text(encoding="utf-8")
+    record: Any = ast.parse(text).body[-1]  # STAGE = …, the last statement of each stage
+    stated = [word for word in record.value.keywords if word.arg in LADDER]
+    dropped = {number for word in stated for number in range(word.lineno, word.end_lineno + 1)}
+    kept = "".join(line for number, line in enumerate(text.splitlines(keepends=True), 1) if number not in dropped)
+    code = kept[kept.index('"""', 3) + 3 :].strip().removesuffix(")")
+    code = re.sub(r"^from app", "from app.lock import claims\nfrom app", code, count=1, flags=re.MULTILINE)
+    claims = CLAIMS.format(claims=_listed(claim.name for claim in Claim if claim in stage.claims))
+    return {f"{name}.py": f"{OF_A_COPY.format(name=name, stage=like)}\n{code}{claims}"}
 
 
 def _of_a_worker(name: str, language: str) -> dict[str, str]:
@@ -89,13 +80,12 @@ def _of_a_worker(name: str, language: str) -> dict[str, str]:
     program, ending, lanes = INTERPRETERS[language]
     lock, worker = f"{name}_lock{ending}", f"worker{ending}"
     about = {"name": name, "language": language, "program": program, "lock": lock, "worker": worker, "lanes": lanes}
-    claims = "\n".join(f"        {claim}" for claim in USUAL.split())
     return {
-        f"{name}.py": OF_A_WORKER.format(**about, claims=claims),
+        f"{name}.py": OF_A_WORKER.format(**about) + CLAIMS.format(claims=_listed(USUAL.split())),
         lock: (WORKERS / f"example{ending}").read_text(encoding="utf-8"),
         worker: (WORKERS / worker).read_text(encoding="utf-8"),
     }
 
 
-def _listed(stage: Stage) -> str:
-    return "\n".join(f"        {claim.name}" for claim in Claim if claim in stage.claims)
+def _listed(claims: Iterable[str]) -> str:
+    return "\n".join(f"        {claim}" for claim in claims)
