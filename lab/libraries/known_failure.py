@@ -6,6 +6,7 @@ as a row in the table of docs/known-failures.md.
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,6 @@ from lab.experiments.runs import child_run
 from lab.judge.fact import Fact
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.libraries import environments, shelf
-from lab.own_lock.stage_module import module_in
 from lab.paths import COMMAND, HOME, REFERENCE
 from lab.scenario.options import flags
 from lab.story.verdict import because, fact
@@ -56,8 +56,8 @@ def names() -> list[str]:
 def load(name: str) -> KnownFailure:
     """Read one file; its library need not be installed. Raises BadInput for an unknown name and for a file without records."""
     path = FAILURES / f"{choose_from('known failure', name, names())}.py"
-    module = module_in(path)
-    failure, stage = getattr(module, "FAILURE", None), getattr(module, "STAGE", None)
+    record = runpy.run_path(str(path))
+    failure, stage = record.get("FAILURE"), record.get("STAGE")
     if not isinstance(failure, ReportedFailure) or isinstance(stage, Stage) == bool(failure.not_run):
         raise BadInput(f"{path} has no FAILURE = ReportedFailure(…), with a STAGE if and only if it is run")
     return KnownFailure(name, path, failure, stage)
