@@ -69,7 +69,7 @@ def chinese() -> dict[str, str]:
     It sends both, because a projector and a phone may differ in their language. What has no phrase stays English.
     """
     loaded = [scenarios.load(name) for name in scenario_names()]
-    asked = [questions.of(one.tests.name) for one in loaded]
+    asked = [questions.QUESTIONS[one.tests.name] for one in loaded]
     return {
         **exactly("title", (one.title for one in loaded)),
         **exactly("question", (text for one in asked for text in (one.text, *one.choices))),

@@ -199,7 +199,7 @@ class LiveHandler(SiteHandler):
         if (posted.stage, posted.scenario) != state.asked:
             raise BadInput(f"the class is asked about {' under '.join(state.asked)}, not {posted.stage} under {posted.scenario}")
         scenario = scenarios.load(posted.scenario)
-        choices = questions.of(scenario.tests.name).choices
+        choices = questions.QUESTIONS[scenario.tests.name].choices
         if not 0 <= posted.choice < len(choices):
             offered = ", ".join(f"{place}: {text}" for place, text in enumerate(choices))
             raise BadInput(f"choice: there is no choice {posted.choice} for {scenario.name}; its choices are {offered}")

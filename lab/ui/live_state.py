@@ -114,7 +114,7 @@ class LiveState:
     def starting(self, request: RunRequest) -> None:
         """Publish that a run's servers are being started. Its predictions are fixed from now on."""
         stage, scenario = request.stage, request.scenario
-        question = questions.of(scenario.tests.name)
+        question = questions.QUESTIONS[scenario.tests.name]
         about = {
             "stage": stage.name,
             "scenario": scenario.name,

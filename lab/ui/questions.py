@@ -1,4 +1,4 @@
-"""The question of each claim, as a table. A claim without an entry gets the general question: will the promise hold?
+"""The question of each claim, as a table.
 
 Claims of one family are asked alike, and answered by the same figure. The bounds in questions and choices are those of the table
 of promises.
@@ -7,16 +7,19 @@ of promises.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from typing import TypeVar
 
-from app.lock import Claim
 from lab.evidence.loss import Mechanism
 from lab.judge.fact import Code, FreedEarly, Overtaken, Refusals, Wait
 from lab.judge.faults import FaultOutcome
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.judge.promise import Bound
 from lab.judge.promises import PROMISES, WORK_IS_SAFE
-from lab.ui.question import PROMISED, Amount, ClaimQuestion, RunAnswer, own
+from lab.ui.question import PROMISED, Amount, Answering, ClaimQuestion, RunAnswer, own
 
+Figure = Callable[[list[Violation]], str]
+Kind = TypeVar("Kind")
 SHARES: dict[float, str] = {1 / 2: "half", 1 / 3: "a third"}  # as a person says them
 TTLS: dict[float, str] = {1: "the TTL", 2: "twice the TTL"}
 TIMES: dict[float, str] = {500: "half a second"}
@@ -54,9 +57,8 @@ def next_grant(after: str, promised: str) -> ClaimQuestion:
 def _next_grant(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     if not broken:
         return _refused(PROMISED, judgement)
-    faults = [one for violation in broken for one in violation.evidence if isinstance(one, FaultOutcome)]
-    waits_ms = [one.idle_ms for one in faults]
-    if None in waits_ms or not faults:
+    waits_ms = [one.idle_ms for one in _evidence(FaultOutcome, broken)]
+    if None in waits_ms or not waits_ms:
         return _refused(2, judgement)
     return RunAnswer(1, _seconds(max(ms for ms in waits_ms if ms is not None)), Amount("next_got_in"))
 
@@ -76,45 +78,35 @@ def _waits_for_itself(judgement: Judgement, broken: list[Violation]) -> RunAnswe
         return dataclasses.replace(_waited(judgement, broken), choice=choice)
     if judgement.lost:
         return RunAnswer(choice, str(judgement.lost), Amount("lost_by_inner"))
-    freed = [one for one in broken if any(isinstance(each, FreedEarly) for each in one.evidence)]
+    freed = [one for one in broken if _evidence(FreedEarly, [one])]
     words = Amount("freed_by_inner") if freed else Amount("inside")
     return RunAnswer(choice, _number(freed) if freed else _inside(broken) or _number(broken), words)
 
 
-def _reentered(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
-    if broken:
-        return RunAnswer(1, _number(broken), Amount("entered"))
-    return _refused(PROMISED, judgement)
-
-
 def _waited(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
     """Return how many requests gave up waiting, or the longest wait."""
-    waits_ms = [one.ms for violation in broken for one in violation.evidence if isinstance(one, Wait)]
+    waits_ms = [one.ms for one in _evidence(Wait, broken)]
     if not broken or judgement.failed or not waits_ms:
         return _refused(int(bool(broken)), judgement)
     return RunAnswer(1, _seconds(max(waits_ms)), Amount("longest_wait"))
 
 
-def _minority(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
-    if broken:
-        granted = [one.granted_meanwhile for violation in broken for one in violation.evidence if isinstance(one, FaultOutcome)]
-        return RunAnswer(1, str(sum(granted)), Amount("minority"))
-    return _refused(PROMISED, judgement)
+def either(bad: str, figure: Figure | None = None, kept: Callable[[Judgement], tuple[str, Amount]] | None = None) -> Answering:
+    """Return what answers a question with two choices, of which the second is the broken promise.
 
+    bad: the name of the amount of a broken promise; figure: its number. kept: number and amount of a promise that was kept;
+    the refused requests if None.
+    """
 
-def _try_once(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
-    if broken:
-        return RunAnswer(1, _seconds(_milliseconds(broken)), Amount("waited_for_no"))
-    return RunAnswer(PROMISED, str(judgement.failed), Amount("no_at_once", judgement.requests))
+    def answering(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
+        if broken:
+            return RunAnswer(1, (figure or _number)(broken), Amount(bad))
+        return RunAnswer(PROMISED, *kept(judgement)) if kept else _refused(PROMISED, judgement)
+
+    return answering
 
 
 HANDOVER_MS = PROMISES["prompt_handover"].bound.ms
-
-
-def _handover(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
-    if broken:
-        return RunAnswer(1, f"{_milliseconds(broken):.0f} ms", Amount("stayed_free_longer"))
-    return RunAnswer(PROMISED, f"≤ {HANDOVER_MS:.0f} ms", Amount("stayed_free"))
 
 
 def overtaken(by: str, bound: Bound) -> ClaimQuestion:
@@ -122,15 +114,13 @@ def overtaken(by: str, bound: Bound) -> ClaimQuestion:
     return ClaimQuestion(
         text=f"How often is a waiter overtaken by {by} that asked later?",
         choices=(f"at most {bound.times} times, nine waiters in ten", "more often"),
-        answering=_overtaken,
+        answering=either("overtaken", _most_overtaken, lambda _: ("0", Amount("waiters_overtaken"))),
     )
 
 
-def _overtaken(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
-    often = [one.overtaken for violation in broken for one in violation.evidence if isinstance(one, Overtaken)]
-    if broken:
-        return RunAnswer(1, str(max(often, default=0)) if often else _number(broken), Amount("overtaken"))
-    return RunAnswer(PROMISED, "0", Amount("waiters_overtaken"))
+def _most_overtaken(broken: list[Violation]) -> str:
+    often = [one.overtaken for one in _evidence(Overtaken, broken)]
+    return str(max(often)) if often else _number(broken)
 
 
 def _work_done_twice(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
@@ -140,33 +130,13 @@ def _work_done_twice(judgement: Judgement, broken: list[Violation]) -> RunAnswer
     return RunAnswer(int(twice > 0), str(twice), Amount("twice"))
 
 
-def _refused_holders(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
-    refused = sum(one.refused for violation in broken for one in violation.evidence if isinstance(one, Refusals))
-    number = str(refused) if refused or not broken else _number(broken)
-    return RunAnswer(int(bool(broken)), number, Amount("holders_refused"))
+def _refused_holders(broken: list[Violation]) -> str:
+    return str(sum(one.refused for one in _evidence(Refusals, broken)) or _number(broken))
 
 
-def _waiters_behind(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
-    if not broken:
-        return _refused(PROMISED, judgement)
-    waits_ms = [one.ms for violation in broken for one in violation.evidence if isinstance(one, Wait)]
-    return RunAnswer(1, _seconds(max(waits_ms, default=0)), Amount("behind_a_leaver"))
-
-
-def _half_done(_judgement: Judgement, broken: list[Violation]) -> RunAnswer:
-    return RunAnswer(int(bool(broken)), _number(broken) if broken else "0", Amount("half_done"))
-
-
-def of_any(claim: str) -> ClaimQuestion:
-    """Return the question of a claim that has no entry in the table: will the promise hold?"""
-    promise = Claim[claim].value if claim in Claim.__members__ else claim
-    return ClaimQuestion(text=f"Will this promise hold? {promise}", choices=("it holds", "it does not"), answering=_of_any)
-
-
-def _of_any(judgement: Judgement, broken: list[Violation]) -> RunAnswer:
-    if judgement.failed or not broken:
-        return _refused(int(bool(broken)), judgement)
-    return RunAnswer(1, _number(broken), Amount("harm"))
+def _evidence(kind: type[Kind], broken: list[Violation]) -> list[Kind]:
+    """Return the evidence of one kind."""
+    return [one for violation in broken for one in violation.evidence if isinstance(one, kind)]
 
 
 def _refused(choice: int, judgement: Judgement) -> RunAnswer:
@@ -225,26 +195,34 @@ QUESTIONS: dict[str, ClaimQuestion] = {
     "refuses_without_majority": ClaimQuestion(
         text="Most of the servers are down. Which requests get the lock?",
         choices=("none", "some"),
-        answering=_minority,
+        answering=either("minority", lambda broken: str(sum(one.granted_meanwhile for one in _evidence(FaultOutcome, broken)))),
         refusals_are_good=True,
     ),
     "answers_a_try_at_once": ClaimQuestion(
         text="The lock is held. What does a request get that does not want to wait?",
         choices=("a no at once", "it waits for the lock all the same"),
-        answering=_try_once,
+        answering=either(
+            "waited_for_no",
+            lambda broken: _seconds(_milliseconds(broken)),
+            lambda judgement: (str(judgement.failed), Amount("no_at_once", judgement.requests)),
+        ),
         refusals_are_good=True,
     ),
     "prompt_handover": ClaimQuestion(
         text="A waiter is there. How long does the lock stay free?",
         choices=(f"{HANDOVER_MS:.0f} ms or less, in most hand-overs", "longer: the waiters sleep"),
-        answering=_handover,
+        answering=either(
+            "stayed_free_longer",
+            lambda broken: f"{_milliseconds(broken):.0f} ms",
+            lambda _: (f"≤ {HANDOVER_MS:.0f} ms", Amount("stayed_free")),
+        ),
     ),
     "fair": overtaken("a request", PROMISES["fair"].bound),
     "fair_in_process": overtaken("a request of its own replica", PROMISES["fair_in_process"].bound),
     "reenters_only_its_own": ClaimQuestion(
         text="A request fails and leaves its lock behind. Does the next request on its thread enter that lock?",
         choices=("no, it waits", "yes, as if the lock was its own"),
-        answering=_reentered,
+        answering=either("entered"),
         refusals_are_good=True,
     ),
     "reentrant": ClaimQuestion(
@@ -270,7 +248,7 @@ QUESTIONS: dict[str, ClaimQuestion] = {
     "waiters_may_leave": ClaimQuestion(
         text="Some waiters give up. Do the waiters behind them get the lock when it is free?",
         choices=("yes", "no, a waiter that has gone blocks them"),
-        answering=_waiters_behind,
+        answering=either("behind_a_leaver", lambda broken: _seconds(max((one.ms for one in _evidence(Wait, broken)), default=0))),
     ),
     "counts_once": ClaimQuestion(
         text="How often does a request do its work?",
@@ -285,26 +263,21 @@ QUESTIONS: dict[str, ClaimQuestion] = {
     "fence_outlives_restart": ClaimQuestion(
         text="The store of the fences lost its data. How many holders does the resource refuse?",
         choices=("none", "some"),
-        answering=_refused_holders,
+        answering=either("holders_refused", _refused_holders, lambda _: ("0", Amount("holders_refused"))),
     ),
     "all_or_nothing": ClaimQuestion(
         text="The holder is stopped between its two writes. What becomes of its work?",
         choices=("it is done as a whole, or not at all", "it stays half done"),
-        answering=_half_done,
+        answering=either("half_done", kept=lambda _: ("0", Amount("half_done"))),
     ),
 }
 
 
-def of(claim: str) -> ClaimQuestion:
-    """Return the question of a claim."""
-    return QUESTIONS.get(claim) or of_any(claim)
-
-
 def shown(judgement: Judgement) -> RunAnswer:
     """Return a run's answer to the question of its claim. Where only another promise was broken, the figure is that claim's."""
-    answer = of(judgement.claim).shown(judgement)
+    answer = QUESTIONS[judgement.claim].shown(judgement)
     if judgement.verdict is not Verdict.BROKEN or own(judgement, judgement.claim) or judgement.lost:
         return answer
     claim = judgement.violations[0].claim
-    other = of(claim).answering(judgement, own(judgement, claim))
+    other = QUESTIONS[claim].answering(judgement, own(judgement, claim))
     return dataclasses.replace(answer, number=other.number, counted=other.counted)

@@ -20,7 +20,7 @@ def loaded() -> list[Scenario]:
 @cache
 def offered() -> dict[str, set[str]]:
     """Return the texts of the page, and the names in the matrix, by the part of the catalogue that has them."""
-    asked = [questions.of(one.tests.name) for one in loaded()]
+    asked = [questions.QUESTIONS[one.tests.name] for one in loaded()]
     return {
         "stage": {stage.story.title for stage in stages().values()},
         "title": {one.title for one in loaded()},
