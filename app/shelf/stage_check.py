@@ -29,6 +29,9 @@ def wrong(record: Any) -> tuple[str, str] | None:
     """Return the first key of a record that makes no sense, with a sentence; None where all do. The key may be empty."""
     if not isinstance(record, Stage):
         return "", f"STAGE must be Stage(…), not {_shown(record)}"
+    for key, (is_right, words) in VALUES.items():
+        if not is_right(value := getattr(record, key)):
+            return key, f"{key} must be {words}, not {_shown(value)}"
     return next(((key, sentence) for key, check in CHECKS.items() for sentence in check(record)), None)
 
 
@@ -87,17 +90,6 @@ def _takes(function: Callable[..., Any], *names: str) -> bool:
     return True
 
 
-def _claims(record: Stage) -> Iterator[str]:
-    known = [claim.name for claim in Claim]
-    claims: Any = record.claims
-    if isinstance(claims, (list, tuple, set, frozenset)):
-        for one in claims:
-            if isinstance(one, str) and one not in known:
-                yield f"there is no claim {_shown(one)}. {suggestion(one, known)}"
-    if not isinstance(claims, frozenset) or not all(isinstance(one, Claim) for one in claims):
-        yield f'claims must be claims("exclusive …"), with the names in one text, not {_shown(claims)}'
-
-
 def _named(key: str, known: Callable[[], list[str]], optional: bool) -> Callable[[Stage], Iterator[str]]:
     def check(record: Stage) -> Iterator[str]:
         value = getattr(record, key)
@@ -118,13 +110,9 @@ def _resource(record: Stage) -> Iterator[str]:
 
 
 def _worker(record: Stage) -> Iterator[str]:
-    words: Any = record.worker
-    if isinstance(words, str) or not isinstance(words, (list, tuple)) or not all(isinstance(one, str) for one in words):
-        yield f'worker must be the words of a command, as in ["node", "worker.mjs"], not {_shown(words)}'
+    if not record.worker:
         return
-    if not words:
-        return
-    program = words[0]
+    program = record.worker[0]
     if "/" in program:
         path = Path(record.path or "").parent / program
         if not path.is_file():
@@ -135,75 +123,60 @@ def _worker(record: Stage) -> Iterator[str]:
         yield f"a worker needs store = {' or '.join(map(repr, WITH_WORKERS))}, not {record.store!r}: its commands must be seen"
 
 
-def _worker_lanes(record: Stage) -> Iterator[str]:
-    lanes: Any = record.worker_lanes
-    if type(lanes) is not int or lanes not in (0, 1):
-        yield f"worker_lanes must be 1, or 0 for all lanes in one program, not {_shown(lanes)}"
-
-
-def _worker_folder(record: Stage) -> Iterator[str]:
-    folder: Any = record.worker_folder
-    if not isinstance(folder, str) or not Path(folder).is_dir():
-        yield f"worker_folder must be a folder, not {_shown(folder)}"
-
-
-def _switch(key: str) -> Callable[[Stage], Iterator[str]]:
-    def check(record: Stage) -> Iterator[str]:
-        if not isinstance(value := getattr(record, key), bool):
-            yield f"{key} must be True or False, not {_shown(value)}"
-
-    return check
-
-
 def _by_lane(record: Stage) -> Iterator[str]:
-    yield from _switch("by_lane")(record)
     if record.by_lane and record.worker:
         yield "by_lane is for a lock in the replica's own process: a worker has its lanes always"
     if record.by_lane and record.store not in WITH_WORKERS:
         yield f"by_lane needs store = {' or '.join(map(repr, WITH_WORKERS))}, not {record.store!r}: a lane leads to Redis"
 
 
-def _key(record: Stage) -> Iterator[str]:
-    key: Any = record.key
+def _is_form(key: Any) -> bool:
     try:
-        is_form = isinstance(key, str) and key.format(key="x") != ""
+        return isinstance(key, str) and key.format(key="x") != ""
     except (LookupError, ValueError):
-        is_form = False
-    if not is_form:
-        yield f'key must be a text such as "lock:{{key}}", or the key itself where it is always the same, not {_shown(key)}'
+        return False
 
 
 def _ttl(record: Stage) -> Iterator[str]:
     if record.ttl_ms is not None:
-        yield from _whole("ttl_ms", record.ttl_ms)
-        yield from _whole("ttl_step_ms", record.ttl_step_ms)
         if record.ttl_ms % record.ttl_step_ms:
             yield f"ttl_ms = {record.ttl_ms} is not a multiple of ttl_step_ms = {record.ttl_step_ms}"
     elif record.has_fixed_ttl:
         yield "has_fixed_ttl needs ttl_ms: the TTL that the lock always has"
 
 
-def _whole(key: str, value: Any) -> Iterator[str]:
-    if type(value) is not int or not 1 <= value <= LONGEST_MS:
-        yield f"{key} must be a whole number of milliseconds, at least 1, at most 86\u2009400\u2009000, not {_shown(value)}"
+def _is_whole(value: Any) -> bool:
+    return type(value) is int and 1 <= value <= LONGEST_MS
 
 
+SWITCH = (lambda value: isinstance(value, bool)), "True or False"
+WHOLE = "a whole number of milliseconds, at least 1, at most 86\u2009400\u2009000"
+# what the value of a key must be by itself
+VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(("lease", "has_fixed_ttl", "waiters_may_sleep_on", "by_lane"), SWITCH),
+    "worker": (
+        lambda value: isinstance(value, tuple) and all(isinstance(one, str) for one in value),
+        'the words of a command, as in ["node", "worker.mjs"]',
+    ),
+    "worker_lanes": (lambda value: type(value) is int and value in (0, 1), "1, or 0 for all lanes in one program"),
+    "worker_folder": (lambda value: isinstance(value, str) and Path(value).is_dir(), "a folder"),
+    "key": (_is_form, 'a text such as "lock:{key}", or the key itself if it is always the same'),
+    "claims": (
+        lambda value: isinstance(value, frozenset) and all(isinstance(one, Claim) for one in value),
+        'claims("exclusive …"), with the names in one text',
+    ),
+    "ttl_ms": (lambda value: value is None or _is_whole(value), WHOLE),
+    "ttl_step_ms": (_is_whole, WHOLE),
+}
+# what it must be beside the values of other keys, and beside what is there
 CHECKS: dict[str, Callable[[Stage], Iterator[str]]] = {
-    "lease": _switch("lease"),
-    "has_fixed_ttl": _switch("has_fixed_ttl"),
-    "waiters_may_sleep_on": _switch("waiters_may_sleep_on"),
     "worker": _worker,
-    "worker_lanes": _worker_lanes,
-    "worker_folder": _worker_folder,
     "by_lane": _by_lane,
-    "key": _key,
     "lock": _lock,
     "follows": _named("follows", lambda: plugins.names(LOCKS), optional=True),
     "store": _named("store", stores, optional=True),
-    "claims": _claims,
     "resource": _resource,
     "ttl_ms": _ttl,
-    "ttl_step_ms": lambda record: _whole("ttl_step_ms", record.ttl_step_ms),
 }
 
 

@@ -78,7 +78,6 @@ def refusal(folder, text: str) -> str:
         ("lock=Mine, resource='fensed'", ["resource = 'fensed'", "Did you mean 'fenced'"]),
         ("lock=Mine, store='redis', resource='mysql_row'", ["resource = 'mysql_row' is in the store 'mysql'", "'redis'"]),
         ("lock=Mine, claims=['exclusive']", ["claims must be claims(", "not ['exclusive']"]),
-        ("lock=Mine, claims=['exclusiv']", ["no claim 'exclusiv'", "Did you mean 'exclusive'?"]),
         ("lock=Mine, claims=[Claim.fair]", ["claims must be claims("]),
         ("lock=Mine, claims='exclusive'", ["claims must be claims(", "not 'exclusive'"]),
         ("lock=Mine, claims=Claim.fair", ["claims must be claims("]),
