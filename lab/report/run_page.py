@@ -193,7 +193,7 @@ def curves_of_run(result: Result, grants: int, language: Language) -> str:
 
 def draw_steps(result: Result, found: StepsOfLoss, folder: Path, language: Language) -> Path:
     """Draw the steps into a folder. Returns the path of the picture."""
-    from lab.story import steps_drawing  # here, because most runs lose nothing
+    from lab.report import steps_drawing  # here, because most runs lose nothing
 
     return _written(folder / STEPS[language], steps_drawing.draw(found, chart.conditions([result], language), language))
 

@@ -7,17 +7,16 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from lab.explore.story.lanes import FIRST, shortened
+from lab.explore.story.lanes import FIRST, SIGNS, shortened
 from lab.language import Language
 from lab.story import say
-from lab.story.happening import Doing, Kind, Scene, Story
+from lab.story.happening import Doing, Scene, Story
 from lab.story.say import ENGLISH
 from lab.text import WIDTH, hanging
 
 LOCK, COUNTER = 16, 8
 WORK = {"": ("│", "dim"), "entitled": ("┃", "blue"), "late": ("║", "yellow")}
 MODES = {"paused": ("┆", "dim"), "dead": (" ", ""), "over": (" ", "")}
-SIGNS = {Kind.PAUSED: "‖", Kind.RESUMED: "▸", Kind.KILLED: "×"}
 
 
 def rows(story: Story, width: int = WIDTH, language: Language = ENGLISH) -> Iterator[Text]:

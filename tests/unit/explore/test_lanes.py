@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from lab.explore.story import lanes, rows
 from lab.language import Language
 from lab.story.happening import Held
+from lab.story.lanes import EDGE, STYLE, TITLE_LETTERS
 from lab.story.say import row, sentences, text, title
 from lab.text import WIDTH
 from tests.stories import LOST, scene
@@ -30,7 +31,7 @@ def test_picture_has_a_row_for_each_event():
     shown = texts()
 
     assert [one for one, _ in shown if one.isdigit()] == [str(number) for number in range(1, 11)]
-    assert (row(LOST.scenes[0]), "code what") in shown
+    assert (row(LOST.scenes[0]), "code bold") in shown
     assert ("while not self.store.set(self.key, self.token, nx=True, px=self.ttl_ms):", "code soft") in shown
     assert ("1 → 1", "bad") in shown
 
@@ -52,11 +53,11 @@ def test_nothing_in_the_picture_is_small_or_cut_off():
     """No letter is below 12 px where the picture is as wide as drawn, and no code runs over the edge."""
     root, story = drawn(), replace(LOST, scenes=(scene("A", "SET L " + "x" * 200, (), 0, (), 0, LOST.start),))
 
-    assert min(map(int, re.findall(r"(\d+)px", lanes.STYLE))) == 12
+    assert min(map(int, re.findall(r"(\d+)px", STYLE))) == 12
     assert root.get("viewBox", "").split()[2] == "850"
     for one in drawn(story).iter(f"{SVG}text"):
         if "code" in one.get("class", "") and one.get("text-anchor") != "end":
-            assert float(one.get("x", 0)) + CODE_LETTER * len(one.text or "") <= 850 - lanes.EDGE
+            assert float(one.get("x", 0)) + CODE_LETTER * len(one.text or "") <= 850 - EDGE
 
 
 def test_words_of_a_schedule_are_escaped():
@@ -64,7 +65,7 @@ def test_words_of_a_schedule_are_escaped():
     story = replace(LOST, scenes=(scene("A", 'SET <a> & "b"', (), 0, (), 0, LOST.start, reply="OK"),))
 
     assert '<a> & "b"' in row(story.scenes[0])
-    assert (row(story.scenes[0]), "code what") in texts(story)
+    assert (row(story.scenes[0]), "code bold") in texts(story)
 
 
 @pytest.mark.parametrize("clients", [2, 4])
@@ -96,7 +97,7 @@ def test_picture_in_chinese():
     shown = [one.text or "" for one in root.iter(f"{SVG}text") if "code" not in one.get("class", "")]
 
     assert not re.search(r"[A-Za-z]+ [a-z]+", "".join(shown).replace(LOST.stage, ""))
-    assert max(len(line) for line in shown) <= lanes.TITLE_LETTERS // 2 + 20
+    assert max(len(line) for line in shown) <= TITLE_LETTERS // 2 + 20
 
 
 def test_chinese_line_cuts_no_number():

@@ -8,7 +8,8 @@ import pytest
 
 from lab.evidence.fault_record import Effect
 from lab.language import Language
-from lab.story import say_run, steps_drawing
+from lab.report import steps_drawing
+from lab.story import lanes, say_run
 from lab.story.happening import Kind
 from lab.story.steps import steps, steps_of_run
 from lab.text import letters_of
@@ -18,8 +19,8 @@ from tests.kept_runs import timelines
 
 KEPT = {name: found for name, picture in timelines().items() if (found := steps(picture))}
 SVG = "{http://www.w3.org/2000/svg}"
-# the width of a letter, in pixels
-WIDE = {"font-size:16px": 8.4, "font-size:14px": 8, "font-size:12px;font-weight:bold": 7.4, "font-size:12px": 6.2}
+# the width of a letter by its classes, in pixels
+WIDE = {"title": 8.4, "small bad": 7.4, "small": 6.2, "soft small": 6.2, "bold": 8, "on": 8, "bad": 8}
 
 
 @cache
@@ -47,11 +48,10 @@ def test_no_bar_is_ahead_of_its_step(name):
     ends, tops = {}, {}
     for part in svg.iter(f"{SVG}g"):
         number = int(part.get("id").split("-")[1])
-        if "-bar-" in part.get("id"):
-            (bar,) = part
+        if part.find(f"{SVG}text") is not None:
+            tops[number] = float(part.find(f"{SVG}text").get("y"))
+        for bar in part.findall(f"{SVG}rect"):
             ends[number] = max(ends.get(number, 0), float(bar.get("y")) + float(bar.get("height")))
-        elif part.find(f"{SVG}text") is not None:
-            tops.setdefault(number, float(part.find(f"{SVG}text").get("y")))
 
     assert len(ends) > 1
     assert [number for number, end in ends.items() if number + 1 in tops and end > tops[number + 1]] == []
@@ -63,20 +63,20 @@ def test_no_text_covers_another(name, language):
     """Each text is inside the picture, and covers no other, nor a box with a value that is another's."""
     boxes = {}
     for number, one in enumerate((svg := drawn(name, language)).iter(f"{SVG}text")):
-        letter = next((width for size, width in WIDE.items() if size in one.get("style")), 6.8)
+        letter = WIDE.get(one.get("class"), 6.8)
         x, y, width = float(one.get("x")), float(one.get("y")), letter * letters_of(one.text)
         left = x - width * {"start": 0, "middle": 0.5, "end": 1}[one.get("text-anchor")]
         boxes[number, one.text] = (left, left + width, y - 10, y + 1)
 
     # a value's own text is in the middle of its box
     values = {
-        ("value", y): (x, x + 2 * steps_drawing.BOX, y + 1, y + 19)
+        ("value", y): (x, x + 2 * lanes.BOX, y + 1, y + 19)
         for x, y in ((float(one.get("x")), float(one.get("y"))) for one in svg.iter(f"{SVG}rect") if one.get("rx"))
     }
     middles = {(left + right) / 2 for left, right, *_ in values.values()}
     others = {name: box for name, box in boxes.items() if (box[0] + box[1]) / 2 not in middles}
 
-    assert [text for text, (left, right, *_) in boxes.items() if left < 0 or right > steps_drawing.WIDTH] == []
+    assert [text for text, (left, right, *_) in boxes.items() if left < 0 or right > lanes.WIDTH] == []
     assert [
         (one, other)
         for (one, a), (other, b) in [*combinations(boxes.items(), 2), *product(others.items(), values.items())]
