@@ -110,19 +110,15 @@ def _about(cell: Cell, claim: str, promises: Collection[str]) -> Cell:
     return replace(cell, claim=claim, verdict="VOID")
 
 
-def plan(found: Sequence[Stage], only_scenarios: Sequence[str], also: Collection[str] = ()) -> list[OwnCell]:
-    """Return what to run, and what is left out with the reason. Raises BadInput for a scenario that is unknown.
-
-    also: scenarios that run although they test a claim that the stage does not make.
-    """
+def plan(stage: Stage, only_scenarios: Sequence[str]) -> list[OwnCell]:
+    """Return what to run, and what is left out with the reason. Raises BadInput for a scenario that is unknown."""
     tasks = []
     for named in in_order(only_scenarios or scenarios.names()):
         one = scenarios.load(named)
-        for stage in found:
-            task = OwnCell(stage, one, str(Path(named).resolve()) if named.endswith(ENDING) else named)
-            task.is_wanted = bool(only_scenarios) or named in also
-            task.kind, task.reason = _left_out(stage, one, task.is_wanted)
-            tasks.append(task)
+        task = OwnCell(stage, one, str(Path(named).resolve()) if named.endswith(ENDING) else named)
+        task.is_wanted = bool(only_scenarios)
+        task.kind, task.reason = _left_out(stage, one, task.is_wanted)
+        tasks.append(task)
     return tasks
 
 
@@ -172,17 +168,16 @@ def _conduct(tasks: Sequence[OwnCell], jobs: int, console: Console, reports: Pat
         console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict}", style="dim")
 
 
-def print_left_out(console: Console, found: Sequence[Stage], tasks: Sequence[OwnCell]) -> None:
+def print_left_out(console: Console, tasks: Sequence[OwnCell]) -> None:
     """Print which scenarios are left out, and why: the names by kind, and a sentence for each that the stage does claim."""
-    for stage in found:
-        for kind in (UNFIT, MISSING):
-            out = [task for task in tasks if task.kind == kind and task.stage is stage]
-            if out:
-                names = ", ".join(task.scenario.name for task in out)
-                said = say.text("left_out", kind, of_environment(os.environ), stage=stage.name, names=names)
-                console.print(said, soft_wrap=True)
-            for task in out:
-                console.print(f"  {task.scenario.name}: {escape(task.reason)}", style="dim", soft_wrap=True)
+    for kind in (UNFIT, MISSING):
+        out = [task for task in tasks if task.kind == kind]
+        if out:
+            names = ", ".join(task.scenario.name for task in out)
+            said = say.text("left_out", kind, of_environment(os.environ), stage=out[0].stage.name, names=names)
+            console.print(said, soft_wrap=True)
+        for task in out:
+            console.print(f"  {task.scenario.name}: {escape(task.reason)}", style="dim", soft_wrap=True)
     for program in sorted({name for task in tasks if task.kind == MISSING for name in lacking(task.scenario, task.stage)}):
         console.print(prerequisites.how_to_install(program), style="bold red", soft_wrap=True)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from app.foreign.library import ALL, Library
+from app.foreign.library import Library
 from app.lock import Claim, Stage
 from lab.errors import BadInput, ExitStatus, worst
 from lab.evidence.decided import why_not
@@ -98,8 +98,8 @@ def test_lock(asked: LockTest) -> int:
     console = terminal()
     folder = asked.out or new_place("test")
     stage = _stage(asked)
-    tested, also = _begun(stage, asked)
-    tasks = plan([stage], asked.scenarios, also)
+    tested = _begun(stage, asked)
+    tasks = plan(stage, asked.scenarios)
     if said := said_of_a_long_ttl(stage, tasks, asked.jobs):
         console.print(said, style="yellow", soft_wrap=True)
     try:
@@ -113,12 +113,12 @@ def test_lock(asked: LockTest) -> int:
     return tested.status
 
 
-def _begun(stage: Stage, asked: LockTest) -> tuple[TestedLock, Sequence[str]]:
-    """Return the record before the test, and the scenarios that run although no promise asks for them."""
+def _begun(stage: Stage, asked: LockTest) -> TestedLock:
+    """Return the record before the test."""
     record = runpy.run_path(stage.lookup).get("LIBRARY") if stage.lookup != stage.name else None
     library = record if isinstance(record, Library) else None
     promises = library.promises if library else {}
-    tested = TestedLock(
+    return TestedLock(
         lock=_named(stage) if stage.lookup != stage.name and ":" not in asked.lock else asked.lock,
         stage=stage.name,
         library=stage.library,
@@ -135,7 +135,6 @@ def _begun(stage: Stage, asked: LockTest) -> tuple[TestedLock, Sequence[str]]:
         origin=measured_now(),
         machine=environment.machine(),
     )
-    return tested, (*ALL, *library.scenarios) if library else ()
 
 
 def _named(stage: Stage) -> str:
@@ -184,7 +183,7 @@ def _run(stage: Stage, asked: LockTest, tested: TestedLock, tasks: Sequence[OwnC
     """Make the runs, and say which are left out."""
     console.print()
     left_out = [task for task in tasks if task.kind in (UNFIT, MISSING)]
-    print_left_out(console, [stage], left_out)
+    print_left_out(console, left_out)
     tested.notes += [f"Not run: {task.scenario.name}: {task.reason}" for task in left_out]
     number = sum(not task.kind for task in tasks)
     language = of_environment(os.environ)

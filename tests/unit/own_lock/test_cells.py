@@ -67,15 +67,15 @@ def test_long_ttl_is_said(mine):
     stage = find_stage(mine)
     long = replace(stage, ttl_ms=900_000, has_fixed_ttl=True)
 
-    assert said_of_a_long_ttl(stage, plan([stage], ()), 2) == ""
-    assert "Its TTL is 900 s" in said_of_a_long_ttl(long, plan([long], ()), 2)
-    assert said_of_a_long_ttl(long, plan([long], ["rush"]), 2) == ""
+    assert said_of_a_long_ttl(stage, plan(stage, ()), 2) == ""
+    assert "Its TTL is 900 s" in said_of_a_long_ttl(long, plan(long, ()), 2)
+    assert said_of_a_long_ttl(long, plan(long, ["rush"]), 2) == ""
 
 
 def test_what_a_lock_claims_is_run(mine):
     """Each scenario runs that tests a claim of the lock and fits it; each other has the reason why it does not run."""
     stage = find_stage(mine)
-    tasks = {task.scenario.name: task for task in plan([stage], ())}
+    tasks = {task.scenario.name: task for task in plan(stage, ())}
 
     assert tasks.keys() == set(scenarios.names())
     for name, task in tasks.items():
@@ -93,7 +93,7 @@ def test_commands_of_the_runs(mine, conducted, tmp_path):
     """A run names the stage and an own scenario by whole paths, and sends as many requests as a cell of the matrix."""
     lines, _ = conducted
 
-    conduct_rounds(plan([find_stage(mine)], ["rush", "./own.toml"]), 2, 1, terminal(), tmp_path, draw=False)
+    conduct_rounds(plan(find_stage(mine), ["rush", "./own.toml"]), 2, 1, terminal(), tmp_path, draw=False)
 
     path, own = str(tmp_path / "my_lock.py"), str(tmp_path / "own.toml")
     assert lines == [
@@ -130,7 +130,7 @@ def test_no_promise_is_not_broken():
     assert found["held_to_the_end"].tally == {"ADMITTED": 2, "VOID": 1}
     assert found["exclusive"].tally == {"VOID": 2, "BROKEN": 1}
     assert rounds_of("lua", "rush") == {}
-    aside = next(task for task in plan([find_stage("lua")], ()) if task.scenario.name == "work_outlasts_ttl")
+    aside = next(task for task in plan(find_stage("lua"), ()) if task.scenario.name == "work_outlasts_ttl")
     aside.rounds.append(aside.cell())
     assert aside.outcomes("lab run it") == []  # it was run for the promises that it can break
 
@@ -148,7 +148,7 @@ def test_void_run_is_made_once_more(mine, conducted, tmp_path, given, lines, rou
     """A run that showed nothing is made once more, but only where others show something; its verdict is not chosen."""
     made, verdicts_given = conducted
     verdicts_given["rush"] = list(given)
-    tasks = plan([find_stage(mine)], ["rush"])
+    tasks = plan(find_stage(mine), ["rush"])
 
     conduct_rounds(tasks, 3, 1, terminal(), tmp_path, draw=False)
 
@@ -158,7 +158,7 @@ def test_void_run_is_made_once_more(mine, conducted, tmp_path, given, lines, rou
 
 def test_scenario_that_the_user_names_is_run(mine):
     """A scenario that is named is run, whatever it tests."""
-    assert plan([find_stage(mine)], ["frozen_holder"])[0].kind == ""
+    assert plan(find_stage(mine), ["frozen_holder"])[0].kind == ""
 
 
 def test_scenario_that_breaks_a_lock_of_the_corpus_is_run_for_its_promise():
