@@ -21,21 +21,21 @@ RADIUS, BOX = 10, 25  # of an event's circle; half the width of the box with wha
 LETTER = 7.4  # the width of a bold letter of 12 px
 
 STYLE = """\
-.lanes{--page:#fff;--text:#1c1c1c;--soft:#565656;--line:#b9b9b4;--grid:#ececea;--bad:#a34700;--red:#fdeee6;
+.lifelines{--page:#fff;--text:#1c1c1c;--soft:#565656;--line:#b9b9b4;--grid:#ececea;--bad:#a34700;--red:#fdeee6;
 --work:#a9d3ee;--late:#f2bd4d;--lock:#e4e4df;--other:#c4c4bb;--node:#0072b2;--on:#fff;--hatch:#666}
 @media (prefers-color-scheme:dark){
-.lanes{--page:#161616;--text:#ececec;--soft:#b4b4b4;--line:#6a6a6a;--grid:#2b2b2b;--bad:#ff9d5c;--red:#3a1d12;
+.lifelines{--page:#161616;--text:#ececec;--soft:#b4b4b4;--line:#6a6a6a;--grid:#2b2b2b;--bad:#ff9d5c;--red:#3a1d12;
 --work:#1f5f88;--late:#8a6512;--lock:#3a3a38;--other:#5a5a56;--node:#86caf7;--on:#161616;--hatch:#a0a0a0}}
-.lanes text{fill:var(--text);font:13px system-ui,"DejaVu Sans",Arial,sans-serif}
-.lanes .code{font:12px "DejaVu Sans Mono",Menlo,Consolas,monospace;white-space:pre}
-.lanes .title{font-size:16px;font-weight:bold}.lanes .small{font-size:12px}.lanes .bold{font-weight:bold}
-.lanes .soft{fill:var(--soft)}.lanes .bad{fill:var(--bad);font-weight:bold}.lanes .on{fill:var(--on);font-weight:bold}
-.lanes .page{fill:var(--page)}.lanes .red{fill:var(--red)}.lanes .grid{stroke:var(--grid)}
-.lanes .lane{stroke:var(--line);stroke-width:2}.lanes .entitled{fill:var(--work)}.lanes .late{fill:var(--late)}
-.lanes .lock,.lanes .votes0{fill:var(--lock)}.lanes .votes1{fill:var(--other)}.lanes .paused{fill:url(#hatch)}
-.lanes .hatch{stroke:var(--hatch);stroke-width:2}.lanes .clock{stroke:var(--soft);stroke-dasharray:4 3}
-.lanes .node{fill:var(--node);stroke:var(--node)}.lanes .wrong{fill:var(--bad);stroke:var(--bad)}.lanes .way{stroke-width:2}
-.lanes .cell{fill:var(--page);stroke-width:2}
+.lifelines text{fill:var(--text);font:13px system-ui,"DejaVu Sans",Arial,sans-serif}
+.lifelines .code{font:12px "DejaVu Sans Mono",Menlo,Consolas,monospace;white-space:pre}
+.lifelines .title{font-size:16px;font-weight:bold}.lifelines .small{font-size:12px}.lifelines .bold{font-weight:bold}
+.lifelines .soft{fill:var(--soft)}.lifelines .bad{fill:var(--bad);font-weight:bold}.lifelines .on{fill:var(--on);font-weight:bold}
+.lifelines .page{fill:var(--page)}.lifelines .red{fill:var(--red)}.lifelines .grid{stroke:var(--grid)}
+.lifelines .lane{stroke:var(--line);stroke-width:2}.lifelines .entitled{fill:var(--work)}.lifelines .late{fill:var(--late)}
+.lifelines .lock,.lifelines .votes0{fill:var(--lock)}.lifelines .votes1{fill:var(--other)}.lifelines .paused{fill:url(#hatch)}
+.lifelines .hatch{stroke:var(--hatch);stroke-width:2}.lifelines .clock{stroke:var(--soft);stroke-dasharray:4 3}
+.lifelines .node{fill:var(--node);stroke:var(--node)}.lifelines .wrong{fill:var(--bad);stroke:var(--bad)}
+.lifelines .way{stroke-width:2}.lifelines .cell{fill:var(--page);stroke-width:2}
 """
 HATCH = (
     '<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
@@ -127,7 +127,7 @@ def _drawn(picture: Lanes) -> Iterator[str]:
     height = tops[-1] + LEGEND
     role = ' role="img" aria-labelledby="t d"' if picture.description else ""
     cut = f'data-lanes="0 {head} {text_x - GAP} {height - head}"'
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" class="lanes" viewBox="0 0 {WIDTH} {height}" {cut}{role}>'
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" class="lifelines" viewBox="0 0 {WIDTH} {height}" {cut}{role}>'
     yield f'<title id="t">{escape(picture.title)}</title>'
     yield f'<desc id="d">{escape(picture.description)}</desc>\n<style>\n{STYLE}</style>\n{HATCH}'
     yield f'<rect class="page" width="{WIDTH}" height="{height}"/>'

@@ -40,7 +40,7 @@ def draw(story: Story, language: Language = ENGLISH) -> str:
     lanes = [Lane((chr(FIRST + client),), CLIENT, end=_end(story, client)) for client in range(len(story.start))]
     lanes += [*(Lane((head,), width, width - 2) for head in heads), Lane((says("counter"),), COUNTER)]
     spans = tuple(_spans(story, servers or names, language))
-    looks = {span.look for span in spans}
+    looks = {span.look.replace("votes1", "votes0") for span in spans}
     room, counts = WIDTH - EDGE - words_x(lanes), [0, *(scene.counter for scene in story.scenes)]
     return Lanes(
         title=say.title(story, language),
