@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib.util
 import re
 import sys
 from pathlib import Path
@@ -92,14 +91,10 @@ def stage(name: str) -> Stage:
         raise NotAStage(f"the lab has a stage {path.stem!r} of its own; give the file another name")
     if asked := stage_check.question(path):
         raise NotAStage(f"answer a question of the lab, and delete it:\n  {asked}")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} cannot be read as a Python file")
-    module = importlib.util.module_from_spec(spec)
     if str(path.parent) not in sys.path:  # last: a file next to it hides no module of Python or of a library
         sys.path.append(str(path.parent))
     try:
-        plugins.in_time(spec.loader.exec_module, module)
+        module = plugins.read(path)
     except WrongClaims as error:
         raise _refusal(error.key, str(error), path) from None
     record = _stage(module, path.stem, lookup=str(path))

@@ -9,9 +9,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from difflib import SequenceMatcher, get_close_matches
-from types import ModuleType
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
 
 MOST = 5  # names in a sentence
 IMPORT_S = 30  # for the import of somebody's file
@@ -48,22 +50,33 @@ def files(package: str) -> dict[str, ModuleType]:
     return {name: _imported(package, name) for name in names(package)}
 
 
-def in_time(execute: Callable[[ModuleType], None], module: ModuleType) -> None:
+class _Uncached(SourceFileLoader):
+    """Compiles a file each time. Python's cache knows a file by its size and the second of its last change."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def read(path: Path) -> ModuleType:
     """Execute somebody's file. Raises TimeoutError if that takes too long: in the first thread of a process, others go on."""
 
     def end(*_: object) -> None:
         raise TimeoutError(f"the import did not end within {IMPORT_S} s")
 
+    loader = _Uncached(path.stem, str(path))
+    module = importlib.util.module_from_spec(ModuleSpec(path.stem, loader, origin=str(path)))
+    module.__file__ = str(path)
     if threading.current_thread() is not threading.main_thread():
-        execute(module)
-        return
+        loader.exec_module(module)
+        return module
     before = signal.signal(signal.SIGALRM, end)
     signal.alarm(IMPORT_S)
     try:
-        execute(module)
+        loader.exec_module(module)
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+    return module
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:

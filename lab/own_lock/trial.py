@@ -20,6 +20,7 @@ from app.stores import lock_store
 
 NAME, RETRY_MS = "lab-looks", 30  # the key that the lock is given
 WITHIN_S = 1.5  # for what one acquire or one release on an idle server takes
+GONE = -2  # what PTTL says of a key that is not there
 FREED_S = 0.3  # a thread of the lock may free it a moment later
 PLAIN = (bool, int, float, str, bytes, type(None))  # answers that say what they mean
 Keys = dict[str, tuple[bytes, int]]  # by key: its value, and what is left of its TTL in ms, -1 without one
@@ -53,7 +54,7 @@ class IdleServer:
     def keys(self) -> Keys:
         """Return the keys that are set."""
         found = {key: (self.store.dump(key), self.store.pttl(key)) for key in sorted(self.store.keys("*"))}
-        return {key.decode(errors="replace"): value for key, value in found.items() if value[0] is not None}
+        return {key.decode(errors="replace"): value for key, value in found.items() if value[1] != GONE}
 
     def freed(self, held: Keys) -> tuple[str, ...]:
         """Return which keys have another value, or are gone, as soon as there are any."""
