@@ -14,14 +14,6 @@ LIBRARIES = Path(__file__).parents[2] / "libraries"
 MADE = LIBRARIES / ".environments"
 
 
-def folder(name: str) -> Path:
-    """Return the folder of an environment. Raises NotInstalled."""
-    path = MADE / name
-    if not path.is_dir():
-        raise NotInstalled(f"{name} is not installed. Run: make libraries")
-    return path
-
-
 def lock_files(name: str) -> list[Path]:
     """Return the files that pin the packages of an environment; none for the empty name."""
     locked = LIBRARIES / "locked"
@@ -33,6 +25,8 @@ def enter(name: str) -> None:
 
     Raises NotInstalled.
     """
-    for packages in folder(name).glob("lib/python3*/site-packages"):
+    if not (MADE / name).is_dir():
+        raise NotInstalled(f"{name} is not installed. Run: make libraries")
+    for packages in (MADE / name).glob("lib/python3*/site-packages"):
         if str(packages) not in sys.path:
             sys.path.append(str(packages))

@@ -35,7 +35,7 @@ class ReportedFailure(PublishedLock):
     @property
     def is_documented(self) -> bool:
         """Return whether the documentation makes the claim that breaks. Where it does not, the report asks for it."""
-        return self.breaks in self.promises and not is_report(self.promises[self.breaks].link)
+        return self.breaks in self.promises and not {"issues", "pull"} & set(self.promises[self.breaks].link.split("/"))
 
     def stage_like(self, name: str) -> Stage:
         """Return the stage of a file of ``libraries/`` with the claims of this failure."""
@@ -43,8 +43,3 @@ class ReportedFailure(PublishedLock):
         stage: Stage = runpy.run_path(str(path))["STAGE"]
         worker = tuple(str(LIBRARIES / word) if (LIBRARIES / word).exists() else word for word in stage.worker)
         return replace(stage, worker=worker, claims=self.claims, library=self.name, path=path)
-
-
-def is_report(link: str) -> bool:
-    """Return whether a link leads to an issue or a pull request."""
-    return "/issues/" in link or "/pull/" in link

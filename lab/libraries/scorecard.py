@@ -24,8 +24,8 @@ from lab.own_lock.page import (
     TestedCell,
     TestedClaim,
     TestedLock,
-    in_short,
     in_words,
+    listed,
     ordered,
     orders_in_words,
     speed_in_words,
@@ -173,7 +173,7 @@ def _about(one: Entry, start: Path) -> Iterator[str]:
             _promised(each) if each.words else "promised" if each.promised else "no promise",
             _said(each),
             orders_in_words(each),
-            "; ".join(f"`{cell.scenario}`: {in_short(cell)}" for cell in each.cells) or "–",
+            "; ".join(f"`{cell.scenario}`: {listed(cell.tally)}" for cell in each.cells) or "–",
         ]
         for each in claims
     ]
@@ -196,7 +196,7 @@ def _seen(one: TestedClaim) -> Iterator[str]:
     for cell in one.cells if one.verdict in FOUND else ():
         if cell.verdict in (BROKEN, FAILS) or one.verdict == NOT_SHOWN:
             what = _cell(cell.why_of(one.claim))
-            yield f"- `{one.claim}` under `{cell.scenario}`, {in_short(cell)}: {what}. {_command(cell.command)}"
+            yield f"- `{one.claim}` under `{cell.scenario}`, {listed(cell.tally)}: {what}. {_command(cell.command)}"
 
 
 def _said(one: TestedClaim | None) -> str:

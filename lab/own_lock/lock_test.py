@@ -49,9 +49,9 @@ from lab.own_lock.page import (
     TestedLock,
     badge,
     headline,
-    in_short,
     in_words,
     junit,
+    listed,
     ordered,
     orders_in_words,
     speed_in_words,
@@ -221,7 +221,7 @@ def _written(tested: TestedLock, asked: LockTest, folder: Path, console: Console
     for name in ("promise", "verdict", "orders", "runs"):
         table.add_column(said(name), overflow="fold", no_wrap=name in ("promise", "verdict"))
     for one in tested.claims:
-        runs = "\n".join(f"{cell.scenario} {in_short(cell, language)}" for cell in one.cells)
+        runs = "\n".join(f"{cell.scenario} {listed(cell.tally, language)}" for cell in one.cells)
         verdict = f"[{STYLES.get(one.verdict, 'dim')}]{in_words(one, language)}[/]"
         table.add_row(one.claim, verdict, orders_in_words(one, language), runs or "–")
     console.print()

@@ -74,11 +74,6 @@ class TestedClaim(msgspec.Struct, kw_only=True):
     cells: list[TestedCell] = msgspec.field(default_factory=list)
 
     @property
-    def sentence(self) -> str:
-        """Return the claim as a sentence."""
-        return Claim[self.claim].value
-
-    @property
     def tally(self) -> Counter[str]:
         """Return how many runs had each verdict."""
         total: Counter[str] = Counter()
@@ -216,13 +211,8 @@ def speed_in_words(found: Speed, language: Language = ENGLISH) -> str:
     )
 
 
-def in_short(cell: TestedCell, language: Language = ENGLISH) -> str:
-    """Return the verdicts of a cell, and how many runs had each, the worst first: ``BROKEN 2 of 3, KEPT 1 of 3``."""
-    return listed(cell.tally, language)
-
-
 def listed(tally: dict[str, int], language: Language = ENGLISH) -> str:
-    """Return how many runs had each verdict; without figures where there was one run."""
+    """Return how many runs had each verdict, the worst first; without figures if there was one run."""
     order = (BROKEN, FAILS, KEPT, HELD, "VOID")
     found = [_of(verdict, tally, verdict, language) for verdict in order if tally.get(verdict)]
     comma: str = words(language)["mark"]["names_comma"]
@@ -293,7 +283,7 @@ def _values(tested: TestedLock, folder: Path, runs: Path, language: Language) ->
         "colon": words(language)["mark"]["colon"],
         "headline": headline(tested, language),
         "sentence": lambda one: promise(one.claim, language),
-        **{said.__name__: partial(said, language=language) for said in (in_words, in_short, orders_in_words, speed_in_words)},
+        **{said.__name__: partial(said, language=language) for said in (in_words, listed, orders_in_words, speed_in_words)},
     }
 
 
@@ -324,7 +314,7 @@ def junit(tested: TestedLock) -> str:
     cases = []
     for one in tested.claims:
         if one.orders:
-            said = f"{one.sentence} {one.again}".strip()
+            said = f"{Claim[one.claim].value} {one.again}".strip()
             cases.append(Case(f"{one.claim}: every order of events", one.orders == BREAKS, one.orders == HOLDS, said))
         for cell in one.cells:
             is_broken, name = cell.tally.get(BROKEN, 0) == cell.tries, f"{one.claim}: run of {cell.scenario}"
