@@ -9,7 +9,6 @@ asks for names.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,7 +67,8 @@ class Predictions:
                 one.fixed.pop(subject, None)
                 if subject in one.open:
                     one.fixed[subject] = Fixed(one.open.pop(subject))
-            return _votes((one.fixed[subject].choice for one in self._visitors.values() if subject in one.fixed), choices)
+            predicted = [one.fixed[subject].choice for one in self._visitors.values() if subject in one.fixed]
+            return [predicted.count(choice) for choice in range(choices)]
 
     def settle(self, answer: int | None) -> None:
         """Count the predictions when the run is over.
@@ -120,10 +120,3 @@ class Predictions:
             "wrong": sum(one.wrong for one in played),
             "names": [{"name": one.name, "right": one.right, "wrong": one.wrong} for one in named[:20]],
         }
-
-
-def _votes(predicted: Iterable[int], choices: int) -> list[int]:
-    votes = [0] * choices
-    for choice in predicted:
-        votes[choice] += 1
-    return votes
