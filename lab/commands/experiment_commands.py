@@ -29,7 +29,7 @@ def ladder(rounds: int, out: Path | None, **given: Any) -> int:
     """Run every stage under the scenario rush, and compare the runs.
 
     The stages none and local also run with one replica. An option that you leave out has the value of rush.
-    With several rounds, the charts have the interval of each speed over all rounds; the rest is of the first round.
+    With several rounds, the charts have the least and the most of each speed over all rounds; the rest is of the first round.
     """
     from lab.experiments.ladder import run_ladder
 

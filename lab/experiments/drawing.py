@@ -1,6 +1,6 @@
 """The table and the picture of an experiment, made from its CSV file alone: ``NAME.csv``, ``NAME.md``, ``NAME.svg``.
 
-A panel is drawn for each figure, with a line for each stage over the values, in equal steps. Bars are intervals of 95%.
+A panel is drawn for each figure, with a line for each stage over the values, in equal steps. Bars go from the least to the most.
 """
 
 from __future__ import annotations

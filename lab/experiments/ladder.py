@@ -25,7 +25,7 @@ from lab.story.verdict import headline
 def run_ladder(given: Mapping[str, Any], out: Path | None, rounds: int, command: str) -> int:
     """Run the ladder and its comparison, and return the worst exit status.
 
-    rounds: how often the whole ladder runs. The comparison is of the first round, with the interval of each speed over all.
+    rounds: how often the whole ladder runs. The comparison is of the first round, with the mean of each speed over all.
     """
     console = terminal()
     plan = [(stage, "rush") for stage in stages().values()]

@@ -23,15 +23,14 @@ from lab.evidence.run_folder import replace
 from lab.experiments.experiment import Experiment
 from lab.language import Language
 from lab.paths import REFERENCE
-from lab.report import statistics
-from lab.report.statistics import Spread
+from lab.report.statistics import Spread, geometric_mean, mean
 from lab.run import environment
 from lab.story.say import ENGLISH, text, words
 from lab.text import table, thousands
 
 KEPT = REFERENCE / "experiments"
 RATIO = "ratio"
-SHARES = {"lost_share": "acknowledged"}  # the figures that are shares, each with the figure that has its whole
+SHARES = ("lost_share",)  # the figures that are shares of a whole
 COLUMNS = ("stage", "value", "repeat", "pair", "verdict", "reason", "run")  # then the figures
 
 
@@ -74,7 +73,7 @@ class Spot(NamedTuple):
 
     stage: str
     value: str
-    # the interval of each figure over the sound points
+    # the mean of each figure over the sound points, with the least and the most
     figures: dict[str, Spread]
     # the points that are not averaged
     unsound: list[Point]
@@ -145,17 +144,11 @@ def _spot(points: Sequence[Point], against: dict[int, Point]) -> Spot:
     pairs = [(point, against[point.pair]) for point in sound if point.pair in against and against[point.pair] is not point]
     first = next(iter(names), "")
     ratios = [one.figures[first] / other.figures[first] for one, other in pairs if other.sound and other.figures[first]]
-    figures = {RATIO: statistics.mean_of_ratios(ratios)} if ratios else {}
-    figures |= {name: _interval(name, [one for one in sound if name in one.figures]) for name in names}
+    figures = {RATIO: geometric_mean(ratios)} if ratios else {}
+    for name in names:
+        samples = [one.figures[name] for one in sound if name in one.figures]
+        figures[name] = mean(samples) if name in SHARES else geometric_mean(samples)
     return Spot(points[0].stage, points[0].value, figures, [one for one in points if not one.sound])
-
-
-def _interval(figure: str, points: Sequence[Point]) -> Spread:
-    amounts = [one.figures[figure] for one in points]
-    if figure not in SHARES:
-        return statistics.of_amounts(amounts)
-    wholes = [round(one.figures[SHARES[figure]]) for one in points]
-    return statistics.of_shares([round(share * of) for share, of in zip(amounts, wholes, strict=True)], wholes)
 
 
 def shown(figure: str, value: float) -> str:
@@ -203,7 +196,7 @@ def finding(result: Measurement, experiment: Experiment, language: Language = EN
 
 
 def markdown(result: Measurement, varied: str) -> str:
-    """Return the table: a row for each stage and value, with the mean of each figure and its interval of 95%.
+    """Return the table: a row for each stage and value, with the mean of each figure, its least and its most.
 
     varied: what the values are.
     """
@@ -232,5 +225,5 @@ def measured(result: Measurement) -> str:
     load = f", at a load average of {about['load_average']}" if "load_average" in about else ""
     return (
         f"Measured {about['measured_utc'][:10]} on {about['machine']}, at commit {about['commit']}{load}. "
-        "In brackets: the interval of 95%. Compare ratios: speeds hold for one machine."
+        "In brackets: the least and the most. Compare ratios: speeds hold for one machine."
     )

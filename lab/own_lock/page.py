@@ -20,7 +20,7 @@ from lab.language import Language
 from lab.report.html import in_both, named, page
 from lab.report.matrix import Cell, Origin
 from lab.report.run_index import page_of
-from lab.report.statistics import mean_of_ratios
+from lab.report.statistics import geometric_mean
 from lab.story.say import ENGLISH, text, words
 from lab.story.verdict import because, promise
 from lab.text import counted, printable, thousands
@@ -126,7 +126,7 @@ class Speed(msgspec.Struct, kw_only=True):
     @property
     def ratio(self) -> float:
         """Return the geometric mean of the ratios; 0 where there is none."""
-        return mean_of_ratios(self.ratios).value if self.ratios else 0.0
+        return geometric_mean(self.ratios).value if self.ratios else 0.0
 
 
 class TestedLock(msgspec.Struct, kw_only=True):

@@ -16,7 +16,6 @@ from lab.report.chart import HARMS, NAMES, SIGNS, Mark
 from lab.report.html import in_both, named
 from lab.report.matrix import Cell, Origin, cell_requests, in_short, never_admitted
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, in_words, layout, mark, marks
-from lab.report.statistics import wilson
 from lab.scenario import reader as scenarios
 from lab.scenario.requirements import NEEDS
 from lab.scenario.scenario import Scenario
@@ -166,11 +165,8 @@ class MatrixPage:
         return self.say("does_not_fit") if cell.reason else self.say("was_not_run")
 
     def _rate(self, cell: Cell) -> str:
-        """Return how often the cell's verdict came, with the interval of its rate; empty where it was not run."""
-        if not cell.verdict:
-            return ""
-        low, high = (f"{100 * end:.0f}" for end in wilson(cell.seen, cell.tries))
-        return self.say("rate", cell.tries, seen=cell.seen, verdict=cell.verdict, low=low, high=high)
+        """Return how often the cell's verdict came; empty where it was not run."""
+        return self.say("rate", cell.tries, seen=cell.seen, verdict=cell.verdict) if cell.verdict else ""
 
     def _links(self, cell: Cell) -> list[tuple[str, str]]:
         """Return the pages of the cell's run, of the book, and of its level, where they are at hand."""

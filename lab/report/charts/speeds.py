@@ -1,7 +1,7 @@
 """The speed of many runs, as a ratio to the fastest sound run of one command: a dot a run, by family.
 
 The axis is logarithmic. The families are the parts of the ladder. A bar on such an axis would have a length without a meaning, so
-there are dots only, with the interval over repeats.
+there are dots only, with a line from the least to the most of the repeats.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lab.language import Language, quoted
 from lab.report import chart
 from lab.report.chart import BLUE, FEW, RED
 from lab.report.run_data import NONE, Result, speed_ratios
-from lab.report.statistics import Spread, mean_of_ratios
+from lab.report.statistics import Spread, geometric_mean
 from lab.story.say import ENGLISH, text
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _base(results: Sequence[Result]) -> Result:
 def ratio(result: Result, base: Result) -> Spread | None:
     """Return the speed as a ratio to the other run's, round by round where both ran in the same rounds."""
     ratios = speed_ratios(result.repeats, base.repeats)
-    return mean_of_ratios(ratios) if all(one > 0 for one in ratios) else None
+    return geometric_mean(ratios) if all(one > 0 for one in ratios) else None
 
 
 def _percent(share: float) -> str:
@@ -110,6 +110,6 @@ def _dot(axes: Axes, row: int, spread: Spread | None, colour: str) -> None:
         return
     value, low, high, samples = spread
     if samples > 1:
-        axes.plot([max(low, value / 10), high], [row, row], color=colour, linewidth=1.6)
+        axes.plot([low, high], [row, row], color=colour, linewidth=1.6)
     axes.plot([value], [row], marker="o", markersize=6, color=colour, linewidth=0)
     axes.annotate(_percent(value), (max(value, high), row), xytext=(8, 0), textcoords="offset points", va="center", fontsize=9.5)

@@ -148,7 +148,7 @@ def test_a_change_of_the_code_is_reported(conducted, tmp_path, capsys, monkeypat
 
 
 def test_a_cell_counts_its_rounds(conducted, tmp_path):
-    """A cell has how many of the rounds had its verdict, with the interval of the rate where they differ."""
+    """A cell has how many of the rounds had its verdict, also if they differ."""
     conducted[0].extend(["KEPT", "VOID", "KEPT", "KEPT", "KEPT"])
     status = run(tmp_path / "m", repeat=5)
     run(tmp_path / "n", repeat=3)

@@ -1,14 +1,11 @@
 """What stands where in the matrix, which word each cell has, how often its verdict came, and what is quoted of it."""
 
-import pytest
-
 from app.locks import stages
 from lab.language import Language
 from lab.report import matrix_page, reference
 from lab.report.chart import Mark
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, FAMILIES, OTHERS, completed, layout, mark, marks
-from lab.report.statistics import wilson
 from lab.scenario import reader
 from lab.story.say import text
 from tests.every import every
@@ -134,20 +131,6 @@ CELLS = [
     Cell(stage="none", scenario="rush", claim="exclusive", verdict="BROKEN", lost=9, rounds={"BROKEN": 5}),
     Cell(stage="local", scenario="rush", claim="exclusive", reason="does not fit"),
 ]
-
-
-@every(
-    "seen, rounds, interval",
-    [
-        (0, 1, (0.0, 0.793450685623)),
-        (2, 5, (0.117620774233, 0.769275718724)),
-        (5, 5, (0.565517535217, 1.0)),
-        (199, 200, (0.972226295602, 0.999116831284)),
-    ],
-)
-def test_interval_is_wilsons(seen, rounds, interval):
-    """The interval is the one that scipy 1.17 computes: ``binomtest(seen, rounds).proportion_ci(0.95, method="wilson")``."""
-    assert wilson(seen, rounds) == pytest.approx(interval)
 
 
 def test_page_has_origin_and_rounds(tmp_path):

@@ -1,4 +1,4 @@
-"""The rounds of a ladder: their file, their intervals, and the results for which they stand."""
+"""The rounds of a ladder: their file, their means, and the results for which they stand."""
 
 import math
 
@@ -9,34 +9,21 @@ from lab.paths import REFERENCE
 from lab.report import run_data
 from lab.report.charts import speeds
 from lab.report.run_data import repeat_of, rounds_in
-from lab.report.statistics import mean, mean_of_ratios
+from lab.report.statistics import geometric_mean
 from tests.every import every
 from tests.kept_runs import of_ladder
 
-SAMPLES = [3.0, 4.0, 4.5, 7.0, 9.0]
-
 
 @every(
-    "number, low, high",
+    "samples, value",
     [
-        (2, -2.853102368087, 9.853102368087),
-        (3, 1.936041816535, 5.730624850132),
-        (101, 5.039959301826, 5.910535747679),
+        ([0.5, 2.0], 1.0),
+        ([0.3], 0.3),
+        ([0.0, 4.0], 2.0),  # no logarithm
     ],
 )
-def test_interval_is_students(number, low, high):
-    """The interval is the one that scipy 1.17 computes: ``t.interval(0.95, number - 1, loc=mean, scale=sem(samples))``."""
-    samples = (SAMPLES * 21)[:number]
-
-    assert mean(samples) == pytest.approx((sum(samples) / number, low, high, number), rel=1e-9)
-
-
-def test_ratios_have_a_geometric_mean():
-    value, low, high, runs = mean_of_ratios([0.5, 2.0])
-
-    assert (value, runs) == (pytest.approx(1.0), 2)
-    assert low * high == pytest.approx(1.0)
-    assert mean_of_ratios([0.3]) == pytest.approx((0.3, 0.3, 0.3, 1))
+def test_mean_has_the_least_and_the_most(samples, value):
+    assert geometric_mean(samples) == pytest.approx((value, min(samples), max(samples), len(samples)))
 
 
 def rounds_of(result, number):
