@@ -112,7 +112,7 @@ def _place_of(file: Path, lock: str) -> tuple[Path, str]:
     """
     if not file.is_file():
         raise BadInput(f"{lock}: there is no file {str(file)!r}")
-    if file.stem in sys.stdlib_module_names or not file.stem.isidentifier():
+    if file.stem in sys.stdlib_module_names or "." in file.stem:
         raise BadInput(f"{lock}: {file.stem!r} cannot be the name of a module of yours. Rename the file")
     folder, names = file.resolve().parent, [file.stem]
     while OF_ITS_PACKAGE.search(file.read_bytes()) and (folder / "__init__.py").is_file():

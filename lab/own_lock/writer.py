@@ -365,7 +365,11 @@ class Writer:
         mine = sorted({*self.names, *(name for of, name in self.errors if of == module)})
         imports = ["from app.foreign.declared import declared", "from app.lock import Stage, claims"]
         imports += [f"from {of} import {name}" for of, name in self.errors if of not in (module, "builtins")]
-        lines = ["", *sorted([*imports, f"from {module} import {', '.join(mine)}"]), ""]
+        if all(part.isidentifier() for part in module.split(".")):
+            lines = ["", *sorted([*imports, f"from {module} import {', '.join(mine)}"]), ""]
+        else:  # a file such as 1_lock.py
+            lines = ["", "from importlib import import_module", "", *sorted(imports), ""]
+            lines += [*(f'{name} = import_module("{module}").{name}' for name in mine), ""]
         options = f", key={json.dumps(self.key)}" if self.key != "{key}" else ""
         options += f", errors=({', '.join(sorted(name for _, name in self.errors))},)" if self.errors else ""
         own = self.came_from - {("127.0.0.1", self.server.get(("", 0))[1])}

@@ -283,7 +283,7 @@ def test_question(name, here):
 def test_declaration_is_kept(here):
     """A declaration that is there is used as it is; one of another lock is refused."""
     (here / "park_lock.py").write_text(LOCKS, encoding="utf-8")
-    (here / "other_locks.py").write_text(LOCKS, encoding="utf-8")
+    (here / "2_locks.py").write_text(LOCKS, encoding="utf-8")
     first = of_a_lock("park_lock:Plain", "exclusive", None)
     changed = (here / "lab_plain.py").read_text(encoding="utf-8").replace("3000", "2000")
     (here / "lab_plain.py").write_text(changed, encoding="utf-8")
@@ -292,9 +292,9 @@ def test_declaration_is_kept(here):
     assert of_a_lock("./park_lock.py:Plain", "exclusive", None).ttl_ms == 2000
     with pytest.raises(BadInput, match="other claims"):
         of_a_lock("park_lock:Plain", "counts_once", None)
-    with pytest.raises(BadInput, match="declares park_lock:Plain, and not other_locks:Plain"):
-        of_a_lock("other_locks.py:Plain", None, None)
-    assert of_a_lock("other_locks.py:Plain", None, here / "sub" / "other.py").name == "other"
+    with pytest.raises(BadInput, match="declares park_lock:Plain, and not 2_locks:Plain"):
+        of_a_lock("2_locks.py:Plain", None, None)
+    assert of_a_lock("2_locks.py:Plain", None, here / "sub" / "other.py").name == "other"
 
 
 @pytest.mark.parametrize(
