@@ -1,4 +1,4 @@
-"""The promises, as one table: a row a claim, with what breaks it, after which faults, and within which bound.
+"""The promises, as one table: a row for each claim of app/lock.py, with what breaks it, after which faults, and which bound.
 
 A row whose function is ``harm`` has its reasons in lab/judge/mechanisms.py: each mechanism there names the claim that it breaks.
 The fields of a row are in lab/judge/promise.py. A run is asked for each promise, whatever its scenario tests, unless the row says
