@@ -23,7 +23,7 @@ from tests.command import gone
 AT_ONCE = 3
 BLOCKS = 2 * AT_ONCE  # a lab that was killed holds its block until all of it has ended
 LATEST_S = 6.0
-REQUESTS = 40
+REQUESTS = 120  # fewer have too few hand-overs between replicas, now and then, for a run that shows anything
 LAB = f"""
 import sys
 from lab.servers import ports
