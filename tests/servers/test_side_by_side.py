@@ -50,11 +50,11 @@ def made(folder: Path, first: int, seed: int) -> str:
     with contextlib.suppress(psutil.TimeoutExpired, subprocess.TimeoutExpired):
         return f"ended with {process.wait(chance.uniform(0.2, LATEST_S))}"
     family = process.children(recursive=True)
-    supervisor = [one for one in family if "supervisor_process.py" in " ".join(one.cmdline())]
     for one in killed:
-        for victim in [process] if one == "lab" else supervisor:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                victim.kill()
+        for victim in [process] if one == "lab" else family:
+            with contextlib.suppress(psutil.NoSuchProcess):  # one that has just ended has no command line
+                if one == "lab" or "supervisor_process.py" in " ".join(victim.cmdline()):
+                    victim.kill()
     process.wait(120)
     assert gone(family)
     return f"killed: {' and '.join(killed)}"
