@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -74,22 +74,33 @@ def raise_on_signals() -> dict[signal.Signals, Any]:
     return {number: signal.signal(number, stop) for number in heeded}
 
 
-@contextlib.contextmanager
-def signals_held() -> Iterator[Callable[[], None]]:
-    """Let a signal only be noted until the function that the block gets is called: that raises Interrupted if one came.
+class Signals:
+    """Signals that are only noted while they are held.
 
     To block signals in this thread would not do: another thread of the process would receive them.
     """
-    came: list[Interrupted] = []
-    _held.append(came)
 
-    def release() -> None:
+    def __init__(self) -> None:
+        self._came: list[Interrupted] = []
+
+    def hold(self) -> None:
+        """Let a signal only be noted from now on."""
+        _held[:] = [self._came]
+
+    def release(self) -> None:
+        """Let a signal interrupt again. Raises Interrupted if one came."""
         _held.clear()
-        if came:
-            raise came[0]
+        if self._came:
+            raise self._came.pop()
 
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[Signals]:
+    """Hold signals until the block releases them, or ends."""
+    signals = Signals()
+    signals.hold()
     try:
-        yield release
+        yield signals
     finally:
         _held.clear()
 

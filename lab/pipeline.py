@@ -90,20 +90,20 @@ def conduct(
     bring_up: starts servers on this machine; without it, they run where the engine is.
     """
     where = (bring_up, "local") if bring_up else (cluster(), engine())
-    folder, record = run(supervisor, stage, scenario, drive, command, *where, reports, drive_injects)
-    try:
-        with signals_held() as release:  # an interrupt now would leave a whole run without its verdict and its name
-            with kept_on_failure(folder):
-                judgement, findings = judge(folder.path)
-            done = Conducted(folder, record, judgement, findings, findings.losses_unwritten or record.unwritten)
-            try:
-                save(folder.path / "verdict.json", judgement)
-            except OSError as error:
-                done.unwritten = done.unwritten or in_short(error)
-            release()
-    except KeyboardInterrupt:
-        folder.publish()
-        raise
+    with signals_held() as signals:  # an interrupt must leave no run without its verdict and its name
+        folder, record = run(signals, supervisor, stage, scenario, drive, command, *where, reports, drive_injects)
+        with kept_on_failure(folder):
+            judgement, findings = judge(folder.path)
+        done = Conducted(folder, record, judgement, findings, findings.losses_unwritten or record.unwritten)
+        try:
+            save(folder.path / "verdict.json", judgement)
+        except OSError as error:
+            done.unwritten = done.unwritten or in_short(error)
+        try:
+            signals.release()
+        except KeyboardInterrupt:
+            folder.publish()
+            raise
     return done
 
 
@@ -124,12 +124,18 @@ def make_run(
 ) -> Conducted:
     """Make and judge one run by Locust, with a progress bar on the console if one is given. Raises as ``conduct`` does.
 
-    on_judged: is called before the servers are ended.
+    on_judged: is called as soon as the verdict is known. An interrupt after the verdict publishes the run.
     """
-    with supervised() as supervisor:
-        with progress(scenario, console) if console else nullcontext(lambda done: None) as on_progress:
-            done = conduct(supervisor, stage, scenario, by_locust(supervisor, scenario, on_progress), command, reports)
-        on_judged(done)
+    done = None
+    try:
+        with supervised() as supervisor:
+            with progress(scenario, console) if console else nullcontext(lambda done: None) as on_progress:
+                done = conduct(supervisor, stage, scenario, by_locust(supervisor, scenario, on_progress), command, reports)
+            on_judged(done)
+    except KeyboardInterrupt:
+        if done:
+            done.folder.publish()
+        raise
     return done
 
 

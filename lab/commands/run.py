@@ -38,13 +38,6 @@ def run_one(
             sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn
         summarise(out, done.judgement, done.findings)
 
-    done = None
-    try:
-        done = make_run(stage, scenario, command, err, on_judged=judged)
-        page = finish(done, draw)
-    except KeyboardInterrupt:  # the run is judged: it keeps its verdict and gets its name
-        if done:
-            done.folder.publish()
-        raise
-    where_to_look(out, page)
+    done = make_run(stage, scenario, command, err, on_judged=judged)
+    where_to_look(out, finish(done, draw))
     return done.exit_status

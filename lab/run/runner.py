@@ -16,7 +16,7 @@ from app.lock import Stage
 from lab.errors import NotReady, in_short
 from lab.evidence.run_folder import RunFolder, described, kept_on_failure, save
 from lab.evidence.run_record import Ending, RunRecord, inventory
-from lab.interrupts import signals_held, unless_interrupted
+from lab.interrupts import Signals, unless_interrupted
 from lab.load.locust import LoadFailed
 from lab.paths import REPORTS, shortage
 from lab.run import environment
@@ -46,6 +46,7 @@ ClusterFactory = Callable[..., AbstractContextManager[Cluster]]
 
 
 def run(
+    signals: Signals,
     supervisor: Supervisor,
     stage: Stage,
     scenario: Scenario,
@@ -58,51 +59,51 @@ def run(
 ) -> tuple[RunFolder, RunRecord]:
     """Make one run. Return its folder, not yet published, and its record, which is saved there as ``run.json``.
 
-    ``bring_up`` starts the servers, and ``engine`` is its name. An interrupt, or a server that ends, cuts the run short:
-    ``record.ended`` names the reason. ``drive_injects``: the drive itself injects the faults. Raises MissingProgram and NotReady
-    when the run could not begin, and RunFailed when it broke off; the folder is kept then.
+    ``signals`` are held before and afterwards, and released in between. ``bring_up`` starts the servers, and ``engine`` is its
+    name. An interrupt, or a server that ends, cuts the run short: ``record.ended`` names the reason. ``drive_injects``: the drive
+    itself injects the faults. Raises MissingProgram and NotReady when the run could not begin, and RunFailed when it broke off;
+    the folder is kept then.
     """
-    for known in (environment.commit, environment.versions, environment.machine):
-        known()  # they start programs, which takes a moment: ask before there is a folder that an interrupt would leave
-    with signals_held() as release:  # an interrupt must not come between the folder and the lines that remove it
-        folder = RunFolder.create(scenario.name, stage.name, reports)
-        record = RunRecord(
-            run=folder.name,
-            scenario=_plain(scenario),
-            stage=_plain_stage(stage, scenario),
-            command=command,
-            commit=environment.commit(),
-            started_utc=datetime.now(UTC).isoformat(timespec="milliseconds"),
-            versions=environment.versions(),
-            libraries=environment.libraries_of(stage),
-            lock_files=environment.lock_files_of(stage),
-            machine=environment.machine(),
-            threads=THREADS,
-            engine=engine,
-        )
-        begun = False
-        with kept_on_failure(folder):
-            try:
-                release()
-                injecting = _injector(() if drive_injects else scenario.faults, folder.path)
-                with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
-                    begun, record.clocks, record.lock_servers = True, system.clocks, len(system.lock_store)
-                    here = supervisor if engine == "local" else None
-                    _run(system, scenario, injecting, drive, folder, record, here)
-                record.files = inventory(folder.path)  # all servers have ended: nothing is written any more
-            except KeyboardInterrupt as interrupt:
-                if not begun:
-                    folder.discard()
-                    raise
-                record.ended = _ended_by(interrupt)
-            except Exception as error:
-                record.ended, record.ended_with = Ending.FAILED, described(error)
+    folder = RunFolder.create(scenario.name, stage.name, reports)
+    record = RunRecord(
+        run=folder.name,
+        scenario=_plain(scenario),
+        stage=_plain_stage(stage, scenario),
+        command=command,
+        commit=environment.commit(),
+        started_utc=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        versions=environment.versions(),
+        libraries=environment.libraries_of(stage),
+        lock_files=environment.lock_files_of(stage),
+        machine=environment.machine(),
+        threads=THREADS,
+        engine=engine,
+    )
+    begun = False
+    with kept_on_failure(folder):
+        try:
+            signals.release()
+            injecting = _injector(() if drive_injects else scenario.faults, folder.path)
+            with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
+                begun, record.clocks, record.lock_servers = True, system.clocks, len(system.lock_store)
+                here = supervisor if engine == "local" else None
+                _run(system, scenario, injecting, drive, folder, record, here)
+            record.files = inventory(folder.path)  # all servers have ended: nothing is written any more
+            signals.hold()  # the run is complete: from here, an interrupt must not keep it from its verdict and its name
+        except KeyboardInterrupt as interrupt:
+            if not begun:
+                folder.discard()
                 raise
-            finally:
-                if begun:
-                    with contextlib.suppress(OSError):
-                        record.files = record.files or inventory(folder.path)  # also of a run that was cut short
-                    save(folder.path / "run.json", record)
+            record.ended = _ended_by(interrupt)
+        except Exception as error:
+            record.ended, record.ended_with = Ending.FAILED, described(error)
+            raise
+        finally:
+            signals.hold()
+            if begun:
+                with contextlib.suppress(OSError):
+                    record.files = record.files or inventory(folder.path)  # also of a run that was cut short
+                save(folder.path / "run.json", record)
     return folder, record
 
 

@@ -21,10 +21,10 @@ def forked(target: Callable[..., object], *about: Any) -> tuple[ForkProcess, Con
     """
     near, far = FORK.Pipe()
     process = FORK.Process(target=_work, args=(target, about, far), daemon=True)
-    with signals_held() as raise_if_one_came:  # Python drops what a signal raises in the functions that it calls at a fork
+    with signals_held() as signals:  # Python drops what a signal raises in the functions that it calls at a fork
         process.start()
         far.close()
-        raise_if_one_came()
+        signals.release()
     return process, near
 
 

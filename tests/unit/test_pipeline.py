@@ -1,5 +1,6 @@
 """What was paid for is kept: a run whose judging, saving or drawing fails keeps its evidence."""
 
+import contextlib
 import errno
 import os
 import signal
@@ -29,7 +30,8 @@ def conducted(tmp_path, monkeypatch) -> Callable[[], pipeline.Conducted]:
         return folder, run_folder.load(folder.path)
 
     monkeypatch.setattr(pipeline, "run", run)
-    return lambda: pipeline.conduct(None, stages()["lua"], scenarios.load("rush"), None, "lab run", tmp_path)
+    conduct = pipeline.conduct
+    return lambda: conduct(None, stages()["lua"], scenarios.load("rush"), None, "lab run", tmp_path)
 
 
 def full(*_: object, **__: object) -> None:
@@ -60,6 +62,19 @@ def test_interrupt_while_it_is_judged(conducted, tmp_path, monkeypatch):
     kept = (tmp_path / "runs" / "latest").resolve()
     assert {path.name for path in (tmp_path / "runs").iterdir()} == {"latest", kept.name}
     assert Judgement.load(kept).final == 2
+
+
+def test_interrupt_after_the_verdict(conducted, tmp_path, monkeypatch):
+    """An interrupt that comes while the verdict is printed, or while servers end, leaves the run its name."""
+    monkeypatch.setattr(pipeline, "supervised", contextlib.nullcontext)
+    monkeypatch.setattr(pipeline, "conduct", lambda *_: conducted())
+    monkeypatch.setattr(pipeline, "by_locust", lambda *_: None)
+    about = (stages()["lua"], scenarios.load("rush"), "lab run")
+
+    with interruptible(), pytest.raises(Interrupted):
+        pipeline.make_run(*about, on_judged=lambda done: os.kill(os.getpid(), signal.SIGINT))
+
+    assert (tmp_path / "runs" / "latest" / "verdict.json").is_file()
 
 
 @pytest.mark.parametrize("step", ["save", "report_run"])

@@ -17,11 +17,13 @@ def conducted(monkeypatch, tmp_path):
     shelf = {name: stage for name, stage in ladder.stages().items() if name in ("none", "local", "lua")}
     known = {name: of_ladder(f"rush-{name}-") for name in shelf}
 
-    def conduct(stage, scenario, command, console):
+    def conduct(stage, scenario, command, console, on_judged):
         result = known[stage.name]
         made.append((stage.name, scenario.replicas, False))
         folder = SimpleNamespace(path=result.folder)
-        return SimpleNamespace(judgement=result.judgement, record=result.record, folder=folder, findings=None, unwritten="")
+        done = SimpleNamespace(judgement=result.judgement, record=result.record, folder=folder, findings=None, unwritten="")
+        on_judged(done)
+        return done
 
     def finish(done, draw=True):
         made[-1] = (*made[-1][:2], draw)
