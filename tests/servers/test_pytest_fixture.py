@@ -1,4 +1,4 @@
-"""The fixture ``explore``: a user's test file decides every order of events of a lock."""
+"""The fixture ``lock_lab``: a user's test file decides every order of events of a lock."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ RAISES = SOUND.replace("        self.acquire()\n", "        self.acquire()\n    
 TESTS = """
 from my_lock import STAGE
 
-def test_path(explore):
-    found = explore("my_lock.py", clients=2, pauses=1, claims=["exclusive", "releases_only_its_own"])
+def test_path(lock_lab):
+    found = lock_lab.explore("my_lock.py", clients=2, pauses=1, claims=["exclusive", "releases_only_its_own"])
     assert found.promises == {"exclusive": "holds", "releases_only_its_own": "holds"}
 
-def test_stage(explore):
-    explore(STAGE, clients=2, pauses=0, budget_s=20, claims=["exclusive"])
+def test_stage(lock_lab):
+    lock_lab.explore(STAGE, clients=2, pauses=0, budget_s=20, claims=["exclusive"])
 """
 OPEN = """
-def test_open(explore):
-    explore("my_lock.py", clients=3, pauses=3, budget_s=1, claims=["exclusive"])
+def test_open(lock_lab):
+    lock_lab.explore("my_lock.py", clients=3, pauses=3, budget_s=1, claims=["exclusive"])
 
-def test_allowed(explore):
-    explore("my_lock.py", clients=3, pauses=3, budget_s=1, claims=["exclusive"], allow_undecided=True)
+def test_allowed(lock_lab):
+    lock_lab.explore("my_lock.py", clients=3, pauses=3, budget_s=1, claims=["exclusive"], allow_undecided=True)
 """
 WRONG = """
-def test_option(explore):
-    explore("my_lock.py", pause=1)
+def test_option(lock_lab):
+    lock_lab.explore("my_lock.py", pause=1)
 
-def test_claim(explore):
-    explore("my_lock.py", claims=["exclusiv"])
+def test_claim(lock_lab):
+    lock_lab.explore("my_lock.py", claims=["exclusiv"])
 
-def test_file(explore):
-    explore("no_lock.py")
+def test_file(lock_lab):
+    lock_lab.explore("no_lock.py")
 """
 
 
@@ -52,7 +52,7 @@ def run(pytester):
     def ran(lock, tests):
         pytester.makepyfile(my_lock=lock, test_it=tests)
         before = folders()
-        done = pytester.runpytest_subprocess("-p", "lab.pytest_explore", "-p", "no:cacheprovider", "-q")
+        done = pytester.runpytest_subprocess("-p", "lab.pytest_lock_lab", "-p", "no:cacheprovider", "-q")
         assert folders() <= before, "an exploration has left a folder"
         others = [one for one in psutil.process_iter(["cwd"]) if one.pid != os.getpid()]
         assert not [one for one in others if str(one.info["cwd"]).startswith(str(pytester.path))]
@@ -81,7 +81,7 @@ def test_broken(run):
 @pytest.mark.trial
 def test_raises(run):
     """A lock that raises an error without a fault fails the test, with the error and its line."""
-    done = run(RAISES, "def test_it(explore):\n    explore('my_lock.py', clients=2, pauses=0, allow_undecided=True)")
+    done = run(RAISES, "def test_it(lock_lab):\n    lock_lab.explore('my_lock.py', clients=2, pauses=0, allow_undecided=True)")
 
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(
