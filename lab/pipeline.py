@@ -120,7 +120,7 @@ def make_run(
     command: str,
     console: Console | None = None,
     reports: Path = REPORTS,
-    on_judged: Callable[[Conducted], None] = lambda done: None,
+    on_judged: Callable[[Judgement, Findings], None] = lambda judgement, findings: None,
 ) -> Conducted:
     """Make and judge one run by Locust, with a progress bar on the console if one is given. Raises as ``conduct`` does.
 
@@ -131,7 +131,7 @@ def make_run(
         with supervised() as supervisor:
             with progress(scenario, console) if console else nullcontext(lambda done: None) as on_progress:
                 done = conduct(supervisor, stage, scenario, by_locust(supervisor, scenario, on_progress), command, reports)
-            on_judged(done)
+            on_judged(done.judgement, done.findings)
     except KeyboardInterrupt:
         if done:
             done.folder.publish()

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from lab.evidence import run_folder
+from lab.judge.findings import Findings
+from lab.judge.judgement import Judgement
 from lab.paths import COMMAND, shown
-from lab.pipeline import Conducted, finish, fitted, make_run
+from lab.pipeline import finish, fitted, make_run
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.text import counted
 
@@ -32,11 +34,11 @@ def run_one(
         sys.stderr.write(f"note: a lab that was killed left {runs}; `{COMMAND} clean` removes what is left ({shown(left[0])})\n")
     introduce(out, stage, scenario)
 
-    def judged(done: Conducted) -> None:
+    def judged(judgement: Judgement, findings: Findings) -> None:
         if as_json:
-            sys.stdout.write(run_folder.as_json(done.judgement))
+            sys.stdout.write(run_folder.as_json(judgement))
             sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn
-        summarise(out, done.judgement, done.findings)
+        summarise(out, judgement, findings)
 
     done = make_run(stage, scenario, command, err, on_judged=judged)
     where_to_look(out, finish(done, draw))

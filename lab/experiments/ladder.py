@@ -5,14 +5,15 @@ then the comparison.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from app.locks import stages
-from lab.errors import ExitStatus, worst
+from lab.errors import worst
 from lab.judge.judgement import Judgement
 from lab.paths import new_place
-from lab.pipeline import Conducted, finish, make_run, publish_site
+from lab.pipeline import finish, make_run, publish_site
 from lab.report.comparison import report_many
 from lab.report.run_data import repeat_of, write_rounds
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
@@ -33,17 +34,12 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, rounds: int, command:
     fitted = [(stage, override(scenarios.load(name), stage, _for(name, given))) for stage, name in plan]
     folders, judgements, repeats = [], [], []
 
-    def tell(done: Conducted) -> None:
-        summarise(console, done.judgement, done.findings)
-
     with one_supervisor():
         for number, (stage, scenario) in ((number, one) for number in range(1, rounds + 1) for one in fitted):
             introduce(console, stage, scenario)
-            done = make_run(stage, scenario, command, terminal(stderr=True), on_judged=tell)
+            done = make_run(stage, scenario, command, terminal(stderr=True), on_judged=partial(summarise, console))
             where_to_look(console, finish(done, draw=number == 1))
-            if done.record.interrupted:
-                return ExitStatus.INTERRUPTED
-            if done.unwritten:
+            if done.record.interrupted or done.unwritten:
                 return done.exit_status
             repeats.append(repeat_of(done.judgement, scenario.replicas, number))
             judgements.append((done.judgement, scenario.replicas))

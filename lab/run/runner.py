@@ -59,10 +59,9 @@ def run(
 ) -> tuple[RunFolder, RunRecord]:
     """Make one run. Return its folder, not yet published, and its record, which is saved there as ``run.json``.
 
-    ``signals`` are held before and afterwards, and released in between. ``bring_up`` starts the servers, and ``engine`` is its
-    name. An interrupt, or a server that ends, cuts the run short: ``record.ended`` names the reason. ``drive_injects``: the drive
-    itself injects the faults. Raises MissingProgram and NotReady when the run could not begin, and RunFailed when it broke off;
-    the folder is kept then.
+    ``signals`` are held but for the time between. ``bring_up`` starts the servers, and ``engine`` is its name. An interrupt, or a
+    server that ends, cuts it short: ``record.ended`` names the reason. ``drive_injects``: the drive itself injects the faults.
+    Raises MissingProgram and NotReady if the run could not begin, and RunFailed if it broke off; the folder is kept then.
     """
     folder = RunFolder.create(scenario.name, stage.name, reports)
     record = RunRecord(

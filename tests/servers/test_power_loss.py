@@ -8,12 +8,12 @@ from lab.paths import SCENARIOS
 from lab.scenario.scenario import SYNCS
 from lab.servers.synced_files import can_see
 from tests.command import run
-from tests.sampled import sampled
 
 OLD = (SCENARIOS / "power_loss_no.toml").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("syncs", sampled(SYNCS, ["no"]))
+@pytest.mark.trial  # ordinary tests have the scenarios power_loss_always and power_loss_everysec
+@pytest.mark.parametrize("syncs", SYNCS)
 def test_an_old_lock_loses_power(syncs, tmp_path):
     """A lock of more than two seconds is on the disk, unless the store never syncs."""
     if not can_see(tmp_path):

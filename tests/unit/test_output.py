@@ -34,15 +34,6 @@ def test_output_that_ends_early(tmp_path, words, status, message):
 
 
 @pytest.mark.whole
-def test_error_is_not_hidden_by_the_pipe(tmp_path):
-    """An error keeps its own status and sentence, even where the output is closed."""
-    done = shell("lab diff lua lau | true; exit ${PIPESTATUS[0]}", tmp_path)
-
-    assert done.returncode == ExitStatus.BAD_INPUT
-    assert "no stage 'lau'" in done.stderr
-
-
-@pytest.mark.whole
 @every(
     "words, status",
     [

@@ -51,30 +51,28 @@ def test_judge_that_fails(conducted, tmp_path, monkeypatch):
     assert "Traceback" in (kept / "failure.txt").read_text(encoding="utf-8")
 
 
-def test_interrupt_while_it_is_judged(conducted, tmp_path, monkeypatch):
-    """An interrupt that comes while a run is judged ends the lab, and the run has its verdict and its name."""
-    judge = pipeline.judge
-    monkeypatch.setattr(pipeline, "judge", lambda folder: (os.kill(os.getpid(), signal.SIGINT), judge(folder))[1])
+@pytest.mark.parametrize("moment", ["judging", "told"])
+def test_interrupt_after_the_load(conducted, tmp_path, monkeypatch, moment):
+    """An interrupt while a run is judged, or while its verdict is printed, ends the lab; the run has its verdict and its name."""
 
+    def reach(reached: str) -> None:
+        if reached == moment:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    judge = pipeline.judge
+    monkeypatch.setattr(pipeline, "judge", lambda folder: (reach("judging"), judge(folder))[1])
+    for name, fake in {
+        "supervised": contextlib.nullcontext,
+        "conduct": lambda *_: conducted(),
+        "by_locust": lambda *_: None,
+    }.items():
+        monkeypatch.setattr(pipeline, name, fake)
     with interruptible(), pytest.raises(Interrupted):
-        conducted()
+        pipeline.make_run(stages()["lua"], scenarios.load("rush"), "lab run", on_judged=lambda *_: reach("told"))
 
     kept = (tmp_path / "runs" / "latest").resolve()
     assert {path.name for path in (tmp_path / "runs").iterdir()} == {"latest", kept.name}
     assert Judgement.load(kept).final == 2
-
-
-def test_interrupt_after_the_verdict(conducted, tmp_path, monkeypatch):
-    """An interrupt that comes while the verdict is printed, or while servers end, leaves the run its name."""
-    monkeypatch.setattr(pipeline, "supervised", contextlib.nullcontext)
-    monkeypatch.setattr(pipeline, "conduct", lambda *_: conducted())
-    monkeypatch.setattr(pipeline, "by_locust", lambda *_: None)
-    about = (stages()["lua"], scenarios.load("rush"), "lab run")
-
-    with interruptible(), pytest.raises(Interrupted):
-        pipeline.make_run(*about, on_judged=lambda done: os.kill(os.getpid(), signal.SIGINT))
-
-    assert (tmp_path / "runs" / "latest" / "verdict.json").is_file()
 
 
 @pytest.mark.parametrize("step", ["save", "report_run"])

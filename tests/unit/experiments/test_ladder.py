@@ -22,7 +22,7 @@ def conducted(monkeypatch, tmp_path):
         made.append((stage.name, scenario.replicas, False))
         folder = SimpleNamespace(path=result.folder)
         done = SimpleNamespace(judgement=result.judgement, record=result.record, folder=folder, findings=None, unwritten="")
-        on_judged(done)
+        on_judged(done.judgement, done.findings)
         return done
 
     def finish(done, draw=True):
