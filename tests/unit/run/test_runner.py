@@ -16,7 +16,7 @@ from app.locks import stages
 from lab.errors import ExitStatus, LabError, NotReady, RunFailed
 from lab.evidence import run_folder
 from lab.evidence.run_record import Ending
-from lab.interrupts import Interrupted, interruptible
+from lab.interrupts import Interrupted, interruptible, signals_held
 from lab.run import runner
 from lab.run.environment import libraries_of, lock_files_of
 from lab.scenario import reader as scenarios
@@ -31,7 +31,8 @@ def conducted(reports: Path, monkeypatch: pytest.MonkeyPatch, coming_up: Callabl
         yield SimpleNamespace(clocks=1, lock_store=())
 
     monkeypatch.setattr(runner, "_run", lambda *_: under_load())
-    return runner.run(None, stages()["lua"], scenarios.load("rush"), None, "lab run", bring_up, "local", reports=reports)
+    with signals_held() as signals:
+        return runner.run(signals, None, stages()["lua"], scenarios.load("rush"), None, "lab run", bring_up, "local", reports)
 
 
 def fails(error: BaseException) -> Callable[[], None]:
