@@ -182,17 +182,7 @@ def test_measures_are_explained():
 
 
 HEAVY = {"app.stores.redis_connection", "kazoo", "numpy", "sqlalchemy", "locust"}  # of replicas, of charts, of the load
-GUESTS = ("lab.explore", "lab.own_lock", "lab.libraries", "app.foreign", "tools")
 MOST_OF_A_RUN = 110  # modules of the lab and the app that a run needs, without those of its stage and its store
-CORE = (
-    "commands.run",
-    "commands.check",
-    "commands.report",
-    "experiments.ladder",
-    "experiments.matrix",
-    "ui.server",
-    "ui.posted",
-)
 
 
 def loaded_by(code: str) -> set[str]:
@@ -203,15 +193,13 @@ def loaded_by(code: str) -> set[str]:
     return set(said.stdout.splitlines()[-1].split())
 
 
-@every("module", CORE)
-def test_the_core_knows_no_guest(module):
-    """What the commands of the core import holds nothing of the explorer, of other people's locks or of the book."""
+@every("module, most", [("commands.run", MOST_OF_A_RUN), ("experiments.matrix", None)])
+def test_a_command_loads_what_it_needs(module, most):
+    """What a command of the core imports holds no client of a store and no library that draws; a run needs few modules."""
     loaded = loaded_by(f"import lab.cli, lab.{module}")
 
-    assert [name for name in sorted(loaded) if name.startswith(GUESTS)] == []
     assert not loaded & HEAVY
-    if module == "commands.run":
-        assert len([name for name in loaded if name.partition(".")[0] in ("app", "lab")]) <= MOST_OF_A_RUN
+    assert most is None or len([name for name in loaded if name.partition(".")[0] in ("app", "lab")]) <= most
 
 
 @every("stage, is_loaded", [("lua", False), ("zookeeper", True)])

@@ -41,6 +41,7 @@ def made(name, *points, ended="complete"):
     return result
 
 
+@pytest.mark.whole
 @every("name", shelf.names)
 def test_experiment_of_the_shelf(name, tmp_path):
     """An experiment loads, its figures have names in both languages, its findings have recorded numbers, and it is drawn."""
