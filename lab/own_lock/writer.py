@@ -298,7 +298,7 @@ class Writer:
         if seen.first.kind != "answer":
             self.questions[self.made or self.asks] = f"on an idle server: {seen.first.text}. What does the lock need?"
             return
-        if not seen.held or 0 < seen.ttl_ms < TTL_MS // 100:
+        if 0 <= seen.ttl_ms < TTL_MS // 100:
             seen = self.better("at.ttl_s", "at.ttl_ms", seen, lambda new: new.ttl_ms > TTL_MS // 2)
         if not seen.freed:
             seen = self.better("at.client", "at.text_client", seen, lambda new: bool(new.freed))
