@@ -303,6 +303,7 @@ class Explorer:
             answer.undecided = Undecided.MEMORY if found.states >= MOST_STATES else Undecided.TIME
             answer.about = f"{found.states} states"
         self._run_again(world, answer, until_s, folds)
+        world.close()  # of the replicas that stand somewhere, many searches would fill it as well
         self._say_drawn()
 
     def _run_again(self, world: World, answer: SearchOutcome, until_s: float, folds: bool) -> None:

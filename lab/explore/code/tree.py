@@ -15,7 +15,7 @@ from lab.explore.code.operation import AboutToWrite, Ended, Listen, Mark, Nap, O
 from lab.explore.code.program import Program
 from lab.explore.code.replica import Replica
 
-MOST_STANDING = 1000  # some 20 KiB each
+MOST_STANDING = 3000  # some 80 KiB each
 
 
 class Input(NamedTuple):
@@ -82,12 +82,9 @@ class Tree:
         if found is None:
             happened = Input(thread, result, at_ms)
             inputs = (*self.nodes[node].inputs, happened)
-            replica = self._standing.pop(node, None)
-            if replica is not None:
-                replica.resume((happened,))
-            else:
-                replica = self._start()
-                replica.resume(inputs)
+            standing = self._standing.pop(node, None)
+            replica = standing or self._start()
+            replica.resume((happened,) if standing else inputs)
             found = self._number(replica, inputs, node)
             if replica.looked_at_clock:
                 self._children[node, thread, result, at_ms] = found
@@ -109,9 +106,10 @@ class Tree:
         number = len(self.nodes)
         self.nodes.append(_node(replica, inputs, self.nodes[before] if inputs else None, self.program))
         self.parents.append(before)
+        if len(self._standing) == MOST_STANDING:  # a search comes back to nodes in the order in which it met them
+            is_passed = next(iter(self._standing)) < before
+            self._standing.popitem(last=not is_passed)[1].close()
         self._standing[number] = replica
-        if len(self._standing) > MOST_STANDING:
-            self._standing.popitem(last=False)[1].close()
         return number
 
 
