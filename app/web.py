@@ -28,7 +28,7 @@ from app.request.context import RequestContext
 from app.request.current import follow
 from app.resources import resource, stock_of_a_grant
 from app.settings import CROSSED, Settings, SettingsError
-from app.stores import count_all, lock_store, store
+from app.stores import lock_store, store
 from app.stores.redis import Redis
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
@@ -150,7 +150,6 @@ def create_app(**flags: Any) -> Flask:
     client_options = {
         name: store(name).CLIENT_OPTIONS for name in {"redis", *(one.stage.store for one in endpoints.values())} if name
     }
-    count_all({one.stage.store for one in endpoints.values() if one.stage.store}, settings, journal)
     in_flight = InFlight()
     app = Flask("app")
     app.before_request(partial(_refuse_foreign, settings.hosts))

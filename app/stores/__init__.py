@@ -3,8 +3,8 @@
 A store's file has two names. ``connect(settings, journal)`` returns a client whose connections reach the failpoints. It has its
 library's error type as ``Error``: a lock can then catch it without importing the library. ``CLIENT_OPTIONS`` are the options that
 decide what a failure looks like; they are recorded with the run. Connections are made at the first use: after the fork, and only
-for the stores that are needed. A file can have ``count_all(settings, journal)``. It
-lets a replica count also what a library sends by a client of its own.
+for the stores that are needed. A file can have ``count_all(settings, journal)``: it lets this process count also what a library
+sends by a client of its own.
 
 The other files are not stores: those named after a connection or a client, and ``redis_asyncio``, count commands and reach the
 failpoints. ``redis_commands`` and ``statements`` know what a command means, ``redis_subscriptions`` listens to channels,
@@ -13,7 +13,6 @@ failpoints. ``redis_commands`` and ``statements`` know what a command means, ``r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
@@ -27,12 +26,13 @@ def store(name: str) -> ModuleType:
     return plugins.file(__name__, name)
 
 
-def count_all(names: Iterable[str], settings: Settings, journal: Journal) -> None:
-    """Count, in this process, also what a library sends to these stores by a client of its own."""
-    for name in names if journal.on else ():
-        getattr(store(name), "count_all", lambda *_: None)(settings, journal)
-
-
 def lock_store(name: str | None, settings: Settings, journal: Journal) -> Any:
-    """Return the client for a stage's store; None for a stage without a store. Raises KeyError for an unknown name."""
-    return None if name is None else store(name).connect(settings, journal)
+    """Return the client for a stage's store; None for a stage without a store. Raises KeyError for an unknown name.
+
+    With a journal, what a library sends by a client of its own to this store is counted as well.
+    """
+    if name is None:
+        return None
+    if journal.on:
+        getattr(store(name), "count_all", lambda *_: None)(settings, journal)
+    return store(name).connect(settings, journal)

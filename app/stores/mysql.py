@@ -25,7 +25,7 @@ from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 from app.journal import Journal
 from app.request.current import not_counted
 from app.settings import Endpoint, Settings
-from app.stores.mysql_connection import LOST, CountedConnection, LostReply
+from app.stores.mysql_connection import LOST, LostReply, count_all  # noqa: F401 - lock_store calls count_all
 
 POOL_OPTIONS = {"pool_size": 32, "max_overflow": 0, "timeout": 5.0}  # one for each thread of a replica: no thread needs more
 CONNECTION_OPTIONS = {
@@ -79,23 +79,16 @@ class MySQL:
     Deadlock = Deadlock
     TimedOut = TimedOut
 
-    def __init__(self, endpoint: Endpoint, journal: Journal, user: str = "root") -> None:
+    def __init__(self, endpoint: Endpoint, user: str = "root") -> None:
         """Make the pool. ``user`` is the user where the endpoint names none."""
         self.here = _Here()
         self.endpoint = endpoint
         self.user = endpoint.user or user
-        self.journal = journal
-        self.pool = _pool(self._connect)
+        self.pool = _pool(self.plain)
 
     def close(self) -> None:
         """Close all connections."""
         self.pool.dispose()
-
-    def _connect(self, **options: Any) -> pymysql.Connection:
-        where = {"host": self.endpoint.first.host, "port": self.endpoint.first.port, "database": self.endpoint.database or "lab"}
-        who = {"user": self.user, "password": self.endpoint.password}
-        settings = who | where | CONNECTION_OPTIONS | options
-        return CountedConnection(self.journal, **settings) if self.journal.on else pymysql.Connection(**settings)
 
     @property
     def in_transaction(self) -> bool:
@@ -115,7 +108,11 @@ class MySQL:
                 yield
                 self.execute("COMMIT")
             except BaseException:
-                _roll_back(connection)
+                if connection.is_valid:
+                    try:
+                        _run(connection, "ROLLBACK", ())
+                    except pymysql.MySQLError as error:
+                        connection.invalidate(error)
                 raise
             finally:
                 self.here.connection = None
@@ -137,7 +134,9 @@ class MySQL:
 
     def plain(self, **options: Any) -> pymysql.Connection:
         """Return a new connection of PyMySQL, for a library. The caller closes it. ``options`` are those that differ."""
-        return self._connect(**options)
+        where = {"host": self.endpoint.first.host, "port": self.endpoint.first.port, "database": self.endpoint.database or "lab"}
+        who = {"user": self.user, "password": self.endpoint.password}
+        return pymysql.Connection(**who | where | CONNECTION_OPTIONS | options)
 
     def _execute(self, statement: str, values: tuple[object, ...]) -> StatementResult:
         if self.here.connection is not None:
@@ -176,15 +175,6 @@ def _run(connection: PoolProxiedConnection, statement: str, values: tuple[object
         raise kind(*error.args) from error
 
 
-def _roll_back(connection: PoolProxiedConnection) -> None:
-    """Roll back. A connection on which that fails is not used again."""
-    if connection.is_valid:
-        try:
-            _run(connection, "ROLLBACK", ())
-        except pymysql.MySQLError as error:
-            connection.invalidate(error)
-
-
 def _pool(connect: Callable[[], pymysql.Connection]) -> QueuePool:
     """Make a pool that connects on demand. It sends nothing by itself but a ping to a connection that was idle for long."""
 
@@ -205,9 +195,9 @@ def _pool(connect: Callable[[], pymysql.Connection]) -> QueuePool:
     return pool
 
 
-def connect(settings: Settings, journal: Journal) -> MySQL:
-    """Make the client for a lock; without a journal a plain one.
+def connect(settings: Settings, _: Journal) -> MySQL:
+    """Make the client for a lock.
 
     If the endpoint names no user, the user is the replica: the server's list of connections then shows the replica of each.
     """
-    return MySQL(settings.mysql_url, journal, settings.replica)
+    return MySQL(settings.mysql_url, settings.replica)

@@ -16,12 +16,15 @@ from app.journal import Journal
 from app.request.answer import Meaning
 from app.request.current import COUNTING, here
 from app.request.lock_keys import granted_in
+from app.settings import Settings
 from app.stores import renewals
 from app.stores.statements import asks_by_name, meaning, name_of, renews
 
 LOST = 2013  # the number of PyMySQL's error for a connection that broke during a statement
 NO_ANSWER = (0, 2006, LOST)
 DUPLICATE = 1062
+SERVERS: dict[tuple[str, int], Journal] = {}  # whose connections are counted
+MAKE = pymysql.Connection.__init__
 
 
 class LostReply(pymysql.OperationalError):
@@ -31,10 +34,8 @@ class LostReply(pymysql.OperationalError):
 class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore] # PyMySQL has types only for some
     """A connection that reaches the failpoints, counts statements, and journals those that are sent outside any request."""
 
-    def __init__(self, journal: Journal, **options: Any) -> None:
-        self.journal = journal
-        self.setting_up = False
-        super().__init__(**options)
+    journal: Journal
+    setting_up = False
 
     def connect(self, sock: Any = None) -> None:
         self.setting_up = True
@@ -101,3 +102,15 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
         if rows and asks_by_name(name, statement):
             return int(rows[0][0] or 0)
         return touched
+
+
+def count_all(settings: Settings, journal: Journal) -> None:
+    """Count what any connection of PyMySQL that this process makes from now on sends to the servers of the lock."""
+    SERVERS.update({(one.host, one.port): journal for one in settings.mysql_url.addresses})
+    pymysql.Connection.__init__ = _make  # PyMySQL has no hook for it
+
+
+def _make(connection: Any, *args: Any, **options: Any) -> None:
+    MAKE(connection, *args, **options)
+    if (journal := SERVERS.get((connection.host, connection.port))) is not None:
+        connection.__class__ = type("CountedConnection", (CountedConnection, type(connection)), {"journal": journal})

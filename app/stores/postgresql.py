@@ -14,7 +14,7 @@ import psycopg
 from app.journal import Journal
 from app.request.current import not_counted
 from app.settings import Endpoint, Settings
-from app.stores import postgresql_connection
+from app.stores.postgresql_connection import count_all  # noqa: F401 - lock_store calls it
 
 CLIENT_OPTIONS = {"connect_timeout": 5}  # the server forks a process for each connection
 
@@ -28,14 +28,12 @@ class PostgreSQL:
 
     Error = psycopg.Error
 
-    def __init__(self, endpoint: Endpoint, journal: Journal, name: str = "") -> None:
+    def __init__(self, endpoint: Endpoint, name: str = "") -> None:
         """Take the address. ``name`` is what connections call themselves: the server's list shows the replica of each."""
         self.here = _Here()
         self.made: list[psycopg.Connection] = []
         self.endpoint = endpoint
         self.name = name
-        if journal.on:
-            postgresql_connection.count_all(endpoint, journal)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -62,11 +60,6 @@ class PostgreSQL:
             return self.here.connection.execute(statement.encode()).fetchall()
 
 
-def connect(settings: Settings, journal: Journal) -> PostgreSQL:
-    """Make the client for a lock; without a journal a plain one."""
-    return PostgreSQL(settings.postgresql_url, journal, settings.replica)
-
-
-def count_all(settings: Settings, journal: Journal) -> None:
-    """Count also what a library sends by a connection of its own."""
-    postgresql_connection.count_all(settings.postgresql_url, journal)
+def connect(settings: Settings, _: Journal) -> PostgreSQL:
+    """Make the client for a lock."""
+    return PostgreSQL(settings.postgresql_url, settings.replica)

@@ -21,7 +21,7 @@ from app.journal import Journal
 from app.request.answer import Meaning
 from app.request.current import COUNTING, here
 from app.request.lock_keys import granted_in
-from app.settings import Endpoint
+from app.settings import Settings
 from app.stores import renewals
 from app.stores.statements import asks_by_name, meaning, name_of, renews
 
@@ -35,9 +35,9 @@ BY_CONNECTION: Any = BaseConnection._exec_command  # noqa: SLF001 - as above
 Steps = Generator[Any, Any, Any]
 
 
-def count_all(endpoint: Endpoint, journal: Journal) -> None:
-    """Count what any connection of psycopg in this process sends to this server."""
-    for address in endpoint.addresses:
+def count_all(settings: Settings, journal: Journal) -> None:
+    """Count what any connection of psycopg in this process sends to the server of the lock."""
+    for address in settings.postgresql_url.addresses:
         for *_, place in socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM):
             SERVERS[str(place[0]), int(place[1])] = journal
     BaseCursor._maybe_prepare_gen = _by_cursor  # type: ignore[method-assign, assignment] # noqa: SLF001 - as above

@@ -23,7 +23,7 @@ from kazoo.protocol.states import KazooState, ZnodeStat
 
 from app.journal import Journal
 from app.settings import Endpoint, Settings
-from app.stores.zookeeper_client import CountedClient
+from app.stores.zookeeper_client import count_all  # noqa: F401 - lock_store calls it
 
 CLIENT_OPTIONS: dict[str, Any] = {
     "answer_timeout_s": 5.0,
@@ -40,9 +40,8 @@ class ZooKeeper:
 
     Error = (KazooException, KazooTimeoutError)
 
-    def __init__(self, endpoint: Endpoint, journal: Journal) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self.journal = journal
         self._sessions: dict[int, KazooSession] = {}
         self._beginning = threading.Lock()
 
@@ -50,7 +49,7 @@ class ZooKeeper:
         """Return the session with this timeout. Raises Error when no server answers."""
         with self._beginning:
             if timeout_ms not in self._sessions:
-                self._sessions[timeout_ms] = KazooSession(self.endpoint, timeout_ms, self.journal)
+                self._sessions[timeout_ms] = KazooSession(self.endpoint, timeout_ms)
             return self._sessions[timeout_ms]
 
     def plain(self, timeout_ms: int) -> KazooClient:
@@ -70,7 +69,7 @@ class KazooSession:
     Error = ZooKeeper.Error
     Unanswered = (ConnectionLoss, ConnectionClosedError, SessionExpiredError, KazooTimeoutError)
 
-    def __init__(self, endpoint: Endpoint, timeout_ms: int, journal: Journal) -> None:
+    def __init__(self, endpoint: Endpoint, timeout_ms: int) -> None:
         retry = {
             "max_tries": -1,
             "delay": CLIENT_OPTIONS["reconnect_delay_s"],
@@ -78,42 +77,37 @@ class KazooSession:
         }
         hosts = ",".join(map(str, endpoint.addresses))
         options = {"hosts": hosts, "timeout": timeout_ms / 1000, "connection_retry": retry}
-        self._client = CountedClient(journal, **options) if journal.on else KazooClient(**options)
-        self._client.start(timeout=CLIENT_OPTIONS["connect_timeout_s"])
-
-    @property
-    def client(self) -> KazooClient:
-        """Kazoo's client of this session."""
-        return self._client
+        self.client = KazooClient(**options)
+        self.client.start(timeout=CLIENT_OPTIONS["connect_timeout_s"])
 
     @property
     def connected(self) -> bool:
         """Return whether the client is CONNECTED: not SUSPENDED (two thirds of the timeout without an answer), and not LOST."""
-        return bool(self._client.state == KazooState.CONNECTED)
+        return bool(self.client.state == KazooState.CONNECTED)
 
     def close(self) -> None:
-        self._client.stop()
-        self._client.close()
+        self.client.stop()
+        self.client.close()
 
     def create_ephemeral_sequential(self, path: str) -> tuple[str, ZnodeStat]:
         """Create a node of this session whose name ends with the next number. Return its path and its record."""
         flags = {"ephemeral": True, "sequence": True, "makepath": True}
-        made: tuple[str, ZnodeStat] = self._answer(self._client.create_async(path, include_data=True, **flags))
+        made: tuple[str, ZnodeStat] = self._answer(self.client.create_async(path, include_data=True, **flags))
         return made
 
     def get_children(self, path: str) -> list[str]:
         """Return the names of the nodes below a path; an empty list if the path does not exist."""
-        names: list[str] = self._answer(self._client.get_children_async(path), absent=[])
+        names: list[str] = self._answer(self.client.get_children_async(path), absent=[])
         return names
 
     def exists(self, path: str, watch: Callable[[Any], object] | None = None) -> ZnodeStat | None:
         """Return the node's record, None if it does not exist. ``watch`` is called once: at a change, or a broken connection."""
-        stat: ZnodeStat | None = self._answer(self._client.exists_async(path, watch=watch))
+        stat: ZnodeStat | None = self._answer(self.client.exists_async(path, watch=watch))
         return stat
 
     def delete(self, path: str) -> bool:
         """Delete a node, and return whether it existed."""
-        return bool(self._answer(self._client.delete_async(path), absent=False))
+        return bool(self._answer(self.client.delete_async(path), absent=False))
 
     def _answer(self, asked: Any, absent: Any = None) -> Any:
         """Return the answer, ``absent`` if there is no such node."""
@@ -123,6 +117,6 @@ class KazooSession:
             return absent
 
 
-def connect(settings: Settings, journal: Journal) -> ZooKeeper:
+def connect(settings: Settings, _: Journal) -> ZooKeeper:
     """Make the client for a lock."""
-    return ZooKeeper(settings.zookeeper_url, journal)
+    return ZooKeeper(settings.zookeeper_url)

@@ -1,4 +1,4 @@
-"""kazoo's client, as a lock gets it: here commands are counted, and faults are injected.
+"""kazoo's clients: here commands are counted, and faults are injected, whoever made the client of the lock's servers.
 
 All that kazoo sends for a caller goes through ``_call``, whichever recipe asks for it: its own Lock, a transaction, a command
 with or without ``_async``. Heartbeats and the beginning of a session do not. The answer comes in another thread, and the caller
@@ -32,6 +32,7 @@ from app.failpoints.injection import ReplyLost
 from app.journal import CONNECT, Journal
 from app.request.answer import Meaning
 from app.request.current import begun_by, for_nobody, here
+from app.settings import Settings
 from app.stores import renewals
 
 EPHEMERAL = 1  # the flag of a node that ends with its session
@@ -39,6 +40,8 @@ EPHEMERAL_OR_SEQUENTIAL = 3  # the flags of a node that is more than a folder
 LOOKS = ("exists", "getChildren", "getData", "getACL")
 CHANGES = ("create", "delete", "setData", "transaction")
 UNANSWERED = (ConnectionLoss, ConnectionClosedError, SessionExpiredError)
+SERVERS: dict[tuple[str, int], Journal] = {}  # whose clients are counted
+MAKE = KazooClient.__init__
 
 
 @dataclass(slots=True)
@@ -107,19 +110,14 @@ class CountedResult(AsyncResult):
             of_thread.cause = before
 
 
-class CountedHandler(SequentialThreadingHandler):
-    """kazoo's handler, with results that are noted."""
-
-    def async_result(self) -> CountedResult:
-        return CountedResult(self)
-
-
 class CountedClient(KazooClient):
     """A client that reaches the failpoints, counts commands, and journals what is sent outside any request."""
 
-    def __init__(self, journal: Journal, **options: Any) -> None:
-        super().__init__(handler=CountedHandler(), **options)
-        self.journal = journal
+    journal: Journal
+
+    def begin(self) -> None:
+        """Begin to count."""
+        self.handler.async_result = partial(CountedResult, self.handler)
         self._journal_heartbeats()
         self.add_listener(self._journal_session)
 
@@ -132,8 +130,9 @@ class CountedClient(KazooClient):
         if cause is of_thread.own:
             here().sending(command, error=ConnectionLoss)
             cause.now = here().request, here().phase
-            for flags in _made(request):
-                here().hangs_on(self._session_name() if flags & EPHEMERAL else "")
+            for one in getattr(request, "operations", (request,)):
+                if hasattr(one, "flags"):  # it creates a node
+                    here().hangs_on(self._session_name() if one.flags & EPHEMERAL else "")
         if cause.now[1] is RENEW:
             self._journal_answer(command, getattr(request, "path", ""), async_object)
         else:
@@ -167,9 +166,18 @@ class CountedClient(KazooClient):
         return f"session {known[0]:x}" if known else "session"
 
 
-def _made(request: Any) -> list[int]:
-    """Return the flags of each node that a command creates."""
-    return [one.flags for one in getattr(request, "operations", (request,)) if hasattr(one, "flags")]
+def count_all(settings: Settings, journal: Journal) -> None:
+    """Count what any client of kazoo that this process makes from now on sends to the servers of the lock."""
+    SERVERS.update({(one.host, one.port): journal for one in settings.zookeeper_url.addresses})
+    KazooClient.__init__ = _make  # kazoo has no hook for it
+
+
+def _make(client: Any, *args: Any, **options: Any) -> None:
+    MAKE(client, *args, **options)
+    journal = next((SERVERS[one] for one in client.hosts if one in SERVERS), None)
+    if journal is not None and type(client.handler) is SequentialThreadingHandler:
+        client.__class__ = type("CountedClient", (CountedClient, type(client)), {"journal": journal})
+        client.begin()
 
 
 def _note_answers(given_up: bool) -> None:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 
+import pymysql
 import pytest
+import redis
+import redis.asyncio
+from kazoo.client import KazooClient
 
+from app.stores import redis_connection
 from lab.explore.store.real_redis import RealRedis, redis_server
 from lab.judge.judgement import Judgement
 from lab.servers.supervisor import Supervisor
@@ -26,6 +31,16 @@ def supervisor() -> Iterator[Supervisor]:
     """One supervisor for the servers of all runs of a file."""
     with closing(Supervisor()) as one:
         yield one
+
+
+@pytest.fixture(autouse=True)
+def own_clients(monkeypatch) -> None:
+    """Count no client of this process any more after a test."""
+    for kind in (redis.connection.AbstractConnection, redis.asyncio.connection.AbstractConnection):
+        monkeypatch.setattr(kind, "on_connect_check_health", kind.on_connect_check_health)
+    for kind in (KazooClient, pymysql.Connection):
+        monkeypatch.setattr(kind, "__init__", kind.__init__)
+    monkeypatch.setattr(redis_connection, "SERVERS", {})
 
 
 @pytest.fixture

@@ -18,9 +18,7 @@ import redis
 CLIENT = redis.Redis("localhost", 6379, db=3)
 COMPARE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
 
-
 class Taken(Exception): ...
-
 
 class Plain:
     def __init__(self, client, key, ttl):
@@ -33,22 +31,18 @@ class Plain:
         if not self.client.eval(COMPARE, 1, self.key, self.token):
             raise Taken
 
-
 class Seconds(Plain):
     def acquire(self):
         return bool(self.client.set(self.key, self.token, nx=True, ex=int(self.ttl)))
-
 
 class Texts(Plain):
     def release(self):
         if self.client.get(self.key) == self.token:
             self.client.delete(self.key)
 
-
 class Millis(Plain):
     def __init__(self, redisconn, lockName, ttl=30000):
         super().__init__(redisconn, f"lock:{lockName}", ttl / 1000)
-
 
 class OtherNames:
     def __init__(self, rdb, lock_name, lock_timeout=10):
@@ -56,11 +50,9 @@ class OtherNames:
 
     tryLock, removeLock = Plain.acquire, Plain.release
 
-
 class OfItsOwn(Plain):
     def __init__(self):
         super().__init__(redis.Redis("localhost"), "cron", 45)
-
 
 class Waits(Plain):
     def __init__(self, client, name, timeout=10):
@@ -74,7 +66,6 @@ class Waits(Plain):
                 raise Taken
             time.sleep(0.01)
 
-
 class Adds(Plain):
     def __init__(self, client, name, timeout=None):
         super().__init__(client, name, timeout)
@@ -84,30 +75,24 @@ class Adds(Plain):
         self.client.pexpire(self.key, self.client.pttl(self.key) + int(self.ttl * 1000))
         return got
 
-
 class ZeroIsYes(Plain):
     def acquire(self):
         return 0 if super().acquire() else 1
-
 
 class Everybody(Plain):
     def acquire(self):
         self.client.set(self.key, self.token, px=int(self.ttl * 1000))
         return self.token
 
-
 def make(client, key, ttl_ms):
     return Plain(client, key, ttl_ms / 1000)
-
 
 def obtain(conn, lockname, lock_timeout=10):
     mine = uuid.uuid4().hex
     return mine if conn.set(lockname, mine, nx=True, ex=int(lock_timeout)) else None
 
-
 def free(conn, lockname, mine):
     conn.eval(COMPARE, 1, lockname, mine)
-
 
 @contextmanager
 def block(lock_id):
@@ -118,7 +103,6 @@ def block(lock_id):
         if got:
             CLIENT.delete(lock_id)
 
-
 @asynccontextmanager
 async def raises(client, key, ttl):
     if not await client.set(key, "1", nx=True, ex=ttl):
@@ -126,14 +110,12 @@ async def raises(client, key, ttl):
     yield
     await client.delete(key)
 
-
 class Loops(Plain):
     async def acquire(self):
         return await self.client.set(self.key, self.token, nx=True, px=int(self.ttl * 1000))
 
     async def release(self):
         await self.client.eval(COMPARE, 1, self.key, self.token)
-
 
 class Manager:
     def __init__(self, pool):
@@ -146,7 +128,6 @@ class Manager:
     def unlock(self, lock):
         self.client.eval(COMPARE, 1, *lock)
 
-
 class Blocks:
     def __init__(self, client):
         self.client = client
@@ -158,48 +139,38 @@ class Blocks:
         yield
         self.client.delete(name)
 
-
 def of_redis(client, key, ttl_ms, wait_ms):
     return client.lock(key, timeout=ttl_ms / 1000, blocking_timeout=wait_ms / 1000)
 
-
 def guarded(client, key, ttl):
     return lambda function: function
-
 
 class Unknown(Plain):
     def __init__(self, client, key, zork):
         super().__init__(client, key, zork)
 
-
 class NoAnswer(Plain):
     def acquire(self):
         super().acquire()
 
-
 class Answers(enum.Enum):
     YES, BUSY = "yes", "busy"
-
 
 class AnEnum(Plain):
     def acquire(self):
         return Answers.YES if super().acquire() else Answers.BUSY
 
-
 class Thirty(Plain):
     def __init__(self, client, key, lease):
         super().__init__(client, key, 30)
-
 
 class NoKey(Plain):
     def acquire(self):
         return True
 
-
 class Fails(Plain):
     def acquire(self):
         raise TypeError("no such thing")
-
 
 class Ends(Plain):
     def acquire(self):

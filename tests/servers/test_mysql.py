@@ -11,7 +11,8 @@ from app.locks import stages
 from app.locks.mysql_upsert import UPSERT
 from app.resources.mysql_row import Counter as Row
 from app.resources.mysql_versioned import Counter as Versioned
-from app.settings import Endpoint
+from app.settings import Endpoint, Settings
+from app.stores import lock_store
 from app.stores.mysql import MySQL
 from lab.evidence.history import History
 
@@ -21,7 +22,8 @@ GRANT = Grant("")
 
 @pytest.fixture(params=["without a journal", "with a journal"])
 def store(request, mysql_url, tmp_path):
-    client = MySQL(Endpoint.parse(mysql_url), Journal(tmp_path / "journal" if request.param == "with a journal" else None))
+    journal = Journal(tmp_path / "journal" if request.param == "with a journal" else None)
+    client = lock_store("mysql", Settings(mysql_url=Endpoint.parse(mysql_url)), journal)
     yield client
     client.pool.dispose()
 
@@ -29,7 +31,7 @@ def store(request, mysql_url, tmp_path):
 @pytest.fixture
 def other(mysql_url):
     """Another replica's client."""
-    client = MySQL(Endpoint.parse(mysql_url), Journal(None))
+    client = MySQL(Endpoint.parse(mysql_url))
     yield client
     client.pool.dispose()
 
@@ -126,7 +128,7 @@ def increment(mysql_url, tmp_path):
     """One increment under mysql_for_update; what to do in its work, between reading and writing, can be given."""
     (tmp_path / "journal").mkdir()
     journal = Journal(tmp_path / "journal" / "replica-1.jsonl")
-    store = MySQL(Endpoint.parse(mysql_url), journal)
+    store = lock_store("mysql", Settings(mysql_url=Endpoint.parse(mysql_url)), journal)
 
     def run(key, request, meddle=lambda store: None):
         class Meddled(Row):
