@@ -11,6 +11,7 @@ CELLS = {
     "late_release": ("ttl", "uuid", "lua"),
     "retry_counts_twice": ("setnx_no_else", "lua"),
     "holder_crash": ("setnx", "watchdog", "mysql_insert", "mysql_for_update", "etcd"),
+    "crash_after_renewals": ("watchdog",),
     "crash_while_acquiring": ("setnx_expire", "ttl", "mysql_for_update"),
     "error_while_acquiring": ("setnx_expire", "watchdog"),
     "release_race": ("uuid", "lua"),
