@@ -4,7 +4,6 @@
 CELLS = {
     "rush": ("local",),  # and "none", below
     "one_replica": ("none", "local"),
-    "sale": ("local", "lua"),
     "late_writes": ("local",),
     "work_outlasts_ttl": ("lua", "watchdog", "redlock"),
     "slow_holder": ("ttl", "uuid", "watchdog"),

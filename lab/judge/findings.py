@@ -265,8 +265,6 @@ class Findings:
         if self.requests:
             answered = self.outcomes[Outcome.ACKNOWLEDGED] + self.outcomes[Outcome.SOLD_OUT]
             self.measures["served_percent"] = 100 * answered // self.requests
-            if self.run.stock is not None:
-                self.measures["answered_beyond_stock"] = max(0, answered - self.run.stock)
         if acknowledged := self.outcomes[Outcome.ACKNOWLEDGED]:
             least = min((self.acknowledged_by_replica[name] for name in replicas), default=0)
             self.measures["least_share_percent"] = 100 * least // acknowledged

@@ -172,7 +172,6 @@ MEASURES = {
     "or when none had got it",
     "released_before_a_wait": "holders that released while another request was held up in its acquire, before its wait",
     "refused": "writes that the resource refused",
-    "answered_beyond_stock": "requests that were answered, done or sold out, beyond one for each item of the stock",
     "served_percent": "requests that were acknowledged, in percent of all",
     "sessions_ended": "sessions that were ended at the lock's store",
     "faults": "faults that were injected",

@@ -23,7 +23,7 @@ from tools.book.figures import illustrations
 
 # Where the danger needs no more. Waiters behind a stuck lock give up one after the other, and each takes its whole time.
 STUCK = ("holder_crash", "crash_while_acquiring", "error_while_acquiring", "failed_release")
-FEWER = {name: {"requests": 20} for name in STUCK} | {name: {"requests": 1000} for name in ("rush", "one_replica")}
+FEWER = {name: {"requests": 20} for name in STUCK} | {"rush": {"requests": 1000}, "one_replica": {"requests": 1000, "stock": 500}}
 FEWER |= {"starvation": {"requests": 250}, "power_loss_always": {"requests": 80, "rate": 25}}
 FEWER |= {"delayed_write": {"requests": 60, "rate": 20}}
 
@@ -87,7 +87,7 @@ def test_cell(scenario, stage, try_lock, tmp_path):
 
 def test_check_judges_again_as_before(tmp_path):
     """Without a lock increments are lost; `lab check` judges the run from its files and comes to the same verdict."""
-    done = run("rush", "none", tmp_path, requests=600)
+    done = run("rush", "none", tmp_path, requests=600, stock=300)
 
     again = warm("check", done.folder, "--json", cwd=tmp_path)
 
