@@ -6,7 +6,7 @@ as a row in the table of docs/known-failures.md.
 
 from __future__ import annotations
 
-import runpy
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ import msgspec
 from app.foreign.environment import LIBRARIES
 from app.foreign.failure import ReportedFailure
 from app.lock import Stage
-from lab.errors import BadInput, MissingPackage, choose_from
+from lab.errors import BadInput, MissingPackage
 from lab.evidence.record_lines import read_lines, write_line
 from lab.experiments.runs import child_run
 from lab.judge.fact import Fact
@@ -27,6 +27,7 @@ from lab.story.verdict import because, fact
 from lab.text import thousands
 
 FAILURES = LIBRARIES / "failures"
+names = partial(shelf.names, FAILURES)  # of all files of the shelf
 KEPT = REFERENCE / "failures.jsonl"
 PROOF = (Verdict.BROKEN, Verdict.ADMITTED, Verdict.KEPT)  # a run of another verdict shows nothing
 OF_THE_RUN = ("run", "verdict", "why", "requests", "acknowledged", "lost", "commands_per_increment")
@@ -48,15 +49,9 @@ class KnownFailure(NamedTuple):
         return shelf.fingerprint(self.path, self.stage) if self.stage else ""
 
 
-def names() -> list[str]:
-    """Return the names of all files of the shelf; none where the lab is installed without it."""
-    return sorted(path.stem for path in FAILURES.glob("*.py"))
-
-
 def load(name: str) -> KnownFailure:
-    """Read one file; its library need not be installed. Raises BadInput for an unknown name and for a file without records."""
-    path = FAILURES / f"{choose_from('known failure', name, names())}.py"
-    record = runpy.run_path(str(path))
+    """Read one file. Raises BadInput for an unknown name and for a file without records."""
+    path, record = shelf.read("known failure", name, FAILURES)
     failure, stage = record.get("FAILURE"), record.get("STAGE")
     if not isinstance(failure, ReportedFailure) or isinstance(stage, Stage) == bool(failure.not_run):
         raise BadInput(f"{path} has no FAILURE = ReportedFailure(…), with a STAGE if and only if it is run")

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from lab.errors import ExitStatus, LabError, choose_from, worst
+from lab.errors import ExitStatus, LabError, worst
 from lab.language import of_environment
 from lab.libraries import known_failure
 from lab.libraries.known_failure import KnownFailure, command, in_words, kept, load, names, replay
@@ -39,8 +39,7 @@ def replay_failures(only: Sequence[str], is_kept: bool) -> ExitStatus:
     Raises BadInput. An error of one of several keeps none of the others from being replayed.
     """
     need_clone()
-    chosen = [load(choose_from("known failure", name, names())) for name in only]
-    chosen = chosen or [known for known in map(load, names()) if known.stage]
+    chosen = [load(name) for name in only] or [known for known in map(load, names()) if known.stage]
     console = terminal()
     statuses = []
     for known in chosen:

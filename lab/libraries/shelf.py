@@ -7,7 +7,7 @@ import os
 import runpy
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from app.foreign.environment import LIBRARIES, MADE, lock_files
 from app.foreign.library import ALL, Library
@@ -28,15 +28,20 @@ class LibraryLock(NamedTuple):
     stage: Stage
 
 
-def names() -> list[str]:
-    """Return the names of all files of the shelf; none where the lab is installed without it."""
-    return sorted(path.stem for path in LIBRARIES.glob("*.py"))
+def names(folder: Path = LIBRARIES) -> list[str]:
+    """Return the names of all files of a shelf; none where the lab is installed without it."""
+    return sorted(path.stem for path in folder.glob("*.py"))
+
+
+def read(kind: str, name: str, folder: Path = LIBRARIES) -> tuple[Path, dict[str, Any]]:
+    """Return a file of a shelf and what it defines; its library need not be installed. Raises BadInput for an unknown name."""
+    path = folder / f"{choose_from(kind, name, names(folder))}.py"
+    return path, runpy.run_path(str(path))
 
 
 def load(name: str) -> LibraryLock:
-    """Read one file; its library need not be installed. Raises BadInput for an unknown name and for a file without records."""
-    path = LIBRARIES / f"{choose_from('library', name, names())}.py"
-    record = runpy.run_path(str(path))
+    """Read one file. Raises BadInput for an unknown name and for a file without records."""
+    path, record = read("library", name)
     library, stage = record.get("LIBRARY"), record.get("STAGE")
     if not isinstance(library, Library) or not isinstance(stage, Stage):
         raise BadInput(f"{path} has no LIBRARY = Library(…) and STAGE = LIBRARY.stage(…)")
