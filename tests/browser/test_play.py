@@ -107,7 +107,7 @@ def test_language_is_remembered(browser, levels):
     result.get_by_role("link", name="下一关").click()
     page.wait_for_url(re.compile(r"/incr\.html\?lang=zh$"))
     assert page.locator("html").get_attribute("lang") == "zh-CN"
-    assert page.get_by_role("heading", level=1).inner_text() == "读和写是一条命令时，+1 还会消失吗？"
+    assert page.get_by_role("heading", level=1).inner_text() == "一条命令同时读和写，+1 还会消失吗？"
     page.get_by_role("button", name="发送 A 的下一条命令").click()
     assert page.locator("#said").inner_text() == "1. A 发送 INCRBY n 1。Redis 返回 1。A 写入 1。A 完成了。"
     page.get_by_role("button", name="English").click()
