@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
 from enum import StrEnum
@@ -11,7 +10,7 @@ from app.lock import Claim, Stage
 from lab.explore.code.program import Program, Task, servers_of
 from lab.explore.code.replica import NeverWaits, NewToken
 from lab.explore.code.tree import Tree
-from lab.explore.model import Memo, NotExplored
+from lab.explore.model import Memo, NotExplored, TimeLimit
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.event import NONE
 from lab.explore.search.harm import Harm
@@ -35,6 +34,7 @@ class Undecided(StrEnum):
     """Why a search has decided nothing."""
 
     TIME = "time"  # there was none left
+    STARVED = "starved"  # other programs took the processors, until five times the budget had passed
     INTERRUPTED = "interrupted"  # by the user, before the time was over
     MEMORY = "memory"
     NOBODY_SERVED = "nobody_served"  # a request alone, without a fault, does not do its work once
@@ -114,8 +114,6 @@ class Decision:
     drawn: dict[str, str] = field(default_factory=dict)
     # the claim that is asked about, promised or not; None for all promises
     only: Claim | None = None
-    # how many questions were dropped, with which nothing was asked
-    moot: int = 0
 
     def __post_init__(self, questions: Sequence[Question]) -> None:
         self.answers = self.answers or [SearchOutcome(one, undecided=Undecided.TIME) for one in questions]
@@ -129,11 +127,6 @@ class Decision:
     def servers(self) -> int:
         """Of how many servers the lock's store consists."""
         return self.of_servers or servers_of(self.stage)
-
-    def drop_moot(self) -> None:
-        """Forget the questions with which nothing was asked."""
-        self.moot += sum(one.is_moot for one in self.answers)
-        self.answers = [one for one in self.answers if not one.is_moot]
 
     def broken(self) -> dict[Claim, tuple[SearchOutcome, Broken]]:
         """Return each claim that breaks, with the first search in which it does, and a shortest schedule there."""
@@ -191,10 +184,6 @@ class Explorer:
         self._said: dict[tuple[str, int], str] = {}
         self.drawn: dict[str, str] = {}
 
-    def close(self) -> None:
-        """End all replicas."""
-        self.forget()
-
     def world(self, task: Task, replicas: int) -> World:
         """Return the world of some replicas that do something. Raises what the stage's code raises before its first command."""
         while True:
@@ -221,30 +210,31 @@ class Explorer:
         return world
 
     def answer(
-        self, question: Question, until_s: float, on_broken: Callable[[Broken], None] = lambda broken: None
+        self, question: Question, within_s: float, on_broken: Callable[[Broken], None] = lambda broken: None
     ) -> SearchOutcome:
-        """Search a question, and run what it finds again. until_s: on the monotonic clock. Raises nothing of the stage's."""
+        """Search a question, and run what it finds again. within_s: of processor time. Raises nothing of the stage's."""
+        limit = TimeLimit(within_s)
         for _ in range(TRIES):
             answer = SearchOutcome(question)
             try:
-                self._answer(answer, until_s, on_broken)
+                self._answer(answer, limit, on_broken)
             except tuple(REASONS) as error:
                 answer.undecided = next(why for kind, why in REASONS.items() if isinstance(error, kind))
                 answer.about = str(error)
-            if answer.undecided is not Undecided.STALLED or time.monotonic() > until_s:
+            if answer.undecided is not Undecided.STALLED or limit.left_s < 0:
                 break
         return answer
 
-    def _answer(self, answer: SearchOutcome, until_s: float, on_broken: Callable[[Broken], None]) -> None:
+    def _answer(self, answer: SearchOutcome, limit: TimeLimit, on_broken: Callable[[Broken], None]) -> None:
         while True:
             try:
                 task = answer.question.task._replace(at_once=1, in_turn=1)
                 if task not in self._alone:
-                    self._alone[task] = self._run_alone(task, until_s)
+                    self._alone[task] = self._run_alone(task, limit)
                 if (alone := self._alone[task]) is not None:
                     answer.undecided, answer.about = alone
                     return
-                self._search(answer, until_s, on_broken)
+                self._search(answer, limit, on_broken)
                 return
             except NotAlike:  # then each of several servers counts for itself
                 self._treats_alike = False
@@ -255,27 +245,26 @@ class Explorer:
             self.forget()
 
     def forget(self) -> None:
-        """Forget all worlds, but not what was learned about lines that draw: after NewToken."""
-        for tree in self._trees.values():
-            tree.close()
+        """End all replicas, and forget all worlds, but not what was learned about lines that draw: after NewToken."""
+        for world in self._worlds.values():
+            world.close()
         for probe in self._probes.values():
             probe.close()
-        self._worlds.clear()
-        self._trees.clear()
-        self._programs.clear()
-        self._probes.clear()
-        self._alone.clear()
+        for known in (self._worlds, self._trees, self._programs, self._probes, self._alone):
+            known.clear()
 
-    def _run_alone(self, task: Task, until_s: float) -> tuple[Undecided, str] | None:
+    close = forget
+
+    def _run_alone(self, task: Task, limit: TimeLimit) -> tuple[Undecided, str] | None:
         """Return why nothing can be decided: a request alone, without a fault, must end well and do its work once."""
         horizon_ms = task.work_ms + 2 * task.ttl_ms
-        found = search(self.world(task, 1), NONE, horizon_ms, until_s)
+        found = search(self.world(task, 1), NONE, horizon_ms, limit.left_s)
         self._say_drawn()
         failed = next((one.finding for one in found.broken.values() if one.finding.harm is Harm.FAILED), None)
         if failed is not None:
             return Undecided.FAILS, failed.about
         if not found.complete:
-            return Undecided.TIME, "a request alone does not end"
+            return _over(limit), "a request alone does not end"
         does_work = found.served or Claim.counts_once in found.broken
         if not does_work and task.work_ms <= task.ttl_ms:  # a lock may give up work that takes longer than its TTL
             return Undecided.NOBODY_SERVED, "it was refused" if found.refused else "it did not do its work"
@@ -286,32 +275,31 @@ class Explorer:
             if line:
                 self.drawn[f"{file.rpartition('/')[2]}:{line}"] = what
 
-    def _search(self, answer: SearchOutcome, until_s: float, on_broken: Callable[[Broken], None]) -> None:
+    def _search(self, answer: SearchOutcome, limit: TimeLimit, on_broken: Callable[[Broken], None]) -> None:
         question = answer.question
         world = self.world(question.task, question.replicas)
         # three that split the votes of several servers may all give up: that says nothing of the lock
         serves = question.fits and (question.replicas == PAIR or world.program.servers == 1)
         world.about = world.about._replace(serves=serves)
-        began_s, folds = time.monotonic(), self._clients_are_alike
-        search_until_s = began_s + (until_s - began_s) * OF_SEARCH
-        found = answer.found = search(world, question.budget, question.horizon_ms, search_until_s, folds, on_broken)
+        folds, within_s = self._clients_are_alike, limit.left_s * OF_SEARCH
+        found = answer.found = search(world, question.budget, question.horizon_ms, within_s, folds, on_broken)
         answer.is_moot = question.task.ends and not world.program.drawing.drew_fraction
         found.graph = None  # of many searches it would fill the memory
         if world.alike is not None:
             world.alike.forget()
         if not found.complete:
-            answer.undecided = Undecided.MEMORY if found.states >= MOST_STATES else Undecided.TIME
+            answer.undecided = Undecided.MEMORY if found.states >= MOST_STATES else _over(limit)
             answer.about = f"{found.states} states"
-        self._run_again(world, answer, until_s, folds)
+        self._run_again(world, answer, limit, folds)
         world.close()  # of the replicas that stand somewhere, many searches would fill it as well
         self._say_drawn()
 
-    def _run_again(self, world: World, answer: SearchOutcome, until_s: float, folds: bool) -> None:
+    def _run_again(self, world: World, answer: SearchOutcome, limit: TimeLimit, folds: bool) -> None:
         """Run again what a search has found, and some schedules by chance, until the time is over. Raises Differs."""
         found, question = answer.found, answer.question
         assert found is not None  # noqa: S101 - it was searched
         for claim, broken in [one for one in found.broken.items() if one[0] not in self._confirmed]:
-            if time.monotonic() > until_s:  # it is run again before it is reported
+            if limit.left_s < 0:  # it is run again before it is reported
                 break
             try:
                 confirm(world, broken.events, question.horizon_ms)
@@ -328,8 +316,14 @@ class Explorer:
         # schedules by chance, without the tables and with other names of the clients
         number = CHECKED if question.needed else CHECKED_OF_OTHERS
         for events in random_schedules(world, question.budget, question.horizon_ms, number, SEED):
-            if time.monotonic() > until_s:
+            if limit.left_s < 0:
                 break
             seen = confirm(world, events, question.horizon_ms)
             if question.replicas > 1 and folds:
                 alike(world, events, question.horizon_ms, seen)
+
+
+def _over(limit: TimeLimit) -> Undecided:
+    """Return why the time of a search is over: it was spent, or others took the processors."""
+    cpu_s, passed_s = limit.spent_s
+    return Undecided.STARVED if passed_s > cpu_s else Undecided.TIME

@@ -15,7 +15,7 @@ from lab.explore.search.event import short
 from lab.explore.search.search import Broken
 from lab.story.happening import Story
 
-NOT_KEPT = ("seconds", "states", "transitions", "until_ms", "cut")  # of a search: it drifts, or nobody reads it
+NOT_KEPT = ("seconds", "states", "until_ms", "cut")  # of a search: it drifts, or nobody reads it
 
 
 def of(decision: Decision, story: Story | None, budget_s: float) -> KeptDecision:
@@ -77,7 +77,6 @@ def _search(decision: Decision, answer: SearchOutcome) -> dict[str, Any]:
         "schedules": found.schedules if found.complete and not several else None,
         "cut": found.cut if found.complete and not several else None,
         "states": found.states,
-        "transitions": found.transitions,
         "seconds": round(found.seconds, 3),
         "breaks": {claim.name: _broken(broken, found.complete and not several) for claim, broken in found.broken.items()},
     }

@@ -1,7 +1,8 @@
-"""What all rooms agree on: moments on a grid, the names of keys, what nothing here models, and how what is known is kept."""
+"""What all rooms agree on: moments on a grid, names of keys, what nothing here models, time limits, how what is known is kept."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
@@ -11,6 +12,25 @@ KEY, NUMBER = "L", "n"  # the lock's key and the counter's: short, for pictures
 K = TypeVar("K", bound=tuple[Any, ...])
 V = TypeVar("V")
 H = TypeVar("H", bound=Hashable)
+
+
+class TimeLimit:
+    """A budget of this process's processor time. It is over as well when five times as much has passed on the clock."""
+
+    PASSES = 5
+
+    def __init__(self, budget_s: float) -> None:
+        self.budget_s, self._from_s = budget_s, (time.process_time(), time.monotonic())
+
+    @property
+    def spent_s(self) -> tuple[float, float]:
+        """How much of it is spent: as processor time, and as what has passed."""
+        return time.process_time() - self._from_s[0], (time.monotonic() - self._from_s[1]) / self.PASSES
+
+    @property
+    def left_s(self) -> float:
+        """How much of it is left; below zero if it is over."""
+        return self.budget_s - max(self.spent_s)
 
 
 class NotExplored(BaseException):

@@ -131,13 +131,8 @@ class SearchOptions(NamedTuple):
 
     def _chosen(self, ttl_ms: int) -> Iterator[Question]:
         budgets = [self.budget] if self.budget is not None else [NONE] if self.nested else [NONE, *single_faults()]
-        works = (
-            [self.work_ms]
-            if self.work_ms is not None
-            else [0]
-            if self.budget is not None or self.nested
-            else [0, on_hundreds(ttl_ms * 5 / 3)]
-        )
+        works = [0] if self.budget is not None or self.nested else [0, on_hundreds(ttl_ms * 5 / 3)]
+        works = works if self.work_ms is None else [self.work_ms]
         several = self.requests or 1
         for work_ms in works:
             task = Task(ttl_ms, work_ms, FOR_EVER_MS if self.wait_ms is None else self.wait_ms, self.nested)

@@ -1,7 +1,8 @@
 """Searches in processes of their own: as many at once as the machine has cores, and none longer than its time.
 
-A process is killed that takes longer: the code of a stage may wait for something that the explorer does not know, or never come
-back. What it had found until then is kept.
+A budget counts the processor time of each process: other programs cost a search nothing, until five times as much has passed. A
+process is killed that takes longer, or whose code does not come back: a stage may wait for something that the explorer does not
+know. What it had found until then is kept.
 """
 
 from __future__ import annotations
@@ -14,15 +15,20 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
+
+import psutil
 
 from app.lock import Claim, Stage
 from lab.explore.code.program import Task
 from lab.explore.code.replica import place_of, steps
 from lab.explore.decision import Decision, Explorer, SearchOutcome, Undecided
+from lab.explore.model import TimeLimit
 from lab.explore.questions import Question
 from lab.explore.search.search import Broken, Searched
 from lab.explore.store.real_redis import RealRedis
+from lab.run.environment import Processors, used_s
 from lab.servers.forked import forked
 from lab.servers.server import Server
 
@@ -31,7 +37,7 @@ SHARE, SHARE_OF_OTHERS = 4, 10  # one search gets at most this part of the time 
 LEAST_S = 1.0
 GRACE_S = 1.0  # for a search to end by itself
 MOST_KILLED = 2  # after so many, the stage is not tried any more
-STUCK_S = 2.0  # so long in the code of the stage, without a command or a wait
+STUCK_S = 2.0  # so long in the code of the stage, without a command or a wait; what it waits for a processor does not count
 BEAT_S = 0.2
 
 Done = Callable[[int, SearchOutcome], None]
@@ -44,16 +50,18 @@ class _Worker:
     process: Any
     pipe: Connection
     server: Server
-    # the number of the question, and until when; -1 where it has none
+    # the number of the question, and its time; -1 where it has none
     number: int = -1
+    within_s: float = 0.0
+    # when its time is over, however little of it was spent
     until_s: float = 0.0
     # what it has found, and where the code is that does not come back
     broken: dict[Claim, Broken] = field(default_factory=dict)
     at: str = ""
-    # when its watching thread was heard last
+    # how much processor time it had used when its watching thread was heard last
     beat_s: float = 0.0
-    # what the clients do in the searches that it has had, and how many there are
-    learned: set[tuple[Task, int]] = field(default_factory=set)
+    # what the clients do in the searches that it has had
+    learned: set[Task] = field(default_factory=set)
 
     def end(self) -> None:
         """End the process."""
@@ -69,8 +77,8 @@ def decide(
 
     servers: a Redis for each process. Where this is interrupted, the decision has what is known.
     """
-    pool = _Pool(decision, servers, time.monotonic() + budget_s, on_answer)
-    began_s = time.monotonic()
+    began_s, processors = time.monotonic(), Processors(os.getpid())
+    pool = _Pool(decision, servers, budget_s, on_answer)
     try:
         pool.run()
     except BaseException:
@@ -79,15 +87,18 @@ def decide(
             answer.undecided = Undecided.INTERRUPTED if answer.undecided is Undecided.TIME else answer.undecided
         raise
     finally:
+        for answer in decision.answers:
+            answer.about = f"{processors.others_percent()}" if answer.undecided is Undecided.STARVED else answer.about
         pool.close()
-        decision.drop_moot()
+        decision.answers = [one for one in decision.answers if not one.is_moot]
         decision.seconds = time.monotonic() - began_s
     return decision
 
 
 class _Pool:
-    def __init__(self, decision: Decision, servers: Sequence[Server], end_s: float, on_answer: Done) -> None:
-        self.decision, self.end_s, self.on_answer = decision, end_s, on_answer
+    def __init__(self, decision: Decision, servers: Sequence[Server], left_s: float, on_answer: Done) -> None:
+        self.decision, self.on_answer = decision, on_answer
+        self.left_s = left_s  # of processor time, for each process
         self.todo = list(range(len(decision.answers)))
         self.again: list[int] = []  # of those that were needed and took too long: they get what is left
         self.killed = 0
@@ -107,38 +118,35 @@ class _Pool:
             for pipe in wait([worker.pipe for worker in busy], BEAT_S):
                 self._hear(next(worker for worker in busy if worker.pipe is pipe))
             for worker in busy:
-                if worker.number >= 0 and time.monotonic() > worker.until_s + GRACE_S:
-                    self._kill(worker)
+                if worker.number >= 0 and not worker.pipe.poll():
+                    self._end_late(worker)
 
     def _give(self, worker: _Worker) -> None:
-        now_s, share = time.monotonic(), 0
+        share = 0
         if not self.todo:
             self.todo, self.again, share = self.again, [], 1
-        if not self.todo or now_s >= self.end_s - GRACE_S / 2 or self.killed >= MOST_KILLED:
+        if not self.todo or self.left_s < GRACE_S / 2 or self.killed >= MOST_KILLED:
             worker.number = -1
             return
         worker.number = self._next(worker)
         self.todo.remove(worker.number)
-        worker.learned.add(self._world(worker.number))
-        worker.broken, worker.at, worker.beat_s = {}, "", now_s
+        worker.learned.add(self._question(worker.number).task)
+        worker.broken, worker.at = {}, ""
         share = share or (SHARE if self._question(worker.number).needed else SHARE_OF_OTHERS)
-        worker.until_s = min(self.end_s, now_s + max(LEAST_S, (self.end_s - now_s) / share))
-        worker.pipe.send((self._question(worker.number), worker.until_s - now_s))
+        worker.within_s = min(self.left_s, max(LEAST_S, self.left_s / share))
+        worker.until_s = time.monotonic() + worker.within_s * TimeLimit.PASSES
+        worker.pipe.send((self._question(worker.number), worker.within_s))
 
     def _next(self, worker: _Worker) -> int:
         """Return the next question, the needed ones first. A process that knows what the clients do need not learn it again."""
         others = [one.learned for one in self.workers if one is not worker]
         likely = [one for one in self.todo if self._question(one).needed == self._question(self.todo[0]).needed]
-        known = (one for one in likely if self._world(one) in worker.learned)
-        new = (one for one in likely if not any(self._world(one) in learned for learned in others))
+        known = (one for one in likely if self._question(one).task in worker.learned)
+        new = (one for one in likely if not any(self._question(one).task in learned for learned in others))
         return next(iter((*known, *new, likely[0])))
 
     def _question(self, number: int) -> Question:
         return self.decision.answers[number].question
-
-    def _world(self, number: int) -> tuple[Task, int]:
-        question = self._question(number)
-        return question.task, question.replicas
 
     def _unfinished(self, worker: _Worker, why: Undecided, about: str) -> SearchOutcome:
         """Return the answer to a question that has none: what was found until then."""
@@ -154,9 +162,10 @@ class _Pool:
         if kind == "broken":
             worker.broken[what.finding.claim] = what
         elif kind == "beat":
-            worker.at, worker.beat_s = what, time.monotonic()
+            worker.at, worker.beat_s = what
         else:
-            answer, drawn, version = what
+            answer, spent_s, drawn, version = what
+            self.left_s -= spent_s / len(self.workers)
             self.decision.drawn |= drawn
             self.decision.redis = version
             self._take(worker.number, answer)
@@ -165,21 +174,23 @@ class _Pool:
     def _take(self, number: int, answer: SearchOutcome) -> None:
         """Keep an answer, unless an earlier one to the same question has more."""
         self.decision.answers[number] = answer
-        if answer.undecided is Undecided.TIME and answer.question.needed and number not in self.again:
+        if answer.undecided in (Undecided.TIME, Undecided.STARVED) and answer.question.needed and number not in self.again:
             self.again.append(number)
         self.on_answer(number, answer)
 
-    def _kill(self, worker: _Worker) -> None:
-        worker.process.kill()
-        if not worker.at and time.monotonic() - worker.beat_s < STUCK_S:  # it goes on, and this machine is slow
-            self._lost(worker, Undecided.TIME, "")
-            return
-        self.killed += 1
-        at = f" at {worker.at}" if worker.at else ""
-        self._lost(worker, Undecided.STUCK, f"the code neither ends nor waits for anything that the explorer knows{at}")
+    def _end_late(self, worker: _Worker) -> None:
+        """End a process whose code does not come back, or whose time is over: it did not get a processor to say so itself."""
+        unheard_s = used_s(psutil.Process(worker.process.pid)) - worker.beat_s  # its watching thread did not run
+        if worker.at or unheard_s > STUCK_S:
+            at = f" at {worker.at}" if worker.at else ""
+            self.killed += 1
+            self._lost(worker, Undecided.STUCK, f"the code neither ends nor waits for anything that the explorer knows{at}")
+        elif time.monotonic() > worker.until_s + GRACE_S:
+            self._lost(worker, Undecided.STARVED, "")
 
     def _lost(self, worker: _Worker, why: Undecided, about: str) -> None:
         """Keep what a process had found that is gone, and start another in its place."""
+        self.left_s -= worker.within_s / len(self.workers)
         self._take(worker.number, self._unfinished(worker, why, about))
         worker.end()
         self.killed += why is Undecided.CRASHED
@@ -208,19 +219,28 @@ def _work(stage: Stage, of_servers: int | None, address: tuple[str, int], pipe: 
     with contextlib.suppress(EOFError, OSError):
         while True:
             question, within_s = pipe.recv()
-            answer = explorer.answer(question, time.monotonic() + within_s, lambda broken: say("broken", broken))
-            say("answer", (answer, dict(explorer.drawn), real.version))
+            limit = TimeLimit(within_s)
+            answer = explorer.answer(question, within_s, lambda broken: say("broken", broken))
+            say("answer", (answer, max(limit.spent_s), dict(explorer.drawn), real.version))
     os._exit(0)
 
 
 def _watch(parent: int, main: int, say: Callable[[str, Any], None]) -> None:
     """End this process with its parent, and report again and again where code is that does not come back; else nothing."""
-    since_s, last = time.monotonic(), -1
+    stands_s, last, waited_s = 0.0, -1, 0.0
     while True:
         time.sleep(BEAT_S)
         if os.getppid() != parent:
             os._exit(1)
-        if steps[0] != last:
-            last, since_s = steps[0], time.monotonic()
-        is_stuck = time.monotonic() - since_s > STUCK_S
-        say("beat", place_of(sys._current_frames().get(main)) if is_stuck else "")  # noqa: SLF001 - as faulthandler does
+        before_s, waited_s = waited_s, _waited_s()
+        stands_s = stands_s + max(0.0, BEAT_S - (waited_s - before_s)) if steps[0] == last else 0.0
+        last = steps[0]
+        at = place_of(sys._current_frames().get(main)) if stands_s > STUCK_S else ""  # noqa: SLF001 - as faulthandler does
+        say("beat", (at, time.process_time()))
+
+
+def _waited_s() -> float:
+    """Return for how long the thread of the searches has waited for a processor so far."""
+    with contextlib.suppress(OSError):  # Linux alone says so
+        return int(Path("/proc/self/schedstat").read_text(encoding="utf-8").split()[1]) / 1e9
+    return 0.0

@@ -148,10 +148,10 @@ class Processors:
         run = {os.getpid(): psutil.Process(), supervisor.pid: supervisor}
         run |= {process.pid: process for process in supervisor.children(recursive=True)}
         spent_s = sum(getattr(times, name, 0) for name in SPENT)
-        return spent_s, busy_s, sum(map(_used_s, run.values()))
+        return spent_s, busy_s, sum(map(used_s, run.values()))
 
 
-def _used_s(process: psutil.Process) -> float:
+def used_s(process: psutil.Process) -> float:
     """Return the processor time of a process, and of those of its children that have ended; none of a process that is gone."""
     with contextlib.suppress(psutil.NoSuchProcess):  # its parent has its time
         times = process.cpu_times()

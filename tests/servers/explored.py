@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from time import monotonic
 from typing import Any
 from unittest.mock import patch
 
@@ -139,7 +138,7 @@ def searched(explorer: Explorer, asked: Question, switch: Switch = AS_IT_IS, wit
                 stack.callback(world.close)
                 for name, value in replaced.items():
                     stack.enter_context(patch.object(*WHERE[name], value))
-                return search(world, asked.budget, asked.horizon_ms, monotonic() + within_s, fold)
+                return search(world, asked.budget, asked.horizon_ms, within_s, fold)
         except NewToken:
             explorer.forget()
 

@@ -7,7 +7,6 @@ import math
 import textwrap
 import tracemalloc
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
@@ -35,7 +34,7 @@ SINGLE_FAULTS = [question(), LONG, *(question(Budget(**{name: 1})) for name in B
 def decided(real, name, questions):
     """Decide some questions about a stage, one after the other."""
     with exploring(real, name) as explorer:
-        answers = [explorer.answer(one, monotonic() + WITHIN_S) for one in questions]
+        answers = [explorer.answer(one, WITHIN_S) for one in questions]
         return Decision(explorer.stage, TTL_MS, list(questions), answers)
 
 
@@ -128,7 +127,7 @@ def test_chance_is_noticed(what, real, tmp_path):
     """A stage that depends on what the explorer does not decide is found out: its schedules do not run again the same."""
     (tmp_path / "chancy.py").write_text(CHANCY.format(what=what), encoding="utf-8")
     with world_of(real, tmp_path / "chancy.py") as world:
-        search(world, Budget(), UNTIL_MS, monotonic() + WITHIN_S)
+        search(world, Budget(), UNTIL_MS, WITHIN_S)
 
         with pytest.raises((Differs, NotPossible)):
             confirm_all(world, random_schedules(world, Budget(), UNTIL_MS, 50, 1))
@@ -161,7 +160,7 @@ WRONG = {
 def test_a_wrong_table_is_noticed(what, real):
     """A schedule is run again on the real server: a reply or a state that only the tables have is found out."""
     with world_of(real, "uuid") as world:
-        search(world, Budget(), UNTIL_MS, monotonic() + WITHIN_S)
+        search(world, Budget(), UNTIL_MS, WITHIN_S)
         (schedule,) = random_schedules(world, Budget(), UNTIL_MS, 1, 1)
         table = world.lock._answers  # as if the server had answered otherwise once
         words = walk(world, schedule, UNTIL_MS)[0].command.words
@@ -181,7 +180,7 @@ def test_memory_of_a_search(real):
     """A search ends before it needs more than 300 MB. What a state needs is measured."""
     asked = question(Budget(pauses=1), replicas=3)
     with world_of(real, "uuid", asked) as world:
-        about = asked.budget, asked.horizon_ms, monotonic() + WITHIN_S
+        about = asked.budget, asked.horizon_ms, WITHIN_S
         search(world, *about)  # now all is learned
         tracemalloc.start()
         found = search(world, *about)

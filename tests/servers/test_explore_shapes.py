@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import textwrap
-from time import monotonic
 from typing import Any, NamedTuple
 
 import pytest
@@ -199,7 +198,7 @@ def test_what_is_decided(name, real, tmp_path):
     own = tmp_path / "shaped.py"
     own.write_text(LOCK.format(change=textwrap.dedent(change), promised=PROMISED), encoding="utf-8")
     with exploring(real, own) as explorer:
-        answer: Any = explorer.answer(asked, monotonic() + WITHIN_S)
+        answer: Any = explorer.answer(asked, WITHIN_S)
     gc.collect()
 
     assert (answer.undecided, answer.about if undecided is None else "") == (undecided, "")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from lab.errors import ExitStatus
 from lab.evidence.decided import why_not
+from lab.explore import workers
 from lab.explore.commands.explore import status_of
-from lab.explore.decision import NOT_ASKED, Decision
+from lab.explore.decision import NOT_ASKED, Decision, Undecided
 from lab.explore.questions import TTL_MS, by_default
 from lab.explore.workers import decide
 from lab.scenario.stages import find_stage
@@ -64,3 +67,13 @@ def test_a_wrong_lock(path):
             assert status == ExitStatus.NOTHING_SHOWN or (status == ExitStatus.GOOD and not_asked)
         case _:
             assert status in (ExitStatus.BROKEN, ExitStatus.NOTHING_SHOWN)
+
+
+def test_a_search_without_a_processor(monkeypatch):
+    """A process that gets no processor is starved, and not stuck."""
+    monkeypatch.setattr(workers, "_work", lambda *about: signal.pause())
+    decision = Decision(find_stage("uuid"), TTL_MS, by_default(find_stage("uuid"), TTL_MS)[:1])
+    with own_servers(1) as running:
+        decide(decision, running, 1.0)
+
+    assert [(one.undecided, one.about.isdigit()) for one in decision.answers] == [(Undecided.STARVED, True)]

@@ -52,7 +52,7 @@ def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]
     "--budget",
     "budget_s",
     type=Decimal(0.1, 3600),
-    help="Seconds for all searches.  [default: 30; for a lock on several servers 240]",
+    help="Processor seconds for all searches, in each of two processes.  [default: 30; for a lock on several servers 240]",
 )
 @click.option("--no-confirm", is_flag=True, help="Do not run the schedule of a broken promise on real replicas.")
 @click.option(
@@ -93,12 +93,7 @@ def explore(stage: str | None, only: str | None, show: str | None, keep: bool, n
     if stage is None:
         raise BadInput("no stage was named; give one, as in `lab explore lua`. `lab stages` lists the stages.")
     found = promising(explored(stage), claims)
-    wanted = Wanted(
-        only=claim_of(only, found),
-        show=claim_of(show, found),
-        confirm=not no_confirm,
-        **results,
-    )
+    wanted = Wanted(only=claim_of(only, found), show=claim_of(show, found), confirm=not no_confirm, **results)
     return run_explore(found, asked, budget_s, wanted, servers)
 
 

@@ -31,7 +31,7 @@ from lab.text import WIDTH, letters_of, thousands, wrapped
 
 Styled = tuple[str, str]
 ORDER = BREAKS, OPEN, HOLDS, NOT_ASKED
-OF_THE_BUDGET = Undecided.TIME, Undecided.INTERRUPTED, Undecided.MEMORY
+OF_THE_BUDGET = Undecided.TIME, Undecided.STARVED, Undecided.INTERRUPTED, Undecided.MEMORY
 COLUMN = 9  # where a claim begins
 
 
@@ -136,9 +136,12 @@ class ExploredWords:
         return self._say(
             "broken_by",
             len(broken.events),
-            conditions=conditions(answer.question.as_fields(self.decision.ttl_ms), self.decision.ttl_ms, self.language),
+            conditions=self._conditions(answer),
             cause=say.cause(of_finding(broken.finding), self.language),
         )
+
+    def _conditions(self, answer: SearchOutcome) -> str:
+        return conditions(answer.question.as_fields(self.decision.ttl_ms), self.decision.ttl_ms, self.language)
 
     def _why_not(self, claim: Claim) -> str:
         """Return why searches do not decide a claim: which they are, or that they broke mutual exclusion before."""
@@ -147,11 +150,7 @@ class ExploredWords:
 
     def _open_with(self, missing: Sequence[SearchOutcome]) -> str:
         """Return which searches are not decided."""
-        found = list(
-            dict.fromkeys(
-                conditions(one.question.as_fields(self.decision.ttl_ms), self.decision.ttl_ms, self.language) for one in missing
-            )
-        )
+        found = list(dict.fromkeys(map(self._conditions, missing)))
         return self._say("and_others", len(found) - 1, first=found[0]) if found[1:] else found[0]
 
     def _open(self) -> Iterator[str]:
@@ -171,11 +170,10 @@ class ExploredWords:
         cut = sum(one.cut for one in done) if decision.servers == 1 else 0
         return self._say(
             "decided",
-            len(decision.answers) + decision.moot,
+            len(decision.answers),
             done=len(done),
             schedules=self._say("schedules", schedules, shown=thousands(schedules)) if schedules else "",
             cut=self._say("cut", cut, shown=thousands(cut)) if cut else "",
-            moot=self._say("moot", decision.moot) if decision.moot else "",
             redis=self._say("redis", version=decision.redis),
         )
 
@@ -195,8 +193,8 @@ class ExploredWords:
 
 
 def _reason(why: Undecided | None, about: str, language: Language) -> str:
-    made = say.text("undecided", why, language) if why is not None else ""
-    return f"{made}{say.words(language)['mark']['colon']}{about}" if about else made
+    made = say.text("undecided", why, language, about=about) if why is not None else ""
+    return made if why in OF_THE_BUDGET or not about else f"{made}{say.words(language)['mark']['colon']}{about}"
 
 
 def why_open(searches: Sequence[dict[str, Any]]) -> str:

@@ -81,15 +81,8 @@ def typed(text: str, ttl_ms: int, work_ms: int, clients: int | None, nap_ms: int
         raise BadInput(
             f"{text!r} is not a schedule; write STAGE:EVENTS, as in uuid:A4BpAt3000BrAA, or give a file of `lab explore --out`"
         )
-    about: Any = {
-        "stage": name,
-        "clients": clients or 2,
-        "ttl_ms": ttl_ms,
-        "work_ms": work_ms,
-        "nap_ms": nap_ms,
-        "events": events,
-    }
-    schedule = Schedule(schema=schedule_files.SCHEMA, until_ms=0, **about)
+    about: Any = {"stage": name, "clients": clients or 2, "ttl_ms": ttl_ms, "work_ms": work_ms, "nap_ms": nap_ms}
+    schedule = Schedule(schema=schedule_files.SCHEMA, until_ms=0, events=events, **about)
     parsed = schedule.parsed
     schedule.clients = clients or max(2, max((event.client for event in parsed), default=0) + 1)
     latest_ms = max((event.number for event in parsed if event.kind is CLOCK), default=0)

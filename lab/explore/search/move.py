@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from fnmatch import translate
 from functools import cache
 from re import compile as compiled
@@ -34,12 +35,10 @@ class Move:
         self.world, self.event, self.command = world, event, command
         self.before = self.state = state
         self.reply: Any = None  # what the client was answered
-        self.changes: tuple[
-            Change, ...
-        ] = ()  # what was executed at the lock's store, in order: a push can serve a pop that waits
-        self.marks: tuple[
-            tuple[int, int, Mark], ...
-        ] = ()  # what happened in the replicas: the replica, the request, and the mark
+        # what was executed at the lock's store, in order: a push can serve a pop that waits
+        self.changes: tuple[Change, ...] = ()
+        # what happened in the replicas: the replica, the request, and the mark
+        self.marks: tuple[tuple[int, int, Mark], ...] = ()
         # a fault that hit a request: the request, the field of Budget, and whether its command changed nothing
         self.fault: tuple[int, str, bool] | None = None
         self.asked_in_vain = 0  # of CLOCK: how often waiters have asked meanwhile
@@ -49,14 +48,8 @@ class Move:
 
     def again(self, kind: EventKind) -> Self:
         """Return what was done so far, as an event of another kind."""
-        made = type(self)(self.world, self.before, self.event._replace(kind=kind), self.command)
-        made.state, made.reply, made.changes, made.marks, made.fault = (
-            self.state,
-            self.reply,
-            self.changes,
-            self.marks,
-            self.fault,
-        )
+        made = copy(self)
+        made.event = self.event._replace(kind=kind)
         return made
 
     def set(self, **values: Any) -> Self:

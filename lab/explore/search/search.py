@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import random
-import time
 from array import array
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -23,7 +22,7 @@ from struct import Struct
 from typing import Any
 
 from app.lock import Claim
-from lab.explore.model import Numbered
+from lab.explore.model import Numbered, TimeLimit
 from lab.explore.search.event import STEP, Budget, ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.move import Move
@@ -59,36 +58,35 @@ class Searched:
     served: int = 0
     refused: int = 0
     states: int = 0
-    transitions: int = 0
     seconds: float = 0.0
     broken: dict[Claim, Broken] = field(default_factory=dict)
     graph: SearchGraph | None = None
 
 
 MOST_STATES = 500_000  # of some 380 bytes each: a search with more would need more than 300 MB
-LOOKS_EVERY = 8  # states, at the clock of the machine
 
 
 def search(
     world: World,
     budget: Budget,
     horizon_ms: int,
-    until_s: float,
+    within_s: float,
     fold: bool = False,
     on_broken: Callable[[Broken], None] = lambda broken: None,
 ) -> Searched:
-    """Search all schedules with these faults. Stop at a moment of the monotonic clock: then the result is not complete.
+    """Search all schedules with these faults. Stop after so much processor time: then the result is not complete.
 
     fold: let one client stand for all that have done nothing yet. The graph has then fewer states. A world whose servers are
     alike folds these as well. Where a client sends a command that nobody had expected of it, the search begins again.
     on_broken: takes each claim that breaks, as soon as it does.
     """
     collects = gc.isenabled()
+    limit = TimeLimit(within_s)
     gc.disable()  # a graph has no garbage, and to look for some takes a fifth of the time
     try:
         while True:
             with contextlib.suppress(NewCommand):
-                return _Search(SearchGraph(world, budget, horizon_ms, fold), on_broken).until(until_s)
+                return _Search(SearchGraph(world, budget, horizon_ms, fold), on_broken).within(limit)
     finally:
         if collects:
             gc.enable()
@@ -101,17 +99,13 @@ class _Search:
         self.graph, self.on_broken = graph, on_broken
         self.result = Searched(folded=graph.fold, graph=graph)
 
-    def until(self, until_s: float) -> Searched:
+    def within(self, limit: TimeLimit) -> Searched:
         """Search until nothing is left, or the time is over."""
-        began_s = time.monotonic()
         graph, result = self.graph, self.result
         begun = begin(graph.world, graph.budget)
         graph.number(begun.state, 0, ScheduleEvent(STEP))
         todo = deque([0])
-        looked = 0
-        while todo and len(graph) < MOST_STATES:
-            if not (looked := (looked + 1) % LOOKS_EVERY) and time.monotonic() > until_s:
-                break
+        while todo and len(graph) < MOST_STATES and limit.left_s > 0:
             number = todo.popleft()
             state = graph.state(number)
             found = graph.moves_of(state)
@@ -130,10 +124,10 @@ class _Search:
                 graph.leads_to.append(after)
                 graph.ways.append(move.ways)
         result.complete = not todo
-        result.states, result.transitions = len(graph), len(graph.leads_to)
+        result.states = len(graph)
         if result.complete:
             self._count()
-        result.seconds = time.monotonic() - began_s
+        result.seconds = limit.spent_s[0]
         return result
 
     def _ended(self, number: int, state: State, begun: Sequence[Finding]) -> None:
