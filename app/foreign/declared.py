@@ -8,9 +8,7 @@
             finally:
                 lock.release()
 
-    STAGE = Stage(lock=declared(use), store="redis", ttl_ms=3000, claims=claims("exclusive"))
-
-The function is the declaration: nothing is inferred from names, units or answers. ``lab test module:Name`` writes such a file.
+The function is the declaration: nothing is inferred from names, units or answers. ``lab test module:Name`` writes its file.
 """
 
 from __future__ import annotations
@@ -32,17 +30,16 @@ from redis.connection import Connection
 from app.lock import Grant, NotAcquired, NotOwner, Work
 
 MOST_WORKS = 256  # of one event loop at the same time: a lock that lets all requests in is to be seen
-# where connections of redis-py lead that are made with an address of the lock's own code: (host, port) → (host, port)
-LED: dict[tuple[str, int], tuple[str, int]] = {}
+# where connections of redis-py lead, by the address in the lock's code or of the lab's server: always to the lab's database
+LED: dict[tuple[str, int], dict[str, Any]] = {}
+Named = str | Callable[[str], str]
 
 
 class At:
     """What one request gives to its lock: the client, the key, the times, and the work."""
 
     def __init__(self, lock: DeclaredLock, work: Work[Any], client: Any = None) -> None:
-        self.lock, self.key = lock, lock.key
-        self.ttl_ms, self.retry_ms = lock.ttl_ms, lock.retry_ms
-        # an int if it is whole: EX and EXPIRE take no 3.0
+        self.lock, self.key, self.ttl_ms, self.retry_ms = lock, lock.key, lock.ttl_ms, lock.retry_ms
         self.ttl_s, self.retry_s = _seconds(lock.ttl_ms), _seconds(lock.retry_ms)
         self.has_worked = self.waits = False
         self.failure: BaseException | None = None
@@ -64,12 +61,12 @@ class At:
     @property
     def host(self) -> str:
         """The host of the store; of several servers that of the first."""
-        return _address(self.lock.store)[0]
+        return str(_address(self.lock.store)["host"])
 
     @property
     def port(self) -> int:
         """The port of the store."""
-        return _address(self.lock.store)[1]
+        return int(_address(self.lock.store)["port"])
 
     @cached_property
     def token(self) -> str:
@@ -91,7 +88,7 @@ class At:
         """Do the work of the request. Call it only while the lock is held. fence: a number that grows from grant to grant."""
         self.has_worked, self.failure = True, None
         try:
-            self.answer = self._work(Grant(self.lock.form.format(key=self.key), fence=fence))
+            self.answer = self._work(Grant(self.lock.form(self.key), fence=fence))
         except BaseException as error:
             self.failure = error
             raise
@@ -133,17 +130,17 @@ class DeclaredLock:
     """One request's lock."""
 
     use: Callable[[Any], Any]
-    # what the lock makes of the key that it is given
-    form: str
+    form: Callable[[str], str]
     errors: tuple[type[Exception], ...]
     leads_from: str
     loop: _Loop
 
     def __init__(self, store: Any, key: str, ttl_ms: int, wait_ms: int, retry_ms: int) -> None:
         self.store, self.key, self.ttl_ms, self.wait_ms, self.retry_ms = store, key, ttl_ms, wait_ms, retry_ms
-        if self.leads_from:
+        if hasattr(store, "get_connection_kwargs"):
             host, _, port = self.leads_from.rpartition(":")
-            LED[host, int(port)] = _address(store)
+            here = place(store)
+            LED.update({(host, int(port or 0)): here, (here["host"], here["port"]): here})
 
     def run(self, work: Work[Any]) -> Any:
         """Use the lock until it has done the work. Raises NotAcquired when the time to wait is over, NotOwner if it was lost."""
@@ -159,8 +156,7 @@ class DeclaredLock:
             time.sleep(at.retry_s)
 
     async def _run_async(self, work: Work[Any], until_s: float) -> Any:
-        host, port = _address(self.store)
-        async with redis.asyncio.Redis(host=host, port=port) as client:
+        async with redis.asyncio.Redis(**_address(self.store)) as client:
             while True:
                 at = AsyncAt(self, work, client)
                 with at.answering():
@@ -171,16 +167,17 @@ class DeclaredLock:
 
 
 def declared(
-    use: Callable[[Any], Any], *, key: str = "{key}", errors: tuple[type[Exception], ...] = (), leads_from: str = ""
+    use: Callable[[Any], Any], *, key: Named = "{key}", errors: tuple[type[Exception], ...] = (), leads_from: str = ""
 ) -> type[DeclaredLock]:
     """Return a class as a stage's ``lock``.
 
     use: acquires the lock, calls ``at.work()`` if it was granted, and releases it; a coroutine function awaits ``at.work()``. One
-    that does not call it was refused. key: what the lock makes of the key that it is given. errors: an error of these before the
-    work means that the lock was not granted, and after it that the lock was lost. leads_from: as "localhost:6379", an address in
-    the lock's own code, whose connections then lead to the lab's Redis, to database 0.
+    that does not call it was refused. key: what the lock makes of its key. errors: an error of these before the work means that
+    the lock was not granted, and after it that the lock was lost. leads_from: as "localhost:6379", an address in the lock's own
+    code, whose connections then lead to the lab's Redis.
     """
-    about = {"use": staticmethod(use), "form": key, "errors": errors, "leads_from": leads_from, "loop": _Loop()}
+    form = (lambda name: key.format(key=name)) if isinstance(key, str) else key
+    about = {"use": staticmethod(use), "form": staticmethod(form), "errors": errors, "leads_from": leads_from, "loop": _Loop()}
     return type("Lock", (DeclaredLock,), about)
 
 
@@ -204,9 +201,8 @@ def _led(connect: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return redis-py's way to connect, which leads to another address if that is in ``LED``."""
 
     def connected(connection: Any) -> Any:
-        if (to := LED.get((connection.host, connection.port))) is not None:
-            connection.host, connection.port, connection.db = *to, 0
-            connection.username = connection.password = connection.credential_provider = None
+        for name, value in LED.get((connection.host, connection.port), {}).items():
+            setattr(connection, name, value)
         return connect(connection)
 
     return connected
@@ -216,12 +212,17 @@ for kind in (Connection, redis.asyncio.Connection):  # redis-py has no hook for 
     kind._connect = _led(kind._connect)  # noqa: SLF001
 
 
-def _address(store: Any) -> tuple[str, int]:
+def place(store: redis.Redis) -> dict[str, Any]:
+    """Return where a store of Redis is, as its connections have it."""
+    found = {"db": 0} | store.get_connection_kwargs()
+    return {name: found.get(name) for name in ("host", "port", "db", "username", "password", "credential_provider")}
+
+
+def _address(store: Any) -> dict[str, Any]:
     if hasattr(store, "endpoint"):
-        return store.endpoint.first.host, store.endpoint.first.port
-    where = (store.nodes[0] if hasattr(store, "nodes") else store).get_connection_kwargs()
-    return where["host"], where["port"]
+        return {"host": store.endpoint.first.host, "port": store.endpoint.first.port}
+    return place(store.nodes[0] if hasattr(store, "nodes") else store)
 
 
 def _seconds(ms: int) -> float:
-    return ms // 1000 if ms % 1000 == 0 else ms / 1000
+    return ms // 1000 if ms % 1000 == 0 else ms / 1000  # EX and EXPIRE take no 3.0

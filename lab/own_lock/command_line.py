@@ -33,16 +33,19 @@ from lab.commands.options import Decimal, Whole, out_option
     "--badge", type=click.Path(dir_okay=False, writable=True, path_type=Path), metavar="FILE.svg", help="File for a badge."
 )
 @out_option("the page and the schedules", "test-TIME")
-def test(**given: Any) -> int:
+def test(lock: str, claims: str | None, declaration: Path | None, **given: Any) -> int:
     """Test a lock of your own, in every order of events and in runs.
 
     LOCK is a file with a STAGE; or package.module:NAME or file.py:NAME, a class or a function. Of such a lock a small file is
     written into the current folder, which says how it is used, and that file is tested. For a lock in another language, begin
     with `lab new`. The exit status is 1 if a promise is broken, 3 if nothing was shown of one, and otherwise 0.
     """
+    from lab.own_lock.declaration import stage_of
+
+    stage = stage_of(lock, claims, declaration)  # first: a question is asked at once, and the rest takes longer to import
     from lab.own_lock.lock_test import LockTest, test_lock
 
-    return test_lock(LockTest(**given))
+    return test_lock(LockTest(lock, stage, **given))
 
 
 @click.command()

@@ -37,6 +37,15 @@ def claims_of(names: str | None) -> str:
     return textwrap.fill(" ".join(found), WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 8, break_long_words=False)
 
 
+def stage_of(lock: str, claims: str | None, file: Path | None) -> Stage:
+    """Return the stage of a lock: that of its file, or of its declaration. Raises BadInput."""
+    if ":" in lock and not lock.endswith(".py"):
+        return of_a_lock(lock, claims, file)
+    if claims:
+        raise BadInput(f"--claims: {lock} has its claims in its STAGE; change them there")
+    return find_stage(lock)
+
+
 def of_a_lock(lock: str, claims: str | None, file: Path | None) -> Stage:
     """Return the stage of ``package.module:Name``, by its declaration. Raises BadInput.
 
@@ -51,20 +60,28 @@ def of_a_lock(lock: str, claims: str | None, file: Path | None) -> Stage:
         raise BadInput(f"{lock}: {module!r} is not the name of a module. Give the path of its file: FILE.py:NAME")
     if module.partition(".")[0] in OURS:
         raise BadInput(f"{lock}: the lab has a package {module.partition('.')[0]!r} of its own. Use a worker, or rename it")
-    return _declared(f"{module}:{name}", file or Path(f"lab_{_plain(name)}.py"), claims, folder)
-
-
-def _declared(lock: str, file: Path, claims: str | None, folder: Path) -> Stage:
-    """Return the stage of a declaration; write it if it is not there."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)).strip("_").lower() or "lock"
+    lock, file = f"{module}:{name}", file or Path(f"lab_{plain}.py")
     if file.exists():
         return _used(lock, file, claims)
-    words = [sys.executable, "-m", "lab.own_lock.writer", lock, claims_of(claims)]
+    text = _text(lock, claims_of(claims), folder, is_beside=file.resolve().parent == folder.resolve())
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    console = terminal()
+    console.print(f"wrote {file}:\n", style="dim")
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    return find_stage(str(file))
+
+
+def _text(lock: str, claims: str, folder: Path, is_beside: bool) -> str:
+    """Return the declaration of a lock. is_beside: whether it will be in the folder of the lock. Raises BadInput."""
+    words = [sys.executable, "-m", "lab.own_lock.writer", lock, claims]
     with own_servers(1) as (server,):
         words += [str(server.port), str(folder), str(IMPORT_S)]
         try:
             done = subprocess.run(words, capture_output=True, text=True, timeout=WRITE_S, check=False)
         except subprocess.TimeoutExpired:
-            raise BadInput(f"{lock}: a look at it did not end within {WRITE_S} s. Write {file}: docs/your-lock.md") from None
+            raise BadInput(f"{lock}: a look at it did not end within {WRITE_S} s. Write its file: docs/your-lock.md") from None
     if not done.stdout:
         line = LINE.search(done.stderr)
         where = f" at {line[1]}:{line[2]}" if line else ""
@@ -73,25 +90,9 @@ def _declared(lock: str, file: Path, claims: str | None, folder: Path) -> Stage:
     answer = json.loads(done.stdout)
     if "error" in answer:
         raise BadInput(f"{lock}: {answer['error']}")
-    return _kept(_beside(answer["text"], file, folder), file)
-
-
-def _beside(text: str, file: Path, folder: Path) -> str:
-    """Let a declaration in another folder than its lock find that."""
-    if file.resolve().parent == folder.resolve():
-        return text
-    first, _, rest = text.partition("\n")
-    return f"{first}\n\nimport sys\n\nsys.path.append({json.dumps(str(folder))})\n{rest}"
-
-
-def _kept(text: str, file: Path) -> Stage:
-    """Write a declaration, print it, and return its stage. Raises BadInput for a question in it."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
-    console = terminal()
-    console.print(f"wrote {file}:\n", style="dim")
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
-    return find_stage(str(file))
+    first, _, rest = answer["text"].partition("\n")
+    found = "" if is_beside else f"\nimport sys\n\nsys.path.append({json.dumps(str(folder))})\n"
+    return f"{first}\n{found}{rest}"
 
 
 def _used(lock: str, file: Path, claims: str | None) -> Stage:
@@ -119,8 +120,3 @@ def _place_of(file: Path, lock: str) -> tuple[Path, str]:
         names.insert(0, folder.name)
         folder = folder.parent
     return folder, ".".join(names)
-
-
-def _plain(name: str) -> str:
-    """Return a name that a file can have."""
-    return re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)).strip("_").lower() or "lock"

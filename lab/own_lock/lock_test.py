@@ -17,7 +17,7 @@ from rich.table import Table
 
 from app.foreign.library import Library
 from app.lock import Claim, Stage
-from lab.errors import BadInput, ExitStatus, worst
+from lab.errors import ExitStatus, worst
 from lab.evidence.decided import why_not
 from lab.experiments.matrix import measured_now
 from lab.explore.code.program import servers_of
@@ -42,7 +42,6 @@ from lab.own_lock.cells import (
     print_left_out,
     said_of_a_long_ttl,
 )
-from lab.own_lock.declaration import of_a_lock
 from lab.own_lock.page import (
     BREAKS,
     TestedClaim,
@@ -63,7 +62,6 @@ from lab.report.html import named
 from lab.report.terminal import STYLES, terminal, where_to_look
 from lab.run import environment
 from lab.scenario.requirements import VOTED
-from lab.scenario.stages import find_stage
 from lab.story import say
 
 NO_SEARCH = "no search looks at what the lock promises"
@@ -73,11 +71,9 @@ ABOUT = ("language", "used", "lock", "options")  # of a published library, in th
 class LockTest(NamedTuple):
     """What ``lab test`` was asked for."""
 
-    # a file, the name of a stage, or the class or function of a module or a file, after a colon
+    # a file, the name of a stage, or the class or function of a module or a file, after a colon; and its stage
     lock: str
-    # the names of the claims, if its declaration is not written yet; and the file of that
-    claims: str | None = None
-    declaration: Path | None = None
+    stage: Stage
     # scenarios to run; all that test a claim of the lock where none are named
     scenarios: Sequence[str] = ()
     budget_s: float = 10.0
@@ -97,7 +93,7 @@ def test_lock(asked: LockTest) -> int:
     """Test a lock, write the page, and return the exit status. Raises BadInput, NotReady."""
     console = terminal()
     folder = asked.out or new_place("test")
-    stage = _stage(asked)
+    stage = asked.stage
     tested = _begun(stage, asked)
     tasks = plan(stage, asked.scenarios)
     if said := said_of_a_long_ttl(stage, tasks, asked.jobs):
@@ -141,15 +137,6 @@ def _named(stage: Stage) -> str:
     """Return the path of a stage's file as commands give it: from the project's folder, where it is in that."""
     path = Path(stage.lookup)
     return path.relative_to(HOME).as_posix() if path.is_relative_to(HOME) else stage.lookup
-
-
-def _stage(asked: LockTest) -> Stage:
-    """Return the stage of the lock: that of its file, or of its declaration. Raises BadInput."""
-    if ":" in asked.lock and not asked.lock.endswith(".py"):
-        return of_a_lock(asked.lock, asked.claims, asked.declaration)
-    if asked.claims:
-        raise BadInput(f"--claims: {asked.lock} has its claims in its STAGE; change them there")
-    return find_stage(asked.lock)
 
 
 def _explored(stage: Stage, asked: LockTest, tested: TestedLock, folder: Path) -> None:

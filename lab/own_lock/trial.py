@@ -18,9 +18,8 @@ from app.journal import Journal
 from app.settings import Settings
 from app.stores import lock_store
 
-NAME, RETRY_MS = "lab-looks", 30  # the key that the lock is given
-WITHIN_S = 1.5  # for what one acquire or one release on an idle server takes
-GONE = -2  # what PTTL says of a key that is not there
+NAME, OTHER_NAME, RETRY_MS = "lab-looks", "lab-looks-again", 30  # the keys that the lock is given
+WITHIN_S = 2.5  # for what one acquire or one release on an idle server takes
 FREED_S = 0.3  # a thread of the lock may free it a moment later
 PLAIN = (bool, int, float, str, bytes, type(None))  # answers that say what they mean
 Keys = dict[str, tuple[bytes, int]]  # by key: its value, and what is left of its TTL in ms, -1 without one
@@ -37,24 +36,24 @@ class Said(NamedTuple):
     is_plain: bool = True
 
 
-class IdleServer:
+class IdleServer(dict[tuple[str, int], dict[str, Any]]):
     """The server of trials. All connections of this process lead to it, whatever their address: none reaches another server."""
 
     def __init__(self, port: int) -> None:
-        self.store = redis.Redis("127.0.0.1", port)
+        self.address, self.store = ("127.0.0.1", port), redis.Redis("127.0.0.1", port)
         self.settings = Settings.read(environ={}, redis_url=f"127.0.0.1:{port}")
         self.tell: Callable[[tuple[str, int]], object] = lambda _: None
-        declared.LED = self  # type: ignore[assignment] # a mapping that has each address
+        declared.LED = self  # a mapping that has each address
 
-    def get(self, address: tuple[str, int]) -> tuple[str, int]:
+    def get(self, address: Any, _: object = None) -> dict[str, Any]:
         """Return where a connection leads, and tell where it was to go."""
         self.tell(address)
-        return "127.0.0.1", self.store.get_connection_kwargs()["port"]
+        return declared.place(self.store)
 
-    def keys(self) -> Keys:
+    def held(self) -> Keys:
         """Return the keys that are set."""
         found = {key: (self.store.dump(key), self.store.pttl(key)) for key in sorted(self.store.keys("*"))}
-        return {key.decode(errors="replace"): value for key, value in found.items() if value[1] != GONE}
+        return {key.decode(errors="replace"): value for key, value in found.items() if value[1] >= -1}
 
     def freed(self, held: Keys) -> tuple[str, ...]:
         """Return which keys have another value, or are gone, as soon as there are any."""
@@ -62,7 +61,7 @@ class IdleServer:
         until_s = time.monotonic() + FREED_S
         while not freed and time.monotonic() < until_s:
             time.sleep(0.02)
-            now = self.keys()
+            now = self.held()
             freed = tuple(key for key, value in held.items() if now.get(key, (b"",))[0] != value[0])
         return freed
 
@@ -70,12 +69,12 @@ class IdleServer:
 class Trial:
     """One trial; leaving its block ends it."""
 
-    def __init__(self, server: IdleServer, lock: Callable[..., Any], ttl_ms: int, wait_ms: int) -> None:
+    def __init__(self, server: IdleServer, lock: Callable[..., Any], key: str, ttl_ms: int, wait_ms: int) -> None:
         """lock: from what reports an answer, makes what makes a lock."""
         fork = multiprocessing.get_context("fork")
         self.pipe, there = fork.Pipe()
         self.came_from: list[tuple[str, int]] = []  # the addresses of its connections
-        self.process = fork.Process(target=_try, args=(server, there, lock, ttl_ms, wait_ms), daemon=True)
+        self.process = fork.Process(target=_try, args=(server, there, lock, key, ttl_ms, wait_ms), daemon=True)
         self.process.start()
         there.close()
 
@@ -91,25 +90,20 @@ class Trial:
         until_s = time.monotonic() + within_s
         while self.pipe.poll(max(0.0, until_s - time.monotonic())):
             try:
-                found = self.pipe.recv()
+                if isinstance(found := self.pipe.recv(), Said):
+                    return found
             except EOFError:
                 return Said("error", "SystemExit: it ended its process", ("builtins:SystemExit",))
-            if isinstance(found, Said):
-                return found
             self.came_from.append(found)
         return Said("waits", f"it took more than {within_s:g} s")
 
-    def go_on(self) -> Said:
-        """Let it release the lock, and return how that ended."""
-        self.pipe.send(None)
-        return self.next()
 
-
-def _try(server: IdleServer, pipe: Any, lock: Callable[..., Any], ttl_ms: int, wait_ms: int) -> None:
+def _try(server: IdleServer, pipe: Any, lock: Callable[..., Any], key: str, ttl_ms: int, wait_ms: int) -> None:
     server.tell = pipe.send
 
-    def say(kind: str, answer: Any, text: str) -> bool:
+    def say(answer: Any, kind: str = "answer", name: str = "") -> bool:
         types = tuple(f"{one.__module__}:{one.__qualname__}" for one in type(answer).__mro__)
+        text = f"{name}{answer}" if name else repr(answer)
         pipe.send(Said(kind, text[:200], types, bool(answer), isinstance(answer, PLAIN)))
         return True
 
@@ -119,7 +113,7 @@ def _try(server: IdleServer, pipe: Any, lock: Callable[..., Any], ttl_ms: int, w
 
     try:
         store = lock_store("redis", server.settings, Journal(None))
-        lock(lambda answer: say("answer", answer, repr(answer)))(store, NAME, ttl_ms, wait_ms, RETRY_MS).run(work)
+        lock(say)(store, key, ttl_ms, wait_ms, RETRY_MS).run(work)
         pipe.send(Said("over"))
     except BaseException as error:  # noqa: BLE001 - whatever the lock raises, also an end of its process
-        say("error", error, f"{type(error).__name__}: {error}")
+        say(error, "error", f"{type(error).__name__}: ")

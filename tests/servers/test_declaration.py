@@ -75,17 +75,10 @@ class Adds(Plain):
         self.client.pexpire(self.key, self.client.pttl(self.key) + int(self.ttl * 1000))
         return got
 
-class ZeroIsYes(Plain):
-    def acquire(self):
-        return 0 if super().acquire() else 1
-
 class Everybody(Plain):
     def acquire(self):
         self.client.set(self.key, self.token, px=int(self.ttl * 1000))
         return self.token
-
-def make(client, key, ttl_ms):
-    return Plain(client, key, ttl_ms / 1000)
 
 def obtain(conn, lockname, lock_timeout=10):
     mine = uuid.uuid4().hex
@@ -143,7 +136,41 @@ def of_redis(client, key, ttl_ms, wait_ms):
     return client.lock(key, timeout=ttl_ms / 1000, blocking_timeout=wait_ms / 1000)
 
 def guarded(client, key, ttl):
-    return lambda function: function
+    def decorator(function):
+        def guarded_function():
+            if client.set(key, "1", nx=True, ex=ttl):
+                function()
+                client.delete(key)
+        return guarded_function
+    return decorator
+
+def with_lock(client, name, func):
+    if not client.set(name, "1", nx=True, ex=9):
+        raise Taken
+    func()
+    client.delete(name)
+
+class Factory:
+    def __init__(self, redis_client, prefix="lock"):
+        self.client = redis_client
+
+    def new_lock(self, namespace, name, timeout=10):
+        return Plain(self.client, namespace + name, timeout)
+
+    def info(self): ...
+
+class OfHashes(Plain):
+    def __init__(self, client, key, px=100):
+        super().__init__(client, str(uuid.uuid5(uuid.NAMESPACE_DNS, key)), px / 1000)
+
+class Says(Plain):
+    def acquire(self, blocking=False, blocking_timeout=None, *, namespace):
+        return super().acquire()
+
+    def del_lock(self, namespace):
+        self.release()
+
+OF_THE_MODULE = Factory(CLIENT).new_lock("of the", "module")
 
 class Unknown(Plain):
     def __init__(self, client, key, zork):
@@ -168,26 +195,17 @@ class NoKey(Plain):
     def acquire(self):
         return True
 
-class Fails(Plain):
-    def acquire(self):
-        raise TypeError("no such thing")
-
 class Ends(Plain):
     def acquire(self):
         import os
         os._exit(0)
 """
 TAKEN = {
-    "Plain": [
-        "Plain(at.client, at.key, at.ttl_s)",
-        "if lock.acquire():",
-        "errors=(Taken,)",
-        "ttl_ms=3000,  # what the lock promises\n",
-    ],
+    "Plain": ["Plain(at.client, at.key, at.ttl_s)", "got = lock.acquire()\n    if got:", "errors=(Taken,)"],
     "Seconds": ["ttl_step_ms=1000"],
     "Texts": ["Texts(at.text_client,"],
     "Millis": ["ttl=at.ttl_ms)", 'key="lock:{key}"'],
-    "OtherNames": ["lock_timeout=at.ttl_s", "if lock.tryLock():", "lock.removeLock()"],
+    "OtherNames": ["lock_timeout=at.ttl_s", "got = lock.tryLock()", "lock.removeLock()"],
     "OfItsOwn": [
         "OfItsOwn()",
         'key="cron"',
@@ -196,27 +214,34 @@ TAKEN = {
     ],
     "Waits": ["timeout=at.wait_s", "    lock.acquire()\n    try:", "errors=(Taken,)", "has_fixed_ttl=True"],
     "Adds": ["timeout=at.ttl_s", "ttl_ms=3000,  # what the lock promises\n"],
-    "Everybody": ["if lock.acquire():"],
-    "make": ["lock = make(at.client, at.key, at.ttl_ms)"],
-    "obtain": ["token = obtain(at.client, at.key, lock_timeout=at.ttl_s)", "if token:", "free(at.client, at.key, token)"],
+    "Everybody": ["got = lock.acquire()\n    if got:"],
+    "obtain": ["got = obtain(at.client, at.key, lock_timeout=at.ttl_s)", "if got:", "free(at.client, at.key, got)"],
     "block": ["with block(at.key) as got:\n        if got:", 'leads_from="localhost:6379"', "no expiry"],
     "raises": ["async with raises(at.client, at.key, at.ttl_s):\n        await at.work()", "errors=(Taken,)"],
-    "Loops": ["async def use(at)", "if await lock.acquire():", "await lock.release()"],
+    "Loops": ["async def use(at)", "got = await lock.acquire()", "await lock.release()"],
 }
 TAKEN |= {
-    "Manager": ["Manager(at.client.connection_pool)", "token = lock.lock(at.key, at.ttl_ms)", "lock.unlock(token)"],
+    "Manager": ["Manager(at.client.connection_pool)", "got = lock.lock(at.key, at.ttl_ms)", "lock.unlock(got)"],
     "Blocks": ["with Blocks(at.client).locked(at.key, at.ttl_s):\n        at.work()", "errors=(Taken,)"],
-    "of_redis": ["if lock.acquire(sleep=at.retry_s):", "lock.release()", "errors=(LockNotOwnedError,)"],
+    "of_redis": ["got = lock.acquire(sleep=at.retry_s)", "lock.release()", "errors=(LockNotOwnedError,)"],
+}
+TAKEN |= {
+    "guarded": ["def use(at):\n    guarded(at.client, at.key, at.ttl_s)(at.work)()\n", "declared(use),", "in whole seconds"],
+    "with_lock": ["    with_lock(at.client, at.key, at.work)\n", "errors=(Taken,)", "ttl_ms=9000,  # the TTL in its code"],
+    "Factory": ['lock = Factory(at.client).new_lock("lab", at.key, timeout=at.ttl_s)', 'key="lab{key}"'],
+    "Says": ['got = lock.acquire(namespace="lab")', "lock.release()"],
+    "OF_THE_MODULE": [
+        "use(at):\n    got = OF_THE_MODULE.acquire()",
+        'key="of themodule", errors=(Taken,), leads_from="localhost:6379"',
+    ],
 }
 ASKED = {
-    "guarded": ("guarded(", "how is it used?"),
-    "Unknown": ("Unknown(at.client, at.key, ...)", "what is zork?"),
+    "OfHashes": ("px=at.ttl_ms", "is its key for 'lab-looks'. Which function makes it (key=)?"),
+    "Unknown": ('Unknown(at.client, at.key, "lab")', "what is zork?"),
     "NoAnswer": ("lock.acquire()", "it answered None, and None while another request held the lock"),
-    "ZeroIsYes": ("lock.acquire()", "it answered 0, and 1 while another request held the lock. Which of them is a grant?"),
     "AnEnum": ("lock.acquire()", "Answers.BUSY: 'busy'> while another request held the lock. Which of them is a grant?"),
     "Thirty": ("ttl_ms=30000", "it was given 3000. Which TTL does it promise?"),
     "NoKey": ("NoKey(", "it set no key"),
-    "Fails": ("Fails(", "TypeError: no such thing"),
     "Ends": ("Ends(", "it ended its process"),
 }
 

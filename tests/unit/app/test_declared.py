@@ -60,7 +60,7 @@ def test_what_a_lock_says(use, error):
 
 def test_granted():
     """The work gets the key as the lock makes it, and its answer is returned; its error is raised although the lock keeps it."""
-    assert run(lambda at: at.work(), key="lock:{key}") == "lock:key"
+    assert [run(lambda at: at.work(), key=key) for key in ("lock:{key}", str.upper)] == ["lock:key", "KEY"]
     with pytest.raises(ZeroDivisionError):
         run(swallow, work=lambda _: 1 // 0)
     with pytest.raises(Held):  # an error of the work is no answer of the lock
@@ -106,11 +106,12 @@ def test_coroutine():
 def test_own_address(monkeypatch):
     """A connection for an address of the lock's own code leads to the lab's server; others do not."""
     monkeypatch.setattr(module, "LED", {})
-    store = SimpleNamespace(get_connection_kwargs=lambda: {"host": "127.0.0.1", "port": 7})
+    store = SimpleNamespace(get_connection_kwargs=lambda: {"host": "127.0.0.1", "port": 7, "password": "secret"})
     declared(len, leads_from="localhost:6379")(store, "key", 3000, 0, 1)
-    own, other = (SimpleNamespace(host="localhost", port=port, db=3) for port in (6379, 6380))
-    for one in (own, other):
+    places = [("localhost", 6379), ("127.0.0.1", 7), ("localhost", 6380)]
+    own, direct, other = (SimpleNamespace(host=host, port=port, db=3, password="") for host, port in places)
+    for one in (own, direct, other):
         module._led(lambda connection: connection)(one)
 
-    assert (own.host, own.port, own.db) == ("127.0.0.1", 7, 0)
+    assert {(one.host, one.port, one.db, one.password) for one in (own, direct)} == {("127.0.0.1", 7, 0, "secret")}
     assert (other.host, other.port, other.db) == ("localhost", 6380, 3)
