@@ -44,12 +44,6 @@ class Millis(Plain):
     def __init__(self, redisconn, lockName, ttl=30000):
         super().__init__(redisconn, f"lock:{lockName}", ttl / 1000)
 
-class OtherNames:
-    def __init__(self, rdb, lock_name, lock_timeout=10):
-        self.client, self.key, self.ttl, self.token = rdb, lock_name, lock_timeout, uuid.uuid4().hex
-
-    tryLock, removeLock = Plain.acquire, Plain.release
-
 class OfItsOwn(Plain):
     def __init__(self):
         super().__init__(redis.Redis("localhost"), "cron", 45)
@@ -167,7 +161,7 @@ class Says(Plain):
     def acquire(self, blocking=False, blocking_timeout=None, *, namespace):
         return super().acquire()
 
-    def del_lock(self, namespace):
+    def delLock(self, namespace):
         self.release()
 
 OF_THE_MODULE = Factory(CLIENT).new_lock("of the", "module")
@@ -205,7 +199,6 @@ TAKEN = {
     "Seconds": ["ttl_step_ms=1000"],
     "Texts": ["Texts(at.text_client,"],
     "Millis": ["ttl=at.ttl_ms)", 'key="lock:{key}"'],
-    "OtherNames": ["lock_timeout=at.ttl_s", "got = lock.tryLock()", "lock.removeLock()"],
     "OfItsOwn": [
         "OfItsOwn()",
         'key="cron"',
