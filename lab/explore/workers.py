@@ -21,7 +21,6 @@ from typing import Any
 import psutil
 
 from app.lock import Claim, Stage
-from lab.explore.code.program import Task
 from lab.explore.code.replica import place_of, steps
 from lab.explore.decision import Decision, Explorer, SearchOutcome, Undecided
 from lab.explore.model import TimeLimit
@@ -60,8 +59,6 @@ class _Worker:
     at: str = ""
     # how much processor time it had used when its watching thread was heard last
     beat_s: float = 0.0
-    # what the clients do in the searches that it has had
-    learned: set[Task] = field(default_factory=set)
 
     def end(self) -> None:
         """End the process."""
@@ -128,22 +125,18 @@ class _Pool:
         if not self.todo or self.left_s < GRACE_S / 2 or self.killed >= MOST_KILLED:
             worker.number = -1
             return
-        worker.number = self._next(worker)
+        worker.number = min(self.todo, key=self._rank)
         self.todo.remove(worker.number)
-        worker.learned.add(self._question(worker.number).task)
         worker.broken, worker.at = {}, ""
         share = share or (SHARE if self._question(worker.number).needed else SHARE_OF_OTHERS)
         worker.within_s = min(self.left_s, max(LEAST_S, self.left_s / share))
         worker.until_s = time.monotonic() + worker.within_s * TimeLimit.PASSES
         worker.pipe.send((self._question(worker.number), worker.within_s))
 
-    def _next(self, worker: _Worker) -> int:
-        """Return the next question, the needed ones first. A process that knows what the clients do need not learn it again."""
-        others = [one.learned for one in self.workers if one is not worker]
-        likely = [one for one in self.todo if self._question(one).needed == self._question(self.todo[0]).needed]
-        known = (one for one in likely if self._question(one).task in worker.learned)
-        new = (one for one in likely if not any(self._question(one).task in learned for learned in others))
-        return next(iter((*known, *new, likely[0])))
+    def _rank(self, number: int) -> tuple[bool, bool]:
+        """Return how late a question is asked: what can change nothing but promises that are broken comes last."""
+        decides = self.decision.claims & {*self._question(number).tests(self.decision.servers)} - self.decision.broken().keys()
+        return not decides, not self._question(number).needed
 
     def _question(self, number: int) -> Question:
         return self.decision.answers[number].question

@@ -72,13 +72,13 @@ def test_a_line_for_each_promise(tmp_path):
 
 
 def test_a_broken_promise(tmp_path):
-    """Of a broken promise: its story, then the table, then what real replicas say, and last what to type next. Status 1."""
+    """A broken promise is said at once; then come its story, the table, what real replicas say, what to type next. Status 1."""
     done = lab("explore", CORPUS / "broken" / "compares_in_two_steps.py", "--pauses", "1", cwd=tmp_path)
 
     lines, verdict = verdict_of(done)
     text = "\n".join(lines)
     assert (done.status, verdict) == (ExitStatus.BROKEN, "breaks 1 promise")
-    assert done.out.index("A is paused") < done.out.index("lab replay ") < done.out.index("  breaks ")
+    assert done.out.index("  breaks ") < done.out.index("A is paused") < done.out.index("lab replay ") < done.out.index(verdict)
     assert text.index("  breaks ") < text.index("  holds ") < text.index("Real replicas agree") < text.index("bin/lab play ")
     assert " --show " in lines[-1]
     command = next(line.partition("lab replay ")[2] for line in done.out.splitlines() if "lab replay" in line)

@@ -23,9 +23,10 @@ from lab.explore.code.program import servers_of
 from lab.explore.commands.explored_words import ExploredWords, instead
 from lab.explore.commands.on_cluster import confirmed_on_cluster
 from lab.explore.commands.shortest import Shortest, found_shortest
-from lab.explore.decision import Decision, Explorer
+from lab.explore.decision import BREAKS, Decision, Explorer
 from lab.explore.enact.enact import Agreement
 from lab.explore.kept import as_data
+from lab.explore.model import TimeLimit
 from lab.explore.questions import SearchOptions, decidable
 from lab.explore.search.replay import CANNOT
 from lab.explore.store.real_redis import RealRedis
@@ -126,7 +127,7 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
     if not questions:
         raise BadInput(f"the searches that these options choose do not look at the claim {wanted.only and wanted.only.name}")
     console = terminal(stderr=wanted.as_json)
-    limit_s = within_s(stage, budget_s)
+    limit = TimeLimit(within_s(stage, budget_s))
     interrupted = False
     with own_servers(min(MOST_WORKERS, os.cpu_count() or 1)) as running:
         real = RealRedis(running[0].host, running[0].port)
@@ -134,8 +135,8 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
             again = run_kept(explorer, wanted.keep_failing, console)
             decision = Decision(stage, ttl_ms, questions, of_servers=of_servers, only=wanted.only)
             try:
-                with _progress(console, stage, len(questions), limit_s) as on_answer:
-                    decide(decision, running, limit_s, on_answer)
+                with _progress(console, decision, limit.budget_s) as on_answer:
+                    decide(decision, running, limit.budget_s, on_answer)
             except Interrupted:
                 interrupted = True
             decision.redis = decision.redis or real.version
@@ -151,7 +152,8 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
                 keep(promised, wanted.keep_failing, f"{stage.name}-")
             lines = wanted.then(shortest, explorer) if wanted.then else ()
             console.print(*lines, sep="\n", end="\n" if wanted.then else "", soft_wrap=True)
-            seen = confirmed_on_cluster(promised, explorer, console) if promised and wanted.confirm and not interrupted else None
+            confirms = promised and wanted.confirm and not interrupted
+            seen = confirmed_on_cluster(promised, explorer, console, limit) if confirms else None
             words = ExploredWords(decision, of_environment(os.environ))
             for line in () if wanted.as_json else words.next_commands(promised):
                 console.print(line, soft_wrap=True)
@@ -168,20 +170,22 @@ def status_of(decision: Decision, seen: Agreement | None = None) -> int:
 
 
 @contextlib.contextmanager
-def _progress(console: Console, stage: Stage, number: int, limit_s: float) -> Iterator[Callable[..., None]]:
-    """Print at once what is done, and on a terminal how far it is."""
-    said = partial(say.text, "explored", language=of_environment(os.environ))
-    console.print(said("begins", n=number, stage=stage.name, s=f"{limit_s:g}"), style="dim", soft_wrap=True)
-    if not console.is_terminal:
-        yield lambda place, answer: None
-        return
-    done: set[int] = set()
-    with Progress(SpinnerColumn(), TextColumn("{task.description}"), console=console, transient=True) as progress:
+def _progress(console: Console, decision: Decision, limit_s: float) -> Iterator[Callable[..., None]]:
+    """Print at once what is done, each promise as soon as it breaks, and on a terminal how far it is."""
+    language, number = of_environment(os.environ), len(decision.answers)
+    said, words = partial(say.text, "explored", language=language), ExploredWords(decision, language)
+    console.print(said("begins", n=number, stage=decision.stage.name, s=f"{limit_s:g}"), style="dim", soft_wrap=True)
+    done, broken = set[int](), set[Claim]()
+    columns, is_off = (SpinnerColumn(), TextColumn("{task.description}")), not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=is_off) as progress:
         bar = progress.add_task(said("at", number=1, of=number))
 
         def on_answer(place: int, _: object) -> None:
             done.add(place)
             progress.update(bar, description=said("at", number=min(len(done) + 1, number), of=number))
+            for claim in decision.claims & decision.broken().keys() - broken:
+                broken.add(claim)
+                console.print(words.promise(claim, BREAKS)[0], style="red", soft_wrap=True)
 
         yield on_answer
 

@@ -52,7 +52,7 @@ class ExploredWords:
             left_out = [claim for claim in status if status[claim] == NOT_ASKED and claim in decidable(decision.servers)]
             for claim in sorted(status, key=lambda claim: ORDER.index(status[claim])):
                 if claim not in left_out:
-                    yield self._promise(claim, status[claim])
+                    yield self.promise(claim, status[claim])
             if left_out:
                 yield f"  {self._say('left_out', len(left_out))}", "dim"
         others = [claim for claim in broken if claim not in decision.claims and decision.only is None]
@@ -96,7 +96,8 @@ class ExploredWords:
     def _is_any_decided(self) -> bool:
         return any(one.is_decided for one in self.decision.answers)
 
-    def _promise(self, claim: Claim, status: str) -> Styled:
+    def promise(self, claim: Claim, status: str) -> Styled:
+        """Return the line of a promise."""
         match status:
             case "breaks":
                 return self._line("breaks", claim, "breaks", self._breaks(claim)), "red"

@@ -14,6 +14,7 @@ from lab.explore.commands.shortest import Shortest
 from lab.explore.decision import Explorer
 from lab.explore.enact.enact import TRIES, Agreement, Enacted, enact, script_of
 from lab.explore.enact.enactment import not_possible
+from lab.explore.model import TimeLimit
 from lab.explore.schedule import Schedule
 from lab.explore.search.event import CHOICE
 from lab.explore.story.deeds import of_finding
@@ -55,8 +56,8 @@ def enacted_in_words(done: Enacted, language: Language = ENGLISH) -> str:
     return said("tried", n=done.tries, what=made, most=TRIES) if done.tries > 1 else made
 
 
-def confirmed_on_cluster(promised: Sequence[Shortest], explorer: Explorer, console: Console) -> Agreement:
-    """Run the schedules on real replicas until one breaks its promise there as well, and print what was seen.
+def confirmed_on_cluster(promised: Sequence[Shortest], explorer: Explorer, console: Console, limit: TimeLimit) -> Agreement:
+    """Run the schedules on real replicas until one breaks its promise there as well or the time is over. Print what was seen.
 
     Return AGREES if one does, and DIFFERS if each of them differs there.
     """
@@ -64,7 +65,8 @@ def confirmed_on_cluster(promised: Sequence[Shortest], explorer: Explorer, conso
     said = partial(say.text, "enacted", language=language)
     console.print()
     for one in promised:
-        why, agreement = not_on_cluster(explorer.stage, one.schedule, language), Agreement.NOT_COMPARABLE
+        is_over = say.text("undecided", "time", language) if limit.left_s < 0 else ""
+        why, agreement = is_over or not_on_cluster(explorer.stage, one.schedule, language), Agreement.NOT_COMPARABLE
         if not why:
             done = _run(one, explorer)
             why, agreement = enacted_in_words(done, language), done.agreement
