@@ -32,14 +32,13 @@ def libraries(names: tuple[str, ...], is_install: bool) -> None:
 @click.argument("names", nargs=-1)
 @click.option("--rounds", type=Whole(1), default=3, help="Number of runs under each scenario.  [default: 3]")
 @click.option("--jobs", type=Whole(1, 16), default=2, help="Number of runs at the same time.  [default: 2]")
-@click.option("--resume", is_flag=True, help="Measure only what the folder lacks, or what has changed since.")
 @click.option("--scenario", "scenarios", multiple=True, help="Run only this scenario; needs --out. Can be repeated.")
 @out_option("the results and the page", "reference/libraries")
 def scorecard(**given: Any) -> int:
     """Measure the locks of published libraries.
 
     NAMES are names of `lab libraries`, by default all. Each lock is tested as `lab test --speed` does, one after the other, and
-    what was found is kept as each is done: after an interrupt `--resume` measures the rest. The exit status is 4 if a library was
+    what was found is kept as each is done: after an interrupt it names the rest. The exit status is 4 if a library was
     left out, because its environment is missing or it could not be measured; it does not say what was found.
     """
     from lab.libraries.measure import ToMeasure, measure

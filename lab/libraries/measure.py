@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from lab.errors import BadInput, ExitStatus, NothingShown, in_short
-from lab.evidence.record_lines import read_lines, write_line, write_lines
+from lab.evidence.record_lines import write_line
 from lab.experiments.runs import child_command
 from lab.interrupts import Interrupted, interruptible
 from lab.libraries import environments, scorecard
@@ -40,7 +40,6 @@ class ToMeasure(NamedTuple):
     names: Sequence[str] = ()
     rounds: int = 3
     jobs: int = 2
-    resume: bool = False
     scenarios: Sequence[str] = ()
     out: Path | None = None
 
@@ -55,33 +54,26 @@ def measure(asked: ToMeasure) -> int:
     locks = [load(name) for name in dict.fromkeys(asked.names or names())]
     folder, console = asked.out or scorecard.FOLDER, terminal()
     folder.mkdir(parents=True, exist_ok=True)
-    if not asked.names:
-        _forget(folder, {lock.name for lock in locks})
-    before = {one.name: one.tested for one in scorecard.entries(folder)}
-    wanted = [lock for lock in locks if not (asked.resume and _is_kept(lock, before.get(lock.name), asked.rounds))]
-    if len(wanted) < len(locks):
-        console.print(f"{counted(len(locks) - len(wanted), 'library', 'libraries')} measured already", style="dim")
-    ready = [lock for lock in wanted if not lock.stage.environment or environments.is_made(lock.stage.environment)]
-    left_out = [lock.name for lock in wanted if lock not in ready]
-    _say_missing(console, [lock for lock in wanted if lock not in ready])
+    ready = [lock for lock in locks if not lock.stage.environment or environments.is_made(lock.stage.environment)]
+    left_out = [lock.name for lock in locks if lock not in ready]
+    _say_missing(console, [lock for lock in locks if lock not in ready])
     runs = sum(len(asked.scenarios or scenarios_of(lock)) for lock in ready) * asked.rounds
     libraries = counted(len(ready), "library", "libraries")
-    console.print(f"{libraries}, at most {counted(runs, 'run')}, {asked.jobs} at a time{_left(ready, before)}", style="dim")
+    console.print(f"{libraries}, at most {counted(runs, 'run')}, {asked.jobs} at a time", style="dim")
     with interruptible():
         for number, lock in enumerate(ready, 1):
             try:
-                before[lock.name] = tested = _measured(lock, asked, folder)
+                tested = _measured(lock, asked, folder)
             except Interrupted:
-                console.print(
-                    f"Interrupted. What is done is kept; --resume measures the {len(ready) - number + 1} that are left."
-                )
+                left = " ".join(one.name for one in ready[number - 1 :])
+                console.print(f"Interrupted. What is done is kept; {COMMAND} scorecard {left} measures the rest.", soft_wrap=True)
                 raise
             except NothingShown as why:
                 left_out.append(lock.name)
                 console.print(f"{lock.name}: left out: {why}", style="bold red", soft_wrap=True, markup=False)
                 continue
-            how_far = f"{number} of {len(ready)}, {tested.took_s:.0f} s{_left(ready[number:], before)}"
-            console.print(f"{lock.name}: {headline(tested)} ({how_far})", soft_wrap=True, markup=False)
+            how_far = f" ({number} of {len(ready)}, {tested.took_s:.0f} s)"
+            console.print(f"{lock.name}: {headline(tested)}{how_far}", soft_wrap=True, markup=False)
             scorecard.write_page(folder)
     console.print(str(shown(scorecard.write_page(folder).resolve())), style="dim", soft_wrap=True)
     if left_out:
@@ -95,28 +87,6 @@ def _say_missing(console: Console, locks: Sequence[LibraryLock]) -> None:
         without = ", ".join(lock.name for lock in locks if lock.stage.environment == place)
         line = f"{place} is not installed, without which {without} cannot be measured. Run: {COMMAND} libraries --install {place}"
         console.print(line, style="bold red", soft_wrap=True)
-
-
-def _left(locks: Sequence[LibraryLock], known: Mapping[str, TestedLock]) -> str:
-    """Return how long these locks will take, by how long they took before, or else the others; empty where none ever was."""
-    took = {name: one.took_s for name, one in known.items() if one.took_s}
-    if not took or not locks:
-        return ""
-    usual = sum(took.values()) / len(took)
-    return f", about {sum(took.get(lock.name, usual) for lock in locks) / 60:.0f} min left"
-
-
-def _forget(folder: Path, on_the_shelf: set[str]) -> None:
-    """Remove what is kept of libraries that are not on the shelf any more."""
-    kept = read_lines(folder / scorecard.RESULTS)
-    for picture in [one for name in kept if name not in on_the_shelf for one in folder.glob(f"{name}-*.svg")]:
-        picture.unlink()
-    write_lines(folder / scorecard.RESULTS, {name: record for name, record in kept.items() if name in on_the_shelf})
-
-
-def _is_kept(lock: LibraryLock, found: TestedLock | None, rounds: int) -> bool:
-    """Return whether a kept result is of a lock as it is now, with so many rounds."""
-    return found is not None and found.fingerprint == fingerprint(lock.path, lock.stage) and found.rounds >= rounds
 
 
 def _measured(lock: LibraryLock, asked: ToMeasure, folder: Path) -> TestedLock:

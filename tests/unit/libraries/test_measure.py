@@ -12,7 +12,6 @@ from lab.libraries.scorecard import entries
 from lab.libraries.shelf import load, names, scenarios_of
 from lab.own_lock.page import TestedCell, TestedClaim, TestedLock
 from lab.scenario import reader
-from tests.scorecards import kept
 
 CELL = TestedCell(stage="s", scenario="rush", claim="exclusive", verdict="KEPT", rounds={"KEPT": 3}, run="a-run")
 TWO = ("pypi_redis", "pypi_etcd3gw")
@@ -51,19 +50,15 @@ def test_what_is_kept_is_small_and_whole(tested):
     assert sorted(path.name for path in folder.iterdir()) == ["index.html", "libraries.jsonl", "pypi_redis-exclusive.svg"]
 
 
-def test_resume_measures_only_the_rest(tested, capsys):
-    """After an interrupt in the second library the first one is kept, and is not measured again; more rounds are."""
-    done, statuses, folder = tested
+def test_interrupt_names_the_rest(tested, capsys):
+    """After an interrupt in the second library the first one is kept, and the command for the others is printed."""
+    _, statuses, folder = tested
     statuses["pypi_etcd3gw"] = ExitStatus.INTERRUPTED
 
     with pytest.raises(Interrupted):
         measure(ToMeasure(TWO, out=folder))
-    assert "--resume measures the 1 that are left" in " ".join(capsys.readouterr().out.split())
-    statuses.clear()
-    measure(ToMeasure(TWO, out=folder, resume=True))
-    assert done == ["pypi_redis", "pypi_etcd3gw", "pypi_etcd3gw"]
-    measure(ToMeasure(TWO, out=folder, resume=True, rounds=4))
-    assert done[3:] == [*TWO]
+    assert "lab scorecard pypi_etcd3gw measures the rest" in capsys.readouterr().out
+    assert [one.name for one in entries(folder)] == ["pypi_redis"]
 
 
 def test_missing_environment_is_a_line(tested, capsys, monkeypatch):
@@ -87,18 +82,6 @@ def test_library_that_cannot_be_tested_is_named(tested, capsys):
     assert measure(ToMeasure(TWO, out=folder)) == ExitStatus.CANNOT_RUN
     assert "pypi_redis: left out: why it is so" in capsys.readouterr().out
     assert (done, [one.name for one in entries(folder)]) == ([*TWO], ["pypi_etcd3gw"])
-
-
-def test_results_of_gone_libraries_are_removed(tested, monkeypatch):
-    """Who measures the whole shelf keeps no result of a library that is not on it."""
-    _, _, folder = tested
-    monkeypatch.setattr(command, "names", lambda: [*TWO])
-    folder.mkdir()
-    kept(folder, "pypi_gone", TestedLock(lock="x", stage="x"))
-
-    measure(ToMeasure(out=folder))
-
-    assert {one.name for one in entries(folder)} == {*TWO}
 
 
 @pytest.mark.parametrize("part", [{"scenarios": ("rush",)}, {"rounds": 2}])
