@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import asdict, replace
-from rich.console import Console
-from rich.markup import escape
 
 from app.lock import Claim, Stage
 from lab import prerequisites
@@ -39,6 +37,7 @@ VOTERS, VOTERS_REQUESTS = 6, 1000
 SHOWN = (Verdict.KEPT, Verdict.UNSEEN, Verdict.ADMITTED)
 # why a scenario is left out: it tests a claim that the stage does not make; it does not fit; a program is not installed
 UNCLAIMED, UNFIT, MISSING = "unclaimed", "unfit", "missing"
+RUN_S = 4  # about how long a run takes
 
 
 @dataclass
@@ -49,7 +48,7 @@ class OwnCell:
     scenario: Scenario
     # the scenario as a command names it: its name, or the path of its file
     named: str
-    # why the scenario is left out: one of the three kinds, and the reason; empty where it runs
+    # why the scenario is left out: its kind, and the reason; empty where it runs
     kind: str = ""
     reason: str = ""
     # at most so many requests; 0 for as many as a cell of the matrix sends
@@ -84,13 +83,14 @@ class OwnCell:
             stage=self.stage.name, scenario=self.scenario.name, claim=self.scenario.tests.name, reason=self.reason, expected=""
         )
 
-    def outcomes(self, command: str) -> list[TestedCell]:
+    def outcomes(self, lookup: str) -> list[TestedCell]:
         """Return what the rounds have shown, claim by claim: of the one under test, and of each other promise that they broke.
 
-        command: makes such a run.
+        lookup: the lock as the command of such a run names it.
         """
         if not self.rounds:
             return []
+        command = shlex.join(["lab", "run", *self.words_for(lookup)])
         promises, tested = {claim.name for claim in self.stage.claims}, self.scenario.tests.name
         others = {name for cell in self.rounds for name in cell.broken if name in promises} - {tested}
         found = []
@@ -133,7 +133,7 @@ def _left_out(stage: Stage, one: Scenario, is_wanted: bool) -> tuple[str, str]:
     except BadInput as error:
         return UNFIT, str(error)
     if missing := lacking(one, stage):
-        return MISSING, " ".join(f"{name} is not installed." for name in missing)
+        return MISSING, " ".join(f"{name} is not installed. {prerequisites.how_to_install(name)}" for name in missing)
     return "", ""
 
 
@@ -148,44 +148,35 @@ def said_of_a_long_ttl(stage: Stage, tasks: Sequence[OwnCell], jobs: int) -> str
     )
 
 
-def conduct_rounds(tasks: Sequence[OwnCell], rounds: int, jobs: int, console: Console, reports: Path, draw: bool) -> None:
-    """Make as many rounds of runs as each scenario lacks. A run that shows nothing, where others do, is made once more."""
+def conduct_rounds(
+    tasks: Sequence[OwnCell], rounds: int, jobs: int, on_done: Callable[[OwnCell], None], reports: Path, draw: bool
+) -> None:
+    """Make as many rounds of runs as each scenario lacks. A run that shows nothing, where others do, is made once more.
+
+    on_done: is called after each run.
+    """
     fitting = [task for task in tasks if not task.kind]
+
+    def conduct(some: Sequence[OwnCell]) -> None:
+        for task, (cell, _) in in_parallel(judged, [(task, task.asked(task.stage.lookup, draw, reports)) for task in some], jobs):
+            task.rounds.append(cell)
+            on_done(task)
+
     # all rounds together: nobody waits for the slowest run of each round
-    _conduct([task for number in range(rounds) for task in fitting if number >= len(task.rounds)], jobs, console, reports, draw)
+    conduct([task for number in range(rounds) for task in fitting if number >= len(task.rounds)])
     again: list[OwnCell] = []
     for task in fitting:
         shown = [cell for cell in task.rounds if cell.verdict != "VOID"]
         if shown:
             again += [task] * (len(task.rounds) - len(shown))
             task.rounds = shown
-    _conduct(again, jobs, console, reports, draw)
+    conduct(again)
 
 
-def _conduct(tasks: Sequence[OwnCell], jobs: int, console: Console, reports: Path, draw: bool) -> None:
-    for task, (cell, _) in in_parallel(judged, [(task, task.asked(task.stage.lookup, draw, reports)) for task in tasks], jobs):
-        task.rounds.append(cell)
-        console.print(f"{cell.scenario:24}{cell.stage:18}{cell.verdict}", style="dim")
-
-
-def print_left_out(console: Console, tasks: Sequence[OwnCell]) -> None:
-    """Print which scenarios are left out, and why: the names by kind, and a sentence for each that the stage does claim."""
-    for kind in (UNFIT, MISSING):
-        out = [task for task in tasks if task.kind == kind]
-        if out:
-            names = ", ".join(task.scenario.name for task in out)
-            said = say.text("left_out", kind, of_environment(os.environ), stage=out[0].stage.name, names=names)
-            console.print(said, soft_wrap=True)
-        for task in out:
-            console.print(f"  {task.scenario.name}: {escape(task.reason)}", style="dim", soft_wrap=True)
-    for program in sorted({name for task in tasks if task.kind == MISSING for name in lacking(task.scenario, task.stage)}):
-        console.print(prerequisites.how_to_install(program), style="bold red", soft_wrap=True)
-
-
-def measure_speed(task: OwnCell, pairs: int, named: str, reports: Path) -> Speed | None:
+def measure_speed(task: OwnCell, pairs: int, reports: Path) -> Speed | None:
     """Make pairs of runs; each run of the lock is a round of the task. Return None where no pair shows a speed.
 
-    task: the lock under ``rush``. named: the lock, as a command names it.
+    task: the lock under ``rush``.
     """
     both = (task.stage.lookup, NEXT_TO)
     # in turn, so that neither always runs on a warm machine
@@ -205,12 +196,8 @@ def measure_speed(task: OwnCell, pairs: int, named: str, reports: Path) -> Speed
 
     return Speed(
         next_to=NEXT_TO,
-        command=shlex.join(["lab", "run", *task.words_for(named)]),
-        next_to_command=shlex.join(["lab", "run", *task.words_for(NEXT_TO)]),
         per_s=[one.kept_per_s for one in mine],
         next_to_per_s=[one.kept_per_s for one in theirs],
         commands=mean(mine, lambda one: one.commands_per_increment),
         next_to_commands=mean(theirs, lambda one: one.commands_per_increment),
-        longest_wait_ms=max(one.wait_ms["max"] for one in mine),
-        next_to_longest_wait_ms=max(one.wait_ms["max"] for one in theirs),
     )

@@ -29,9 +29,6 @@ from lab.commands.options import Decimal, Whole, out_option
 @click.option(
     "--junit", type=click.Path(dir_okay=False, writable=True, path_type=Path), metavar="FILE", help="File for JUnit's XML."
 )
-@click.option(
-    "--badge", type=click.Path(dir_okay=False, writable=True, path_type=Path), metavar="FILE.svg", help="File for a badge."
-)
 @out_option("the page and the schedules", "test-TIME")
 def test(lock: str, claims: str | None, declaration: Path | None, **given: Any) -> int:
     """Test a lock of your own, in every order of events and in runs.
@@ -50,13 +47,12 @@ def test(lock: str, claims: str | None, declaration: Path | None, **given: Any) 
 
 @click.command()
 @click.argument("name")
-@click.option("--from", "like", metavar="STAGE", help="Stage to copy.  [default: lua]")
-@click.option("--worker", metavar="LANGUAGE", help="Begin a lock in another program: python, node or php.")
-def new(name: str, like: str | None, worker: str | None) -> None:
-    """Write a lock of your own to begin with, which runs.
+@click.option("--worker", metavar="LANGUAGE", default="python", help="Its language: python, node or php.  [default: python]")
+def new(name: str, worker: str) -> None:
+    """Write a lock of your own in another program to begin with, which runs.
 
-    The file is ./NAME.py: a copy of a stage with all its claims, or with --worker a record of a program that holds the locks.
+    ./NAME.py is the record of a program that holds the locks. A lock of this Python needs none: `lab test module:NAME`.
     """
-    from lab.own_lock.new_lock import new_lock
+    from lab.commands.new import new_lock
 
-    new_lock(name, like, worker)
+    new_lock(name, worker)

@@ -10,16 +10,12 @@ import textwrap
 from pathlib import Path
 
 from app.lock import Claim, Stage
+from lab.commands.new import USUAL
 from lab.errors import BadInput, choose_from
 from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
 from lab.servers.own_redis import own_servers
 
-# what a lock with a time to live is usually asked to keep: what is tested where nobody says what the lock promises
-USUAL = (
-    "exclusive_in_process exclusive acquires_atomically releases_only_its_own releases_atomically counts_once "
-    "serves_most_requests freed_after_crash freed_after_failure freed_after_hang"
-)
 OF_ITS_PACKAGE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)  # such an import needs the package of its file
 OURS = ("app", "lab", "locustfiles")  # the lab's own packages, which hide others of the same name
 WIDTH = 100  # of a line with claims

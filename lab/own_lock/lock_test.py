@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 import runpy
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from app.foreign.library import Library
 from app.lock import Claim, Stage
-from lab.errors import ExitStatus, worst
+from lab.errors import ExitStatus, LabError, worst
 from lab.evidence.decided import why_not
 from lab.experiments.matrix import measured_now
 from lab.explore.code.program import servers_of
-from lab.explore.commands.explore import DECISION, Wanted, explore
-from lab.explore.commands.explored_words import replay, why_open
-from lab.explore.commands.shortest import Shortest
-from lab.explore.decision import OPEN, Explorer
-from lab.explore.questions import SearchOptions, decidable
+from lab.explore.commands.explore import keep
+from lab.explore.commands.explored_words import mended_by, reasons, replay
+from lab.explore.commands.play import play
+from lab.explore.commands.shortest import Shortest, found_shortest
+from lab.explore.decision import Decision, Explorer
+from lab.explore.questions import SearchOptions
+from lab.explore.store.real_redis import RealRedis
 from lab.explore.story.lanes import draw
+from lab.explore.story.rows import rows
+from lab.explore.workers import MOST_WORKERS, decide
 from lab.interrupts import interruptible
 from lab.language import Language, of_environment
 from lab.own_lock.cells import (
     MISSING,
+    RUN_S,
     UNDER,
     UNFIT,
     VOTERS,
@@ -39,31 +46,35 @@ from lab.own_lock.cells import (
     conduct_rounds,
     measure_speed,
     plan,
-    print_left_out,
     said_of_a_long_ttl,
 )
 from lab.own_lock.page import (
     BREAKS,
+    BROKEN,
+    HOLDS,
     TestedClaim,
     TestedLock,
-    badge,
     headline,
     in_words,
     junit,
     listed,
+    mending,
+    not_shown,
     ordered,
     orders_in_words,
     speed_in_words,
     write_page,
 )
-from lab.paths import HOME, REPORTS, new_place
+from lab.paths import HOME, REPORTS, new_place, shown
 from lab.pipeline import publish_site
 from lab.report.html import named
 from lab.report.terminal import STYLES, terminal, where_to_look
 from lab.run import environment
 from lab.scenario.requirements import VOTED
+from lab.servers.own_redis import own_servers
 from lab.story import say
 
+QUICK_S = 5.0  # of all searches: the pages to play on, which search again, then take a moment
 NO_SEARCH = "no search looks at what the lock promises"
 ABOUT = ("language", "used", "lock", "options")  # of a published library, in the record
 
@@ -86,7 +97,6 @@ class LockTest(NamedTuple):
     no_draw: bool = False
     out: Path | None = None
     junit: Path | None = None
-    badge: Path | None = None
 
 
 def test_lock(asked: LockTest) -> int:
@@ -98,15 +108,47 @@ def test_lock(asked: LockTest) -> int:
     tasks = plan(stage, asked.scenarios)
     if said := said_of_a_long_ttl(stage, tasks, asked.jobs):
         console.print(said, style="yellow", soft_wrap=True)
+    answer = Answer(tested, console, asked.budget_s + RUN_S * asked.repeat * sum(not task.kind for task in tasks))
     try:
-        _explored(stage, asked, tested, folder)
-        _run(stage, asked, tested, tasks, console)
+        with interruptible(), answer.progress:
+            _explored(stage, asked, answer, folder)
+            _run(stage, asked, answer, tasks)
     finally:  # an interrupt must not lose what was found
         _collected(tested, tasks)
-        _written(tested, asked, folder, console)
+        _written(answer, asked, folder)
     if any(task.kind == MISSING for task in tasks) and tested.status is ExitStatus.NOTHING_SHOWN:
         return worst([ExitStatus.CANNOT_RUN])
     return tested.status
+
+
+class Answer:
+    """What is said on the terminal: how much is left, and each broken promise once, the first as soon as it is known."""
+
+    def __init__(self, tested: TestedLock, console: Console, whole_s: float) -> None:
+        self.tested, self.console, self.language = tested, console, of_environment(os.environ)
+        self.broken: set[str] = set()  # the promises that were said to be broken
+        self.decision: Decision | None = None
+        columns = TextColumn(tested.stage), BarColumn(), TimeRemainingColumn()
+        self.progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self.advance = partial(self.progress.advance, self.progress.add_task("", total=whole_s))
+
+    def say(self, one: TestedClaim, shortest: Shortest | None = None) -> None:
+        """Print a promise that breaks: in words, by its schedule or its run, between which lines, and what mends it."""
+        if one.claim in self.broken:
+            return
+        said, console, language = partial(say.text, "tested", language=self.language), self.console, self.language
+        console.print(f"\n[bold red]{BROKEN}[/] [bold]{escape(say.claim(one.claim, 'breaks', language))}[/] ({one.claim})")
+        for line in rows(shortest.story, console.width, language) if shortest and not self.broken else ():
+            console.print(line, soft_wrap=True)
+        self.broken.add(one.claim)
+        if one.breaking and not one.again:
+            console.print(f"{one.breaking.scenario}: {one.breaking.why_of(one.claim, language)}", markup=False)
+        for words in (said("between", n=len(one.between)), *(f"  {line}" for line in one.between)) if one.between else ():
+            console.print(words, markup=False, soft_wrap=True)
+        if one.mended_by:
+            console.print(mending(one, language), markup=False)
+        again = one.again or (one.breaking.command if one.breaking else "")
+        console.print(f"{say.text('test_page', 'see_again', language)} {again}", style="dim", markup=False, soft_wrap=True)
 
 
 def _begun(stage: Stage, asked: LockTest) -> TestedLock:
@@ -139,86 +181,118 @@ def _named(stage: Stage) -> str:
     return path.relative_to(HOME).as_posix() if path.is_relative_to(HOME) else stage.lookup
 
 
-def _explored(stage: Stage, asked: LockTest, tested: TestedLock, folder: Path) -> None:
-    """Decide every order of events, and note it claim by claim."""
-    if why := why_not(stage) or ("" if stage.claims & set(decidable(servers_of(stage))) else NO_SEARCH):
+def _explored(stage: Stage, asked: LockTest, answer: Answer, folder: Path) -> None:
+    """Decide every order of events that can break a promise, and note it claim by claim."""
+    tested, out, servers = answer.tested, folder / "orders", servers_of(stage)
+    questions = [one for one in SearchOptions().questions(stage) if stage.claims.intersection(one.tests(servers))]
+    if why := why_not(stage) or ("" if questions else NO_SEARCH):
         tested.unexplored = why
         return
-    orders = folder / "orders"
+    of_claims, known = {row.claim: row for row in tested.claims}, set[Claim]()
+    answer.decision = decision = Decision(stage, SearchOptions().ttl_of(stage), questions)
+    workers = min(MOST_WORKERS, os.cpu_count() or 1)
+    with own_servers(workers + 1) as (own, *running), contextlib.closing(RealRedis(own.host, own.port)) as real:
+        explorer = Explorer(stage, real)
 
-    def keep(shortest: Sequence[Shortest], _: Explorer) -> Iterator[str]:
-        for one in shortest:
-            if row := next((row for row in tested.claims if row.claim == one.claim.name), None):
-                row.schedule = f"orders/{row.claim}.svg"
-                row.again = replay(_named(stage), one.question, one.broken) or f"lab explore {_named(stage)} --out FOLDER"
-                orders.mkdir(parents=True, exist_ok=True)
-                for language in Language:
-                    named(folder / row.schedule, language).write_text(draw(one.story, language), encoding="utf-8")
-        yield from ()
+        def note(before: set[Claim]) -> None:
+            for claim in stage.claims & decision.broken().keys() - before:
+                for one in found_shortest(decision, explorer, claim):
+                    row = of_claims[claim.name]
+                    row.schedule, row.between = f"orders/{row.claim}.svg", one.between
+                    row.mended_by = mended_by(stage, claim, one.code)
+                    row.again = replay(_named(stage), one.question, one.broken) or f"lab replay {shown(out / row.claim)}.json"
+                    keep([one], out)
+                    for language in Language:
+                        named(folder / row.schedule, language).write_text(draw(one.story, language), encoding="utf-8")
+                    answer.say(row, one)
+                    known.add(claim)
 
-    explore(stage, SearchOptions(), asked.budget_s, Wanted(about=stage.claims, out=orders, confirm=False, then=keep))
-    decision = json.loads((orders / DECISION).read_text(encoding="utf-8"))
-    for row in tested.claims:
-        row.orders = decision["promises"].get(row.claim, "")
-        if row.orders != BREAKS:
-            row.schedule = row.again = ""
-    if any(row.orders == OPEN for row in tested.claims):
-        tested.unexplored = why_open(decision["searches"])
+        def on_answer(*_: object) -> None:
+            answer.advance(asked.budget_s / len(questions))
+            note(known)
+
+        with contextlib.closing(explorer):
+            decide(decision, running, asked.budget_s, on_answer)
+            note(set())  # now those under the cheapest faults are known
+    for claim, status in decision.promises().items():
+        of_claims[claim.name].orders = status
+    tested.unexplored = reasons(decision)
 
 
-def _run(stage: Stage, asked: LockTest, tested: TestedLock, tasks: Sequence[OwnCell], console: Console) -> None:
-    """Make the runs, and say which are left out."""
-    console.print()
-    left_out = [task for task in tasks if task.kind in (UNFIT, MISSING)]
-    print_left_out(console, left_out)
-    tested.notes += [f"Not run: {task.scenario.name}: {task.reason}" for task in left_out]
-    number = sum(not task.kind for task in tasks)
-    language = of_environment(os.environ)
-    rounds = say.text("tested", "rounds", language, asked.repeat) if asked.repeat > 1 else ""
-    console.print(say.text("tested", "runs", language, number, rounds=rounds, jobs=asked.jobs), style="dim")
-    with interruptible():
-        are_voters = stage.library and stage.store == VOTED
-        for task in tasks:
-            task.most = max(asked.requests, VOTERS_REQUESTS) if asked.requests and are_voters else asked.requests or 0
-            task.users = VOTERS if are_voters else 0
-        for task in tasks if asked.is_speed_wanted else ():
-            if task.scenario.name == UNDER and not task.kind:
-                tested.speed = measure_speed(task, asked.repeat, _named(stage), REPORTS)
-        if asked.is_speed_wanted and tested.speed is None:
-            tested.notes.append(f"No speed: it is measured under {UNDER}, in runs that break nothing.")
-        conduct_rounds(tasks, asked.repeat, asked.jobs, console, REPORTS, draw=asked.repeat == 1 and not asked.no_draw)
+def _run(stage: Stage, asked: LockTest, answer: Answer, tasks: Sequence[OwnCell]) -> None:
+    """Make the runs, and say what they break as soon as it is known. First are those that test a promise no order has decided."""
+    tested = answer.tested
+    open_ = {row.claim for row in tested.claims if row.orders not in (HOLDS, BREAKS)}
+    tasks = sorted(tasks, key=lambda task: (task.scenario.tests.name not in open_, task.scenario.tests not in stage.claims))
+    tested.notes += [f"Not run: {task.scenario.name}: {task.reason}" for task in tasks if task.kind in (UNFIT, MISSING)]
+    for why in dict.fromkeys(task.reason for task in tasks if task.kind == MISSING):
+        answer.console.print(why, style="bold red", markup=False, soft_wrap=True)
+    are_voters = stage.library and stage.store == VOTED
+    for task in tasks:
+        task.most = max(asked.requests, VOTERS_REQUESTS) if asked.requests and are_voters else asked.requests or 0
+        task.users = VOTERS if are_voters else 0
+    for task in tasks if asked.is_speed_wanted else ():
+        if task.scenario.name == UNDER and not task.kind:
+            tested.speed = measure_speed(task, asked.repeat, REPORTS)
+    if asked.is_speed_wanted and tested.speed is None:
+        tested.notes.append(f"No speed: it is measured under {UNDER}, in runs that break nothing.")
+
+    def on_done(task: OwnCell) -> None:
+        answer.advance(RUN_S)
+        for cell in task.outcomes(_named(stage)) if asked.repeat == 1 else ():
+            if cell.verdict == BROKEN:
+                answer.say(_mended(TestedClaim(claim=cell.claim, cells=[cell]), stage))
+
+    conduct_rounds(tasks, asked.repeat, asked.jobs, on_done, REPORTS, draw=asked.repeat == 1 and not asked.no_draw)
     publish_site()
+
+
+def _mended(row: TestedClaim, stage: Stage) -> TestedClaim:
+    """Note which stage mends what a run has broken, if no order has said so."""
+    cell = row.breaking
+    for one in cell.grounds.violations if cell is not None and cell.grounds is not None and not row.schedule else ():
+        if one.claim == row.claim:
+            row.mended_by = mended_by(stage, Claim[row.claim], one.mechanism)
+    return row
 
 
 def _collected(tested: TestedLock, tasks: Sequence[OwnCell]) -> None:
     """Note what the runs have shown, claim by claim."""
-    rows = {row.claim: row for row in tested.claims}
+    of_claims = {row.claim: row for row in tested.claims}
     for task in tasks:
-        for cell in task.outcomes(shlex.join(["lab", "run", *task.words_for(_named(task.stage))])):
-            row = rows.setdefault(cell.claim, TestedClaim(claim=cell.claim, promised=False))
+        for cell in task.outcomes(_named(task.stage)):
+            row = of_claims.setdefault(cell.claim, TestedClaim(claim=cell.claim, promised=False))
             row.cells.append(cell)
-    tested.claims = ordered(list(rows.values()))
+            _mended(row, task.stage)
+    tested.claims = ordered(list(of_claims.values()))
 
 
-def _written(tested: TestedLock, asked: LockTest, folder: Path, console: Console) -> None:
+def _written(answer: Answer, asked: LockTest, folder: Path) -> None:
     """Print the result, and write what was asked for."""
-    language = of_environment(os.environ)
+    tested, console, language = answer.tested, answer.console, answer.language
     said, mark = partial(say.text, "test_page", language=language), say.words(language)["mark"]
+    for one in tested.promised:
+        if one.verdict == BROKEN:
+            answer.say(one)
+    if tested.names(BROKEN) and answer.decision is not None and answer.decision.seconds < QUICK_S:
+        with contextlib.suppress(LabError):
+            play((answer.decision.stage.lookup,), folder / "play", open_it=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("promise", "verdict", "orders", "runs"):
-        table.add_column(said(name), overflow="fold", no_wrap=name in ("promise", "verdict"))
+        table.add_column(said(name), no_wrap=name == "promise")
     for one in tested.claims:
+        verdict = f"[{STYLES.get(one.verdict, 'dim')}]{in_words(one, language) if tested.rounds > 1 else one.verdict}[/]"
         runs = "\n".join(f"{cell.scenario} {listed(cell.tally, language)}" for cell in one.cells)
-        verdict = f"[{STYLES.get(one.verdict, 'dim')}]{in_words(one, language)}[/]"
         table.add_row(one.claim, verdict, orders_in_words(one, language), runs or "–")
-    console.print()
+    console.print(f"\n{tested.stage}{mark['colon']}{headline(tested, language)}\n", style="bold", soft_wrap=True)
     console.print(table)
-    console.print(f"\n{tested.stage}{mark['colon']}{headline(tested, language)}", style="bold", soft_wrap=True)
+    for line in ("", *not_shown(tested, language)):
+        console.print(line, markup=False)
     if tested.speed is not None:
         console.print(said("speed", what=speed_in_words(tested.speed, language)), soft_wrap=True)
     page = write_page(tested, folder, REPORTS / "runs")
+    if rest := len(tested.notes) + bool(tested.unexplored):
+        console.print(said("rest", n=rest, path=shown(folder / "test.json")), style="dim", soft_wrap=True)
     if asked.junit is not None:
         asked.junit.write_text(junit(tested), encoding="utf-8")
-    if asked.badge is not None:
-        asked.badge.write_text(badge(tested), encoding="utf-8")
     where_to_look(console, named(page, language).resolve())

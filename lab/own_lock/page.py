@@ -1,4 +1,4 @@
-"""What a lock was tested for, claim by claim, by every order of events and by runs; as a page, as JUnit's XML, and as a badge.
+"""What a lock was tested for, claim by claim, by every order of events and by runs; as a page, and as JUnit's XML.
 
 ``lab test`` has one round of runs, and ``lab scorecard`` has several for each published library. The record is the same.
 """
@@ -6,24 +6,26 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from app.lock import Claim
+from app.locks import stages
 from lab.errors import ExitStatus
-from lab.language import Language
+from lab.language import Language, quoted
 from lab.report.html import in_both, named, page
 from lab.report.matrix import Cell, Origin
 from lab.report.run_index import page_of
 from lab.report.statistics import geometric_mean
-from lab.story.say import ENGLISH, text, words
+from lab.story.say import ENGLISH, capital, claim, text, words
 from lab.story.verdict import because, promise
-from lab.text import counted, printable, thousands
+from lab.text import printable, thousands
 
 HOLDS, BREAKS = "holds", "breaks"  # of a decision
 KEPT, BROKEN = "KEPT", "BROKEN"
@@ -31,7 +33,6 @@ KEPT, BROKEN = "KEPT", "BROKEN"
 UNDECIDED, NOT_SHOWN = "NOT DECIDED", "NOT SHOWN"
 # of a claim that nobody makes: it failed; it held all the same
 FAILS, HELD = "ADMITTED", "UNSEEN"
-OPEN = "OPEN"  # of a lock: neither broken nor kept as a whole
 
 
 class TestedCell(Cell, kw_only=True):
@@ -70,6 +71,9 @@ class TestedClaim(msgspec.Struct, kw_only=True):
     schedule: str = ""
     # the command that shows the schedule again
     again: str = ""
+    # the two lines of the lock between which it happens, and the stage that mends it; empty where they are not known
+    between: list[str] = []
+    mended_by: str = ""
     # the runs under scenarios that test it, and those of others that broke it
     cells: list[TestedCell] = msgspec.field(default_factory=list)
 
@@ -104,19 +108,14 @@ class TestedClaim(msgspec.Struct, kw_only=True):
 class Speed(msgspec.Struct, kw_only=True):
     """What the lock costs next to a stage of the ladder: pairs of runs, made in turn."""
 
-    # the stage, and the command of a run of each
+    # the stage
     next_to: str
-    command: str
-    next_to_command: str
     # increments a second that were kept, by pair
     per_s: list[float]
     next_to_per_s: list[float]
     # commands for each increment: the mean of the runs
     commands: float
     next_to_commands: float
-    # the longest wait of all runs
-    longest_wait_ms: float
-    next_to_longest_wait_ms: float
 
     @property
     def ratios(self) -> list[float]:
@@ -206,8 +205,6 @@ def speed_in_words(found: Speed, language: Language = ENGLISH) -> str:
         other_per_s=thousands(next_to),
         commands=f"{found.commands:g}",
         other_commands=f"{found.next_to_commands:g}",
-        wait_ms=thousands(found.longest_wait_ms),
-        other_wait_ms=thousands(found.next_to_longest_wait_ms),
     )
 
 
@@ -217,6 +214,25 @@ def listed(tally: dict[str, int], language: Language = ENGLISH) -> str:
     found = [_of(verdict, tally, verdict, language) for verdict in order if tally.get(verdict)]
     comma: str = words(language)["mark"]["names_comma"]
     return comma.join(found)
+
+
+def not_shown(tested: TestedLock, language: Language = ENGLISH) -> list[str]:
+    """Return why nothing was shown of some promises: each reason once, whatever figures are in it."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for one in tested.promised:
+        if one.verdict in (UNDECIDED, NOT_SHOWN, FAILS):
+            void = next((cell.why(language) for cell in one.cells if cell.verdict == "VOID"), "")
+            why = void or text("tested", "no_run", language)
+            found.setdefault(re.sub(r"\d+", "", why), (why, []))[1].append(one.claim)
+    comma: str = words(language)["mark"]["names_comma"]
+    return [text("tested", "nothing_shown", language, claims=comma.join(names), why=why) for why, names in found.values()]
+
+
+def mending(one: TestedClaim, language: Language = ENGLISH) -> str:
+    """Return what mends a promise that breaks: the idea of a stage, and the command that shows how it does that."""
+    stage = stages()[one.mended_by]
+    idea, command = quoted("idea", stage.story.idea, language), f"lab diff {stage.follows} {stage.name}"
+    return text("tested", "mends", language, idea=idea, command=command)
 
 
 def orders_in_words(one: TestedClaim, language: Language = ENGLISH) -> str:
@@ -257,10 +273,6 @@ def ordered(claims: Sequence[TestedClaim]) -> list[TestedClaim]:
     return sorted(claims, key=lambda one: (not one.promised, order.index(one.claim)))
 
 
-COLOURS = {KEPT: "#1a7f37", BROKEN: "#b42318", OPEN: "#57606a"}
-LETTER_PX, PADDING_PX = 6.6, 12
-
-
 def write_page(tested: TestedLock, folder: Path, runs: Path) -> Path:
     """Write ``test.json``, and the page in each language. Return the path of the English one.
 
@@ -282,8 +294,15 @@ def _values(tested: TestedLock, folder: Path, runs: Path, language: Language) ->
         "end": words(language)["mark"]["end"],
         "colon": words(language)["mark"]["colon"],
         "headline": headline(tested, language),
+        "play": lambda one: f"play/{tested.stage}-{one.claim}.html",
+        "plays": {f"play/{path.name}" for path in (folder / "play").glob("*.html")},
         "sentence": lambda one: promise(one.claim, language),
-        **{said.__name__: partial(said, language=language) for said in (in_words, listed, orders_in_words, speed_in_words)},
+        "breaks": lambda name: capital(claim(name, "breaks", language)),
+        "between": partial(text, "tested", "between", language),
+        **{
+            said.__name__: partial(said, language=language)
+            for said in (in_words, listed, mending, orders_in_words, speed_in_words)
+        },
     }
 
 
@@ -296,40 +315,22 @@ def _link(run: Path, folder: Path, language: Language) -> str:
     return os.path.relpath((run / (page_of(run, language) or "report.html")).resolve(), folder.resolve())
 
 
-class Case(NamedTuple):
-    """A case of JUnit's XML."""
-
-    name: str
-    is_broken: bool
-    is_kept: bool
-    words: str
-    took_s: float = 0.0
-
-
 def junit(tested: TestedLock) -> str:
     """Return the result as JUnit's XML: a case for what every order decided of a claim, and one for each run.
 
     Source: https://github.com/testmoapp/junitxml
     """
-    cases = []
+    cases: list[dict[str, object]] = []
+
+    def add(name: str, is_broken: bool, is_kept: bool, words: str, took_s: float = 0) -> None:
+        cases.append({"name": name, "is_broken": is_broken, "is_kept": is_kept, "words": words, "took_s": took_s})
+
     for one in tested.claims:
         if one.orders:
             said = f"{Claim[one.claim].value} {one.again}".strip()
-            cases.append(Case(f"{one.claim}: every order of events", one.orders == BREAKS, one.orders == HOLDS, said))
+            add(f"{one.claim}: every order of events", one.orders == BREAKS, one.orders == HOLDS, said)
         for cell in one.cells:
-            is_broken, name = cell.tally.get(BROKEN, 0) == cell.tries, f"{one.claim}: run of {cell.scenario}"
             is_shown = cell.verdict in (KEPT, "ADMITTED") or (cell.verdict == "UNSEEN" and not one.promised)
-            cases.append(Case(name, is_broken, is_shown, cell.why_of(one.claim), cell.took_s))
+            is_broken, name = cell.tally.get(BROKEN, 0) == cell.tries, f"{one.claim}: run of {cell.scenario}"
+            add(name, is_broken, is_shown, cell.why_of(one.claim), cell.took_s)
     return printable(page("junit.xml.j2", lock=tested.lock, cases=cases))
-
-
-def badge(tested: TestedLock) -> str:
-    """Return the result as a badge, a still SVG."""
-    kept, broken = tested.names(KEPT), tested.names(BROKEN)
-    verdict = BROKEN if broken else KEPT if tested.status is ExitStatus.GOOD else OPEN
-    said = {
-        BROKEN: f"{counted(len(broken), 'promise')} broken",
-        KEPT: f"{counted(len(kept), 'promise')} kept",
-        OPEN: f"{len(kept)} of {counted(len(tested.promised), 'promise')} shown",
-    }[verdict]
-    return page("badge.svg.j2", name="lock lab", words=said, colour=COLOURS[verdict], letter=LETTER_PX, padding=PADDING_PX)

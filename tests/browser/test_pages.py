@@ -125,11 +125,12 @@ def test_comparison_page_is_accessible(browser, pages, name):
 
 
 def test_page_of_a_tested_lock(browser, tmp_path):
-    """Everybody can read what a lock was tested for, and the picture of a schedule ends where its words end."""
+    """Everybody can read what a lock was tested for, first what breaks; the picture of a schedule ends where its words end."""
     for language in Language:
         shutil.copy(named(REFERENCE / "explore" / "uuid.svg", language), tmp_path)
     cell = TestedCell(stage="x", scenario="release_race", claim="exclusive", verdict="BROKEN", run="one")
     again = {"orders": "breaks", "schedule": "uuid.svg", "again": "lab replay uuid:A4BpAt3000BrAA"}
+    again |= {"between": ["x.py:3: a < b", "x.py:4: c"], "mended_by": "lua"}
     claims = [TestedClaim(claim="exclusive", cells=[cell], **again), TestedClaim(claim="fair", orders="not_looked_at")]
     tested = TestedLock(lock="./x.py", stage="x", claims=claims, notes=["its TTL: whole seconds"], command="lab test ./x.py")
     page = write_page(tested, tmp_path, tmp_path / "runs")
@@ -139,6 +140,9 @@ def test_page_of_a_tested_lock(browser, tmp_path):
         ends = browser.open(path).evaluate(ENDS)
         assert len(ends) > 10
         assert max(ends) <= 1
+    text = page.read_text(encoding="utf-8")
+    parts = ("Two requests are inside at once", "x.py:3: a &lt; b", "lab diff uuid lua", "<figure", "<table")
+    assert [text.index(part) for part in parts] == sorted(map(text.index, parts))
 
 
 # where each text of a picture ends, as a share of the picture's width

@@ -171,26 +171,6 @@ def test_schedules_are_kept(tmp_path):
     assert (none.status, "the schedule cannot happen any more: event" in none.err) == (ExitStatus.NOTHING_SHOWN, True)
 
 
-@pytest.mark.trial
-def test_failing_schedules_are_run_first(tmp_path):
-    """A schedule that broke a promise is kept, and run before anything else the next time; a mended lock says so."""
-    own = tmp_path / "my_lock.py"
-    own.write_text((CORPUS / "broken" / "compares_in_two_steps.py").read_text(encoding="utf-8"), encoding="utf-8")
-    words = "explore", "my_lock.py", "--pauses", "1", "--no-confirm", "--keep-failing", "failing"
-
-    first = lab(*words, cwd=tmp_path)
-    kept = list((tmp_path / "failing").glob("*.json"))
-    again = lab(*words, cwd=tmp_path)
-    own.write_text(Path(stage("lua").path).read_text(encoding="utf-8"), encoding="utf-8")
-    mended = lab(*words, cwd=tmp_path)
-
-    assert (first.status, again.status) == (ExitStatus.BROKEN, ExitStatus.BROKEN)
-    assert len(kept) == 1
-    assert again.out.index("still breaks releases_atomically") < again.out.index(", at most ")
-    assert mended.status != ExitStatus.BROKEN
-    assert "breaks no promise any more" in mended.out or "cannot happen any more" in mended.out
-
-
 def test_a_lock_that_loops(tmp_path):
     """A lock that never comes back is ended with the budget, and the line is named at which it is."""
     own = tmp_path / "loops.py"

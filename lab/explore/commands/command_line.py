@@ -55,12 +55,6 @@ def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]
     help="Processor seconds for all searches, in each of two processes.  [default: 30; for a lock on several servers 240]",
 )
 @click.option("--no-confirm", is_flag=True, help="Do not run the schedule of a broken promise on real replicas.")
-@click.option(
-    "--keep-failing",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Folder of the schedules that broke a promise: they are run first.",
-)
 @click.option("--json", "as_json", is_flag=True, help="Print only the decision, as JSON.")
 @out_option("decision.json, and for each claim that breaks a file with its shortest schedule")
 @click.option("--keep", is_flag=True, help="Keep the decision for the documents; without STAGE, decide and keep all stages.")
@@ -83,7 +77,7 @@ def explore(stage: str | None, only: str | None, show: str | None, keep: bool, n
 
     budget_s, servers, claims = (given.pop(name) for name in ("budget_s", "servers", "claims"))
     faults = {name: given.pop(name) for name in Budget._fields}
-    results = {name: given.pop(name) for name in ("as_json", "out", "keep_failing")}
+    results = {name: given.pop(name) for name in ("as_json", "out")}
     budget = Budget(**{name: number or 0 for name, number in faults.items()})
     asked = SearchOptions(**given, budget=budget if any(one is not None for one in faults.values()) else None)
     if keep:

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -28,10 +28,8 @@ from lab.explore.enact.enact import Agreement
 from lab.explore.kept import as_data
 from lab.explore.model import TimeLimit
 from lab.explore.questions import SearchOptions, decidable
-from lab.explore.search.replay import CANNOT
 from lab.explore.store.real_redis import RealRedis
 from lab.explore.story.rows import rows
-from lab.explore.story.scenes import staged
 from lab.explore.workers import MOST_WORKERS, decide
 from lab.interrupts import Interrupted
 from lab.language import of_environment
@@ -57,18 +55,12 @@ class Wanted(NamedTuple):
     """What ``lab explore`` was asked to print and to keep."""
 
     only: Claim | None = None
-    # where given, no search is made that decides none of these
-    about: Collection[Claim] = ()
     show: Claim | None = None
     as_json: bool = False
     # the folder for the decision and for the schedules
     out: Path | None = None
-    # the folder of schedules that are run first, and where those that break a promise are kept
-    keep_failing: Path | None = None
     # whether a broken promise is run again on real replicas
     confirm: bool = True
-    # does something with the schedules, and reports it line by line
-    then: Callable[[Sequence[Shortest], Explorer], Iterable[str]] | None = None
 
 
 def check_servers(stage: Stage, servers: int | None) -> None:
@@ -122,8 +114,7 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
     """
     check_servers(stage, of_servers)
     servers, ttl_ms = of_servers or servers_of(stage), asked.ttl_of(stage)
-    wished = {wanted.only} if wanted.only else set(wanted.about)
-    questions = [one for one in asked.questions(stage) if not wished or wished.intersection(one.tests(servers))]
+    questions = [one for one in asked.questions(stage) if not wanted.only or wanted.only in one.tests(servers)]
     if not questions:
         raise BadInput(f"the searches that these options choose do not look at the claim {wanted.only and wanted.only.name}")
     console = terminal(stderr=wanted.as_json)
@@ -132,7 +123,6 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
     with own_servers(min(MOST_WORKERS, os.cpu_count() or 1)) as running:
         real = RealRedis(running[0].host, running[0].port)
         with contextlib.closing(real), contextlib.closing(Explorer(stage, real, of_servers)) as explorer:
-            again = run_kept(explorer, wanted.keep_failing, console)
             decision = Decision(stage, ttl_ms, questions, of_servers=of_servers, only=wanted.only)
             try:
                 with _progress(console, decision, limit.budget_s) as on_answer:
@@ -140,18 +130,13 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
             except Interrupted:
                 interrupted = True
             decision.redis = decision.redis or real.version
-            are_run = wanted.out or wanted.then or wanted.keep_failing or wanted.show
-            is_needed = are_run or decision.broken().keys() & (decision.claims | stage.claims)
+            is_needed = wanted.out or wanted.show or decision.broken().keys() & (decision.claims | stage.claims)
             shortest = list(found_shortest(decision, explorer, wanted.only)) if is_needed else []
             report(console, decision, shortest, wanted)
             if wanted.out is not None:
                 keep(shortest, wanted.out)
                 (wanted.out / DECISION).write_bytes(_as_json(decision))
             promised = [one for one in shortest if one.claim in stage.claims]
-            if wanted.keep_failing is not None:  # the next exploration runs them first
-                keep(promised, wanted.keep_failing, f"{stage.name}-")
-            lines = wanted.then(shortest, explorer) if wanted.then else ()
-            console.print(*lines, sep="\n", end="\n" if wanted.then else "", soft_wrap=True)
             confirms = promised and wanted.confirm and not interrupted
             seen = confirmed_on_cluster(promised, explorer, console, limit) if confirms else None
             words = ExploredWords(decision, of_environment(os.environ))
@@ -159,7 +144,7 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
                 console.print(line, soft_wrap=True)
     if interrupted:
         return ExitStatus.INTERRUPTED
-    return status_of(decision, seen) if again is ExitStatus.GOOD else again
+    return status_of(decision, seen)
 
 
 def status_of(decision: Decision, seen: Agreement | None = None) -> int:
@@ -211,34 +196,11 @@ def report(console: Console, decision: Decision, shortest: Sequence[Shortest], w
         console.print(line, style=style, soft_wrap=True)
 
 
-def keep(shortest: Sequence[Shortest], folder: Path, named: str = "") -> None:
-    """Write the file of each schedule. named: how its name begins."""
+def keep(shortest: Sequence[Shortest], folder: Path) -> None:
+    """Write the file of each schedule."""
     folder.mkdir(parents=True, exist_ok=True)
     for one in shortest:
-        schedule_files.write(one.schedule, folder / f"{named}{one.claim.name}.json")
-
-
-def run_kept(explorer: Explorer, folder: Path | None, console: Console) -> int:
-    """Run the schedules again that broke a promise before. Return 1 if one still does, and print it."""
-    said = partial(say.text, "explored", language=of_environment(os.environ))
-    for path in sorted(folder.glob("*.json")) if folder is not None and folder.is_dir() else ():
-        schedule = schedule_files.read(path)
-        if schedule.stage not in (explorer.stage.lookup, explorer.stage.name):
-            continue
-        try:
-            world = explorer.world(schedule.task, schedule.clients)
-            story, moves = staged(world, schedule.parsed, schedule.until_ms, schedule.claim)
-        except CANNOT:
-            console.print(said("cannot_happen", path=path), style="dim", soft_wrap=True)
-            continue
-        broken = {finding.claim for move in moves for finding in move.found} & explorer.stage.claims
-        if broken:
-            names = ", ".join(sorted(claim.name for claim in broken))
-            console.print(said("still_breaks", path=path, claims=names), soft_wrap=True)
-            print_story(console, story)
-            return ExitStatus.BROKEN
-        console.print(said("breaks_no_more", path=path), style="dim", soft_wrap=True)
-    return ExitStatus.GOOD
+        schedule_files.write(one.schedule, folder / f"{one.claim.name}.json")
 
 
 def _as_json(decision: Decision) -> bytes:

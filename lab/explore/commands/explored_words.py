@@ -8,11 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from app.lock import Claim, Stage
 from app.locks import stages
-from lab.evidence.decided import current
 from lab.explore.code.program import FOR_EVER_MS
 from lab.explore.commands.shortest import Shortest
 from lab.explore.decision import BREAKS, HOLDS, NOT_ASKED, OPEN, Decision, SearchOutcome, Undecided
@@ -33,6 +31,12 @@ Styled = tuple[str, str]
 ORDER = BREAKS, OPEN, HOLDS, NOT_ASKED
 OF_THE_BUDGET = Undecided.TIME, Undecided.STARVED, Undecided.INTERRUPTED, Undecided.MEMORY
 COLUMN = 9  # where a claim begins
+# What a stage of the ladder mends in the one before it: mechanisms of the judge, and codes of schedules. A promise that breaks in
+# many ways, such as `exclusive`, has none here.
+MENDED = (
+    *("no_ttl", "work_failed", "robbed", "deleted_by_another", "robbed_in_release", "expired_between_check_and_delete"),
+    *("expired", "ttl_over_in_work", "waited_for_itself", "waiters_slept", "no_queue_in_replica", "no_queue"),
+)
 
 
 @dataclass
@@ -73,7 +77,7 @@ class ExploredWords:
         """Yield what to type next, after an empty line; nothing where no claim breaks."""
         stage, found = self.decision.stage, []
         for one in promised[:1]:
-            mends = mended_by(stage, one.claim)
+            mends = mended_by(stage, one.claim, one.code)
             if mends:
                 found.append(self._say("mends", stage=mends, command=f"{COMMAND} diff {stage.lookup} {mends}"))
             found.append(self._say("play", command=f"{COMMAND} play {stage.lookup}"))
@@ -198,10 +202,14 @@ def _reason(why: Undecided | None, about: str, language: Language) -> str:
     return made if why in OF_THE_BUDGET or not about else f"{made}{say.words(language)['mark']['colon']}{about}"
 
 
-def why_open(searches: Sequence[dict[str, Any]]) -> str:
-    """Return the first reason for which searches of a kept decision decided nothing; another reason goes before a budget."""
-    found = [(Undecided(one["undecided"]), one["about"]) for one in searches if one.get("undecided")]
-    return _reason(*next((one for one in found if one[0] not in OF_THE_BUDGET), found[0]), ENGLISH)
+def reasons(decision: Decision) -> str:
+    """Return why promises are not decided: each reason once, after the names of the promises."""
+    found: dict[str, list[str]] = {}
+    for claim in decision.of_status(OPEN):
+        why = [(one.undecided, one.about) for one in decision.missing(claim) if one.undecided]
+        first, about = next((one for one in why if one[0] not in OF_THE_BUDGET), why[0] if why else (None, ""))
+        found.setdefault(_reason(first, about, ENGLISH) or say.text("explored", "no_owner"), []).append(claim.name)
+    return "; ".join(f"{', '.join(names)}: {why}" for why, names in found.items())
 
 
 def instead(claim: Claim, stage: Stage, language: Language = ENGLISH) -> str:
@@ -228,13 +236,12 @@ def replay(named: str, question: Question, broken: Broken) -> str:
     return f"lab replay {named}:{short(broken.events)}{options}"
 
 
-def mended_by(stage: Stage, claim: Claim) -> str:
-    """Return the next stage on the ladder that keeps a promise in every order; empty where none is known."""
-    names = list(stages())
-    after = names[names.index(stage.name) + 1 :] if stage.name in names and stage.lookup == stage.name else names
-    for name in after:
-        one = stages()[name]
-        found = current(one) if one.store == stage.store else None
-        if found is not None and found.promises.get(claim.name) == HOLDS:
-            return name
-    return ""
+def mended_by(stage: Stage, claim: Claim, code: str) -> str:
+    """Return the stage of the ladder that mends this; empty if none is known. code: a mechanism, or that of a schedule.
+
+    It keeps a promise that the stage before it does not make. Of several, it is the one with most of the promises of the lock.
+    """
+    shelf = stages()
+    gain = (one for one in shelf.values() if one.follows and claim in one.claims - shelf[one.follows].claims)
+    found = {one.name: len(one.claims & stage.claims) for one in gain if code in MENDED and one.store == stage.store}
+    return max(found, key=lambda name: found[name], default="")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from app.lock import Claim
+from lab.explore.code.operation import LOCK, CommandSent
 from lab.explore.code.replica import NewToken
 from lab.explore.decision import Decision, Explorer, Undecided
 from lab.explore.questions import Question
 from lab.explore.schedule import Schedule, of_moves
-from lab.explore.search.event import short
+from lab.explore.search.event import CRASH, STEP, short
+from lab.explore.search.harm import Harm
+from lab.explore.search.in_words import source_of
 from lab.explore.search.move import Move
 from lab.explore.search.replay import CANNOT, Differs
 from lab.explore.search.search import Broken
@@ -33,6 +37,39 @@ class Shortest(NamedTuple):
     def claim(self) -> Claim:
         """The claim that it breaks."""
         return self.broken.finding.claim
+
+    @property
+    def code(self) -> str:
+        """What went wrong: why a holder had no right, what keeps the lock from being free, or else the harm."""
+        finding, held = self.broken.finding, self.story.scenes[-1].lock
+        if finding.harm is Harm.STUCK and held and not any(one.until_ms for one in held):
+            return "work_failed" if finding.claim is Claim.freed_after_failure else "no_ttl"
+        return finding.why or finding.harm
+
+    @property
+    def between(self) -> list[str]:
+        """Return the last two lines of the lock, one after the other in a client, between which something else happened.
+
+        There is one line if a fault struck at that, or if the client died after it and would have sent nothing else.
+        """
+        last: dict[int, tuple[int, CommandSent]] = {}
+        found: list[CommandSent] = []
+        for number, move in enumerate(self.moves):
+            client, command = move.event.client, move.command
+            since, before = last.get(client, (number, None))
+            if before is not None and move.event.kind is CRASH:
+                found = [
+                    before,
+                    *(one for one in move.world.node(move.before, client).pending[:1] if isinstance(one, CommandSent)),
+                ]
+            elif command is not None and command.server == LOCK and command.line:
+                others = any(one.event.client != client or one.event.kind is not STEP for one in self.moves[since + 1 : number])
+                if move.event.kind is not STEP:  # its reply is lost, or it is sent twice
+                    found = [command]
+                elif before is not None and others and (before.file, before.line) != (command.file, command.line):
+                    found = [before, command]
+                last[client] = number, command
+        return [f"{Path(one.file).name}:{one.line}: {source_of(one.file, one.line)}" for one in found if one.line]
 
     @property
     def schedule(self) -> Schedule:

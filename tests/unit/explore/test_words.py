@@ -1,11 +1,16 @@
-"""Words of commands: which depend on the clock, and the names of tokens, however they are written."""
+"""Words of commands: which depend on the clock, and the names of tokens, however they are written; what mends a lock."""
 
 from types import SimpleNamespace
 from uuid import UUID
 
+from app.lock import Claim
+from app.locks import stages
 from app.resources import fenced
+from lab.evidence.decided import current
+from lab.explore.commands.explored_words import mended_by
 from lab.explore.search.in_words import readable, script_names
 from lab.explore.store.commands import needs_clock, sha1
+from lab.report import reference
 from tests.every import every
 
 CLOCKED = frozenset({b"a hash"})
@@ -71,3 +76,22 @@ def test_script_of_a_resource_has_its_name():
 
     assert names[sha1(module.ACQUIRE)] == "ACQUIRE"
     assert [names[sha1(fenced.OLDER + text)] for text in (fenced.SEE, fenced.WRITE)] == ["SEE", "WRITE"]
+
+
+def test_what_mends_a_lock():
+    """The stage that is named for a mechanism keeps the promise: in every order, and in the scenario in which it broke."""
+    shelf, named, kept = stages(), set(), {(cell.stage, cell.scenario): cell.verdict for cell in reference.cells()}
+    for stage in shelf.values():
+        for search in decision.searches if (decision := current(stage)) is not None else ():
+            for claim, one in search.get("breaks", {}).items():
+                if mends := mended_by(stage, Claim[claim], one.get("why", "")):
+                    named.add((one["why"], mends))
+                    assert current(shelf[mends]).promises[claim] == "holds", (stage.name, claim, mends)
+    for cell in reference.cells():
+        for one in cell.grounds.violations if cell.grounds is not None else ():
+            mends = mended_by(shelf[cell.stage], Claim[one.claim], one.mechanism) if one.claim == cell.claim else ""
+            named.add((one.mechanism, mends))
+            assert kept.get((mends, cell.scenario), "KEPT") == "KEPT", (cell.stage, cell.scenario, mends)
+
+    assert {("robbed", "uuid"), ("robbed_in_release", "lua"), ("expired", "watchdog"), ("work_failed", "setnx_finally")} <= named
+    assert mended_by(shelf["setnx_finally"], Claim.freed_after_crash, "no_ttl") == "ttl"

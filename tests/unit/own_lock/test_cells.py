@@ -7,7 +7,6 @@ import pytest
 from lab.own_lock import cells as own_lock
 from lab.own_lock.cells import UNCLAIMED, UNFIT, OwnCell, conduct_rounds, plan, said_of_a_long_ttl
 from lab.paths import HOME
-from lab.report.terminal import terminal
 from lab.scenario import reader as scenarios
 from lab.scenario.options import flags
 from lab.scenario.stages import find_stage
@@ -93,7 +92,7 @@ def test_commands_of_the_runs(mine, conducted, tmp_path):
     """A run names the stage and an own scenario by whole paths, and sends as many requests as a cell of the matrix."""
     lines, _ = conducted
 
-    conduct_rounds(plan(find_stage(mine), ["rush", "./own.toml"]), 2, 1, terminal(), tmp_path, draw=False)
+    conduct_rounds(plan(find_stage(mine), ["rush", "./own.toml"]), 2, 1, lambda task: None, tmp_path, draw=False)
 
     path, own = str(tmp_path / "my_lock.py"), str(tmp_path / "own.toml")
     assert lines == [
@@ -111,7 +110,7 @@ def rounds_of(stage, scenario, *rounds):
         cell = task.cell()
         cell.verdict, cell.broken, cell.reason = verdict, broken, "the reason"
         task.rounds.append(cell)
-    return {one.claim: one for one in task.outcomes("lab run it")}
+    return {one.claim: one for one in task.outcomes("./it.py")}
 
 
 def test_broken_promise_is_that_of_another_claim():
@@ -120,7 +119,7 @@ def test_broken_promise_is_that_of_another_claim():
 
     assert found["releases_only_its_own"].tally == {"VOID": 1, "KEPT": 1, "BROKEN": 1}
     assert found["exclusive"].tally == {"BROKEN": 2, "VOID": 1}
-    assert found["exclusive"].command == "lab run it"
+    assert found["exclusive"].command == "lab run slow_holder --stage ./it.py"
 
 
 def test_no_promise_is_not_broken():
@@ -132,7 +131,7 @@ def test_no_promise_is_not_broken():
     assert rounds_of("lua", "rush") == {}
     aside = next(task for task in plan(find_stage("lua"), ()) if task.scenario.name == "work_outlasts_ttl")
     aside.rounds.append(aside.cell())
-    assert aside.outcomes("lab run it") == []  # it was run for the promises that it can break
+    assert aside.outcomes("./it.py") == []  # it was run for the promises that it can break
 
 
 @pytest.mark.parametrize(
@@ -150,7 +149,7 @@ def test_void_run_is_made_once_more(mine, conducted, tmp_path, given, lines, rou
     verdicts_given["rush"] = list(given)
     tasks = plan(find_stage(mine), ["rush"])
 
-    conduct_rounds(tasks, 3, 1, terminal(), tmp_path, draw=False)
+    conduct_rounds(tasks, 3, 1, lambda task: None, tmp_path, draw=False)
 
     assert len(made) == lines
     assert tasks[0].outcomes("")[0].tally == rounds

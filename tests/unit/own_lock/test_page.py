@@ -3,7 +3,7 @@
 import pytest
 
 from lab.errors import ExitStatus
-from lab.own_lock.page import Speed, TestedCell, TestedClaim, TestedLock, headline, in_words, ordered
+from lab.own_lock.page import Speed, TestedCell, TestedClaim, TestedLock, headline, in_words, not_shown, ordered
 
 
 def cell(scenario: str = "rush", **rounds: int) -> TestedCell:
@@ -64,8 +64,17 @@ def test_only_promises_count_for_the_lock():
 
 def test_speed_is_a_mean_of_pairs():
     """A ratio is that of a pair; a pair in which nobody was served has none."""
-    about = {"next_to": "lua", "command": "", "next_to_command": "", "commands": 0, "next_to_commands": 0}
-    speed = Speed(per_s=[50, 200, 0], next_to_per_s=[100, 100, 100], longest_wait_ms=0, next_to_longest_wait_ms=0, **about)
+    about = {"next_to": "lua", "commands": 0, "next_to_commands": 0}
+    speed = Speed(per_s=[50, 200, 0], next_to_per_s=[100, 100, 100], **about)
 
     assert speed.ratios == [0.5, 2.0]
     assert speed.ratio == pytest.approx(1.0)
+
+
+def test_same_reason_is_said_once():
+    """Promises of which nothing was shown for the same reason are in one line, whatever figures the reasons have."""
+    void = [TestedCell(stage="s", scenario="rush", claim="c", verdict="VOID", reason=f"{n} of 3 came") for n in (1, 2)]
+    claims = [TestedClaim(claim=name, cells=[one]) for name, one in zip(("exclusive", "counts_once"), void, strict=True)]
+
+    lines = not_shown(TestedLock(lock="x", stage="x", claims=[*claims, TestedClaim(claim="fair", cells=[cell(KEPT=1)])]))
+    assert lines == ["Nothing was shown of exclusive, counts_once: 1 of 3 came."]
