@@ -1,12 +1,12 @@
-"""Analyse a history: one pass, from its lines to the findings.
+"""Analyse a history in one pass, from its lines to the findings.
 
-The pass streams. Its memory grows with the number of requests only by a few bytes each: how often each request wrote (to
-compare the two counts, the load's requests and the journals' writes), and each wait (for exact quantiles).
+The pass streams. For each request it keeps only a few bytes: the number of its writes (to compare the load's requests with the
+journals' writes), and its wait (for exact quantiles).
 
-A history whose stamps come from the clocks of several hosts is analysed by what needs no clock. Stamps of two hosts cannot be
-compared. So the judge does not ask which requests were inside at the same time, which request waited for which, or why an
-increment was lost. It counts in the resource's own order: each value that was written is overwritten once, by a write that had
-read it, or by a culprit that had not. Lengths of time within one process are valid, and so is the comparison of the two counts.
+If the stamps come from the clocks of several hosts, they cannot be compared. Then the judge does not ask which requests were
+inside at the same time, which request waited for which, or why an increment was lost. It counts in the resource's own order: each
+value that was written is overwritten once, by a write that had read it, or by a culprit that had not. Lengths of time within one
+process are valid, and so is the comparison of the two counts.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from lab.judge.writes import Curves, Witnesses, Writes
 if TYPE_CHECKING:
     from lab.judge.reentries import NestedLocks, Reentries
 
-ERROR = "error: "  # how the result of a grant begins whose work or release failed
+ERROR = "error: "  # the prefix of the result of a grant whose work or release failed
 WITHOUT_CLOCK = ("exclusive", "counts_once")  # the claims that can be judged without a clock
 
 
 def analyse(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> Findings:
-    """Read the whole history once. on_loss: is called with each write that destroyed increments."""
+    """Read the whole history once and return the findings. on_loss: called with each write that destroyed increments."""
     pass_ = _Pass(history, run, on_loss)
     pass_.read_events(history)
     pass_.close()
@@ -51,7 +51,7 @@ def analyse(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> F
 
 
 def analyse_without_clock(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> Findings:
-    """Read the journals replica by replica, then the load's record. on_loss: as above."""
+    """Read the journals replica by replica, then the load's record. on_loss: as in ``analyse``."""
     pass_ = _ClocklessPass(run, on_loss)
     for replica, event in history.by_replica():
         pass_.take(replica, event)
@@ -61,7 +61,7 @@ def analyse_without_clock(history: History, run: RunFacts, on_loss: OnLoss | Non
 
 
 def _read_requests(history: History, pass_: _Pass | _ClocklessPass, curves: Curves | None = None) -> None:
-    """Read the load's record."""
+    """Read the load's record into the findings of the pass."""
     findings = pass_.findings
     witnesses = Witnesses(findings, pass_.writes.written, history.replicas, pass_.grants.open)
     for request in history.requests():
@@ -74,7 +74,7 @@ def _read_requests(history: History, pass_: _Pass | _ClocklessPass, curves: Curv
 
 
 def _reentries(findings: Findings, keys: KeyHistory) -> tuple[Reentries | None, NestedLocks | None]:
-    """Return what collects re-entries: into a lock that a failed request left behind, and into one's own. Most runs have none."""
+    """Return the collectors of re-entries into left-behind locks and into one's own lock; each is None if the run needs none."""
     is_nested = findings.run.nested == "same"
     if not (findings.faults or is_nested):
         return None, None
@@ -99,13 +99,13 @@ class _Pass:
         self.writes = Writes(findings)
         self.leavers = leavers = Leavers(findings)
         waits, holds, handovers = Waits(findings), Holds(findings), Handovers(findings.measures)
-        # Collectors of which this run has no use are not asked, because each is asked for each grant.
+        # A collector that this run does not need is left out, because each is called for each grant.
         reentries, nested = _reentries(findings, keys)
         self.nested = nested
         has_idle_times = run.tests == Claim.prompt_handover.name or run.has_faults
         self.idle_times = idle_times = IdleTimes(findings) if has_idle_times else None
         has_faults = bool(findings.faults)
-        # By type of event, what is done with it; nothing more with an event that only belongs to its grant.
+        # For each type of event, its handler. An event that only belongs to its grant has no handler.
         self.at: dict[type[AnyEvent], Callable[[str, Any, Any], None]] = {
             Got: self._got,
             Wrote: self._wrote,
@@ -118,7 +118,7 @@ class _Pass:
             Started: self._started,
             Stalled: self._stalled,
         }
-        # The order matters: a later collector reads what an earlier one has found.
+        # The order matters: a later collector reads results of an earlier one.
         self.at_wait: list[Callable[[Wait], None]] = [
             waits.waited,
             leavers.waited,
@@ -127,7 +127,7 @@ class _Pass:
         self.at_got: list[Callable[[Grant], None]] = [
             *([nested.got] if nested else []),
             *([reentries.got, self.faults.got] if reentries else []),
-            self.overlaps.got,  # first: it marks a lock that a thread left to the next one
+            self.overlaps.got,  # first: it marks a lock that a thread handed over to the next one
             handovers.got,
             *([idle_times.got] if idle_times else []),
         ]
@@ -149,7 +149,7 @@ class _Pass:
 
     def read_events(self, history: History) -> None:
         """Read the journals, and report each event."""
-        # local names: this loop takes four turns for each increment
+        # local names are faster: this loop takes four turns for each increment
         take, at = self.grants.take, self.at
         at_ns = 0
         for at_ns, replica, event in history.stamped():  # noqa: B007 - the last stamp is kept
@@ -227,7 +227,7 @@ class _Pass:
         self.stalls.add(replica, event)
 
     def close(self) -> None:
-        """Settle the rest: all journals have been read."""
+        """Close all collectors: all journals have been read."""
         self.stalls.close(self.findings.started_ns)
         if self.idle_times:
             self.idle_times.close()
@@ -246,11 +246,11 @@ class _ClocklessPass:
     """Keep a grant for each value that was written, and follow the values afterwards."""
 
     def __init__(self, run: RunFacts, on_loss: OnLoss | None) -> None:
-        self.findings = Findings(run=replace(run, nested=""))  # how long a nested lock was waited for is not asked
+        self.findings = Findings(run=replace(run, nested=""))  # without clocks, the wait for a nested lock is not measured
         self.on_loss = on_loss
         self.grants = Grants()
         self.writes = Writes(self.findings)
-        # the grants that left a value in a part of the counter: several, where increments are lost
+        # the grants that left a value in a part of the counter: several if increments are lost
         self.writers: dict[tuple[str, int], list[Grant]] = {}
 
     def take(self, replica: str, event: AnyEvent) -> None:
@@ -287,7 +287,7 @@ class _ClocklessPass:
         losses, measures = Losses(), self.findings.measures
         for grant in chain.from_iterable(self.writers.values()):
             before = [other for other in self.writers.get((grant.part, grant.overwrote or 0), ()) if other is not grant]
-            known = before[0] if len(before) == 1 else None  # of several that left one value, the evidence names none
+            known = before[0] if len(before) == 1 else None  # if several left one value, the evidence does not say which one
             if known is not None:
                 measures["handovers"] += 1
                 measures["handovers_between_replicas"] += known.replica != grant.replica

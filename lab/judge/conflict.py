@@ -1,7 +1,6 @@
-"""A conflict: two grants that were inside at once, or of which one destroyed the increment of the other.
+"""A conflict: two grants that were inside at once, or one that destroyed the increment of another.
 
-The *elder* of the two got the lock first. What the evidence knows of that time explains the conflict
-(``lab/judge/mechanisms.py``).
+The *elder* of the two got the lock first. The evidence of that time explains the conflict (``lab/judge/mechanisms.py``).
 """
 
 from __future__ import annotations
@@ -22,29 +21,29 @@ RECEIVED_WITHIN_NS = 200_000_000  # the store reports an expiry up to 100 ms lat
 
 
 class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can have a million of them
-    """Two grants, and the evidence of that time. Where the second grant is unknown, both are the same."""
+    """Hold two grants, and the evidence of that time. If the second grant is unknown, both fields have the same grant."""
 
     # the grant that was got first
     elder: Grant
-    # the other grant
+    # the grant that was got second
     younger: Grant
     run: RunFacts
     keys: KeyHistory
     # the grants whose release was around that time, in the order in which the releases ended
     releases: Sequence[Grant]
-    # those of them that had lost their lock before
+    # the grants among ``releases`` that had lost their lock before
     lost_locks: Sequence[Grant]
     # the faults of the run
     faults: Sequence[FaultOutcome]
-    # when a replica did not run, although no fault stopped it, and how long each waited for a processor
+    # when a replica did not run although no fault stopped it, and how long each replica waited for a processor
     stalls: Stalls
-    # whether the lab sees what requests ask: a lock may have a client or a thread of its own, of which it sees nothing
+    # whether the lab sees the commands of acquires: it does not see a client or a thread that a lock makes for itself
     asks_are_seen: bool = True
-    # whether requests of one process were inside at once all the time: then no lock was there at all
+    # whether requests of one process were inside at once all the time: then nothing was locked at all
     nothing_locked: bool = False
-    # the answer of entitled_at_once, once it was asked
+    # the result of entitled_at_once, once it is known
     known_entitled: bool | None = None
-    # the answer of shared_key, once it was asked
+    # the result of _shared_key, once it is known
     known_key: str | None = None
 
     @property
@@ -59,11 +58,11 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
 
     @property
     def entitled_at_once(self) -> bool:
-        """Return whether both were entitled to the lock at once, as far as their releases and leases decide it.
+        """Return whether both were entitled to the lock at once, judged by their releases and leases.
 
-        Two that locked different keys count as well: each was entitled to what should have been one lock.
+        Two grants of different keys count as well: they should have been of one lock.
         """
-        if self.known_entitled is None:  # most mechanisms ask
+        if self.known_entitled is None:  # several mechanisms need it
             self.known_entitled = self._entitled_at_once()
         return self.known_entitled
 
@@ -76,12 +75,12 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
 
     @property
     def key(self) -> str:
-        """Return the key to which both were entitled; the elder's key where there is none."""
+        """Return the key to which both were entitled; the elder's key if there is none."""
         return self._shared_key() or self.elder.key
 
     def _shared_key(self) -> str:
         """Return a key to which both were entitled at once; empty without such a key."""
-        if self.known_key is None:  # most mechanisms ask
+        if self.known_key is None:  # several mechanisms need it
             self.known_key = shared_key(self.elder, self.younger, self.run.lease_ns)
         return self.known_key
 
@@ -94,9 +93,9 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
 
     @property
     def lease_ended(self) -> bool:
-        """Return whether a lease of the elder had ended when the younger came in, or that of the younger before it did.
+        """Return whether the elder's lease had ended when the younger came in, or the younger's lease before that.
 
-        Where only one grant is known: whether its lease had ended before its write.
+        If only one grant is known: return whether its lease had ended before its write.
         """
         lease_ns = self.run.lease_ns
         until_ns = self.elder.wrote_ns if self.elder is self.younger else self.younger.got_ns
@@ -114,14 +113,14 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         """Return whether a fault can have taken the lock from one of the two, before the other came in."""
         held_from_ns = grant.outer_lease_from_ns if grant.outer_key else grant.at_store_from_ns
         until_ns = grant.wrote_ns if self.elder is self.younger else self.younger.got_ns
-        # the lab records an injection when it has finished: the lock may have been gone a moment before
+        # the lab stamps an injection when it is done: the fault may have taken the lock a moment earlier
         return record.at_ns < until_ns and can_take_away(record, grant.replica, held_from_ns, self.run.lease_ns)
 
     @property
     def was_stalled(self) -> bool:
-        """Return whether something outside the lab stopped one of the two for as long as a lease, while it held the lock.
+        """Return whether something outside the lab stopped one of the two, while it held the lock, for as long as a lease.
 
-        The same in parts: a busy machine kept it from a processor until the lease had ended.
+        Short stops count together: a busy machine makes a replica wait for a processor until the lease has ended.
         """
         return any(map(self._was_late, self.both)) or any(
             stall.stopped
@@ -136,7 +135,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
     def _was_late(self, grant: Grant) -> bool:
         """Return whether a holder would have renewed, or written, before its lease ended, if a processor had been free.
 
-        A renewal has most of a lease to come in time, so half a lease without a processor explains that it did not.
+        A renewal can come at any time in most of a lease, so half a lease without a processor explains a late renewal.
         """
         since_ns, lease_ns = grant.lease_from_ns, self.run.lease_ns
         if 2 * self._late_ns(grant, since_ns + lease_ns) <= lease_ns:
@@ -144,10 +143,10 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         return since_ns > grant.sent_ns or grant.wrote_ns - since_ns - self._late_ns(grant, grant.wrote_ns) < lease_ns
 
     def _late_ns(self, grant: Grant, until_ns: int) -> int:
-        """Return for how much of a lease the machine was late: no processor was free, or the answer of the grant was on its way.
+        """Return for how many ns of a lease the machine was late: no free processor, or the answer to the acquire under way.
 
-        The answer counts where other programs took most of the processors: it waits for the store's processor as well. Where a
-        fault reached the request, it does not.
+        The answer's time counts only if other programs took most of the processors, so that the store waited for one as well. It
+        does not count if a fault reached the request.
         """
         since_ns = grant.lease_from_ns
         queued_ns = self.stalls.queued_ns(grant.replica, since_ns, until_ns)
@@ -160,7 +159,7 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         return self.keys.happened(event, self.elder.lease_from_ns, self.younger.got_ns + RECEIVED_WITHIN_NS, self.key)
 
     def never_asked(self, grant: Grant) -> bool:
-        """Return whether a request went in without an answer of the store, and nobody in its process left the lock to it."""
+        """Return whether a request went in without an answer of the store, and no holder of its process handed it the lock."""
         return self.asks_are_seen and bool(grant.key) and grant.went_in_unasked and not self._was_handed_over(grant)
 
     def made_its_work_late(self, grant: Grant) -> bool:
@@ -175,9 +174,9 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         )
 
     def _was_handed_over(self, grant: Grant) -> bool:
-        """Return whether a holder of the same process, which had asked for the lock, left it to this request.
+        """Return whether a holder of the same process, which had asked for the lock, handed it over to this request.
 
-        It may have been left from hand to hand. One pass finds them all: who left it to an earlier holder released earlier.
+        It may have been handed over several times: one pass back in time finds all, as each released before its successor.
         """
         for other in reversed(self.releases):
             if (

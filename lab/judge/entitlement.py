@@ -1,27 +1,27 @@
-"""Entitlement: from when until when a holder can rely on its lock.
+"""Decide from when until when a holder can rely on its lock.
 
 A holder is entitled to a key from its grant until the first of these:
 
 - it sends its release, or its process dies;
 - its lease ends, as the stage promises it: the TTL, counted from when the granting command, or the last successful renewal, was
-  sent. A command that waits at the store grants when it is answered (``app/request/context.py``). Of votes that are asked for one
-  by one, the first counts. Where the last command only found the lock granted, the lease counts from the store's report of that.
-  Where it granted nothing, the lease counts from the grant. The holder's clock counts, so a lock that the store lets end earlier
-  is no excuse. A stage without a TTL has no such end. A lease that a holder leaves to another request of its process goes on,
+  sent. A command that waits at the store grants when it is answered (``app/request/context.py``). If votes are asked for one by
+  one, the first counts. If the last command only found the lock granted, the lease counts from the store's report of the grant.
+  If it granted nothing, the lease counts from the grant. The holder's clock counts, so a lock that the store lets end earlier is
+  no excuse. A stage without a TTL has no such end. A lease that a holder hands over to another request of its process goes on,
   but lasts at least half a TTL from then;
 - a fault of the scenario takes the lock away, or another request steals it (``lab/judge/conflict.py``).
 
-Two holders that are entitled to one key at once break mutual exclusion, also where the number comes out right.
-The end of a lease is an excuse only where the scenario lets it end before the work does, by a fault or by long work
-(``RunFacts.stretched``). The time from the granting command to the work is the lock's own: a holder that begins its work when its
-lease is over held nothing. Where neither is so, the lease is shorter than an increment took, and the run proves nothing.
+Two holders that are entitled to one key at once break mutual exclusion, even if no increment is lost. The end of a lease is an
+excuse only if the scenario lets it end before the work does, by a fault or by long work (``RunFacts.stretched``). The time from
+the granting command to the work is the lock's own: a holder that begins its work when its lease is over held nothing. In all
+other cases the lease is shorter than an increment took, and the run proves nothing.
 
-A grant without a key promises what its write does, and not that others are kept out: nobody is entitled to it.
+A grant without a key promises a safe write, and not that others are kept out: nobody is entitled to it.
 
 Replicas send commands outside all requests as well: renewals of keys and sessions, and acquires of locks that ask in their own
-threads. A session is etcd's lease, or ZooKeeper's session: to renew one renews all locks that hang on it. Such an acquire shows
-in no request. It looks like a renewal, and where its key had just expired, like one that came in time: a lease of another holder
-must not go on because of it.
+threads. A session is etcd's lease, or ZooKeeper's session: its renewal renews all locks that belong to it. Such an acquire shows
+in no request. It looks like a renewal, and if its key had just expired, like one in time: it must not prolong another holder's
+lease.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from lab.judge.grant import Grant
 from lab.judge.key_history import CHANGED, FOREVER_NS, KeyHistory
 from lab.judge.run_facts import RunFacts
 
-# These faults take a lock away only where they stop its renewal for as long as its lease.
+# These faults take a lock away only if they stop its renewal for as long as its lease.
 STOP_RENEWALS = frozenset({Effect.PROCESS_STOPS, Effect.CUT_OFF, Effect.STORE_SILENT})
 # These faults take away the locks of one replica.
 AT_A_REPLICA = frozenset({Effect.PROCESS_STOPS, Effect.CUT_OFF, Effect.SESSION_ENDS})
-# The lab takes this long at most to do its part of a fault. Until then, a lock may be granted and taken away again.
+# The lab needs at most this long to inject a fault. Until then, a lock may be granted and taken away again.
 DONE_WITHIN_NS = 200_000_000
 # A lease can end this much earlier than the holder's clock says: Redis reads its clock once for several commands, in whole
 # milliseconds.
@@ -47,20 +47,20 @@ EARLY_NS = 10_000_000
 
 
 REPORTED_WITHIN_NS = 200_000_000  # a busy machine receives the report of a change late
-LATE = 0.9  # of a lease
+LATE = 0.9  # part of a lease
 AT_A_MOMENT = frozenset({"EXPIREAT", "PEXPIREAT"})
 
 
 def is_entitled(now: int, got: int = 0, released: int | None = None, lease_ends: int | None = None) -> bool:
-    """Return whether a holder is entitled to its lock at a moment: from its grant until the first end, of which None never comes.
+    """Return whether a holder is entitled to its lock at a moment: from its grant until its release or the end of its lease.
 
-    This is the statement above. The judge uses it in nanoseconds of the holder's clock, the explorer in milliseconds of its own.
+    None: this end never comes. The judge gives nanoseconds of the holder's clock, the explorer milliseconds of its own.
     """
     return got <= now and all(end is None or now < end for end in (released, lease_ends))
 
 
 class Tenure(NamedTuple):
-    """The time in which one grant is entitled to one key, as far as the holder's release and its lease decide it."""
+    """The time in which one grant is entitled to one key, by the holder's release and its lease."""
 
     key: str
     got_ns: int
@@ -70,14 +70,14 @@ class Tenure(NamedTuple):
     lease_ends_ns: int
 
     def is_entitled(self, now_ns: int) -> bool:
-        """Return whether the holder could rely on its lock at a moment, as far as its release and its lease decide."""
+        """Return whether the holder could rely on its lock at a moment, judged by its release and its lease."""
         return is_entitled(now_ns, self.got_ns, self.released_ns, self.lease_ends_ns)
 
 
 def held(grant: Grant) -> list[tuple[str, int, int]]:
-    """Return from when until when the holder had each key: to its release, or to the death of its process. No lease counts.
+    """Return each key of a grant and from when until when it held the key: to its release, or to the death of its process.
 
-    A grant has its key, and the outer key where it nests two locks.
+    These are its key, and the outer key if it nests two locks. Leases do not count.
     """
     open_until_ns = grant.open_until_ns or FOREVER_NS
     keys = [(grant.key, grant.got_ns, min(grant.releasing_ns or FOREVER_NS, open_until_ns))] if grant.key else []
@@ -88,23 +88,23 @@ def held(grant: Grant) -> list[tuple[str, int, int]]:
 
 
 def tenures(grant: Grant, lease_ns: int) -> list[Tenure]:
-    """Return the tenures of a grant: of its key, and of the outer key where it nests two locks. lease_ns: 0 without a TTL."""
+    """Return the tenures of a grant: of its key, and of the outer key if it nests two locks. lease_ns: 0 without a TTL."""
     starts_ns = ([grant.lease_from_ns] if grant.key else []) + ([grant.outer_lease_from_ns] if grant.outer_key else [])
     return [Tenure(*one, lease_end(from_ns, lease_ns)) for one, from_ns in zip(held(grant), starts_ns, strict=True)]
 
 
 def lease_begins(grant: Grant, run: RunFacts, keys: KeyHistory) -> int:
-    """Return from when the lease of a new grant counts, by the command that granted it."""
+    """Return from when the lease of a new grant counts: from when the command was sent that granted it."""
     if run.has_votes and grant.first_vote_ns:
         return grant.first_vote_ns
-    if grant.leased_ns:  # a lock may send more after its grant: a number for a fence, a further try that is refused
+    if grant.leased_ns:  # after its grant, a lock may send more: a command for a fencing number, another try that is refused
         return grant.leased_ns
     waited_since = grant.got_ns - grant.lease_from_ns > run.retry_ms * 1_000_000
     return grant.got_ns if waited_since and _only_found(grant, keys) else grant.lease_from_ns
 
 
 def _only_found(grant: Grant, keys: KeyHistory) -> bool:
-    """Return whether the last command of a grant changed nothing, by what the store reported: the lock was handed over meanwhile.
+    """Return whether the last command of a grant only found the lock granted: the store reported no change of the key.
 
     A new TTL is a change: a lease counts from it.
     """
@@ -115,11 +115,11 @@ def _only_found(grant: Grant, keys: KeyHistory) -> bool:
 
 
 def gave_less(event: Renewed, held: Iterable[Grant], lease_ns: int, keys: KeyHistory) -> bool:
-    """Return whether a renewal gave the key less than a TTL: the store reports that it ended before that.
+    """Return whether a renewal gave the key less than a TTL: the store reports an earlier end.
 
     Only a command that does not say how long the key lasts from then on can do so: a script, or one that names a moment. A key
-    that ends before it would have ended anyhow was not renewed to less, but shortened: that is no renewal's excuse.
-    held: the grants of the key that are open.
+    that ends before its old lease would have ended was shortened: that excuses no renewal. held: the grants of the key that are
+    open.
     """
     if not (event.script or event.command in AT_A_MOMENT) or not keys.is_known(event.key):
         return False
@@ -129,10 +129,10 @@ def gave_less(event: Renewed, held: Iterable[Grant], lease_ns: int, keys: KeyHis
 
 
 def began_its_work_late(grant: Grant, run: RunFacts, queued_ns: int) -> bool:
-    """Return whether too little of the lease of a grant was left when its work began, by what the lock itself had done since.
+    """Return whether too little of its lease was left when the work of a grant began, because of the lock itself.
 
-    Too little is nearly nothing; or less than the work of the scenario takes, where half of the lease was gone.
-    queued_ns: for how much of that time the replica waited for a processor.
+    Too little is nearly nothing; or, if half of the lease is gone, less than the scenario's work takes. queued_ns: for how much
+    of that time the replica waited for a processor.
     """
     least_ns = min(run.lease_ns * LATE, max(run.lease_ns / 2, run.lease_ns - run.work_ms * 1e6))
     return bool(grant.key) and 0 < least_ns <= grant.got_ns - grant.granted_from_ns - queued_ns
@@ -151,7 +151,7 @@ def _entitled_until_ns(grant: Grant, lease_ns: int) -> int:
 
 def shared_key(one: Grant, other: Grant, lease_ns: int) -> str:
     """Return a key to which both grants were entitled at once; empty without such a key."""
-    if not one.outer_key and not other.outer_key:  # nearly always: then no tenure has to be made, and losses can be many
+    if not one.outer_key and not other.outer_key:  # nearly always: making no tenure saves time if losses are many
         if one.key != other.key:
             return ""
         until_ns = min(_entitled_until_ns(one, lease_ns), _entitled_until_ns(other, lease_ns))
@@ -165,9 +165,9 @@ def shared_key(one: Grant, other: Grant, lease_ns: int) -> str:
 
 
 def can_take_away(record: FaultRecord, replica: str, lease_from_ns: int, lease_ns: int) -> bool:
-    """Return whether a fault can take away a lock of this replica, whose lease counts from then.
+    """Return whether a fault can take away a lock of this replica, whose lease counts from ``lease_from_ns``.
 
-    A lock that was granted after the fault had done its part is none of those that the fault took away.
+    A fault cannot take away a lock that was granted after the fault was over.
     """
     if lease_from_ns >= _takes_until_ns(record):
         return False
@@ -178,33 +178,33 @@ def can_take_away(record: FaultRecord, replica: str, lease_from_ns: int, lease_n
 
 
 def _takes_until_ns(record: FaultRecord) -> int:
-    """Return until when a fault can take away a lock whose lease begins then."""
+    """Return until when a fault can take away a lock whose lease begins before that time."""
     if record.effect in STOP_RENEWALS:
         return record.recovered_ns
-    # the lab records that it has ended a session when the store has answered: each later lock is of another session
+    # the lab records that it has ended a session when the store has answered: each later lock has another session
     is_done = record.effect is Effect.SESSION_ENDS and record.injected_ns > 0
     return record.began_ns + (0 if is_done else DONE_WITHIN_NS)
 
 
-SESSION = "session"  # the key of a renewal that renews a session; the session's name follows, where it is known
+SESSION = "session"  # the key of a renewal that renews a session; the session's name follows if it is known
 ENDS_LOCKS = frozenset({"delete", "DeleteRange"})
 
 
 def session_begins(grant: Grant, renewed_ns: int) -> int:
-    """Return when the lease of a new grant began that hangs on a session: when that was asked for, or renewed last."""
+    """Return when the lease of a new grant began, which is that of a session: when it was asked for, or renewed last."""
     return max(grant.session_ns or grant.asked_ns, renewed_ns)
 
 
 def renews(event: Renewed, grant: Grant, key: str) -> bool:
-    """Return whether the renewal of something renews this key: it is the key itself, its session, or a place in its queue."""
+    """Return whether a renewal renews this key: its key is this key, its session, or a place in its queue."""
     if event.key.partition(" ")[0] == SESSION:
         return bool(key) and grant.session in (None, event.key)
     return bool(key) and (event.key == key or key in event.key.split("/"))
 
 
 def ended_by_itself(grant: Grant, event: Renewed) -> bool:
-    """Return whether a holder has deleted its own lock outside its request, as after a TTL that is not that of its session.
+    """Return whether a holder deleted its own lock outside its request, as after a TTL that differs from its session's.
 
-    Then only the grant says how long it was promised: its session goes on without it.
+    Then only the grant says how long the lease was promised, because its session goes on.
     """
     return event.command in ENDS_LOCKS and event.begun_by == grant.request and renews(event, grant, grant.key)

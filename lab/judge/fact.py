@@ -1,6 +1,6 @@
-"""The facts of a verdict, codes and figures, and the examples of them: single requests and moments of a run.
+"""Define the facts of a verdict, codes and figures, and their examples: single requests and moments of a run.
 
-Only ``lab/story`` makes words of them. Times are CLOCK_MONOTONIC in nanoseconds.
+Only ``lab/story`` puts them into words. Times are CLOCK_MONOTONIC in nanoseconds.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import msgspec
 
 from lab.evidence.loss import GrantFacts
 
-EXAMPLES = 5  # how many of a kind are kept
+EXAMPLES = 5  # how many examples of a kind are kept
 
 
 class Code(StrEnum):
-    """What a fact states. The value is the code in ``verdict.json``, and the name of its words."""
+    """Name the kind of a fact. The value is the code in ``verdict.json``, and the name of its words."""
 
-    # what was seen of a broken promise: lab/judge/violations.py, first of safety
+    # how a promise was broken, in lab/judge/violations.py: safety first
     LOST = "lost"
     OVERWROTE_AND_RESTORED = "overwrote_and_restored"
     TWO_INSIDE = "two_inside"
@@ -31,7 +31,7 @@ class Code(StrEnum):
     HALF_DONE = "half_done"
     HOLDERS_REFUSED = "holders_refused"
     REENTERED = "reentered"
-    # the same, of liveness
+    # how a promise of liveness was broken
     NOBODY_AFTER_FAULT = "nobody_after_fault"
     LATE_AFTER_FAULT = "late_after_fault"
     FREE_LATER = "free_later"
@@ -77,7 +77,7 @@ class Code(StrEnum):
     STALLED = "stalled"
     HARDLY_EVER_FREE = "hardly_ever_free"
     SEVERAL_CLOCKS = "several_clocks"
-    # the danger was never reached, or nobody was served; what follows says by how much, and why
+    # the danger was never reached, or nobody was served; later facts say by how much, and why
     DANGER_NOT_REACHED = "danger_not_reached"
     NOBODY_SERVED = "nobody_served"
     # after the fault nobody wanted the lock for long enough
@@ -95,27 +95,27 @@ class Code(StrEnum):
 
 
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One fact. What a code does not have is at its default."""
+    """One fact. A field that a code does not use has its default."""
 
     code: Code
-    # how many, and of how many
+    # the number, and the total that it is a part of
     n: int = 0
     of: int = 0
-    # how many of those at most, or most often
+    # the largest of several numbers
     most: int = 0
-    # a bound: how often
+    # a bound on how often
     times: int = 0
     ms: int = 0
     request: str = ""
     replica: str = ""
     failpoint: str = ""
-    # of a measure, a claim, a key, or a kind of damage
+    # the name of a measure, a claim, a key, or a kind of damage
     name: str = ""
     file: str = ""
     # several values, and several names
     values: tuple[int, ...] = ()
     several: tuple[str, ...] = ()
-    # what is the same in each language: an error, a line, a number that was answered
+    # text that is the same in each language: an error, a line, a number in an answer
     detail: str = ""
 
 
@@ -129,9 +129,9 @@ class Wait(msgspec.Struct, frozen=True, tag="wait", tag_field="what"):
     until_ns: int
     # whether the request got the lock
     got: bool
-    # the short name of the key that it waited for; empty where the evidence does not name it
+    # the short name of the key that it waited for; empty if the evidence does not name it
     wanted: str = ""
-    # the short name of the key that it held meanwhile; empty where the evidence does not name it
+    # the short name of the key that it held meanwhile; empty if the evidence does not name it
     holding: str = ""
 
     @property
@@ -140,7 +140,7 @@ class Wait(msgspec.Struct, frozen=True, tag="wait", tag_field="what"):
 
 
 class Overtaken(msgspec.Struct, frozen=True, tag="overtaken", tag_field="what"):
-    """A request that waited while later requests got the lock."""
+    """A request that waited while requests that had asked later got the lock."""
 
     request: str
     replica: str
@@ -176,7 +176,7 @@ class Repeated(msgspec.Struct, frozen=True, tag="repeated", tag_field="what"):
 
 
 class HalfDone(GrantFacts, tag="half_done", tag_field="what", gc=False):
-    """A grant under which only the first of two writes was done, or the second came too late."""
+    """A grant whose second write was not done, or came too late."""
 
     # how the second write failed
     how: str
@@ -196,7 +196,7 @@ class Reentered(msgspec.Struct, frozen=True, tag="reentered", tag_field="what"):
     replica: str
     # when the failed request ended
     left_ns: int
-    # when the other request got the lock
+    # when the second request got the lock
     got_ns: int
 
 
@@ -232,12 +232,12 @@ class Refusals(msgspec.Struct, frozen=True, tag="refusals", tag_field="what"):
 
 
 def short(key: str) -> str:
-    """Return a key without the names of the run and the stage before it."""
+    """Return a key without its prefix of run and stage."""
     return key.rpartition(":")[2]
 
 
 def deadlock(waits: Sequence[Wait]) -> tuple[Wait, Wait] | None:
-    """Return the first two waits at the same time in which each request held the key that the other one waited for."""
+    """Return the first two overlapping waits in which each request held the key that the other waited for; None without."""
     for one, other in combinations(waits, 2):
         crossed = one.holding and one.holding == other.wanted and other.holding == one.wanted != one.holding
         if crossed and one.asked_ns < other.until_ns and other.asked_ns < one.until_ns:

@@ -1,4 +1,4 @@
-"""What followed from each fault: the judge computes it from the fault record and the journals."""
+"""Compute what followed from each fault, from the fault record and the journals."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from lab.judge.grant import Grant
 from lab.judge.key_history import FOREVER_NS, KeyHistory
 from lab.judge.run_facts import RunFacts
 
-SENT_AT_ONCE_NS = 20_000_000  # votes that are asked for at the time of the fault
-SETTLED_NS = 200_000_000  # a request that asked at the time of the fault may still get its answer
+SENT_AT_ONCE_NS = 20_000_000  # votes that are asked for within this time belong to the time before the fault
+SETTLED_NS = 200_000_000  # until then, a request that asked before the fault may still get its answer
 OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these faults reach one command, and so one server
 # these faults end, or prolong, the lease of a holder that is inside
 OF_A_LEASE = frozenset({Effect.CLOCKS_JUMP, Effect.CLOCKS_BACK, Effect.SERVERS_RESTART})
@@ -25,21 +25,21 @@ MAJORITY = 3  # of five servers
 
 
 class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
-    """One fault and what followed. ``Faults`` reports each wait, grant, release and renewal of the run, in the order of time."""
+    """One fault and its consequences. ``Faults`` reports each wait, grant, release and renewal to it, in order of time."""
 
     record: FaultRecord
     # when another request got the lock for the first time after the fault; 0 if none did
     next_got_ns: int = 0
     # that request
     next_request: str = ""
-    # when the request at the failpoint had released all the same; 0 if it never did
+    # when the request at the failpoint had released in spite of the fault; 0 if it never did
     went_on_ns: int = 0
     # renewals by the same replica, from the fault to its recovery
     renewals: int = 0
-    # grants to requests that asked, or asked again, only when the fault was in force, before its recovery began
+    # grants before the recovery began, to requests that asked, or asked again, when the fault was in force
     granted_meanwhile: int = 0
-    # when the first and the last of them got it; requests that asked after the first and before the recovery; those of them that
-    # were still waiting at the recovery, or waited in vain for all of their time, as behind a busy lock; and those that got it
+    # when the first and the last of these grants were; how many requests asked after the first and before the recovery; how many
+    # of these were still waiting at the recovery, or gave up after all of their time (behind a busy lock); how many got the lock
     served_again_ns: int = 0
     served_last_ns: int = 0
     asked_again: int = 0
@@ -49,21 +49,21 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     foreign_renewals: int = 0
     # when another request got the lock for the first time after the fault, whether it wrote or not; 0 if none did
     got_ns: int = 0
-    # requests that asked only then, with or without success: in the same replica, and in the others
+    # requests that asked between the fault and its recovery, with or without success: in the same replica, and in others
     asked_here: int = 0
     asked_there: int = 0
-    # when another replica got the lock for the first time after the fault; 0 if none did; and the requests that asked since then,
-    # with or without success: in the same replica, and in the others
+    # when another replica got the lock for the first time after the fault, 0 if none did; and the requests that asked after that,
+    # with or without success: in the same replica, and in others
     got_there_ns: int = 0
     asked_since_here: int = 0
     asked_since_there: int = 0
-    # grants of other requests that were in force when the fault was over, as far as they are on record
+    # grants of other requests that were in force when the fault was over, by the journals
     held_at_its_end: int = 0
-    # requests of the same replica that entered the lock which the request at the failpoint had left; each restarts its TTL
+    # requests of the same replica that entered the lock that the request at the failpoint left behind; each restarts its TTL
     reentered: int = 0
-    # whether the store reported a new TTL of the lock that another request had when the fault was over, before that one wrote
+    # whether the store reported a new TTL of a lock that another request held when the fault was over, before that request wrote
     extended_anothers: bool = False
-    # whether the store had reported the end of the lock in the release that the fault reached, before the fault
+    # whether the store had reported the end of the lock before the fault reached its release
     came_after_the_end: bool = False
 
     @property
@@ -76,10 +76,10 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
         return self.record.began_ns < at_ns < self.record.recovered_ns
 
     def serves(self, share: float) -> bool:
-        """Return whether this share of those who asked got the lock, once one had it again.
+        """Return whether at least this share of the requests that asked after the first grant under the fault got the lock.
 
-        On a busy machine more may wait than can be served. So those who waited for all of their time, or until the recovery, do
-        not count, as long as others were served: in the second half of the fault as well.
+        On a busy machine more requests may wait than can be served. So a request that waited for all of its time, or until the
+        recovery, does not count, provided that others were served in the second half of the fault as well.
         """
         to_the_end = 2 * self.served_last_ns > self.record.began_ns + self.record.recovering_ns
         counted = self.asked_again - self.waited_again * to_the_end
@@ -88,7 +88,7 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
     def asked(self, replica: str, asked_ns: int, waited_to_the_end: bool = False) -> None:
         """Take note of a request that has got the lock, or has given up.
 
-        waited_to_the_end: until its time was over, or, within its time, until the recovery.
+        waited_to_the_end: whether it waited for all of its time, or, if its time was longer, until the recovery.
         """
         if self.record.began_ns < asked_ns < self.record.recovering_ns:
             self.asked_here += replica == self.record.replica
@@ -108,9 +108,9 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
             self.got_there_ns = got_ns
 
     def granted(self, request: str, asked_ns: int, got_ns: int, sent_ns: int = 0) -> None:
-        """Take note of a grant under which the resource was written: one that it refuses shows nothing.
+        """Take note of a grant under which the resource was written: a refused write shows nothing.
 
-        sent_ns: when the last command of its acquire was sent. A waiter that asks again and again may have asked long before.
+        sent_ns: when the last command of its acquire was sent. A waiter that polls may have asked long before.
         """
         is_of_now = self.record.began_ns + SETTLED_NS < asked_ns or self.record.began_ns + SENT_AT_ONCE_NS < sent_ns
         if is_of_now and got_ns < self.record.recovering_ns:
@@ -131,9 +131,9 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
 
     @property
     def met_another(self) -> bool:
-        """Return whether what the fault had delayed met a lock of another request, or one that its holder had renewed.
+        """Return whether the delayed command met a lock of another request, or a lock that its holder had renewed.
 
-        A release does harm only to one who holds the lock when it comes.
+        A release does harm only to the request that holds the lock when it arrives.
         """
         granted_meanwhile = 0 < self.next_got_ns < self.record.recovered_ns
         is_in_danger = self.held_at_its_end > 0 or self.record.phase != RELEASE
@@ -149,7 +149,7 @@ class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
 
 @dataclass
 class Onlookers:
-    """Those who wanted the lock after one fault, until another request got it: only they can show that it stays taken."""
+    """The requests that wanted the lock after one fault, until another request got it: only they can show that it stays taken."""
 
     fault: FaultOutcome
     waits: list[Wait] = field(default_factory=list)
@@ -162,14 +162,14 @@ class Onlookers:
 
     @property
     def wanted_meanwhile(self) -> bool:
-        """Return whether anybody wanted the lock before the recovery began."""
+        """Return whether any request wanted the lock before the recovery began."""
         return any(one.asked_ns < self.fault.record.recovering_ns for one in self.waits)
 
     def show_taken(self, bound_ms: float) -> bool:
-        """Return whether any of them shows that the lock was taken for longer than the bound.
+        """Return whether any wait shows that the lock was taken for longer than ``bound_ms`` milliseconds.
 
-        Each that was waiting when the bound was over shows it. One that asked only then shows it if it gave up before another
-        request got the lock, or waited for as long again.
+        A request that was waiting when the bound was over shows it. A request that asked later shows it if it gave up before
+        another request got the lock, or waited for as long again.
         """
         bound_ns = int(bound_ms * 1e6)
         late_ns, until_ns = self.fault.record.began_ns + bound_ns, self.fault.next_got_ns or FOREVER_NS
@@ -186,21 +186,21 @@ class Faults:
     """Report each wait, grant, release and renewal, in the order of time."""
 
     def __init__(self, run: RunFacts, measures: Counter[str], records: Iterable[FaultRecord], history: KeyHistory) -> None:
-        """Take the records of the faults, and what the store reported of its keys. measures: those of the findings."""
+        """Take the records of the faults, and the store's report of its keys. measures: those of the findings."""
         self.run = run
         self.measures = measures
         self.history = history
-        self.keys: set[str] = set()  # that were granted
+        self.keys: set[str] = set()  # the keys that were granted
         self.outcomes = [FaultOutcome(record) for record in sorted(records, key=lambda record: record.at_ns)]
         self.onlookers = [Onlookers(outcome) for outcome in self.outcomes]
-        self.sent_one_by_one = False  # whether requests ask each of several servers by a command of its own
+        self.sent_one_by_one = False  # whether requests send each of several servers a command of its own
 
     def waited(self, wait: Wait) -> None:
         """Take note of a request that has got the lock, or has given up."""
         for onlookers in self.onlookers:
             onlookers.look(wait)
             outcome, patience_ns = onlookers.fault, self.run.patience_ns
-            # until its time was over; or, within its time, until the recovery
+            # a request without the lock: for all of its time; a request with the lock: until the recovery, within its time
             to_the_end = 0 < patience_ns < wait.until_ns - wait.asked_ns
             if wait.got:
                 to_the_end = wait.asked_ns < outcome.record.recovering_ns < min(wait.until_ns, wait.asked_ns + patience_ns)
@@ -217,7 +217,7 @@ class Faults:
     def _is_beside(self, outcome: FaultOutcome) -> bool:
         """Return whether a fault reached no command on which the lock depends.
 
-        The command was not about the lock, although others were; the lock was free by then; or it went to one server of several.
+        The command was about other keys; or the lock was free by then; or the command went to one server of several.
         """
         keys, are_known = outcome.record.keys, not self.keys.isdisjoint(self.history.known)
         is_one_vote = self.sent_one_by_one and outcome.record.effect in OF_ONE_COMMAND
@@ -226,7 +226,7 @@ class Faults:
     def _is_late(self, record: FaultRecord) -> bool:
         """Return whether a fault that acts on the holder's lease was done only after half of it.
 
-        The lease may have ended before. Then the fault took nothing away, and prolonged nothing.
+        Then the lease may have ended before, and the fault may have changed nothing.
         """
         return record.effect in OF_A_LEASE and 2 * (record.done_ns - record.at_ns) > self.run.ttl_ns > 0
 
@@ -241,7 +241,7 @@ class Faults:
                 outcome.extended_anothers |= self.history.happened("expire", since_ns, grant.writing_ns, grant.key)
             if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
                 sent_ns = grant.sent_ns if self.run.has_votes and grant.commands else 0  # in a queue, the last command only reads
-                # a lock with votes that a replica has handed over, without a command, was granted before
+                # a lock with votes that a replica handed over without a command was granted before the fault
                 asked_ns = grant.asked_ns if grant.commands or not self.run.has_votes else 0
                 outcome.granted(grant.request, asked_ns, grant.got_ns, sent_ns)
             in_danger = outcome.during(grant.asked_ns) and not self._is_late(outcome.record)
@@ -254,7 +254,7 @@ class Faults:
             outcome.renewed(replica, event.renewed_ns, succeeded=event.answer == "1")
 
     def close(self) -> None:
-        """Measure: all journals have been read."""
+        """Compute the measures: all journals have been read."""
         measures, records = self.measures, [outcome.record for outcome in self.outcomes]
         measures["faults_beside"] = sum(map(self._is_beside, self.outcomes))
         measures["faults"] = len(records) - measures["faults_beside"]
@@ -262,7 +262,7 @@ class Faults:
         for outcome in self.outcomes:
             past_ttl = outcome.record.recovered_ns - outcome.record.began_ns > self.run.ttl_ns
             measures["faults_past_ttl"] += past_ttl
-            anew = 0 < outcome.got_ns < outcome.record.recovered_ns  # also where the resource refused its write
+            anew = 0 < outcome.got_ns < outcome.record.recovered_ns  # even if the resource refused its write
             measures["granted_anew"] += anew and outcome.record.effect in AT_THE_STORE
             if outcome.record.effect is Effect.STORE_SPLIT:
                 measures["asked_on_each_side"] += min(outcome.asked_since_here, outcome.asked_since_there)

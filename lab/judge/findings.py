@@ -1,6 +1,6 @@
-"""The findings: everything that checks, verdicts and charts need to know about a history.
+"""Hold the findings: everything that checks, verdicts and charts need to know about a history.
 
-What a picture can show of the run is put aside, packed, while the judge reads the journals: the verdict decides what it opens.
+While the judge reads the journals, it packs all that a picture can show. After the verdict, only the needed part is unpacked.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lab.judge.losses import Account, Conflicts, Losses, net_losses
 from lab.judge.run_facts import RunFacts
 from lab.judge.stalls import Stalls
 
-BIN_NS = 20_000_000  # of the curves
+BIN_NS = 20_000_000  # width of a bin of the curves
 
 CHUNK = 500  # items that are packed together
 FASTEST = 1  # of zlib
@@ -39,10 +39,10 @@ Item = TypeVar("Item")
 
 
 class PackedLog(Generic[Item]):
-    """Items of one type, packed: a grant takes some 60 bytes. They are unpacked as often as they are read."""
+    """Keep items of one type packed: a grant takes some 60 bytes. Each reading unpacks them again."""
 
     def __init__(self, kind: Any, when: Callable[[Item], int]) -> None:
-        """kind: the type of an item. when: returns its moment."""
+        """Take ``kind``, the type of an item, and ``when``, which returns the time of an item in nanoseconds."""
         self.number = 0
         self.when = when
         self._encode = msgspec.msgpack.Encoder().encode
@@ -73,7 +73,7 @@ class PackedLog(Generic[Item]):
 
 
 class Trace:
-    """The grants of a run, the requests that gave up, and the renewals, as the journals record them."""
+    """Keep the grants of a run, the requests that gave up, and the renewals, as the journals record them."""
 
     def __init__(self) -> None:
         self.grants: PackedLog[GrantRecord] = PackedLog(GrantRecord, attrgetter("got_ns"))
@@ -89,7 +89,7 @@ class Trace:
         self.waits.add((replica, event))
 
     def renewed(self, replica: str, event: Renewed) -> None:
-        """Take a command outside any request. One that only connects is none of a lease."""
+        """Take a command outside any request. A command that only connects renews no lease."""
         if event.command != CONNECT:
             self.renewals.add((replica, event))
 
@@ -105,11 +105,11 @@ def _moment(item: tuple[str, GaveUp | Renewed]) -> int:
 
 @dataclass(frozen=True)
 class Blocked:
-    """Waiters that did not get a lock that was free, because others before them had given up."""
+    """Waiters that did not get a free lock, because waiters before them had given up."""
 
     # the replica of the waiters; empty for all of them
     replica: str
-    # how long they waited for it
+    # how many milliseconds they waited for it
     ms: float
     # whether none of them got it before the run was over
     never: bool
@@ -119,9 +119,9 @@ class Blocked:
 
 @dataclass
 class Findings:
-    """What a history shows. Times are CLOCK_MONOTONIC in nanoseconds."""
+    """Hold all results of reading a history. Times are CLOCK_MONOTONIC in nanoseconds."""
 
-    # what was known of the run before
+    # what was known of the run before its history was read
     run: RunFacts = field(default_factory=lambda: RunFacts(has_store=True, final=None))
     # requests by outcome
     outcomes: Counter[Outcome] = field(default_factory=Counter)
@@ -129,7 +129,7 @@ class Findings:
     # when the first request started, and when the last one ended
     origin_ns: int = 0
     end_ns: int = 0
-    # what the writes add up to
+    # the sum of all writes
     account: Account = field(default_factory=lambda: Account(0, 0, 0, 0))
     # destroyed increments, by mechanism
     losses: dict[Mechanism, Losses] = field(default_factory=dict)
@@ -137,9 +137,9 @@ class Findings:
     overlaps: dict[Mechanism, Conflicts] = field(default_factory=dict)
     # writes beyond one for each request
     duplicated: int = 0
-    # the requests that wrote most often, of those that wrote more than once
+    # of the requests that wrote more than once: those that wrote most often
     repeated: list[Repeated] = field(default_factory=list)
-    # work of two writes of which only the first was done, or the second too late: the first examples
+    # work of two writes whose second write was not done, or too late: the first examples
     half_done: list[HalfDone] = field(default_factory=list)
     # requests that were acknowledged, and for which no replica wrote; the first of them
     unwritten: int = 0
@@ -149,20 +149,20 @@ class Findings:
     first_refused_and_written: list[RefusedAndWritten] = field(default_factory=list)
     # why ``losses.jsonl`` could not be written; empty if it was
     losses_unwritten: str = ""
-    # where the load's record and the journals disagree: the first examples
+    # requests on which the load's record and the journals disagree: the first examples
     mismatches: list[Fact] = field(default_factory=list)
-    # what is missing from the run folder, or cannot be true
+    # evidence that is missing from the run folder, or cannot be true
     damage: list[Damage] = field(default_factory=list)
-    # files that are not what the run wrote: nothing of them was read
+    # files that differ from those that the run wrote: they were not read
     left_out: frozenset[str] = frozenset()
-    # when a replica did not run, although no fault of the scenario stopped it, and how long each waited for a processor
+    # when a replica did not run although no fault stopped it, and how long each replica waited for a processor
     stalls: Stalls = field(default_factory=Stalls)
     # whether a request was granted a lock: a stage without a lock names no key
     locked: bool = False
-    # the key of the grants that had conflicts, where the store never reported it, but others; the keys that it did report
+    # the key of grants with conflicts, if the store never reported it but reported others; the keys that it did report
     strange_key: str = ""
     known_keys: list[str] = field(default_factory=list)
-    # how often a request got a key while another one still believed to hold it
+    # how often a request got a key while another request still believed to hold it
     overlapping_beliefs: int = 0
     # commands outside any request that renew a lock
     renewals: int = 0
@@ -179,33 +179,32 @@ class Findings:
     # grants of a lock taken twice whose outer release found nothing, before their lease can have ended; the first of them
     freed_early: int = 0
     freed_first: Grant | None = None
-    # requests that entered a lock which a failed request had left behind; ``measures["reentered"]`` counts them all
+    # requests that entered a lock that a failed request had left behind: examples; ``measures["reentered"]`` counts them all
     reentered: list[Reentered] = field(default_factory=list)
-    # what a scenario's danger can ask for (lab/scenario/requirements.py), by name
+    # the measures that a scenario's danger can name (lab/scenario/requirements.py), by name
     measures: Counter[str] = field(default_factory=Counter)
-    # the faults in the order of time, and what followed from each
+    # the faults in order of time, and their consequences
     faults: list[FaultOutcome] = field(default_factory=list)
-    # for each of them, the requests that wanted the lock after it
+    # for each fault, the requests that wanted the lock after it
     onlookers: list[Onlookers] = field(default_factory=list)
-    # where the scenario asks for it: each time in which the lock was free, from a release at which somebody waited to the next
-    # grant of anybody, in order
+    # if the scenario asks for it: each time in which the lock was free, from a release with waiters to the next grant, in order
     idle_times: list[Idle] = field(default_factory=list)
-    # where the scenario tests fairness: how often each request was overtaken; the request that was overtaken most often
+    # if the scenario tests fairness: how often each request was overtaken; the request that was overtaken most often
     overtakes: array[int] = field(default_factory=lambda: array("q"))
     overtaken: Overtaken | None = None
-    # waiters that were kept from the lock by others that had given up, where the scenario tests that
+    # if the scenario tests it: waiters that did not get the free lock, because waiters before them had given up
     blocked: list[Blocked] = field(default_factory=list)
     # the wait of each grant; the longest of them
     waits_ns: array[int] = field(default_factory=lambda: array("q"))
     longest: Wait | None = None
-    # how long all holders worked that wrote, one after the other
+    # the sum of the times that holders worked which wrote
     worked_ns: int = 0
-    # the longest time for which a lock that was taken twice stayed after its outer release, although a request waited
+    # the longest time for which a lock that was taken twice stayed taken after its outer release, although a request waited
     stayed: Idle | None = None
-    # where a request takes its lock twice: how long each waited for the lock while it held the lock; the longest of them
+    # if requests take their lock twice: how long each waited for the lock that it held; the longest of these waits
     own_waits_ns: array[int] = field(default_factory=lambda: array("q"))
     longest_own: Wait | None = None
-    # requests that were never answered, although the load waited; where the scenario tests whether a try is answered at once
+    # requests that were never answered, although the load waited; counted if the scenario tests the answer to a try
     never_answered: int = 0
     # the wait of each request that gave up; the first examples
     in_vain_ns: array[int] = field(default_factory=lambda: array("q"))
@@ -214,7 +213,7 @@ class Findings:
     acknowledged_by_bin: Counter[int] = field(default_factory=Counter)
     unknown_by_bin: Counter[int] = field(default_factory=Counter)
     value_by_bin: dict[int, int] = field(default_factory=dict)
-    # what a picture can show; and when the last event of a journal was
+    # the trace for pictures; and the time of the journals' last event
     trace: Trace = field(default_factory=Trace)
     last_ns: int = 0
 
@@ -225,7 +224,7 @@ class Findings:
 
     @property
     def net_losses(self) -> dict[Mechanism, int]:
-        """Return how many of the lost increments each mechanism took; the shares add up to what was lost."""
+        """Return how many of the lost increments each mechanism took; the shares add up to the increments that are lost."""
         return net_losses(max(0, self.account.lost), self.losses)
 
     @property
@@ -235,7 +234,7 @@ class Findings:
 
     @property
     def is_overloaded(self) -> bool:
-        """Return whether holders worked for most of the time: then requests wait, and are refused, under the best of locks."""
+        """Return whether holders worked for most of the time: then any lock makes requests wait, and refuses some."""
         return 2e-9 * self.worked_ns > self.duration_s > 0
 
     @property
@@ -255,7 +254,7 @@ class Findings:
 
     @property
     def _agrees(self) -> bool:
-        """Return whether the two accounts and the counter agree in everything else, and no evidence is damaged."""
+        """Return whether the two accounts and the counter agree otherwise, and no evidence is damaged."""
         return not self.mismatches and not self.damage and not self.account.disagreement
 
     def measure_requests(self, replicas: Sequence[str]) -> None:

@@ -14,30 +14,30 @@ import msgspec
 from app.journal import AnyEvent, Got, Refusal, Released, SoldOut, Writing, Wrote, WroteLate
 from lab.evidence.loss import GrantFacts
 
-# commands whose answer is the number of keys or rows that they deleted; what a script answers means nothing by itself
+# the answer of these commands is the number of keys or rows that they deleted; the answer of a script means nothing by itself
 DELETIONS = ("DEL", "UNLINK", "DELETE")
-# and those that answer the number of entries that they took out of a key
+# the answer of these commands is the number of entries that they removed from a key
 REMOVALS = (*DELETIONS, "HDEL", "SREM", "ZREM", "LREM", "XDEL")
 FACTS = attrgetter(*GrantFacts.__struct_fields__)
-Name = tuple[str, str, int]  # the replica, the request, and its turn
+Name = tuple[str, str, int]  # a grant's name: the replica, the request, and its turn
 
 
 @dataclass(frozen=True, slots=True)
 class LostLock:
-    """How a holder had lost its lock before its release was over. Such a release can delete the lock of another holder."""
+    """How a holder lost its lock before its release was over. Such a release can delete the lock of another holder."""
 
     # whether the lock was lost only while the release was under way
     in_release: bool
-    # whether the scenario brought it about: by work that outlasts the TTL, or by a fault
+    # whether the scenario caused it: by work that outlasts the TTL, or by a fault
     by_scenario: bool
 
 
 class GrantRecord(msgspec.Struct, eq=False, array_like=True):
-    """What the journals record of a grant, and of the write under it. Before its event a time is 0, and a number None.
+    """Hold what the journals record of a grant and its write. Before its event, a time is 0 and a number is None.
 
-    The holder believes to hold the lock from ``got_ns`` to ``releasing_ns``, which is stamped before the release is sent. With
-    a later end, correct locks would seem to overlap: the next holder can have the lock before the answer to the release is back.
-    A request that nests two locks holds the outer one from ``outer_got_ns`` to ``outer_releasing_ns``.
+    The holder believes to hold the lock from ``got_ns`` to ``releasing_ns``, which is stamped before the release is sent. With a
+    later end, correct locks would seem to overlap: the next holder can have the lock before the answer to the release is back. A
+    request that nests two locks holds the outer one from ``outer_got_ns`` to ``outer_releasing_ns``.
     """
 
     # of the acquire; app/journal.py explains each
@@ -50,7 +50,7 @@ class GrantRecord(msgspec.Struct, eq=False, array_like=True):
     commands: int
     fence: int = 0
     outer_got_ns: int = 0
-    # when the last command of the acquire was sent, or the lock was got, where a journal does not have it
+    # when the last command of the acquire was sent; or when the lock was got, if a journal does not have that
     sent_ns: int = 0
     # of the work
     reading_ns: int = 0
@@ -72,27 +72,27 @@ class GrantRecord(msgspec.Struct, eq=False, array_like=True):
 
     @property
     def is_over(self) -> bool:
-        """Return whether its release is on record."""
+        """Return whether the release of the grant is on record."""
         return self.result != ""
 
 
 # A Struct is made in C, in less time than a class of Python. Not with gc=False: grants refer to each other in long chains, and
 # the end of such a chain would then overflow the stack.
 class Grant(GrantRecord, eq=False):
-    """A grant and the write under it, as far as the journals have been read, and what the judge adds."""
+    """Add to a grant what the judge finds out about it."""
 
     # more facts of the journals
     told_no: bool = False
     outer_key: str = ""
-    # the same of several servers, in older journals
+    # in older journals: when the first of several servers was asked for its vote
     first_vote_ns: int = 0
-    # when the last command was sent from which the lease of the key can count; 0 where that was the last command of all
+    # when the last command was sent from which the lease of the key can count; 0 if that was the last command of the acquire
     leased_ns: int = 0
-    # whether the store had answered nothing but refusals, and the last command not at all
+    # whether the store answered only with refusals, and did not answer the last command
     unheard: bool = False
-    # the session or the lease on which its lock hangs; empty if on none, None where it is not known
+    # the session or the store's lease to which its lock belongs; empty if to none, None if that is not known
     session: str | None = None
-    # when that lease was asked for; 0 where it is not known
+    # when that session or lease was asked for; 0 if that is not known
     session_ns: int = 0
     value: int | None = None
     sold_out: bool = False
@@ -101,27 +101,27 @@ class Grant(GrantRecord, eq=False):
     # from when the lease counts, by the holder's clock (lab/judge/entitlement.py)
     lease_from_ns: int = 0
     outer_lease_from_ns: int = 0
-    # from when its lease counted at its grant, before any renewal
+    # from when its lease counted when it was granted, before any renewal
     granted_from_ns: int = 0
-    # whether the store had answered nothing to this request by then, or refusals only and the last command not at all, and
-    # nothing that its process sent outside all requests
+    # whether by then the store had granted nothing: it had not answered, or only with refusals and not to the last command; nor
+    # had it answered the commands that its process sent outside all requests
     went_in_unasked: bool = False
-    # from when the lease of the store counts, which a holder of its process left to it; 0 where the store granted the lock itself
+    # from when the store's lease counts, if a holder of its process handed the lock over; 0 if the store granted it
     left_lease_from_ns: int = 0
     # whether it entered a lock that a failed request had left behind (lab/judge/reentries.py)
     reentered: bool = False
-    # until when it surely lasted, if its release is not on record; 0: to the end of the run
+    # if its release is not on record: until when it lasted for certain; 0: to the end of the run
     open_until_ns: int = 0
-    # how it had lost its lock before its release was over, by key; None if it had lost none (lab/judge/thefts.py)
+    # by key: how it lost its lock before its release was over; None if it lost none (lab/judge/thefts.py)
     lost: dict[str, LostLock] | None = None
-    # whether a renewal of its own replica deleted the key: one with a TTL that was over at once
+    # whether a renewal of its own replica deleted the key, by a TTL that was over at once
     renewed_to_death: bool = False
-    # the request whose release deleted a lock of this grant, and its key
+    # the grant whose release deleted a lock of this grant, and the key of that lock
     robbed_by: Grant | None = None
     robbed_of: str = ""
     # the next grant of the same key, until the hand-over between the two has been measured
     successor: Grant | None = None
-    # the replica that handed the lock over to this request, which was waiting for it; empty if it did not wait
+    # the replica that handed the lock over to this waiting request; empty if this request did not wait
     handed_over_by: str = ""
 
     @classmethod
@@ -177,17 +177,17 @@ class Grant(GrantRecord, eq=False):
 
     @property
     def keys(self) -> set[str]:
-        """Return what it locked: its key, and the outer key where it nests two locks."""
+        """Return the keys that it locked: its key, and the outer key if it nests two locks."""
         return {self.key, self.outer_key} - {""}
 
     @property
     def at_store_from_ns(self) -> int:
-        """Return from when its lease counts at the store, which knows nothing of a hand-over inside a process."""
+        """Return from when its lease counts at the store, which does not know of a hand-over inside a process."""
         return self.left_lease_from_ns or self.lease_from_ns
 
     @property
     def unconfirmed(self) -> bool:
-        """Return whether a write was intended and never confirmed: nobody knows whether it was applied."""
+        """Return whether a write was intended and never confirmed: the journals do not show whether it was applied."""
         return self.reading_ns != 0 and self.wrote is None and not self.refused_ns and not self.sold_out
 
     @property
@@ -199,11 +199,11 @@ class Grant(GrantRecord, eq=False):
 
     @property
     def found_nothing(self) -> bool:
-        """Return whether its release found no lock of its own, by the stage's word or by an answer that can mean nothing else."""
+        """Return whether its release found no lock of its own, by the stage's result or by the number of keys removed."""
         return self.result == "not_owner" or (self.command in REMOVALS and self.answer == "0")
 
     def facts(self) -> GrantFacts:
-        """Return what is written about it to ``losses.jsonl``."""
+        """Return its record for ``losses.jsonl``."""
         return GrantFacts(*FACTS(self))
 
 
@@ -213,11 +213,11 @@ class Grants:
     def __init__(self) -> None:
         # the grants without a release, in the order in which they were got
         self.open: dict[Name, Grant] = {}
-        # those that were released before they wrote: their work may go on
+        # the grants that were released before they wrote: their work may go on
         self.unwritten: dict[Name, Grant] = {}
 
     def take(self, replica: str, event: AnyEvent) -> Grant | None:
-        """Add the event to its grant, and return the grant. None: the event belongs to no grant, or to an unknown one."""
+        """Add the event to its grant, and return the grant; None if the event belongs to no grant, or to an unknown one."""
         name = replica, event.request, event.turn
         grant = self.open.get(name)
         if isinstance(event, Got):  # the frequent events first
@@ -241,7 +241,7 @@ class Grants:
 
 
 class GrantsOfKey:
-    """Two parallel lists: a search among plain numbers is much faster than one that must look into each grant."""
+    """Keep the grants of a key in two parallel lists, because a search among plain numbers is much faster."""
 
     def __init__(self) -> None:
         self.times_ns: list[int] = []
@@ -261,7 +261,7 @@ class GrantsOfKey:
             self.grants.append(grant)
 
     def first_of_another(self, request: str, since_ns: int, until_ns: int) -> Grant | None:
-        """Return the first grant after one moment, and before another moment, that another request got."""
+        """Return the first grant between two moments that another request got; None if there is none."""
         for at in range(bisect_right(self.times_ns, since_ns), len(self.times_ns)):
             if self.times_ns[at] >= until_ns:
                 break
@@ -270,7 +270,7 @@ class GrantsOfKey:
         return None
 
     def is_free_after(self, grant: Grant) -> bool:
-        """Return whether a grant that was released was the last one, or the next one came only after it."""
+        """Return whether a released grant was the last of its key, or the next one was got after its release."""
         times_ns, grants = self.times_ns, self.grants
         if grants[-1] is grant:
             return True

@@ -45,7 +45,7 @@ Evidence = (
 )
 
 
-# answers that say the contrary of what was done: no stage need promise it
+# these answers contradict what was done: they break a promise that every stage makes
 CONTRADICTED = (Mechanism.NEVER_DONE, Mechanism.DONE_ALTHOUGH_REFUSED)
 
 
@@ -55,16 +55,16 @@ class Violation(msgspec.Struct):
     # the name of the claim
     claim: str
     mechanism: Mechanism
-    # what was seen, with net figures
+    # the facts that were seen, with net figures
     seen: list[Fact]
-    # the first examples; each says in its field ``what`` which kind it is
+    # the first examples; the field ``what`` of each names its kind
     evidence: list[Evidence]
     # whether the stage makes this claim
     claimed: bool = False
 
     @property
     def breaks_promise(self) -> bool:
-        """Return whether the stage has broken its word: it claims this, or its answer says the contrary of what was done."""
+        """Return whether the stage has broken its word: it makes this claim, or its answer contradicts what was done."""
         return (self.claimed and self.mechanism is not Mechanism.STOPPED_FROM_OUTSIDE) or self.mechanism in CONTRADICTED
 
 
@@ -88,11 +88,11 @@ class Verdict(StrEnum):
 
 
 class Measure(msgspec.Struct):
-    """A part of the scenario's danger, as a number."""
+    """Hold one measure of the scenario's danger."""
 
-    # the least that makes the run worth anything
+    # the least value with which the run shows anything
     needed: int
-    # what happened in the run
+    # the value in the run
     seen: int
 
     @property
@@ -101,7 +101,7 @@ class Measure(msgspec.Struct):
 
 
 class Judgement(msgspec.Struct, kw_only=True):
-    """The content of ``verdict.json``. Lost, duplicated, failed and unknown are four figures, never netted against each other."""
+    """The content of ``verdict.json``. Lost, duplicated, failed and unknown are four separate figures: none reduces another."""
 
     schema: int = SCHEMA
     # the name of the run
@@ -123,7 +123,7 @@ class Judgement(msgspec.Struct, kw_only=True):
     unknown: int
     # requests with the answer that nothing is left to sell
     sold_out: int = 0
-    # how many items there were to sell; None where the counter only grows
+    # how many items there were to sell; None if the counter only grows
     stock: int | None = None
     # how many writes the resource carried out
     writes: int
@@ -131,13 +131,13 @@ class Judgement(msgspec.Struct, kw_only=True):
     final: int | None
     # increments that were acknowledged and are not in the counter
     lost: int
-    # how many of them each mechanism took, largest first; they add up to what is lost
+    # how many of them each mechanism took, largest first; they add up to ``lost``
     lost_by: dict[Mechanism, int] = {}
     # writes beyond one for each request
     duplicated: int
-    # the broken promises of all claims, also of claims that the stage does not make
+    # the broken promises, whether the stage makes the claim or not
     violations: list[Violation]
-    # what must have happened for the run to be worth anything, by the measure's name
+    # by name, the measures that the run had to reach to show anything
     danger: dict[str, Measure]
     # how often a request got a lock while another request still believed to hold it
     overlapping_beliefs: int = 0
@@ -151,7 +151,7 @@ class Judgement(msgspec.Struct, kw_only=True):
     sent_per_increment: float = 0.0
     # from the first request's start to the last one's end
     duration_s: float
-    # how many replicas took part
+    # how many replicas served requests
     replicas: int = 0
     # how many machines stamped the history; with more than one, the judge compares no stamps
     clocks: int = 1
@@ -162,12 +162,12 @@ class Judgement(msgspec.Struct, kw_only=True):
 
     @property
     def lost_otherwise(self) -> int:
-        """Return how many increments were lost by another cause than the one under test, although the promise held."""
+        """Return how many increments another cause than the tested one lost, although the promise held."""
         return self.lost if self.verdict is Verdict.KEPT else 0
 
     @property
     def oversold(self) -> int:
-        """Return how many items were sold that were not there."""
+        """Return how many items were sold beyond the stock."""
         return 0 if self.stock is None else max(0, self.acknowledged - self.stock)
 
     @property
@@ -187,7 +187,7 @@ class Judgement(msgspec.Struct, kw_only=True):
 
     @staticmethod
     def decode(text: bytes | str) -> Judgement:
-        """Return the judgement in a ``verdict.json``. Raises msgspec's errors."""
+        """Return the judgement in a ``verdict.json``. Raises msgspec's DecodeError."""
         try:
             content = msgspec.json.decode(text)
         except UnicodeDecodeError as error:
@@ -199,5 +199,5 @@ class Judgement(msgspec.Struct, kw_only=True):
 
     @staticmethod
     def load(folder: Path) -> Judgement:
-        """Return the judgement in a run folder. Raises OSError or msgspec's errors."""
+        """Return the judgement in a run folder. Raises OSError, or msgspec's DecodeError."""
         return Judgement.decode((folder / VERDICT).read_bytes())

@@ -1,4 +1,4 @@
-"""The lives of the keys at the lock's store, as the store reported them."""
+"""Follow the lives of the keys at the lock's store, as the store reported them."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from functools import cached_property
 from lab.evidence.history import History
 
 FOREVER_NS = 1 << 62
-SET_OVER = "set over"  # a key was set while it was alive: not an event of the store, but two in a row
+SET_OVER = "set over"  # a key was set while it was alive: made of two events of the store in a row
 BORN = "born"  # the first event of a key that was not there
-POPPED = "popped"  # a list was deleted because its last element was taken: so a waiter takes what it waited for
+POPPED = "popped"  # a list was deleted because a waiter took its last element
 CHANGED = "changed"  # any event but the end of a key and a new TTL
 ENDS = ("del", "expired", "rename_from", "evicted")
 POPS = ("lpop", "rpop")
 
 
 class KeyHistory:
-    """What the lock's store reported of its keys. The file is read only when there is a loss to explain."""
+    """Answer questions about the store's reports of its keys. The file is read only if there is a loss to explain."""
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._names: dict[str, str] = {}  # at the store, by what grants call them
+        self._names: dict[str, str] = {}  # by the key's name in grants: its name at the store
         self._times: defaultdict[tuple[str, str], array[int]] | None = None
 
     @property
     def is_reported(self) -> bool:
-        """Return whether the store reported anything of its keys."""
+        """Return whether the store reported any key."""
         return bool(self._read())
 
     def is_known(self, key: str) -> bool:
-        """Return whether the store reported any event of this key, or of the one key that has this name within its own."""
+        """Return whether the store reported any event of this key, or of the only key whose name contains this name."""
         return self._at_the_store(key) in self._read_keys
 
     def _at_the_store(self, key: str) -> str:
@@ -48,7 +48,7 @@ class KeyHistory:
         return frozenset(key for key, _ in self._read())
 
     def happened(self, event: str, since_ns: int, until_ns: int, key: str) -> bool:
-        """Return whether the lab received such an event of this key in that time; it receives an event late, and never early."""
+        """Return whether the lab received such an event of this key in that time: perhaps late, but never early."""
         return self.number(event, since_ns, until_ns, key) > 0
 
     def number(self, event: str, since_ns: int, until_ns: int, key: str) -> int:
@@ -57,21 +57,21 @@ class KeyHistory:
         return max(0, bisect_right(times, until_ns) - bisect_left(times, since_ns))
 
     def went(self, since_ns: int, until_ns: int, key: str) -> bool:
-        """Return whether the key was deleted or renamed in that time; that its TTL ran out does not count."""
+        """Return whether the key was deleted or renamed in that time; the end of its TTL does not count."""
         return any(self.happened(event, since_ns, until_ns, key) for event in ("del", POPPED, "rename_from"))
 
     @property
     def known(self) -> list[str]:
-        """Return the keys of which the store reported anything."""
+        """Return the keys that the store reported, sorted."""
         return sorted(self._read_keys)
 
     def _read(self) -> Mapping[tuple[str, str], array[int]]:
         """Return the times of all events, by the key and the event's name."""
         if self._times is None:
-            # a list of numbers would need five times the memory of an array
+            # an array needs a fifth of the memory of a list
             times: defaultdict[tuple[str, str], array[int]] = defaultdict(lambda: array("q"))
             living: set[tuple[str, str]] = set()  # keys that are set
-            last: dict[tuple[str, str], str] = {}  # the last event of each key that is there
+            last: dict[tuple[str, str], str] = {}  # the last event of each key that exists
             for key_event in self._history.key_events():
                 event, key, at_ns = key_event.event, key_event.key, key_event.at_ns
                 name = key_event.node, key

@@ -1,10 +1,10 @@
 """Losses: how many increments are lost, counted in two ways; which write destroyed which of them, and by which mechanism.
 
-Each confirmed write knows the value it left and the value it found. In the resource's own order those values are a chain:
-every value that was written (and the value at the start) is overwritten once, except the last. The chain needs no clock.
+Each confirmed write knows the value it left and the value it found. In the resource's own order those values are a chain: every
+value that was written (and the value at the start) is overwritten once, except the last. The chain needs no clock.
 
 - ``destroyed`` is the sum of ``overwrote - wrote + 1`` over all writes. A term can be negative. The sum telescopes to
-- ``lost = writes - (final - start)``. Where every write was confirmed, the two are computed independently and must agree.
+- ``lost = writes - (final - start)``. If every write was confirmed, the two are computed independently and must agree.
 - A write that was intended and never confirmed (its replica died) may or may not have been applied. If a value was overwritten
   and no confirmed write left it, then such a write left it, and was applied. A write that left the same value that it found
   leaves no trace, and looks the same as a write that was not applied.
@@ -30,7 +30,7 @@ from lab.judge.grant import Grant
 from lab.judge.mechanisms import explain
 
 SOME = 5  # values in a fact
-NEIGHBOURS = 256  # writes before and after a culprit's among which its victim is looked for
+NEIGHBOURS = 256  # how many writes before and after the culprit's are searched for its victim
 
 GOT = attrgetter("got_ns")
 OnLoss = Callable[[Loss], object]
@@ -40,15 +40,15 @@ OnLoss = Callable[[Loss], object]
 class Account:
     """The result of a ledger, or of all ledgers of a run together."""
 
-    # writes that were applied
+    # writes that were applied, confirmed or not
     writes: int
     # increments that are missing in the end
     lost: int
     # increments that writes destroyed, less those that writes restored
     destroyed: int
-    # writes that nobody confirmed and that were applied all the same
+    # writes that were applied although nobody confirmed them
     applied_unknowns: int
-    # what does not add up; None if everything does
+    # why the figures do not add up; None if they do
     disagreement: Fact | None = None
 
 
@@ -69,7 +69,7 @@ class Ledgers:
         (self._ledgers.get(part) or self._of(part)).write(wrote, overwrote)
 
     def close(self, final: dict[str, int] | None, intended: Sequence[int | None]) -> Account:
-        """Compare each part with its end, and add up. final: by part; None if nobody could read it."""
+        """Compare each part with its final value, and return the sum. final: by part; None if nobody could read it."""
         left = list(intended)
         for part in final or ():
             self._of(part)
@@ -94,7 +94,7 @@ class Ledger:
         self.start = start
         self.confirmed = 0
         self.destroyed = 0
-        self._balance: dict[int, int] = {}  # value → how often it was left minus how often it was found
+        self._balance: dict[int, int] = {}  # value → how often writes left it, minus how often writes found it
         self._add(start, 1)
 
     def write(self, wrote: int, overwrote: int) -> None:
@@ -106,16 +106,16 @@ class Ledger:
             self._add(wrote, 1)
         else:
             balance[wrote] = 1
-        if balance.get(overwrote) == 1:  # nearly always, and then nothing is left of it
+        if balance.get(overwrote) == 1:  # nearly always, and then its balance becomes zero
             del balance[overwrote]
         else:
             self._add(overwrote, -1)
 
     def close(self, final: int | None, intended: list[int | None]) -> Account:
-        """Compare with the end. final: the value in the store; None if nobody could read it.
+        """Compare with the final value, and return the account. final: the value in the store; None if nobody could read it.
 
-        intended: the values of the writes that nobody confirmed, None for one that would add to any value. Those that were
-        applied are removed from it.
+        intended: the values of the writes that nobody confirmed, None for a write that adds to any value. Values of applied
+        writes are removed from it.
         """
         if final is None:
             return Account(self.confirmed, self.destroyed, self.destroyed, 0, Fact(Code.NOT_READ))
@@ -132,7 +132,7 @@ class Ledger:
     def _disagreement(
         appeared: list[int], vanished: list[int], intended: list[int | None], lost: int, destroyed: int
     ) -> Fact | None:
-        """Return what does not add up."""
+        """Return why the figures do not add up; None if they do."""
         strange = []
         for value in appeared:
             if value in intended or None in intended:
@@ -155,16 +155,16 @@ class Ledger:
 
 @dataclass
 class Conflicts:
-    """The conflicts by one mechanism: how many, and the first of them."""
+    """Hold the conflicts by one mechanism: how many, and the first of them."""
 
     number: int = 0
     examples: list[Loss | TwoInside] = field(default_factory=list)
-    # those of them where both were in one process
+    # the conflicts of two grants in one process
     number_in_one_process: int = 0
     examples_in_one_process: list[Loss | TwoInside] = field(default_factory=list)
 
     def add(self, example: Callable[[], Loss | TwoInside], *, is_in_one_process: bool) -> None:
-        """Count one. example: makes its record, where there is still room for it."""
+        """Count one conflict. example: makes its record, called only if there is room for it."""
         self.number += 1
         self.number_in_one_process += is_in_one_process
         for some in (self.examples, self.examples_in_one_process) if is_in_one_process else (self.examples,):
@@ -174,7 +174,7 @@ class Conflicts:
 
 @dataclass
 class Losses(Conflicts):
-    """The writes of one mechanism, in gross figures. ``net_losses`` has its share of what is missing in the end."""
+    """Hold the writes of one mechanism, in gross figures. ``net_losses`` has its share of the increments that are missing."""
 
     # increments that its writes destroyed
     destroyed: int = 0
@@ -195,9 +195,8 @@ class Losses(Conflicts):
 def net_losses(lost: int, losses: Mapping[Mechanism, Losses]) -> dict[Mechanism, int]:
     """Return the net loss of each mechanism, largest first; every share is above zero, and their sum is ``lost``.
 
-    Writes without a confirmation are attributed to no mechanism, so what they destroyed is a share of its own. A mechanism that
-    brought back more than it destroyed has undone losses of others, and the evidence does not name whose: the largest
-    shares are reduced by it.
+    Writes without a confirmation belong to no mechanism, so their losses are a share of its own. A mechanism that restored more
+    than it destroyed has undone losses of others. The evidence does not show which, so the largest shares are reduced.
     """
     shares = {mechanism: one.destroyed - one.restored for mechanism, one in losses.items()}
     shares[Mechanism.WRITE_UNCONFIRMED] = lost - sum(shares.values())
@@ -213,10 +212,10 @@ def net_losses(lost: int, losses: Mapping[Mechanism, Losses]) -> dict[Mechanism,
 
 
 class Attribution:
-    """Take writes. ``losses`` holds the result by mechanism."""
+    """Find the mechanism of each write that destroyed increments. ``losses`` holds the result by mechanism."""
 
     def __init__(self, conflict: Callable[[Grant, Grant], Conflict], on_loss: OnLoss | None) -> None:
-        """Take what returns the evidence around two grants, the elder first."""
+        """Take ``conflict``, which returns the evidence around two grants, the elder first."""
         self.losses: dict[Mechanism, Losses] = {}
         self.conflict = conflict
         self.on_loss = on_loss
@@ -234,7 +233,7 @@ class Attribution:
                 self.judged -= 1
 
     def close(self) -> None:
-        """Judge the rest: no write will follow."""
+        """Judge the remaining writes: no write will follow."""
         while self.judged < len(self.writes):
             self._judge_next()
 
@@ -251,10 +250,10 @@ class Attribution:
             self.on_loss(loss)
 
     def _victim_of(self, culprit: Grant, place: int) -> Grant | None:
-        """Find the candidate that wrote the overwritten value, and whose time from read to write overlaps the culprit's.
+        """Return the candidate that wrote the overwritten value and that overlaps the culprit from read to write; or None.
 
-        The nearest earlier candidate comes first, then the later ones. The victim's write was before the culprit's. Its stamp
-        can still be later: the replica takes it after the store's answer, and the thread may wait in between.
+        The nearest earlier candidate comes first, then the later ones. The victim's write was before the culprit's. Its stamp can
+        be later, because the replica takes the stamp after the store's answer, and its thread may wait in between.
         """
         earlier = range(place - 1, max(-1, place - NEIGHBOURS - 1), -1)
         later = range(place + 1, min(len(self.writes), place + NEIGHBOURS + 1))

@@ -1,12 +1,12 @@
 """The mechanisms: why two requests were inside at once, or why a write destroyed an increment.
 
-The first mechanism in the table below that fits explains the conflict. Each reads the evidence only: when the two were entitled
-to the lock, what they sent to the lock's store, what the store reported of its keys, and what the scenario did. None asks for
-the stage's name. Each belongs to the claim that it breaks.
+The first mechanism in the table below that fits explains the conflict. A mechanism reads evidence only: when the two were
+entitled to the lock, which commands they sent, which keys the store reported, and which faults the scenario injected. None reads
+the stage's name. Each names the claim that it breaks.
 
-The order is the rule. Where two holders were entitled at once, only a fault that took the lock away, or a theft whose root the
-scenario brought about, is an excuse. All other mechanisms of that kind break mutual exclusion. Where the lease of one of the two
-had ended, the end is traced to the fault, or to work that took longer than the lease.
+The order is the rule. If two holders were entitled at once, only a fault that took the lock away, or a theft whose root the
+scenario caused, is an excuse. All other mechanisms of that kind break mutual exclusion. If the lease of one of the two had ended,
+the cause is the fault, or work that took longer than the lease.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from lab.judge.key_history import SET_OVER
 from lab.judge.thefts import acquired_anew, theft_in
 
 RECEIVED_AT_ONCE_NS = 5_000_000  # the store reports a deletion at once
-LAST_FAILPOINT = "write.before"  # after the holder's last look at its lock
+LAST_FAILPOINT = "write.before"  # the last failpoint: after the holder's last check of its lock
 
 
 def _no_lock(conflict: Conflict) -> bool:
-    """Return whether nothing was locked: no key is named, or requests of one process without a store are all inside at once."""
+    """Return whether nothing was locked: no key is named, or requests of a process without a store are all inside at once."""
     nothing_named = not conflict.elder.key and not conflict.younger.key
     return nothing_named or (not conflict.run.has_store and conflict.nothing_locked)
 
@@ -43,16 +43,16 @@ def _worked_again(conflict: Conflict) -> bool:
 
 
 def _refused_by_store(conflict: Conflict) -> bool:
-    """Return whether one of the two went in although the store had set nothing: the lock was there already.
+    """Return whether one of the two went in although the store had refused: the key was set already.
 
-    A request that was refused can have been handed the lock since. So an ended lease, or a fault, explains the conflict first.
+    A refused request may have been handed the lock later. So an ended lease, or a fault, explains the conflict first.
     """
     told_no = conflict.elder.told_no or conflict.younger.told_no
     return told_no and conflict.entitled_at_once
 
 
 def _taken(effect: Effect) -> Callable[[Conflict], bool]:
-    """Return the test whether a fault with this effect took the lock away."""
+    """Return a function that tells whether a fault with this effect took the lock away."""
     return lambda conflict: any(conflict.taken_by(effect))
 
 
@@ -61,12 +61,12 @@ def _taken_from_disk(effect: Effect) -> Callable[[Conflict], bool]:
 
 
 def _taken_though_synced(conflict: Conflict) -> bool:
-    """Return whether a loss of power took a lock away that was on disk before its grant was answered."""
+    """Return whether a power loss took away a lock that had been synced to disk before its grant was answered."""
     return conflict.run.store_syncs == "always" and any(conflict.taken_by(Effect.POWER_LOST))
 
 
 def _split(conflict: Conflict) -> bool:
-    """Return whether the store was split between the two: one of them was at the old primary, and the other one was not."""
+    """Return whether the store was split, and one of the two was at the old primary and the other at the new one."""
     for fault in conflict.faults:
         record = fault.record
         if record.effect is Effect.STORE_SPLIT and record.at_ns < max(conflict.younger.got_ns, conflict.younger.wrote_ns):
@@ -77,7 +77,7 @@ def _split(conflict: Conflict) -> bool:
 
 
 def _frozen_late(conflict: Conflict) -> bool:
-    """Return whether one of the two was stopped while it was inside, after its last look at the lock."""
+    """Return whether one of the two was stopped while it was inside, after its last check of the lock."""
     return any(record.failpoint == LAST_FAILPOINT for record in conflict.taken_by(Effect.PROCESS_STOPS))
 
 
@@ -94,7 +94,7 @@ def _deleted_by_another(conflict: Conflict) -> bool:
 
 
 def _inner_release_freed(conflict: Conflict) -> bool:
-    """Return whether the younger came in between the elder's inner release and its outer release."""
+    """Return whether the younger got the lock between the elder's inner release and its outer release."""
     elder = conflict.elder
     return (
         elder.outer_key == elder.key != ""
@@ -106,7 +106,7 @@ def _inner_release_freed(conflict: Conflict) -> bool:
 
 
 def _never_asked(conflict: Conflict) -> bool:
-    """Return whether one of the two went in without an answer of the store: it was never granted anything."""
+    """Return whether one of the two went in without an answer of the store: it was never granted the lock."""
     return conflict.entitled_at_once and any(conflict.never_asked(grant) for grant in conflict.both)
 
 
@@ -115,14 +115,14 @@ def _different_keys(conflict: Conflict) -> bool:
 
 
 def _worked_on(conflict: Conflict) -> bool:
-    """Return whether one of the two wrote after its release had been answered."""
+    """Return whether one of the two wrote after its release was answered."""
     return any(0 < grant.released_ns < grant.wrote_ns for grant in conflict.both)
 
 
 def _released_early(conflict: Conflict) -> bool:
-    """Return whether one of the two wrote after its release, or sent nothing for it, and the release was right all the same.
+    """Return whether one of the two wrote after its release, or reported a good release without sending a command.
 
-    A key that the store never heard of was not released early: it was never locked. Where the lab sees no command, none says so.
+    A key that the store never reported was never locked. Without sight of commands, the lab cannot tell.
     """
     if _worked_on(conflict):
         return True
@@ -145,12 +145,12 @@ def _expired_early(conflict: Conflict) -> bool:
 
 
 def _deleted_by_a_stranger(conflict: Conflict) -> bool:
-    """Return whether a request that did not hold the lock deleted it, without anything that would excuse it.
+    """Return whether a request that did not hold the lock deleted it without an excuse.
 
-    It may have done so in its acquire: then the store reported the deletion while the elder held the lock.
+    It may have deleted it in its acquire: then the store reported the deletion while the elder held the lock.
     """
     since_ns, until_ns = conflict.elder.got_ns, conflict.younger.got_ns + RECEIVED_AT_ONCE_NS
-    # of several servers, one that had not voted for the elder may have lost the vote of another request
+    # with several servers, one that had not voted for the elder may report the end of another request's vote
     counts = conflict.asks_are_seen and not conflict.run.has_votes
     reported = counts and conflict.keys.happened("del", since_ns, until_ns, conflict.key)
     return conflict.entitled_at_once and (reported or theft_in(conflict) is not None)
@@ -165,7 +165,7 @@ def _stalled(conflict: Conflict) -> bool:
 
 
 def _granted_late(conflict: Conflict) -> bool:
-    """Return whether one of the two got its answer, held up by a fault, only when its lease had ended."""
+    """Return whether one of the two got its answer only after its lease had ended, because a fault delayed it."""
     return any(_held_up_in_acquire(grant, conflict) for grant in conflict.both)
 
 
@@ -181,7 +181,7 @@ def _held_up_in_acquire(grant: Grant, conflict: Conflict) -> bool:
 
 
 def _late_vote(conflict: Conflict) -> bool:
-    """Return whether one of the two counted votes whose validity was over. The algorithm itself forbids this."""
+    """Return whether one of the two counted votes that were no longer valid. The algorithm itself forbids this."""
     return conflict.run.has_votes and _granted_late(conflict)
 
 
@@ -190,7 +190,7 @@ def _lease_ended(conflict: Conflict) -> bool:
 
 
 def _began_late(conflict: Conflict) -> bool:
-    """Return whether the lease of one of the two was over when its work began, although nothing of the scenario takes long."""
+    """Return whether the lease of one of the two was over when its work began, although nothing in the scenario takes long."""
     is_late = any(map(conflict.made_its_work_late, conflict.both))
     return is_late and conflict.asks_are_seen and not conflict.run.stretched and not conflict.entitled_at_once
 
@@ -200,21 +200,21 @@ def _lease_too_short(conflict: Conflict) -> bool:
 
 
 def _extended_anothers(conflict: Conflict) -> bool:
-    """Return whether one of the two was stopped, and its check extended the lock of the next holder."""
+    """Return whether one of the two was stopped, and its check then extended the lock of the next holder."""
     stopped = {record.name for record in conflict.taken_by(Effect.PROCESS_STOPS)}
     return any(fault.extended_anothers and fault.record.name in stopped for fault in conflict.faults)
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """When a mechanism explains why two requests were inside at once."""
+    """A mechanism, and when it explains a conflict."""
 
     mechanism: Mechanism
-    # the promise that it breaks; mutual exclusion within one process is broken as well where both were in one process
+    # the promise that it breaks; if both were in one process, it breaks mutual exclusion within one process as well
     claim: Claim
     # whether it explains a conflict
     explains: Callable[[Conflict], bool]
-    # whether an overlap breaks the promise by itself, also where it destroyed no increment
+    # whether an overlap breaks the promise by itself, even if it destroyed no increment
     overlap_is_harm: bool = False
 
 
@@ -237,21 +237,21 @@ BY_FAULT = (
     Explanation(Mechanism.SESSION_ENDED_IN_WORK, Claim.survives_session_loss, _taken(Effect.SESSION_ENDS)),
 )
 EXPLANATIONS = (
-    Explanation(Mechanism.WROTE_OVER_UNREAD, Claim.exclusive, lambda conflict: False),  # not asked: see analysis.py
-    # no store: the lock, if there is any, is inside the process
+    Explanation(Mechanism.WROTE_OVER_UNREAD, Claim.exclusive, lambda conflict: False),  # never by a conflict: see analysis.py
+    # without a store, a lock can only be inside the process
     Explanation(Mechanism.NO_LOCK, Claim.exclusive, _no_lock, overlap_is_harm=True),
     Explanation(Mechanism.PROCESS_LOCAL, Claim.exclusive, _process_local, overlap_is_harm=True),
     Explanation(Mechanism.WORKED_AGAIN_WITHOUT_LOCK, Claim.exclusive, _worked_again, overlap_is_harm=True),
-    # no fault takes away what was never granted
+    # before faults: a fault cannot take away a lock that was never granted
     Explanation(Mechanism.NEVER_ASKED_STORE, Claim.exclusive, _never_asked, overlap_is_harm=True),
     *BY_FAULT,
-    Explanation(Mechanism.STOPPED_FROM_OUTSIDE, Claim.survives_a_freeze, _stalled),  # a run with such a loss proves nothing
-    # requests that never got the lock
+    Explanation(Mechanism.STOPPED_FROM_OUTSIDE, Claim.survives_a_freeze, _stalled),  # a run with such a loss is void
+    # requests that were refused the lock
     Explanation(Mechanism.ENTERED_ALTHOUGH_REFUSED, Claim.exclusive, _refused_by_store, overlap_is_harm=True),
-    # thefts whose root the scenario brought about
+    # thefts whose root the scenario caused
     Explanation(Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE, Claim.releases_atomically, _deleted_in_release, overlap_is_harm=True),
     Explanation(Mechanism.DELETED_BY_ANOTHER, Claim.releases_only_its_own, _deleted_by_another, overlap_is_harm=True),
-    # two holders were entitled at once, and nothing excuses it; the last mechanism is of this kind as well
+    # two holders were entitled at once, without an excuse; the last mechanism of the table is of this kind as well
     Explanation(Mechanism.INNER_RELEASE_FREED, Claim.reentrant, _inner_release_freed, overlap_is_harm=True),
     Explanation(Mechanism.DIFFERENT_KEYS, Claim.exclusive, _different_keys, overlap_is_harm=True),
     Explanation(Mechanism.GRANTED_TWICE, Claim.exclusive, _set_over, overlap_is_harm=True),
@@ -264,11 +264,11 @@ EXPLANATIONS = (
     Explanation(Mechanism.TTL_OVER_IN_ACQUIRE, Claim.survives_a_slow_acquire, _granted_late),
     Explanation(Mechanism.TTL_OVER_IN_WORK, Claim.held_to_the_end, _lease_ended, overlap_is_harm=True),
     Explanation(Mechanism.TTL_OVER_BEFORE_WORK, Claim.exclusive, _began_late, overlap_is_harm=True),
-    Explanation(Mechanism.TTL_TOO_SHORT, Claim.held_to_the_end, _lease_too_short),  # a run with such a loss proves nothing
-    # nothing else is known: both were inside, and the lock let them in
+    Explanation(Mechanism.TTL_TOO_SHORT, Claim.held_to_the_end, _lease_too_short),  # a run with such a loss is void
+    # the evidence shows no other cause: both were inside, so the lock let them in
     Explanation(Mechanism.GRANTED_TO_TWO, Claim.exclusive, lambda conflict: True, overlap_is_harm=True),
 )
-# In a run without faults, none of those fits: they need not be asked for each of its losses.
+# Without faults none of BY_FAULT fits, so a run without faults saves the time to try them for each loss.
 WITHOUT_FAULTS = tuple(one for one in EXPLANATIONS if one not in BY_FAULT)
 
 

@@ -1,4 +1,4 @@
-"""Collect overlaps: a request got a key while another request was still entitled to it, or still believed to hold it."""
+"""Collect overlaps: grants of a key while another request was still entitled to it, or still believed to hold it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from lab.judge.losses import GOT, Conflicts
 from lab.judge.mechanisms import explain
 from lab.judge.thefts import EXPIRES, REPORTED_AT_ONCE_NS, Thefts, acquired_ns
 
-FORGET_BEYOND = 4096  # grants of one key; beyond that, the collector forgets those before every open grant
-EXPLAINED_AFTER = 256  # releases: by then, every release that can have caused an overlap has ended
+FORGET_BEYOND = 4096  # grants of one key; if there are more, the grants before every open grant are forgotten
+EXPLAINED_AFTER = 256  # releases: after so many more, every release that can have caused an overlap has ended
 REMEMBERED = 1024  # releases
 
 
@@ -28,12 +28,12 @@ def _wrote_beside(one: Grant, other: Grant) -> bool:
     if one.key == other.key or one.part != other.part or one.wrote is None:
         return False
     if max(one.got_ns, other.got_ns) >= min(one.releasing_ns or FOREVER_NS, other.releasing_ns or FOREVER_NS):
-        return False  # nearly always: their keys are compared last
+        return False  # nearly always: so the keys are compared last
     return not one.keys & other.keys
 
 
 class Overlaps:
-    """Report each grant, renewal, release and restart, in the order of time. The results are in the findings."""
+    """Find overlaps from each grant, renewal, release and restart, in order of time. The results go into the findings."""
 
     def __init__(self, findings: Findings, open_grants: Mapping[Name, Grant], keys: KeyHistory) -> None:
         self.findings = findings
@@ -42,16 +42,16 @@ class Overlaps:
         self.lease_ns = findings.run.lease_ns
         self.thefts = Thefts(self.lease_ns, findings.faults, keys, open_grants.values)
         self.releases: deque[Grant] = deque(maxlen=REMEMBERED)
-        self.lost_locks: deque[Grant] = deque(maxlen=REMEMBERED)  # releases of requests that had lost their lock
+        self.lost_locks: deque[Grant] = deque(maxlen=REMEMBERED)  # the releases of requests that had lost their lock
         self.number_released = 0
-        # conflicts that are to be explained, each with the number of the release that showed it
+        # the conflicts not yet explained, each with the number of the release that showed it
         self.pending: deque[tuple[int, Grant, Grant]] = deque()
         self.grants_of_key: defaultdict[str, GrantsOfKey] = defaultdict(GrantsOfKey)
-        # by replica: when a command outside all requests was answered for the last time
+        # by replica: when its last command outside all requests was answered
         self.answered_ns: defaultdict[str, int] = defaultdict(int)
-        # by replica and key, or session: when the last renewal was sent that the store agreed to
+        # by replica and key, or session: when the last renewal was sent to which the store agreed
         self.renewed_ns: dict[tuple[str, str], int] = {}
-        # of several servers, by replica and key, and by server: when the last renewal was sent that this server agreed to
+        # with several servers, by replica and key, then by server: when the last renewal was sent to which this server agreed
         self.agreed_of: defaultdict[tuple[str, str], dict[int, int]] = defaultdict(dict)
         # by replica and key: the last grant
         self.last_of: dict[tuple[str, str], Grant] = {}
@@ -60,16 +60,16 @@ class Overlaps:
         # by part of the resource: the key of the first grant that wrote to it; the parts that were written under several keys
         self.key_of_part: dict[str, str] = {}
         self.parts_of_several_keys: set[str] = set()
-        # the key of a conflict that the store never reported, although it reports others
+        # the key of a conflict that the store never reported, although it reported others
         self.strange_key = ""
-        # whether any request sent a command before its grant, as far as the lab sees
+        # whether the lab saw any request send a command before its grant
         self.asks_are_seen = False
-        # releases that showed two requests of one process inside at once
+        # how many releases showed two requests of one process inside at once
         self.number_in_one_process = 0
 
     @property
     def nothing_locks(self) -> bool:
-        """Return whether requests of one process are inside at once nearly all the time."""
+        """Return whether requests of one process were inside at once nearly all the time."""
         return 4 * self.number_in_one_process > self.number_released
 
     def got(self, grant: Grant) -> None:
@@ -96,7 +96,7 @@ class Overlaps:
             self._add(grant.outer_key, grant.outer_got_ns, grant)
 
     def _add(self, key: str, got_ns: int, grant: Grant) -> None:
-        """Put a grant among the grants of a key."""
+        """Add a grant to the grants of a key."""
         grants = self.grants_of_key[key]
         grants.add(got_ns, grant)
         if len(grants) > 2 * FORGET_BEYOND:
@@ -128,7 +128,7 @@ class Overlaps:
                 grant.outer_lease_from_ns = self._prolonged(grant.outer_lease_from_ns, sent_ns)
 
     def _by_majority(self, replica: str, event: Renewed, sent_ns: int) -> int:
-        """Return when the first of the last renewals was sent that a majority of the servers agreed to; 0 before they have."""
+        """Return the earliest of the latest renewals to which a majority of the servers agreed, in ns; 0 without a majority."""
         agreed = self.agreed_of[replica, event.key]
         agreed[event.server] = sent_ns
         return sorted(agreed.values(), reverse=True)[MAJORITY - 1] if len(agreed) >= MAJORITY else 0
@@ -136,8 +136,8 @@ class Overlaps:
     def _has_prolonged(self, event: Renewed) -> bool:
         """Return whether a command outside all requests prolonged a lease.
 
-        One that made the key is an acquire, in a thread of the lock. What a script did, its answer does not state: the store
-        reports a new TTL.
+        A command that made the key is an acquire in a thread of the lock. The answer of a script does not say what it did: the
+        store's report of a new TTL does.
         """
         if not self.keys.is_known(event.key):
             return event.prolonged
@@ -146,7 +146,7 @@ class Overlaps:
         return (is_set if event.script else event.prolonged) and not is_new
 
     def _released_outside(self, replica: str, event: Renewed) -> None:
-        """Take a command outside all requests for the end of its holder's lease, or the late release of one that sent none."""
+        """Note that a command outside all requests ended its holder's lease, or released late for a grant that sent none."""
         for other in self.open_grants.values():
             if other.replica == replica and ended_by_itself(other, event):
                 other.lease_from_ns = other.granted_from_ns
@@ -157,13 +157,13 @@ class Overlaps:
             self.lost_locks.append(grant)
 
     def _may_have_released(self, replica: str, event: Renewed) -> Grant | None:
-        """Return the holder whose release a command may be: the one that began its thread, or the last one of its replica."""
+        """Return the grant whose release a command may be: of the request that began its thread, or the last of its replica."""
         sent_ns = event.sent_ns or event.renewed_ns
         last = self.released_of.get((replica, event.key))
         of_replica = [grant for grant in self.open_grants.values() if grant.replica == replica and grant.key == event.key]
         if event.begun_by:
             if any(grant.request == event.begun_by for grant in of_replica):
-                return None  # it releases its own lock, before the end of its work
+                return None  # the command releases its own lock before the end of its work
             recent = (grant for grant in reversed(self.releases) if grant.request == event.begun_by and grant.key == event.key)
             if (own := next(recent, None)) is not None:
                 return own
@@ -172,18 +172,18 @@ class Overlaps:
         return last
 
     def _left_from_ns(self, grant: Grant) -> int:
-        """Return from when a lease counts that a holder of the same process left to this one: it goes on, it does not begin anew.
+        """Return from when a lease counts that was handed over inside a process: it goes on, and does not begin anew.
 
-        Who is let in can rely on half a lease. A hand-over that leaves less came too late, and is no excuse.
+        A successor may rely on half a lease. A hand-over that leaves less came too late, and is no excuse.
         """
         return max(grant.left_lease_from_ns, grant.got_ns - self.lease_ns // 2)
 
     def _prolonged(self, lease_from_ns: int, sent_ns: int) -> int:
-        """Return from when a lease counts after a renewal that was sent then; one that had ended is not prolonged."""
+        """Return from when a lease counts after a renewal that was sent at ``sent_ns``. An ended lease is not prolonged."""
         return max(lease_from_ns, sent_ns) if sent_ns <= lease_end(lease_from_ns, self.lease_ns) else lease_from_ns
 
     def released(self, grant: Grant) -> None:
-        """Look for a grant of the same key in the time in which this holder was entitled to it, or believed to hold it."""
+        """Search for a grant of the same key in the time in which this holder was entitled to it, or believed to hold it."""
         self.number_released += 1
         self.releases.append(grant)
         self.released_of[grant.replica, grant.key] = grant
@@ -196,7 +196,7 @@ class Overlaps:
             self._explain(*self.pending.popleft()[1:])
 
     def close(self) -> None:
-        """Explain the rest: all journals have been read."""
+        """Explain the remaining conflicts: all journals have been read."""
         for grant in self.open_grants.values():
             grant.open_until_ns = self._open_until(grant)
             self._look(grant)
@@ -207,10 +207,10 @@ class Overlaps:
             self.findings.strange_key, self.findings.known_keys = self.strange_key, self.keys.known
 
     def _open_until(self, grant: Grant) -> int:
-        """Return until when a grant without a release surely lasted; 0: to the end of the run.
+        """Return until when a grant without a release lasted for certain, in nanoseconds; 0: to the end of the run.
 
-        The line of a release is written when its answer is there. Until then the process can have died, by a fault or when the
-        run was cut short, or the run can have ended. So a holder that wrote, or was about to, may have sent its release since.
+        The line of a release is written when its answer has arrived. Until then the process can have died, or the run can have
+        been cut short or have ended. So a holder that wrote, or was about to write, may have sent its release.
         """
         killed = (fault.record for fault in self.findings.faults if fault.record.effect is Effect.PROCESS_DIES)
         deaths = [record.at_ns for record in killed if record.replica == grant.replica and record.at_ns >= grant.got_ns]
@@ -220,9 +220,9 @@ class Overlaps:
         return max(grant.got_ns, grant.read_ns, grant.wrote_ns) if grant.read_ns or not deaths else min(deaths)
 
     def _look(self, grant: Grant) -> None:
-        """Look for the first grant that overlaps this one."""
+        """Search for the first grant that overlaps this one."""
         if not grant.outer_key and (not grant.key or self.grants_of_key[grant.key].is_free_after(grant)):
-            return  # so it is nearly always where a lock holds
+            return  # nearly always, if the lock holds
         found: Grant | None = None
         for key, since_ns, until_ns in held(grant):
             other = self.grants_of_key[key].first_of_another(grant.request, since_ns, until_ns)
@@ -234,9 +234,9 @@ class Overlaps:
             self.pending.append((self.number_released, grant, found))
 
     def _look_at_part(self, grant: Grant) -> None:
-        """Look for a request that wrote to the same part of the resource meanwhile, under another key.
+        """Search for a request that wrote to the same part of the resource at that time, under another key.
 
-        Where each part has one key, there is nothing to look for.
+        If each part has one key, nothing is searched.
         """
         if grant.wrote is None or not grant.key:
             return
@@ -250,7 +250,7 @@ class Overlaps:
                     return
 
     def _forget(self, grants: GrantsOfKey) -> None:
-        """Forget the grants before every open grant: no release will look for them."""
+        """Forget the grants before every open grant: no release will search for them."""
         oldest_ns = min(
             (min(other.got_ns, other.outer_got_ns or other.got_ns) for other in self.open_grants.values()),
             default=grants.times_ns[-1],
@@ -258,7 +258,7 @@ class Overlaps:
         grants.forget_before(oldest_ns)
 
     def _explain(self, elder: Grant, younger: Grant) -> None:
-        """Find the mechanism, and count the overlap if it is harm by itself."""
+        """Find the mechanism of a conflict, and count the overlap if it is harm by itself."""
         found = explain(self.conflict(elder, younger))
         if not found.overlap_is_harm:
             return
@@ -266,20 +266,20 @@ class Overlaps:
         conflicts.add(lambda: TwoInside(elder.facts(), younger.facts()), is_in_one_process=elder.replica == younger.replica)
 
     def _acquired_first(self, late: Grant, early: Grant, key: str) -> bool:
-        """Return whether the lock of a grant that returned late was there before that of the other one."""
+        """Return whether the lock of a grant whose acquire returned late was made before that of the earlier grant."""
         if acquired_ns(late, key) >= acquired_ns(early, key):
             return False
-        # a key that was made twice since the other one asked was made for each of them, in the order of their grants
+        # a key that was made twice since the earlier grant was asked for was made for each grant, in their order
         return self.keys.number(BORN, early.sent_ns, late.got_ns + REPORTED_AT_ONCE_NS, key) < len((late, early))
 
     def conflict(self, elder: Grant, younger: Grant) -> Conflict:
-        """Return a conflict of two grants with the evidence of that time."""
+        """Return the conflict of two grants with the evidence of that time."""
         findings = self.findings
         key = elder.key
         if findings.run.reports_keys and key and self.keys.is_reported and not self.keys.is_known(key):
             self.strange_key = key
         if younger.robbed_by and self._acquired_first(younger, elder, key):
-            elder, younger = younger, elder  # its lock is the older one, although its acquire returned later
+            elder, younger = younger, elder  # its lock was made first, although its acquire returned later
         return Conflict(
             elder,
             younger,

@@ -1,4 +1,4 @@
-"""A promise: how one claim is judged. The table of all promises is ``lab/judge/promises.py``."""
+"""Define a promise: how one claim is judged. The table of all promises is ``lab/judge/promises.py``."""
 
 from __future__ import annotations
 
@@ -13,66 +13,66 @@ from lab.judge.faults import FaultOutcome
 from lab.judge.findings import Findings
 from lab.judge.judgement import Evidence, Violation
 
-HANDOVER_MS = 60  # what a sound lock needs at most to hand over, on an idle machine: a poll of its waiters, and some round trips
-FEW = 0.1  # of the requests: on a busy machine so many may be late, or overtaken
+HANDOVER_MS = 60  # the most that a sound lock needs to hand over on an idle machine: a poll of its waiters, and some round trips
+FEW = 0.1  # share of the requests: on a busy machine so many may be late, or overtaken
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """What is still within a promise: the figures that a row of the table needs, and no others."""
+    """The limits within which a promise is kept: a row of the table sets only those that it needs."""
 
-    # how long it may last: so many TTLs, so many times what a request is ready to wait, and so many milliseconds
+    # the longest time: so many TTLs, plus so many times the wait limit of a request, plus so many milliseconds
     ttls: float = 0
     waits: float = 0
     ms: float = 0
-    # where most must be within ``ms``: what no more than FEW may exceed
+    # the limit that no more than FEW of the requests may exceed, if most must be within ``ms``
     tail_ms: float = 0
     # how often a request may be overtaken
     times: int = 0
-    # the least part of the requests that must be served
+    # the least share of the requests that must be served
     share: float = 0
 
     def wider(self, slowness: float) -> Bound:
-        """Return the bound where the machine is so many times slower: a hand-over takes longer, and a TTL does not."""
+        """Return the bound for a machine that is ``slowness`` times slower: a hand-over takes longer, and a TTL does not."""
         more = slowness - 1
         later_ms = max(self.ms, HANDOVER_MS) * more if self.ttls or self.ms else 0
         longer = replace(self, waits=self.waits * slowness, tail_ms=self.tail_ms * slowness, times=int(self.times * slowness))
         return replace(longer, ms=self.ms + later_ms)
 
     def in_ms(self, ttl_ms: float, wait_ms: float = 0) -> float:
-        """Return how long it may last, for this TTL and this readiness to wait."""
+        """Return the longest time in milliseconds, for this TTL and this wait limit of a request."""
         return self.ttls * ttl_ms + self.waits * wait_ms + self.ms
 
 
 @dataclass(frozen=True)
 class Promise:
-    """One row of the table."""
+    """One row of the table of promises."""
 
     claim: Claim
-    # yields what breaks the claim, whichever scenario was run: a function of violations.py
+    # yields the violations of the claim, for any scenario: a function of violations.py
     broken: Callable[[Promise, Findings], Iterator[Violation]]
-    # the reason of its violations; None where the function has the reasons, or lab/judge/mechanisms.py
+    # the mechanism of its violations; None if the function, or lab/judge/mechanisms.py, has it
     mechanism: Mechanism | None = None
     # the claim whose mechanisms break this one; None: its own
     like: Claim | None = None
-    # the faults after which the promise is looked at: those with such an effect, in these phases of a request and not in those
+    # after which faults the promise is judged: faults with such an effect, in ``phases`` of a request and not in ``but_phases``
     effects: tuple[Effect, ...] = tuple(Effect)
     phases: tuple[str, ...] = ()
     but_phases: tuple[str, ...] = ()
     bound: Bound = Bound()
-    # whether it is judged only where the scenario tests it
+    # whether it is judged only if the scenario tests it
     only_tested: bool = False
-    # what must be true of the run as well
+    # a further condition on the run
     only_if: Callable[[Findings], bool] = lambda findings: True
-    # returns why a run that does not break the claim shows nothing of it; None where it does
+    # returns why a run without a violation shows nothing of the claim; None if it shows that the claim holds
     blind: Callable[[Promise, Findings], Fact | None] = lambda promise, findings: None
-    # how many times slower a machine may have made the lock: more than once only where others took most of its processors
+    # how many times slower the machine may have made the lock: above 1 only if other programs took most of its processors
     slowness: float = 1
 
     def violations(self, findings: Findings, is_claimed: bool = False) -> Iterator[Violation]:
         """Yield how the findings break the claim, a violation for each mechanism.
 
-        is_claimed: whether that is an accusation. Then the machine, and not the lock, may have been late, and the bound is wider.
+        is_claimed: whether the stage claims it. Then the bound is wider on a busy machine, because a violation accuses the lock.
         """
         is_asked = not self.only_tested or findings.run.tests == self.claim.name
         if is_asked and self.only_if(findings):
@@ -81,24 +81,24 @@ class Promise:
             yield from judged.broken(judged, findings)
 
     def undecided(self, findings: Findings) -> Fact | None:
-        """Return why a run that does not break the claim shows nothing of it; None where it does."""
+        """Return why a run without a violation shows nothing of the claim; None if it shows that the claim holds."""
         if findings.run.slowness > 1 and any(self.violations(findings)):
             return Fact(Code.CROWDED, findings.run.others_percent)
         return self.blind(self, findings)
 
     def faults(self, findings: Findings) -> Iterator[FaultOutcome]:
-        """Yield the faults after which the promise is looked at."""
+        """Yield the faults after which the promise is judged."""
         for fault in findings.faults:
             phase = fault.record.phase
             if fault.record.effect in self.effects and phase not in self.but_phases and (phase in self.phases or not self.phases):
                 yield fault
 
     def bound_ms(self, findings: Findings) -> float:
-        """Return how long it may last in this run."""
+        """Return the longest time in this run, in milliseconds."""
         return self.bound.in_ms(findings.run.ttl_ms, findings.run.wait_ms)
 
     def violation(self, seen: Iterable[Fact], evidence: list[Evidence], mechanism: Mechanism | None = None) -> Violation:
-        """Return a violation of this claim. mechanism: without it, that of the row."""
+        """Return a violation of this claim. mechanism: the row's if None. Raises TypeError if neither names one."""
         because = mechanism or self.mechanism
         if because is None:
             raise TypeError(f"the row of {self.claim.name} names no mechanism, and its function gives none")

@@ -1,8 +1,8 @@
-"""The promises, as one table: a row for each claim of app/lock.py, with what breaks it, after which faults, and which bound.
+"""List the promises: a row for each claim of app/lock.py, with the function that finds violations, the faults and the bound.
 
 A row whose function is ``harm`` has its reasons in lab/judge/mechanisms.py: each mechanism there names the claim that it breaks.
-The fields of a row are in lab/judge/promise.py. A run is asked for each promise, whatever its scenario tests, unless the row says
-``only_tested``: another scenario does not show it well enough.
+The fields of a row are in lab/judge/promise.py. Each promise is judged in each run, unless the row says ``only_tested``: then
+other scenarios do not show it well enough.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from lab.judge.violations import (
 Broken = Callable[[Promise, Findings], Iterator[Violation]]
 PATIENCE_MS = 500  # how much later than its TTL a lock may be free again
 IN_TIME = Bound(ttls=1, ms=PATIENCE_MS)
-# a sound lock is handed on after the work, which is a small part of the TTL; a lock that nobody releases, after the whole TTL
+# a sound lock is handed over after the work, a small part of the TTL; a lock that nobody releases, after the whole TTL
 WELL_BEFORE = Bound(ttls=0.7)
 
 
@@ -60,7 +60,7 @@ def _clock_behind(findings: Findings) -> bool:
     return _had(findings, Effect.CLOCKS_BACK)
 
 
-def _clock_not_behind(findings: Findings) -> bool:  # that has a claim of its own
+def _clock_not_behind(findings: Findings) -> bool:  # a clock behind has a claim of its own
     return not _clock_behind(findings)
 
 
@@ -68,7 +68,7 @@ def _explicit_lease(findings: Findings) -> bool:
     return findings.run.has_explicit_lease
 
 
-def _ordinary_lease(findings: Findings) -> bool:  # each of the two others has a claim of its own
+def _ordinary_lease(findings: Findings) -> bool:  # a failed renewal and an explicit lease have claims of their own
     return not (_renewal_failed(findings) or _explicit_lease(findings))
 
 
@@ -101,7 +101,7 @@ WORK_IS_SAFE = (
 
 
 def _freed(claim: Claim, mechanism: Mechanism, *effects: Effect, broken: Broken = stuck, **row: Any) -> Promise:
-    """Return the row of a claim that another request gets the lock after a fault. Where none wants it, a run shows nothing."""
+    """Return the row of a claim that another request gets the lock after a fault. If none wants it, a run shows nothing."""
     return Promise(claim, broken, mechanism, effects=effects, blind=nobody_asked, **{"bound": IN_TIME, **row})
 
 
@@ -129,7 +129,7 @@ FREED = (
         Mechanism.WORK_FAILED,
         Effect.REQUEST_FAILS,
         but_phases=(ACQUIRE, RELEASE),
-        bound=Bound(ttls=1 / 3),  # a holder that releases in any case needs far less; without a release, the whole TTL passes
+        bound=Bound(ttls=1 / 3),  # a holder that always releases needs far less; without a release, the whole TTL passes
     ),
     # the lock is free after one TTL; waiters of a busy machine may be late
     _freed(Claim.freed_after_hang, Mechanism.HOLDER_HUNG, Effect.REQUEST_HANGS, bound=Bound(ttls=2)),
@@ -148,13 +148,13 @@ FREED = (
         bound=WELL_BEFORE,
     ),
 )
-# While servers of the lock are down or silent, the lock is granted; without a majority of them, it is not.
+# While servers of the lock are down or silent, the lock is granted; without a majority of its servers, it is not.
 AVAILABLE = (
     Promise(Claim.available_with_a_node_down, nobody_meanwhile, bound=Bound(share=0.5), only_tested=True),
     _freed(Claim.available_with_two_nodes_down, Mechanism.TOO_FEW_SERVERS, *Effect, only_tested=True),
     Promise(Claim.refuses_without_majority, somebody_meanwhile, Mechanism.GRANTED_BY_MINORITY, only_tested=True),
 )
-# Those who wait are served, soon and in their order.
+# Waiters are served, soon and in their order.
 SERVED = (
     Promise(
         Claim.answers_a_try_at_once,
@@ -167,7 +167,7 @@ SERVED = (
         Claim.prompt_handover,
         slow_handover,
         Mechanism.WAITERS_SLEPT,
-        bound=Bound(ms=20, tail_ms=100),  # a wake-up takes far less, also from a store that writes to disk; a poll sleeps longer
+        bound=Bound(ms=20, tail_ms=100),  # a wake-up takes far less, even from a store that writes to disk; a poll sleeps longer
         only_tested=True,
     ),
     Promise(
@@ -198,7 +198,7 @@ SERVED = (
         blind=overloaded,
     ),
 )
-# What was done is what was asked for and answered.
+# The work that was done is the work that was asked for and answered.
 WORK_IS_WHOLE = (
     Promise(Claim.counts_once, not_once, Mechanism.DONE_AGAIN),
     Promise(Claim.all_or_nothing, half_done, Mechanism.STOPPED_BETWEEN_WRITES),
@@ -206,5 +206,5 @@ WORK_IS_WHOLE = (
     Promise(Claim.reenters_only_its_own, reentered, Mechanism.TAKEN_FOR_OWNER),
 )
 ROWS = (*WORK_IS_SAFE, *FREED, *AVAILABLE, *SERVED, *WORK_IS_WHOLE)
-# by the name of the claim, in the order of the names: a verdict lists in this order what was broken
+# by the name of the claim, in the order of names: a verdict lists broken promises in this order
 PROMISES = {one.claim.name: one for one in sorted(ROWS, key=lambda one: one.claim.name)}

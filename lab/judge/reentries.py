@@ -1,13 +1,13 @@
-"""Collect re-entries: of a request into its own lock, and of one into a lock that a failed request of its replica left behind.
+"""Collect re-entries: into a request's own lock, or into a lock that a failed request of its replica left behind.
 
-A lock is left behind where its release failed: the store answered no command of it. Work that fails leaves none behind, where the
-release after it was answered: a lock can be freed without a deletion, by a value or by a field. Until the lease of such a lock is
-over, its key can end only by a deletion, and the store reports each deletion. Where it reports none until then, a grant is a
-re-entry: the lock took the request for its owner. Only a store that reports its keys can show this, and this key among them, and
+A request leaves its lock behind if its release failed: the store answered no command of it. If only the work failed, and the
+release was answered, no lock is left: a value or a field can free a lock without a deletion. Until the lease of a left lock is
+over, its key can end only by a deletion, and the store reports each deletion. If it reports none until then, a grant is a
+re-entry: the lock took the request for its owner. Only a store that reports its keys, this key among them, can show this, and
 only while it runs: a store that was stopped or killed reports nothing until the lab listens to it again.
 
-A report can be late, and never early. The deletion by the request before can be reported when the failed request is in its work.
-So reports count from the end of that work, and the scenario gives the work some time.
+A report can be late, and never early. The deletion by an earlier request can be reported while the failed request works. So
+reports count from the end of that work, and the scenario gives the work some time.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from lab.judge.key_history import CHANGED, FOREVER_NS, KeyHistory
 
 
 class Reentries:
-    """Report each grant, each release and each request that gave up, in the order of time. The results are in the findings."""
+    """Find re-entries from each grant, release and request that gave up, in order of time. The results go into the findings."""
 
     def __init__(self, findings: Findings, keys: KeyHistory) -> None:
         self.findings = findings
         self.keys = keys
         self.left: dict[tuple[str, str], Grant] = {}  # the replica and the key → the last grant that left its lock behind
-        # the names of those of them whose lock was there, as the first request that met it shows
+        # by a failed request in ``left``: whether its lock was still there when the first other request met it
         self.was_there: dict[str, bool] = {}
 
     def got(self, grant: Grant) -> None:
@@ -60,11 +60,11 @@ class Reentries:
         self.findings.measures["met_a_left_lock"] += left.released_ns < asked_ns and self._is_there(left, asked_ns)
 
     def _is_there(self, left: Grant, at_ns: int) -> bool:
-        """Return whether the lease of a lock that was left cannot be over yet."""
+        """Return whether the lease of a lock that was left behind certainly goes on."""
         return at_ns < self._ends_ns(left)
 
     def _was_left_as_it_was(self, left: Grant, grant: Grant) -> bool:
-        """Return whether nothing changed the key before the first request that met it: another thread can have freed it later."""
+        """Return whether the key was unchanged until the first request met it: later, another thread can have freed it."""
         if left.request not in self.was_there:
             changed = self.keys.happened(CHANGED, left.released_ns, grant.sent_ns - 1, grant.key)
             self.was_there[left.request] = not changed
@@ -75,7 +75,7 @@ class Reentries:
 
 
 class NestedLocks:
-    """Report each wait, grant and release of a run whose requests take their lock twice. The results are in the findings."""
+    """Collect the waits, grants and releases of requests that take their lock twice. The results go into the findings."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
@@ -102,7 +102,7 @@ class NestedLocks:
             self.released_twice.append(grant)
 
     def _ended(self, grant: Grant) -> bool:
-        """Return whether the lease can have ended before the outer release began, counted from asking for the lock."""
+        """Return whether the lease, counted from when the lock was asked for, can have ended before the outer release began."""
         ttl_ns = self.findings.run.ttl_ns
         return bool(ttl_ns) and max(grant.releasing_ns, grant.outer_releasing_ns) - grant.asked_ns > ttl_ns
 
@@ -115,9 +115,9 @@ class NestedLocks:
             self._look_after(grant, others)
 
     def _look_after(self, grant: Grant, others: list[Wait]) -> None:
-        """Measure how long the lock stayed after its outer release, although a request waited for it.
+        """Measure how long the lock stayed taken after its outer release, although a request waited for it.
 
-        The next holder can have it before the answer to the release has arrived: then it did not stay.
+        The next holder can have it before the answer to the release has arrived: then it did not stay taken.
         """
         free_ns = grant.released_ns
         if any(_holds(other, free_ns) for other in self.released_twice if other is not grant):

@@ -1,4 +1,4 @@
-"""What the judge knows of a run before it reads its history: the figures of ``run.json``."""
+"""Take from ``run.json`` what the judge knows of a run before it reads its history."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 from lab.evidence.run_record import Ending, RunRecord
 
-REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report what becomes of their keys
-# by how a request nests its locks: the shortest pause in which it holds the outer one alone (app/web.py)
+REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report changes of their keys
+# by how a request nests its locks: the shortest pause in which it holds only the outer lock (app/web.py)
 PAUSES_MS = {"same": 100, "crossed": 200}
-SHORT_WORK = 0.5  # of a lease: no machine is so slow that work of this length outlasts its lease by itself
-PATIENT = 0.9  # of its readiness to wait: a request that waited for longer has waited to the end
-CROWDED = 60  # percent of the processors: another run on the same machine, which takes half of them, is no excuse
-# A thread that mostly sleeps gets a processor soon, also there. And where a lock is stuck, others have what the run leaves them.
+SHORT_WORK = 0.5  # part of a lease: shorter work cannot outlast its lease, even on a slow machine
+PATIENT = 0.9  # part of the wait limit: a request that waited longer has waited to the end
+CROWDED = 60  # percent of the processors: another run beside this one takes half of them, and is no excuse
+# At most so many times slower: a thread that mostly sleeps soon gets a processor, and a stuck lock leaves processors free.
 SLOWEST = 2
 
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What the judge must know of a run to analyse its history."""
+    """Hold what the judge must know of a run to analyse its history."""
 
     # whether the stage locks outside the process
     has_store: bool
@@ -26,7 +26,7 @@ class RunFacts:
     final: dict[str, int] | None
     # the time to live that the scenario gives to locks; 0 without one
     ttl_ms: int = 0
-    # how long a lease lasts, as the stage promises it; 0 for a stage whose locks have no end
+    # how long a lease lasts, as the stage promises it; 0 if its locks have no end
     lease_ms: int = 0
     # whether the request set the lease time itself
     has_explicit_lease: bool = False
@@ -42,15 +42,15 @@ class RunFacts:
     store_syncs: str = "always"
     # the claim that the scenario tests, by its name
     tests: str = ""
-    # how many items there are to sell; None where the number only grows
+    # how many items there are to sell; None if the number only grows
     stock: int | None = None
     # how many users send requests at the same time
     users: int = 0
-    # how many replicas the counter has; 0 where it is not known
+    # how many replicas the counter has; 0 if that is not known
     replicas: int = 0
-    # whether a lease has begun before the grant, and is renewed while its request waits: only renewals prolong it, no commands
+    # whether a lease begins before the grant, and is renewed while its request waits: then only renewals prolong it
     leases_begin_before: bool = False
-    # whether the lock's store reports what becomes of its keys
+    # whether the lock's store reports changes of its keys
     reports_keys: bool = False
     # how long a request is ready to wait for the lock
     wait_ms: int = 0
@@ -62,33 +62,33 @@ class RunFacts:
     is_complete: bool = True
     # how long the work of a request takes
     work_ms: float = 0
-    # the share of the processors' time that programs outside the run took, in percent; 0 where it is not known
+    # the percentage of the processors' time that programs outside the run took; 0 if that is not known
     others_percent: int = 0
 
     @property
     def slowness(self) -> float:
-        """Return how many times slower than on an idle machine a sound lock may have been; 1 unless others took most of it."""
+        """Return how many times slower a sound lock may be: 1 unless other programs took most of the processors."""
         return SLOWEST if self.others_percent > CROWDED else 1
 
     @property
     def lease_ns(self) -> int:
-        """Return how long a lease lasts; 0 for a stage whose locks have no end."""
+        """Return how many nanoseconds a lease lasts; 0 if the stage's locks have no end."""
         return self.lease_ms * 1_000_000
 
     @property
     def ttl_ns(self) -> int:
-        """Return the time to live that the scenario gives to locks; 0 without one."""
+        """Return the time to live that the scenario gives to locks, in nanoseconds; 0 without one."""
         return self.ttl_ms * 1_000_000
 
     @property
     def patience_ns(self) -> float:
-        """Return from which length on a wait was one to the end."""
+        """Return the length from which on a wait counts as one to the end, in nanoseconds."""
         return PATIENT * self.wait_ms * 1e6
 
     @property
     def stretched(self) -> bool:
-        """Return whether the scenario itself lets a lease end before the work does: by a fault, or by long work."""
-        if self.nested == "crossed":  # each waits with its first lock for the second, until a TTL ends
+        """Return whether the scenario makes leases end before the work does, by a fault or by long work."""
+        if self.nested == "crossed":  # each holds its first lock while it waits for the second, until a TTL ends
             return True
         pause_ms = PAUSES_MS.get(self.nested, 0)
         held_ms = self.work_ms + (max(pause_ms, self.work_ms) if self.nested else 0)  # the work goes on between the releases
@@ -96,7 +96,7 @@ class RunFacts:
 
 
 def of(record: RunRecord) -> RunFacts:
-    """Return what is known of a run before its history is read."""
+    """Return the facts of a run from its record."""
     scenario = record.scenario
     return RunFacts(
         work_ms=scenario.get("work_ms") or 0,

@@ -1,4 +1,4 @@
-"""Why replicas did not run in time: stalls that no fault of the scenario explains, and a busy machine."""
+"""Collect the times when replicas did not run: stalls that no fault of the scenario explains, and waits for a processor."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class Stall(NamedTuple):
     replica: str
     since_ns: int
     until_ns: int
-    # whether something outside stopped the process, or left it no processor: it used little processor time itself
+    # whether something outside stopped the process or took its processor: it used little processor time itself
     stopped: bool
-    # whether the process made it itself, by a call that keeps the interpreter: no signal had stopped it, and it was not busy
+    # whether a call in the process blocked its interpreter: no signal had stopped it, and it was not busy
     own: bool = False
 
 
 class Stalls:
-    """Report each late beat of a replica, in the order of time."""
+    """Collect the late beats of the replicas, in order of time."""
 
     def __init__(self, faults: Sequence[FaultRecord] = ()) -> None:
         self._stops = [record for record in faults if record.effect is Effect.PROCESS_STOPS]
         self._found: list[Stall] = []
-        # by replica: the late beats before which it waited for a processor; none where the kernel does not measure that
+        # by replica: the late beats before which it waited for a processor; empty if the kernel does not measure that
         self._waits: defaultdict[str, list[Stalled]] = defaultdict(list)
 
     def __iter__(self) -> Iterator[Stall]:
@@ -50,15 +50,15 @@ class Stalls:
                 continue
             if until_ns <= over_ns + GOES_ON_WITHIN_NS:
                 return
-            since_ns = max(since_ns, over_ns)  # the fault explains the gap until its recovery, and no longer
+            since_ns = max(since_ns, over_ns)  # the fault explains the gap only until its recovery
         busy_ns = event.ran_ns + (event.queued_ns or 0)
         idle = 2 * busy_ns < event.until_ns - event.since_ns
         own = idle and event.stopped is False
-        waited = 2 * event.ran_ns < event.until_ns - event.since_ns  # for a processor, or because it was stopped
+        waited = 2 * event.ran_ns < event.until_ns - event.since_ns  # for a processor, or for the signal to go on
         self._found.append(Stall(replica, since_ns, until_ns, stopped=waited and not own, own=own))
 
     def close(self, started: Collection[str]) -> None:
-        """Where all replicas stood still at once, no stall was of their own making: the machine was frozen, or a container.
+        """Mark the stalls at which all replicas stood still as stops from outside: the machine, or a container, was frozen.
 
         started: the replicas.
         """
@@ -70,14 +70,14 @@ class Stalls:
                 stalls[number] = stall._replace(own=False, stopped=True)
 
     def queued_ns(self, replica: str, since_ns: int, until_ns: int) -> int:
-        """Return for how much of this time the replica waited for a processor."""
+        """Return for how many nanoseconds of this time the replica waited for a processor."""
         return sum(
             min(one.queued_ns or 0, max(0, min(one.until_ns, until_ns) - max(one.since_ns, since_ns)))
             for one in self._waits.get(replica, ())
         )
 
     def longest(self) -> tuple[int, str]:
-        """Return for how long a replica stood still at most, or waited for a processor in all, in nanoseconds; and which."""
+        """Return the longest stop of any replica, or its longest sum of waits for a processor, in nanoseconds; and its name."""
         waits = ((sum(one.queued_ns or 0 for one in waits), replica) for replica, waits in self._waits.items())
         stops = ((stall.until_ns - stall.since_ns, stall.replica) for stall in self._found)
         return max([*waits, *stops], default=(0, ""))

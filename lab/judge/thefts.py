@@ -1,8 +1,8 @@
-"""Thefts: releases that deleted the lock of another holder.
+"""Find thefts: releases that deleted the lock of another holder.
 
-A thief is a request that had lost its own lock, or never had one, and whose release deleted the lock all the same. The chain of
-causes has a *root*: the first holder that lost its lock. If the scenario brought that about (its work took longer than the TTL,
-or a fault took the lock away), then the thief's claim is broken, and no other. A chain without such a root is no excuse.
+A thief is a request that had lost its own lock, or never had one, and whose release still deleted the lock. The chain of causes
+has a *root*: the first holder that lost its lock. If the scenario caused that loss (its work took longer than the TTL, or a fault
+took the lock away), then the thief's claim is broken, and no other. A chain without such a root is no excuse.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from lab.judge.key_history import BORN, CHANGED, FOREVER_NS, KeyHistory
 
 NO = ("0", "None", "False", "-1")  # answers of a command that deleted nothing
 REPORTED_WITHIN_NS = 1_000_000_000  # a busy machine receives the report of a deletion late
-REPORTED_AT_ONCE_NS = 20_000_000  # a report that comes later may be of what another client has done since
+REPORTED_AT_ONCE_NS = 20_000_000  # a report that comes later may be of another client's deletion
 # a key whose TTL is over at once is reported when the store notices it, up to 100 ms late
 EXPIRED_WITHIN_NS = 250_000_000
 EXPIRES = frozenset({"EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"})
-FLUSHES = frozenset({"FLUSHDB", "FLUSHALL"})  # the store reports no key that they delete
-BORN_WITHIN_NS = 20_000_000  # later than the grant: the store reports a new key at once
-RECENT = 64  # releases that ended just before, and can have begun later
+FLUSHES = frozenset({"FLUSHDB", "FLUSHALL"})  # the store reports none of the keys that they delete
+BORN_WITHIN_NS = 20_000_000  # after the grant: the store reports a new key at once
+RECENT = 64  # releases that ended just before this one, and may have begun later
 
 
 class Thefts:
-    """Report each release, in the order in which they ended. ``grant.lost`` and ``grant.robbed_by`` hold the results."""
+    """Find thefts from each release, in order of their ends. ``grant.lost`` and ``grant.robbed_by`` hold the results."""
 
     def __init__(
         self, lease_ns: int, faults: Sequence[FaultOutcome], keys: KeyHistory, held: Callable[[], Iterable[Grant]]
     ) -> None:
-        """Take what does not change during the run. held: returns the grants that are open now."""
+        """Take the facts that do not change during the run. held: returns the grants that are open now."""
         self.lease_ns = lease_ns
         self.faults = faults
         self.keys = keys
@@ -44,12 +44,12 @@ class Thefts:
         self.recent_thieves: deque[Grant] = deque(maxlen=RECENT)
 
     def got(self, grant: Grant) -> None:
-        """Find out whether a release that ended just before has robbed the grant: its lock may be older than its return."""
+        """Find out whether a release that ended just before robbed the grant: its lock may be older than its acquire's return."""
         for thief in self.recent_thieves:
             self._rob(grant, thief)
 
     def released(self, grant: Grant) -> None:
-        """Find out how the grant had lost each of its locks, if it had, and which grants its release robbed."""
+        """Find out how the grant lost each of its locks, if it did, and which grants its release robbed."""
         grant.lost = self._lost(grant)
         if grant.lost is not None:
             self.recent_thieves.append(grant)
@@ -72,7 +72,7 @@ class Thefts:
         return False
 
     def _rob(self, other: Grant, thief: Grant) -> None:
-        """Note the thief if its release can have deleted a lock that the other request held at that time."""
+        """Note the thief if its release can have deleted a lock that the other grant held at that time."""
         if other is thief or other.robbed_by:
             return
         for key in other.keys & set(thief.lost or ()):
@@ -83,7 +83,7 @@ class Thefts:
                 return
 
     def _lost(self, grant: Grant) -> dict[str, LostLock] | None:
-        """Return how a grant had lost its locks, by key, each before its release was over; None if it had lost none."""
+        """Return by key how a grant lost its locks before its release was over; None if it lost none."""
         lost = {key: how for key in grant.keys if (how := self._lost_key(grant, key)) is not None}
         return lost or None
 
@@ -98,7 +98,7 @@ class Thefts:
         releasing_ns, released_ns = released_during(grant, key)
         if lost_ns >= released_ns:
             return None
-        has_checked = grant.release_commands != 1  # a release of one command has no moment between a check and a deletion
+        has_checked = grant.release_commands != 1  # a release of one command has no gap between a check and a deletion
         return LostLock(in_release=has_checked and lost_ns + EARLY_NS >= releasing_ns, by_scenario=True)
 
     def _taken_ns(self, grant: Grant) -> int:
@@ -115,7 +115,7 @@ class Thefts:
 
 
 def released_during(grant: Grant, key: str) -> tuple[int, int]:
-    """Return when the release of a key began and when it was over. Of two nested locks the inner one is released first.
+    """Return when the release of a key began and when it was over. The inner of two nested locks is released first.
 
     Either release may delete a key that is locked twice.
     """
@@ -126,7 +126,7 @@ def released_during(grant: Grant, key: str) -> tuple[int, int]:
 
 
 def _was_held_during(other: Grant, thief: Grant, key: str) -> bool:
-    """Return whether the other request held this key at some moment of the thief's release."""
+    """Return whether the other grant held this key at some moment of the thief's release."""
     is_outer = key == other.outer_key
     kept_until_ns = (other.outer_releasing_ns if is_outer else 0) or other.releasing_ns
     releasing_ns, released_ns = released_during(thief, key)
@@ -134,7 +134,7 @@ def _was_held_during(other: Grant, thief: Grant, key: str) -> bool:
 
 
 def held_from_ns(grant: Grant, key: str) -> int:
-    """Return since when a lock surely was there: since the last renewal, or the last command of the acquire."""
+    """Return since when a lock was there for certain: since the last renewal, or the last command of the acquire."""
     return grant.outer_lease_from_ns if key == grant.outer_key else max(grant.lease_from_ns, grant.sent_ns)
 
 
@@ -144,26 +144,26 @@ def acquired_ns(grant: Grant, key: str) -> int:
 
 
 def never_held(grant: Grant, keys: KeyHistory) -> bool:
-    """Return whether a request went in without a grant: the store had refused, or the work was done again without a new one."""
+    """Return whether a request went in without a grant: the store had refused, or it worked again without a new grant."""
     return grant.told_no or (grant.turn > 1 and not acquired_anew(grant, keys))
 
 
 def acquired_anew(grant: Grant, keys: KeyHistory) -> bool:
-    """Return whether a request that works again had the lock granted anew: its last command set the key, which was not there.
+    """Return whether a request that works again was granted the lock anew: its last command made the key.
 
-    The store's report of that very moment says so.
+    The store's report of that moment shows it.
     """
     return grant.commands > 0 and keys.happened(BORN, grant.sent_ns, grant.got_ns + BORN_WITHIN_NS, grant.key)
 
 
 def can_have_deleted(grant: Grant, key: str, keys: KeyHistory, since_ns: int = 0) -> bool:
-    """Return whether the release of a grant can have freed a key, since a time: what the store reported before is another life's.
+    """Return whether the release of a grant can have freed a key after ``since_ns``: earlier reports are about earlier holders.
 
-    A lock is freed by a deletion, by a TTL that is over at once, by another value, name or field. The answer to a plain
-    removal decides. What a script answers means nothing by itself: then the store must have reported what became of this very
-    key. A store that reports nothing leaves the answer.
+    A lock is freed by a deletion, by a TTL that is over at once, or by another value, name or field. The answer to a plain
+    removal decides. The answer of a script means nothing by itself: then the store must have reported a change of this key. If
+    the store reports nothing, the answer decides.
     """
-    # the answer on record is the last one: of two nested locks that of the outer one
+    # the answer on record is the last one, which is of the outer of two nested locks
     is_inner = grant.outer_key not in ("", key)
     answer = "" if is_inner else grant.answer
     if grant.release_commands == 0 or (answer and grant.command in REMOVALS and answer in NO):
@@ -172,23 +172,23 @@ def can_have_deleted(grant: Grant, key: str, keys: KeyHistory, since_ns: int = 0
     since_ns = max(releasing_ns, since_ns)
     if not keys.is_reported:
         return not answer or answer not in NO
-    # a script that answers no has seldom deleted anything: then a deletion that is reported later is another's; so it is where
-    # the next command of the same request was answered already
+    # a script that answers no has seldom deleted anything, so a deletion that is reported later is another client's; the same if
+    # the next command of the same request had been answered already
     reported_ns = released_ns + (REPORTED_AT_ONCE_NS if is_inner or answer in NO else REPORTED_WITHIN_NS)
     if grant.command in FLUSHES or keys.went(since_ns, reported_ns, key):
         return True
     if grant.command in EXPIRES:
         return answer not in NO and keys.happened("expired", since_ns, released_ns + EXPIRED_WITHIN_NS, key)
-    # a key that was not there is set by its next holder, and freed by nobody
+    # a key that did not exist is set by its next holder, and not freed
     changes, births = (keys.number(event, since_ns, released_ns + EXPIRED_WITHIN_NS, key) for event in (CHANGED, BORN))
     return grant.command not in DELETIONS and changes > births
 
 
 def theft_in(conflict: Conflict) -> LostLock | None:
-    """Return how the request had lost its lock that deleted the elder's before the younger got it; None without such a request.
+    """Return how the request lost its lock that deleted the elder's lock before the younger got it; None without such a request.
 
-    The store can have deleted the lock at any time from the release's sending to its answer. A lock whose lease had ended
-    when the younger came in was not stolen: the store had given it away by itself.
+    The store can have deleted the lock at any time between sending and answer of the release. If the lease had ended when the
+    younger came in, nothing was stolen: the store had freed the lock by itself.
     """
     if not conflict.lost_locks:
         return None
@@ -205,7 +205,7 @@ def theft_in(conflict: Conflict) -> LostLock | None:
 
 
 def _theft_of(key: str, until_ns: int, conflict: Conflict) -> LostLock | None:
-    """Return how the request had lost its lock that deleted this key of the elder's before that time."""
+    """Return how a request had lost its lock that then deleted this key of the elder before ``until_ns``; or None."""
     elder, younger = conflict.elder, conflict.younger
     from_ns = held_from_ns(elder, key)
     for grant in reversed(conflict.lost_locks):

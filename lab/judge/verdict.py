@@ -5,9 +5,9 @@
 | claimed | KEPT | BROKEN |
 | not claimed | UNSEEN: the danger was real, and nothing went wrong | ADMITTED: the lesson, shown |
 
-VOID where the danger was never reached, where the two counts disagree (the load's requests, and the writes in the replicas'
-journals), or where the run was cut short. BROKEN comes before VOID: a proof stays a proof. A violation of another
-claim is reported next to the verdict; if the stage makes that claim, the verdict is BROKEN.
+VOID if the danger was never reached, if the two counts disagree (the load's requests, and the writes in the replicas' journals),
+or if the run was cut short. BROKEN comes before VOID: a proof stays a proof. A violation of another claim is reported next to the
+verdict; if the stage makes that claim, the verdict is BROKEN.
 
 A violation is proved by evidence that is complete, and in which the load's record and the journals agree.
 """
@@ -36,30 +36,30 @@ from lab.judge.promises import FREED, IN_TIME, PROMISES
 from lab.judge.run_facts import REPORTS_KEYS
 from lab.judge.violations import serves_next_to_nobody
 
-# claims that a lock gets free again; of a lock that hardly ever is, a fault shows nothing
+# the claims that a lock becomes free again; if a lock hardly ever is free, a fault shows nothing
 ABOUT_FREEING = frozenset(one.claim.name for one in FREED)
 
 
 def judge(folder: Path) -> tuple[Judgement, Findings]:
     """Judge a run that this lab has just made: read the history once, write every loss to ``losses.jsonl``, and weigh.
 
-    Writes no other file. Where that file cannot be written, the run is judged all the same: ``Findings.losses_unwritten`` has
-    the reason.
+    Writes no other file. If that file cannot be written, the run is judged without it: ``Findings.losses_unwritten`` has the
+    reason.
     """
     return _judge(folder, run_folder.load(folder), [])
 
 
 def judge_again(folder: Path) -> tuple[Judgement, Findings]:
-    """Judge a run folder that may come from anywhere, as ``judge`` does.
+    """Judge a run folder of any origin, as ``judge`` does.
 
-    A file that is not the one in the inventory of ``run.json`` is not read.
+    A file that differs from the inventory of ``run.json`` is not read.
     """
     record = run_folder.load(folder)
     return _judge(folder, record, list(changes(folder, record.files)))
 
 
 def _judge(folder: Path, record: RunRecord, damage: list[Damage]) -> tuple[Judgement, Findings]:
-    """Judge what is whole. damage: what is known before the evidence is read; its files are left out."""
+    """Judge the undamaged files. damage: what is known before the evidence is read; damaged files are left out."""
     left_out = frozenset(one.file for one in damage)
     with contextlib.closing(LossFile(folder)) as losses:
         history = History(folder, left_out)
@@ -122,7 +122,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
 
 
 def _lost(record: RunRecord, findings: Findings) -> int:
-    """Return how many increments are gone. Where journals are incomplete, the answers are counted in place of the writes."""
+    """Return how many increments are lost. If journals are incomplete, acknowledged requests are counted instead of writes."""
     lost = max(0, findings.account.lost)
     if not doubts(findings) or record.final is None:
         return lost
@@ -130,7 +130,7 @@ def _lost(record: RunRecord, findings: Findings) -> int:
 
 
 def wait_ms(waits_ns: array[int]) -> dict[str, float]:
-    """Return the exact median, 99th percentile and maximum, in milliseconds."""
+    """Return the exact median, 99th percentile and maximum of waits, in milliseconds."""
     ordered = sorted(waits_ns) or [0]
     return {
         name: round(ordered[min(len(ordered) - 1, int(len(ordered) * part))] / 1e6, 3)
@@ -160,27 +160,27 @@ def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:
 
 
 def _not_at_the_store(record: RunRecord, findings: Findings) -> Iterator[Fact]:
-    """Yield why what the lock did is not known from its store."""
+    """Yield why the store does not show what the lock did."""
     if record.reports_off:
         yield Fact(Code.REPORTS_OFF)
     ran = sum(record.commands.get("lock", {}).values())
     if ran and findings.locked and not findings.sent and not findings.renewals:
         yield Fact(Code.UNSEEN_COMMANDS, ran)
-    is_local = findings.locked and Claim.exclusive.name in record.stage["claims"]  # and the stage has no store
+    is_local = findings.locked and Claim.exclusive.name in record.stage["claims"]  # the stage has no store
     asked_nobody = not findings.sent and (record.commands.get("lock") == {} if record.has_store else is_local)
     if asked_nobody and findings.account.writes and len(record.took_part) > 1:
         yield Fact(Code.ASKED_NO_STORE)
 
 
 def _hardly_ever_free(record: RunRecord, findings: Findings) -> bool:
-    """Return whether nothing can be said of a lock after a fault, because it served next to nobody before."""
+    """Return whether a run shows nothing of a lock after a fault, because it served next to nobody before."""
     limit_ms = IN_TIME.in_ms(findings.run.ttl_ms)
     is_about_freeing = record.scenario["tests"] in ABOUT_FREEING and bool(findings.faults)
     return is_about_freeing and all(serves_next_to_nobody(fault, findings, limit_ms) for fault in findings.faults)
 
 
 def _not_on_record(record: RunRecord, findings: Findings) -> Iterator[Fact]:
-    """Yield the requests on which the load's record and the journals differ, and how many are on record of those sent."""
+    """Yield the requests on which the load's record and the journals differ, and the numbers of requests on record and sent."""
     for one in () if findings.is_never_written else findings.first_unwritten:
         yield Fact(Code.NO_WRITE_OF, request=one.request)
     for other in () if findings.is_never_refused else findings.first_refused_and_written:
@@ -216,7 +216,7 @@ def _verdict(
 ) -> tuple[Verdict, list[Fact]]:
     """Return the verdict, and the reasons that are not in its violations."""
     if any(one.breaks_promise for one in violations) and not record.unwritten:
-        # where a file could not be written, nothing is proved by the rest
+        # if a file could not be written, the rest proves nothing
         return Verdict.BROKEN, list(_not_on_record(record, findings)) if record.ended is Ending.COMPLETE else []
     if void := [*_void_reasons(record, findings), *unproved]:
         return Verdict.VOID, void
@@ -229,7 +229,7 @@ def _verdict(
 
 
 def _nothing_broke(record: RunRecord, findings: Findings, claim: str) -> tuple[Verdict, list[Fact]]:
-    """Return the verdict on a promise that held. Where nobody was served, nothing was kept."""
+    """Return the verdict on a promise that no violation broke. If nobody was served, nothing was kept."""
     if why := PROMISES[claim].undecided(findings):
         return Verdict.VOID, [why]
     if claim not in record.stage["claims"]:
@@ -243,28 +243,28 @@ NAMED = 3  # keys in a fact
 
 
 def doubts(findings: Findings) -> list[Fact]:
-    """Return all that makes the evidence doubtful: damaged files, and accounts that disagree."""
+    """Return every reason to doubt the evidence: damaged files, and accounts that disagree."""
     damages = [Fact(Code.DAMAGED, one.n, file=one.file, name=one.kind, detail=one.detail) for one in findings.damage]
     return [*damages, *findings.mismatches, *filter(None, [findings.account.disagreement])]
 
 
 def rests_on_the_key(violation: Violation, findings: Findings) -> bool:
-    """Return whether a violation rests on the key that grants name, and the store never reported that key.
+    """Return whether a violation depends on a key that grants name and the store never reported.
 
-    Then nobody knows who deleted the lock, and the end of a lease, or a theft, may excuse it. Where nothing of the scenario can
-    have ended a lease, no excuse is needed.
+    Then the end of a lease, or a theft, may excuse it, because no report shows who deleted the lock. If nothing in the scenario
+    can end a lease, no excuse is possible.
     """
     by_key = any(isinstance(one, Loss | TwoInside) for one in violation.evidence)
     return by_key and bool(findings.strange_key) and findings.run.stretched
 
 
 def strange(findings: Findings) -> Fact:
-    """Return that the grants name another key than the store knows."""
+    """Return the fact that the grants name another key than the store reports."""
     return Fact(Code.STRANGE_KEY, name=findings.strange_key, several=tuple(findings.known_keys[:NAMED]))
 
 
 def missing(folder: Path, record: RunRecord, findings: Findings) -> list[Damage]:
-    """Return what is missing from a run folder, each file once. findings: what the analysis of its history found."""
+    """Return the damage of a run folder that its inventory does not show, once for each file. findings: those of its history."""
     found: dict[str, Damage] = {}
     for damage in _unlisted(folder, record, findings):
         found.setdefault(damage.file, damage)
@@ -272,7 +272,7 @@ def missing(folder: Path, record: RunRecord, findings: Findings) -> list[Damage]
 
 
 def _unlisted(folder: Path, record: RunRecord, findings: Findings) -> Iterator[Damage]:
-    """Yield what no hash shows: files that the run never wrote, and claims of another lab."""
+    """Yield damage that no hash shows: files that the run never wrote, faults without a record, and unknown claims."""
     for replica in sorted({*record.took_part, *findings.acknowledged_by_replica} - {""}):
         if not (folder / journal_of(replica)).is_file():
             yield Damage(journal_of(replica), DamageKind.MISSING)

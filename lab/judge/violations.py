@@ -1,4 +1,4 @@
-"""What breaks a promise: of safety, work that was destroyed, done twice, by half or not at all; of liveness, waiters not served.
+"""Find violations: of safety, work destroyed, repeated, done by half or not at all; of liveness, waiters not served.
 
 Each function takes a row of the table of promises and the findings, and yields the violations of that row's claim.
 """
@@ -20,13 +20,13 @@ from lab.judge.losses import Conflicts, Losses
 from lab.judge.mechanisms import EXPLANATIONS
 from lab.judge.promise import FEW, Promise
 
-STARVED = 5  # times the number of users: no machine holds up one request for so long
-STAYS_MS = 250  # at least: a waiter may sleep that long between two looks
-PATIENT_MS = 5000  # a request that waits for less may find the lock held
+STARVED = 5  # times the number of users: no machine delays one request for so long
+STAYS_MS = 250  # at least: a waiter may sleep that long between two polls
+PATIENT_MS = 5000  # a request that waits for less may give up because the lock is held
 
 
 def harm(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield each mechanism that breaks this claim: by what was lost, or by two that were inside at once."""
+    """Yield each mechanism that breaks this claim, by lost increments or by two grants inside at once."""
     for mechanism, losses, overlaps in _conflicts(promise.like or promise.claim, findings):
         seen = []
         if net := findings.net_losses.get(mechanism, 0):  # ``losses`` has the gross figures
@@ -52,14 +52,14 @@ def harm_in_one_process(promise: Promise, findings: Findings) -> Iterator[Violat
 
 
 def _conflicts(claim: Claim | None, findings: Findings) -> Iterator[tuple[Mechanism, Losses, Conflicts]]:
-    """Yield what each mechanism that breaks a claim destroyed, and its overlaps."""
+    """Yield each mechanism that breaks a claim, with its losses and its overlaps."""
     for one in EXPLANATIONS:
         if one.claim is claim:
             yield one.mechanism, findings.losses.get(one.mechanism, Losses()), findings.overlaps.get(one.mechanism, Conflicts())
 
 
 def late_write(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield what was destroyed by writes that arrived when their senders had given them up."""
+    """Yield the losses by writes that arrived after their senders had given up."""
     delayed = list(promise.faults(findings))
     lost = findings.net_losses.get(Mechanism.WRITE_UNCONFIRMED, 0)
     if delayed and lost:
@@ -67,7 +67,7 @@ def late_write(promise: Promise, findings: Findings) -> Iterator[Violation]:
 
 
 def not_once(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield work that was done more than once, and answers that say the contrary of what was done."""
+    """Yield work that was done more than once, and answers that contradict what was done."""
     if findings.duplicated:
         yield promise.violation([Fact(Code.WROTE_AGAIN, findings.duplicated)], list(findings.repeated))
     if findings.is_never_written:
@@ -102,14 +102,14 @@ def stuck(promise: Promise, findings: Findings) -> Iterator[Violation]:
 
 
 def stuck_unless_reentered(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Do the same, but not for a lock that others re-entered: each restarted its TTL, and broke ``reenters_only_its_own``."""
+    """Do as ``stuck``, but not for a lock that others re-entered: each restarted its TTL, and broke ``reenters_only_its_own``."""
     return _stuck_after(promise, (fault for fault in promise.faults(findings) if not fault.reentered), findings)
 
 
 def stuck_to_the_end(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Do the same; in all of the rest of the run as well, the lock must not be free for longer while a request waits.
+    """Do as ``stuck``; and until the end of the run, the lock must not be free for longer than the bound while a request waits.
 
-    In a queue, those who stood before an orphan still get the lock.
+    In a queue, the waiters before an orphan still get the lock.
     """
     return _stuck_after(promise, promise.faults(findings), findings, to_the_end=True)
 
@@ -117,9 +117,9 @@ def stuck_to_the_end(promise: Promise, findings: Findings) -> Iterator[Violation
 def _stuck_after(
     promise: Promise, faults: Iterable[FaultOutcome], findings: Findings, to_the_end: bool = False
 ) -> Iterator[Violation]:
-    """Yield each fault that nobody got the lock after. The mechanism is the row's, unless another replica renewed the lock.
+    """Yield each fault after which nobody got the lock. The mechanism is the row's, unless another replica renewed the lock.
 
-    Nothing is said of a lock that was free for so long before, with waiters.
+    A lock that had waiters and was free for as long before the fault is not judged.
     """
     bound_ms = promise.bound_ms(findings)
     for fault in faults:
@@ -141,20 +141,20 @@ def is_late(fault: FaultOutcome, bound_ms: float) -> bool:
 
 
 def is_missed(fault: FaultOutcome, findings: Findings, bound_ms: float) -> bool:
-    """Return whether the lock came late, although a request wanted it: where none wants it, a late lock shows nothing."""
+    """Return whether the lock came late, although a request wanted it: without one, a late lock shows nothing."""
     wanted = (one.show_taken(bound_ms) for one in findings.onlookers if one.fault is fault)
     return is_late(fault, bound_ms) and any(wanted)
 
 
 def nobody_asked(promise: Promise, findings: Findings) -> Fact | None:
-    """Return that after each fault of this promise the lock came late, and no request wanted it; None where it is not so."""
+    """Return that after each fault of this promise the lock came late and no request wanted it; None otherwise."""
     bound_ms, faults = promise.bound_ms(findings), list(promise.faults(findings))
     unwanted = [is_late(fault, bound_ms) and not is_missed(fault, findings, bound_ms) for fault in faults]
     return Fact(Code.NOBODY_ASKED) if unwanted and all(unwanted) else None
 
 
 def overloaded(_: Promise, findings: Findings) -> Fact | None:
-    """Return that more requests came than holders can serve one after the other; None where it is not so, or harmed nobody."""
+    """Return that more requests came than holders can serve one after the other; None otherwise, or if none was refused."""
     refused = findings.gave_up if findings.is_overloaded else 0
     return Fact(Code.OVERLOADED, refused, of=findings.requests) if refused else None
 
@@ -165,15 +165,15 @@ def _after(fault: FaultOutcome, code: Code, ms: float) -> Fact:
 
 
 def serves_next_to_nobody(fault: FaultOutcome, findings: Findings, bound_ms: float) -> bool:
-    """Return whether the lock was often free for so long before the fault, with waiters: then it shows nothing after it."""
+    """Return whether the lock was often free for so long before the fault, with waiters: then the time after it shows nothing."""
     before = [idle.ms for idle in findings.idle_times if idle.got_ns < fault.record.at_ns]
     return bool(before) and sorted(before)[len(before) // 2] > bound_ms / 2
 
 
 def nobody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield each stop of a server that served nobody who asked meanwhile, or one of them and then few of the others.
+    """Yield each stop of a server during which no request that asked got the lock, or one did and then too few others.
 
-    An election may take its time: those who asked before its end do not count. On a slow machine it may last until the recovery.
+    An election takes time, so requests that asked before its end do not count. On a slow machine it may last until the recovery.
     """
     for onlookers in findings.onlookers:
         fault, is_wanted = onlookers.fault, onlookers.wanted_meanwhile
@@ -186,14 +186,14 @@ def nobody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation
 
 
 def somebody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield each stop of most of the servers at which somebody got the lock from the others."""
+    """Yield each stop of most of the servers during which a request got the lock from the others."""
     for fault in findings.faults:
         if fault.granted_meanwhile:
             yield promise.violation([Fact(Code.SOMEBODY_MEANWHILE, fault.granted_meanwhile)], [fault])
 
 
 def overtaken(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield that many requests were overtaken by later ones, or one of them again and again."""
+    """Yield a violation if many requests were overtaken by later ones, or one of them again and again."""
     worst, bound = findings.overtaken, promise.bound.times
     if worst is None:
         return
@@ -205,7 +205,7 @@ def overtaken(promise: Promise, findings: Findings) -> Iterator[Violation]:
 
 
 def waited_too_long(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield that requests gave up waiting, or got the lock only after the bound, although holders did not work all the time."""
+    """Yield a violation if requests gave up, or waited longer than the bound, although holders did not work all the time."""
     if findings.is_overloaded:
         return
     bound_ms = promise.bound_ms(findings)
@@ -224,10 +224,10 @@ def _waited_to_the_end(findings: Findings) -> int:
 
 
 def slow_try(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield that requests were kept waiting for longer than they wanted to, whether they got the lock in the end or not."""
+    """Yield a violation if requests were kept waiting for longer than they wanted to, with or without the lock in the end."""
     waits_ms = sorted(wait_ns / 1e6 for wait_ns in (*findings.in_vain_ns, *findings.waits_ns))
     number = len(waits_ms) + findings.never_answered
-    wanted_ms = findings.run.wait_ms  # 0 in the scenario that tests it
+    wanted_ms = findings.run.wait_ms  # 0 in the scenario that tests this claim
     median_ms, tail_ms = waits_ms[len(waits_ms) // 2] if waits_ms else 0, wanted_ms + promise.bound.tail_ms
     late = sum(wait_ms > tail_ms for wait_ms in waits_ms) + findings.never_answered
     if median_ms > wanted_ms + promise.bound.ms:
@@ -238,7 +238,7 @@ def slow_try(promise: Promise, findings: Findings) -> Iterator[Violation]:
 
 
 def slow_handover(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield that the lock was free and a request waited for it, and did not take it."""
+    """Yield a violation if the lock was free for too long while a request waited for it."""
     times, tail_ms = sorted(findings.idle_times, key=lambda idle: idle.ms), promise.bound.tail_ms
     median_ms = times[len(times) // 2].ms if times else 0
     late = sum(idle.ms > tail_ms for idle in times)
@@ -250,7 +250,7 @@ def slow_handover(promise: Promise, findings: Findings) -> Iterator[Violation]:
 
 
 def blocked(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield that waiters gave up, and those behind them did not get the lock when it was free.
+    """Yield a violation if waiters gave up, and the waiters behind them did not get the lock when it was free.
 
     This breaks two more promises: a free lock was not granted to a waiter at once, and an acquire that had failed left the lock
     blocked for longer than its TTL.
@@ -270,15 +270,15 @@ def blocked(promise: Promise, findings: Findings) -> Iterator[Violation]:
 
 
 def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield that too many requests were refused, although nothing failed and they were ready to wait."""
+    """Yield a violation if too many requests were refused, although nothing failed and they were ready to wait."""
     run = findings.run
-    # work that does not fit into the TTL is given up by a lock that looks at its lease: that request was not refused
+    # a lock that checks its lease gives up work that does not fit into the TTL: such a request was not refused
     refused = findings.outcomes[Outcome.FAILED] - findings.measures["outlasted_ttl"]
-    if findings.outcomes[Outcome.ACKNOWLEDGED]:  # a lock that fails for some has an answer of its own; for all: it cannot run
+    if findings.outcomes[Outcome.ACKNOWLEDGED]:  # if a lock fails for some, its error is an answer; if for all, it cannot run
         refused += min(findings.outcomes[Outcome.UNKNOWN], findings.gave_up)
     if run.has_faults or run.nested or run.wait_ms < PATIENT_MS or not run.is_complete:
         return
-    if findings.is_overloaded or promise.slowness > 1:  # then those are no fault of the lock that waited to the end
+    if findings.is_overloaded or promise.slowness > 1:  # then a refusal after the whole wait is not the lock's fault
         refused -= _waited_to_the_end(findings)
     if refused > (1 - promise.bound.share) * findings.requests:
         seen = [Fact(Code.TOO_MANY_REFUSED, refused, of=findings.requests)]
@@ -287,12 +287,12 @@ def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation
 
 
 def not_reentrant(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield what goes wrong where a request takes its lock twice: it waits for itself, or the lock goes too early or never."""
+    """Yield violations of a lock that a request takes twice: it waits for itself, or the lock is freed too early or never."""
     yield from harm(promise, findings)
     if findings.run.nested == "same":
         bound_ms = promise.bound_ms(findings)
         waited = list(_waited_for_itself(promise, findings, bound_ms))
-        # a request that waits for itself holds the outer lock meanwhile
+        # a request that waits for itself still holds the outer lock, so the lock has not stayed too long
         yield from waited or _stayed(promise, findings, max(bound_ms, STAYS_MS))
         if findings.freed_first is not None and Mechanism.INNER_RELEASE_FREED not in findings.overlaps:
             first = FreedEarly(**asdict(findings.freed_first.facts()))
@@ -300,7 +300,7 @@ def not_reentrant(promise: Promise, findings: Findings) -> Iterator[Violation]:
 
 
 def _waited_for_itself(promise: Promise, findings: Findings, bound_ms: float) -> Iterator[Violation]:
-    """Yield that requests which held the lock waited long for the same lock, or gave up."""
+    """Yield a violation if requests that held the lock waited long for the same lock, or gave up."""
     late = sum(wait_ns > bound_ms * 1e6 for wait_ns in findings.own_waits_ns)
     gave_up = [wait for wait in findings.in_vain if wait.holding == wait.wanted]
     seen = [Fact(Code.GAVE_UP, findings.gave_up)] if gave_up else []
@@ -311,7 +311,7 @@ def _waited_for_itself(promise: Promise, findings: Findings, bound_ms: float) ->
 
 
 def _stayed(promise: Promise, findings: Findings, bound_ms: float) -> Iterator[Violation]:
-    """Yield that requests found the lock taken long after its last holder had released it as often as it took it."""
+    """Yield a violation if requests found the lock taken long after its last holder had released it as often as it took it."""
     one = findings.stayed
     if one is not None and one.ms > bound_ms:
         yield promise.violation([Fact(Code.STAYED, ms=round(one.ms))], [one], Mechanism.STAYED_AFTER_RELEASE)

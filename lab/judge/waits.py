@@ -1,6 +1,6 @@
-"""Collect how long requests waited for the lock and held it, who was overtaken, and who was kept from it by others that left.
+"""Collect waits and holds of the lock, requests that were overtaken, and waiters blocked by others that gave up.
 
-Also the hand-overs, and the times in which the lock was free although a request waited for it.
+It also collects the hand-overs, and the times in which the lock was free although a request waited for it.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from lab.judge.findings import Blocked, Findings
 from lab.judge.grant import Grant
 
 AT_ONCE_NS = 20_000_000  # two requests that ask within this time have no order: the stamp is set before the command is sent
-REMEMBERED = 4096  # waiters that gave up; a wait is never so long that an older one matters
-BUSY = 0.25  # a lock that is held for more than this share of the time is not free for its waiters
+REMEMBERED = 4096  # waiters that gave up; an older one cannot matter, because no wait is so long
+BUSY = 0.25  # share of the time: a lock that is held for more is not free for its waiters
 
 
 class Waits:
-    """Report each wait, in the order of time. The results are in the findings."""
+    """Collect each wait, in order of time. The results go into the findings."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self.is_fairness_tested = findings.run.tests in (Claim.fair.name, Claim.fair_in_process.name)
-        # when, and at which replica: of all grants so far, where fairness is tested
+        # the time of asking and the replica of each grant so far, if fairness is tested
         self.asked_before: list[tuple[int, str]] = []
         self.longest_ns = -1
 
@@ -49,7 +49,7 @@ class Waits:
                 self.asked_before.append((wait.asked_ns, wait.replica))
 
     def _overtaken(self, wait: Wait) -> None:
-        """Count the requests that asked later and got the lock before this one did, or gave up."""
+        """Count the requests that asked later than this one and got the lock before this one got it or gave up."""
         any_replica, order_ns = self.findings.run.tests == Claim.fair.name, wait.asked_ns + AT_ONCE_NS
         later = sum(other_ns > order_ns for other_ns, at in self.asked_before if any_replica or at == wait.replica)
         self.findings.overtakes.append(later)
@@ -58,7 +58,7 @@ class Waits:
 
 
 class Holds:
-    """Report each release. The results are in the findings."""
+    """Collect each release. The results go into the findings."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
@@ -67,7 +67,7 @@ class Holds:
         self.failed_renewals = [fault.record for fault in findings.faults if fault.record.effect is Effect.RENEWAL_FAILS]
 
     def released(self, grant: Grant) -> None:
-        """Count a grant, and its wait, once the work was done: a grant that wrote nothing shows nothing."""
+        """Count a grant and its wait if it wrote: a grant that wrote nothing shows nothing."""
         measures, held_ns = self.findings.measures, grant.releasing_ns - grant.got_ns
         if grant.wrote is not None:
             measures["granted"] += 1
@@ -82,10 +82,10 @@ class Holds:
 
 
 class Leavers:
-    """Report each wait and each release, in the order of time. The results are in the findings.
+    """Collect each wait and each release, in order of time. The results go into the findings.
 
-    Only a holder that keeps the lock for longer than a waiter is ready to wait makes waiters give up in order: those that asked
-    first leave first, and those behind them wait on. The question is what follows when that holder has released.
+    If a holder keeps the lock for longer than a waiter is ready to wait, waiters give up in order: the first to ask leaves first,
+    and the waiters behind it wait on. The question is what follows when that holder has released.
     """
 
     def __init__(self, findings: Findings) -> None:
@@ -93,8 +93,8 @@ class Leavers:
         self.patience_ns = findings.run.patience_ns
         self.left: deque[Wait] = deque(maxlen=REMEMBERED)
         self.is_tested = findings.run.tests == Claim.waiters_may_leave.name
-        self.waits: list[Wait] = []  # all of the run, where the claim is tested
-        self.holds: list[tuple[int, int]] = []  # the same
+        self.waits: list[Wait] = []  # all waits of the run, if the claim is tested
+        self.holds: list[tuple[int, int]] = []  # when each holder got the lock and sent its release
 
     def waited(self, wait: Wait) -> None:
         if self.is_tested:
@@ -123,7 +123,7 @@ class Leavers:
         return False
 
     def _look_after(self, free_ns: int) -> None:
-        """Look at the requests that waited after the lock became free: at all of them, and at those of each replica."""
+        """Examine the requests that waited after the lock became free: all together, then by replica."""
         if not any(not wait.got and wait.until_ns < free_ns for wait in self.waits):
             return
         waits = [wait for wait in self.waits if wait.until_ns > free_ns]
@@ -145,21 +145,21 @@ class Leavers:
                 self.findings.blocked.append(Blocked(replica, own_ns / 1e6, never, later[:EXAMPLES]))
 
     def _own_ns(self, wait: Wait) -> int:
-        """Return for how long a request waited, without the time in which its replica waited for a processor.
+        """Return for how many nanoseconds a request waited, without the time in which its replica waited for a processor.
 
-        Where it gave up, all of the wait counts: its patience was over.
+        If it gave up, all of the wait counts: its patience was over.
         """
         late_ns = self.findings.stalls.queued_ns(wait.replica, wait.asked_ns, wait.until_ns) if wait.got else 0
         return wait.until_ns - wait.asked_ns - late_ns
 
     def _share_held(self, since_ns: int, until_ns: int) -> float:
-        """Return for which share of this time a request held the lock."""
+        """Return during which share of this time a request held the lock."""
         held_ns = sum(max(0, min(end_ns, until_ns) - max(got_ns, since_ns)) for got_ns, end_ns in self.holds)
         return held_ns / max(1, until_ns - since_ns)
 
 
 def _waited(waits: Sequence[Wait], since_ns: int, until_ns: int) -> int:
-    """Return for how much of this time at least one request waited."""
+    """Return for how many nanoseconds of this time at least one request waited."""
     waited_ns, seen_ns = 0, since_ns
     for wait in sorted(waits, key=lambda wait: wait.asked_ns):
         ends_ns = min(wait.until_ns, until_ns)
@@ -169,7 +169,7 @@ def _waited(waits: Sequence[Wait], since_ns: int, until_ns: int) -> int:
 
 
 class Handovers:
-    """Report each grant and each release, in the order of time. measures: those of the findings."""
+    """Count hand-overs from each grant and each release, in order of time. measures: those of the findings."""
 
     def __init__(self, measures: Counter[str]) -> None:
         self.measures = measures
@@ -185,7 +185,7 @@ class Handovers:
         self.latest[grant.key] = grant
 
     def released(self, grant: Grant) -> None:
-        """Count a hand-over once the next holder has done its work: a grant that wrote nothing shows nothing."""
+        """Count a hand-over when the next holder has written: a grant that wrote nothing shows nothing."""
         self._count(grant)
         if grant.successor is not None:
             self._hand_over(grant, grant.successor)
@@ -197,34 +197,33 @@ class Handovers:
             self.measures["handovers_between_replicas"] += grant.handed_over_by != grant.replica
 
     def _hand_over(self, grant: Grant, after: Grant) -> None:
-        """Take note that a grant was handed over to the next one, if its request was waiting at the release."""
+        """Note that a grant was handed over to the next one, if the next request was waiting at the release."""
         releasing_ns = grant.releasing_ns
         if grant.outer_key == grant.key:
             releasing_ns = max(releasing_ns, grant.outer_releasing_ns)
         if after.asked_ns < releasing_ns:
             after.handed_over_by = grant.replica
-            if after.is_over:  # without mutual exclusion, the next holder can be done before
+            if after.is_over:  # without mutual exclusion, the next holder may be done before this one
                 self._count(after)
 
 
 @dataclass
 class _OfKey:
-    """The waits for one key, and its grants."""
+    """Hold the waits for one key, and its grants."""
 
     asked_ns: list[int] = field(default_factory=list)
-    # when those that asked had left, in any order: by a grant, or because they gave up
+    # when each wait ended, in any order: by a grant, or because the request gave up
     left_ns: list[int] = field(default_factory=list)
-    # when, by which request, and whether a holder of its process left the lock to it
+    # of each grant: when, to which request, and whether a holder of its process handed the lock over
     got: list[tuple[int, str, bool]] = field(default_factory=list)
     released: list[Grant] = field(default_factory=list)
 
 
 class IdleTimes:
-    """Report each grant, each release and each request that gave up. The results are in the findings.
+    """Measure idle times from each grant, each release and each request that gave up. The results go into the findings.
 
-    The waiters at the release are not asked whether they got it. Where a newcomer takes a lock that was free, it was free all the
-    same. Where nobody got it any more, the time goes on until the last of those waiters had left. This needs every wait of the
-    run, so it is only done where a scenario tests hand-overs, or injects a fault.
+    The lock counts as free until anybody gets it: a waiter, or a newcomer. If nobody gets it any more, the time goes on until the
+    last waiter has left. This needs every wait of the run, so it is only done if a scenario tests hand-overs, or injects a fault.
     """
 
     def __init__(self, findings: Findings) -> None:
@@ -248,8 +247,8 @@ class IdleTimes:
         of_key.left_ns.append(left_ns)
 
     def close(self) -> None:
-        """Measure: all journals have been read."""
-        nameless = self.keys.pop("", None)  # a request that gave up may not have recorded for which key
+        """Measure all keys: all journals have been read."""
+        nameless = self.keys.pop("", None)  # a request that gave up may not have recorded its key
         for of_key in self.keys.values():
             if nameless is not None:
                 of_key.asked_ns += nameless.asked_ns
@@ -258,7 +257,7 @@ class IdleTimes:
         self.findings.idle_times.sort(key=lambda idle: idle.releasing_ns)
 
     def _measure(self, of_key: _OfKey) -> None:
-        """Measure how long the key was free after each release at which somebody waited."""
+        """Measure how long the key was free after each release with a waiter."""
         asked_ns, left_ns, got = sorted(of_key.asked_ns), sorted(of_key.left_ns), sorted(of_key.got)
         for grant in of_key.released:
             free_ns = grant.outer_releasing_ns if grant.outer_key == grant.key else grant.releasing_ns
@@ -267,6 +266,6 @@ class IdleTimes:
                 continue
             place = bisect_right(got, (free_ns, "", False))
             taken_ns, taker, was_left = got[place] if place < len(got) else (left_ns[-1], "", False)
-            if was_left:  # then it was never free
+            if was_left:  # then the lock was never free
                 continue
             self.findings.idle_times.append(Idle(grant.request, taker, free_ns, taken_ns))

@@ -1,6 +1,6 @@
-"""Collect both accounts of the writes: that of the journals, and that of the load's record, which are compared; and the curves.
+"""Collect both accounts of the writes, by the journals and by the load's record, compare them, and make the curves.
 
-What the writes of the journals add up to, what was written for each request, and which work was done only by half.
+From the journals: the sum of the writes, the writes for each request, and work that was done only by half.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from lab.judge.losses import Ledgers
 
 
 class WrittenValues:
-    """The values that each replica wrote for each request. Nearly all requests write once: only their value is kept."""
+    """Keep the values that each replica wrote for each request. Nearly all requests write once: only their value is kept."""
 
     def __init__(self) -> None:
         self._last: defaultdict[str, dict[str, int]] = defaultdict(dict)  # by replica and request: the value of the last write
-        self._earlier: dict[tuple[str, str], set[int]] = {}  # the other values, where there are several
-        self._times: Counter[str] = Counter()  # of the requests that wrote more than once
-        self._sold_out: set[tuple[str, str]] = set()  # replica and request, where the request found nothing left to sell
+        self._earlier: dict[tuple[str, str], set[int]] = {}  # the other values of requests with several
+        self._times: Counter[str] = Counter()  # how often each request wrote that wrote more than once
+        self._sold_out: set[tuple[str, str]] = set()  # replica and request, if the request found nothing left to sell
 
     def add(self, replica: str, request: str, value: int) -> bool:
         """Add one confirmed write. Return whether the request has written before, in any replica."""
@@ -50,7 +50,7 @@ class WrittenValues:
 
     def __contains__(self, request: str) -> bool:
         """Return whether any replica wrote for the request."""
-        for mine in self._last.values():  # noqa: SIM110 - a generator would take twice as long, and every request is asked for
+        for mine in self._last.values():  # noqa: SIM110 - a generator takes twice as long, and this runs for every request
             if request in mine:
                 return True
         return False
@@ -79,18 +79,18 @@ class WrittenValues:
 
 
 class Writes:
-    """Report each event of a write, and each release. The results are in the findings.
+    """Collect each event of a write, and each release. The results go into the findings.
 
-    ``values_by_bin`` needs the order of time. All other results need none.
+    ``values_by_bin`` needs the order of time. All other results do not.
     """
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self.ledgers = Ledgers(findings.run.start)
-        self.written = WrittenValues()  # by which replica each request wrote, and what
-        self.unconfirmed: list[Grant] = []  # released, with an error in place of the answer to their write
+        self.written = WrittenValues()  # the values that each request wrote, by replica
+        self.unconfirmed: list[Grant] = []  # grants that were released with an error instead of the answer to their write
         self.parts: dict[str, int] = {}  # the last value of each part of the counter
-        self.total = 0  # the sum of those
+        self.total = 0  # the sum of ``parts``
         self.values_by_bin: dict[int, int] = {}  # the last value of the whole counter in each bin of time
 
     def wrote(self, grant: Grant) -> None:
@@ -119,7 +119,7 @@ class Writes:
             self.written.add_sold_out(grant.replica, grant.request)
 
     def close(self, still_open: Iterable[Grant]) -> None:
-        """Compare the writes with the counter in the end: all journals have been read."""
+        """Compare the writes with the final value of the counter: all journals have been read."""
         if self.findings.duplicated:
             self.findings.repeated = [Repeated(request, times) for request, times in self.written.most(EXAMPLES)]
         grants = (*self.unconfirmed, *still_open)
@@ -133,7 +133,7 @@ class Writes:
 
 
 class Witnesses:
-    """Report each request of the load's record. The results are in the findings.
+    """Compare each request of the load's record with the journals. The results go into the findings.
 
     replicas: those that kept a journal. still_open: the grants without a release.
     """
@@ -173,12 +173,12 @@ class Witnesses:
                 findings.first_refused_and_written.append(RefusedAndWritten(request.id, request.status))
 
     def close(self) -> None:
-        """Count the requests that wrote and are not on record: all requests have been read."""
+        """Count the requests that wrote and are not in the load's record: all requests have been read."""
         if (strangers := len(self.written) - self.matched) > 0:
             self._mismatch(Code.NEVER_SENT, None, strangers)
 
     def _unwritten(self, request: Request) -> None:
-        """Take note of a request that was acknowledged without a write. A replica without a journal may have written."""
+        """Note a request that was acknowledged without a write. A replica without a journal may have written."""
         findings = self.findings
         if request.replica not in self.replicas:
             self._mismatch(Code.NO_JOURNAL_OF, request)
@@ -191,9 +191,9 @@ class Witnesses:
             findings.first_unwritten.append(Unwritten(request.id, request.replica))
 
     def _compare(self, request: Request, last: int | None) -> None:
-        """Compare the answer with the journal of the replica that gave it. Work that was done again wrote several values.
+        """Compare the answer with the journal of the replica that gave it. Repeated work wrote several values.
 
-        Any of them may be in the answer: a stage decides which result it returns. last: the value that this replica wrote last.
+        The answer may have any of them: a stage decides which result it returns. last: the value that this replica wrote last.
         """
         replica = request.replica
         if last is None:
@@ -204,14 +204,14 @@ class Witnesses:
             self._mismatch(code, request, answered, values=tuple(sorted(values)))
 
     def _mismatch(self, code: Code, request: Request | None, n: int = 0, **more: Any) -> None:
-        """Take note of what the two accounts say otherwise of a request; None of requests that the load has not on record."""
+        """Note a difference between the two accounts about a request; None for requests that are not in the load's record."""
         findings, name, replica = self.findings, request.id if request else "", request.replica if request else ""
         if len(findings.mismatches) < EXAMPLES:
             findings.mismatches.append(Fact(code, n, request=name, replica=replica, **more))
 
 
 class Curves:
-    """Report each request: what was acknowledged when, and what the counter held when. The results are in the findings."""
+    """Count when requests ended, and when the counter had which value, for the curves. The results go into the findings."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
