@@ -1,11 +1,11 @@
-"""A fault: something that a run breaks on purpose, as data. A scenario's TOML file states its kind and its parameters.
+"""Define a fault: something that a run breaks on purpose, as data. A scenario's TOML file names its kind and its parameters.
 
-``lab/scenario/faults`` holds one kind in each file: a class ``Fault``, which adds to the base below its own TOML keys and the
-lab's part. The class declares what the fault needs and where it acts. From these declarations alone follows where it can be
-injected: on servers of the lab's own, on a store of somebody else, in containers (``Place`` below).
+``lab/scenario/faults`` holds one kind in each file: a class ``Fault``, which adds its own TOML keys and the lab's part to the
+base class below. The class declares what the fault needs and where it acts. These declarations alone decide where it can be
+injected: on servers of the lab's own, on somebody else's store, in containers (``Place`` below).
 
-A replica reaches the failpoint, leaves a note and does its own part. The injector (``lab/run/fault_injector.py``) sees the
-note, injects the lab's part, recovers, and writes a fault record. With ``lab_first``, the request waits for the lab's part.
+A replica reaches the failpoint, leaves a note and does its own part. The injector (``lab/run/fault_injector.py``) sees the note,
+injects the lab's part, recovers, and writes a fault record. With ``lab_first``, the request waits for the lab's part.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FAILPOINTS = tuple(f"{phase}.{moment}" for phase in PHASES for moment in MOMENTS
 
 
 class Target(StrEnum):
-    """What a fault acts on."""
+    """Name the thing that a fault acts on."""
 
     # a replica injects the fault into itself; the lab at most resumes its process
     REPLICA = "replica"
@@ -40,7 +40,7 @@ class Target(StrEnum):
 
 
 class Need(StrEnum):
-    """What the lock's store must have for a fault. The values complete the sentence: the fault needs …"""
+    """Name a property that the lock's store must have for a fault. The values complete the sentence: the fault needs …"""
 
     LEADER = "a server that leads the others"
     SESSIONS = "sessions of each replica that can be ended"
@@ -50,7 +50,7 @@ class Need(StrEnum):
 
 
 class System(Protocol):
-    """What a fault can do to a running system. Nodes are servers of the lock's store, counted from 1; others are ignored."""
+    """The effects of faults on a running system. Nodes are servers of the lock's store, counted from 1; others are ignored."""
 
     def resume_replica(self, record: FaultRecord) -> None:
         """Resume the stopped process of the replica; do nothing if it has ended."""
@@ -77,13 +77,13 @@ class System(Protocol):
         """Resume silent servers, and start killed servers again with what they kept on disk."""
 
     def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
-        """Set the clocks of some servers ahead of real time, below zero behind it. Return how many clocks moved."""
+        """Set the clocks of some servers ahead of real time, or behind it (below zero). Return how many clocks moved."""
 
     def cut_off(self, record: FaultRecord) -> None:
-        """Let nothing through between the replica and the lock's store."""
+        """Let no data through between the replica and the lock's store."""
 
     def reconnect(self, record: FaultRecord) -> None:
-        """Let everything through again."""
+        """Let all data through again."""
 
     def delay_write(self, record: FaultRecord) -> None:
         """Delay the next write of the replica to the counter, in the network, until ``deliver_write``."""
@@ -95,12 +95,12 @@ class System(Protocol):
         """Let the delayed write arrive. Return how many writes arrived late: one, or none if none was sent."""
 
     def hold_replication(self) -> None:
-        """Let the replicas of the lock's store receive nothing more. They have everything until this moment."""
+        """Stop replication: the replicas of the lock's store have everything until now, and receive nothing more."""
 
     def split(self, record: FaultRecord) -> None:
-        """Cut the primary off from everybody but the present connections of the replica's process, for good.
+        """Cut the primary off for good, except from the present connections of the replica's process.
 
-        That process cannot reach the Sentinel either. So it stays with the old primary, and all others find the new one.
+        That process cannot reach the Sentinel either. So it stays with the old primary, and all other replicas find the new one.
         """
 
     def kill_lock_leader(self) -> None:
@@ -111,25 +111,25 @@ class System(Protocol):
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One fault of a scenario. What a kind declares is the same for each of its faults; the fields are the TOML keys."""
+    """One fault of a scenario. Class variables are the same for all faults of a kind; fields are TOML keys."""
 
     # what the fault acts on
     target: ClassVar[Target]
-    # what the fault does, in the judge's words; written into the fault record
+    # what the fault does, in the judge's terms; written into the fault record
     effect: ClassVar[Effect]
     # what the lock's store must have
     needs: ClassVar[tuple[Need, ...]] = ()
     # what the replica does at the failpoint, a key of ``app.failpoints.injection.ACTIONS``
     action: ClassVar[str] = "wait"
-    # whether the request stays at the failpoint for ``for_ms``; else only until the lab has done its part
+    # whether the request stays at the failpoint for ``for_ms``; if not, it stays until the lab has done its part
     stays: ClassVar[bool] = True
-    # whether the request's write is late after it; ``app.failpoints.injection.Gate`` says what it waits for
+    # whether the request writes late because of the fault; ``app.failpoints.injection.Gate`` says what the write waits for
     writes_late: ClassVar[bool] = False
-    # how long the fault lasts, until the recovery: from the failpoint, or with ``lab_first`` from the lab's part
+    # how long the fault lasts until the recovery, counted from the failpoint, or with ``lab_first`` from the lab's part
     for_ms: Duration
     # the failpoint, ``phase.moment``
     at: Text = "read.after"
-    # how many grants of a replica must have begun to read; ``app.failpoints.Injection`` says where the present one counts
+    # how many grants of a replica must have begun to read; ``app.failpoints.Injection`` says whether the present one counts
     skip: Number = 0
 
     @property
@@ -139,7 +139,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def awaits_grant(self) -> bool:
-        """Return whether it stays longer than ``for_ms``, until another request has the lock, or two seconds more."""
+        """Return whether it may stay longer than ``for_ms``: until another request has the lock, at most two seconds more."""
         return False
 
     def injection(self, name: str) -> Injection:
@@ -148,10 +148,10 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return Injection(name, self.at, self.action, for_ms, self.skip, self.lab_first, self.writes_late, self.awaits_grant)
 
     def inject(self, system: System, record: FaultRecord) -> None:
-        """Do the lab's part, if there is one. The injector calls it once, as soon as it sees the replica's note."""
+        """Do the lab's part, if there is one. The injector calls it once, when it sees the replica's note."""
 
     def recover(self, system: System, record: FaultRecord) -> None:
-        """Undo it, if there is something to undo. The injector calls it once, also when a run is cut short."""
+        """Undo the lab's part, if needed. The injector calls it once, even if the run is cut short."""
 
 
 DECLARED = ("target", "effect")  # what each class on the shelf must state
@@ -166,16 +166,16 @@ def kind_of(fault: Fault) -> str:
 class Place:
     """What the servers of a run do not allow. An empty place allows everything.
 
-    No place has a list of faults. So a new fault on the shelf works, or is refused by name, without a line anywhere else.
+    A place lists targets and needs, but no faults. So a new fault works, or is refused by name, without a line anywhere else.
     """
 
     # targets that no fault can reach here, each with the reason
     closed: Mapping[Target, str] = field(default_factory=dict)
-    # what the lock's store does not have here, each with the reason
+    # properties that the lock's store does not have here, each with the reason
     lacking: Mapping[Need, str] = field(default_factory=dict)
 
     def refusals(self, faults: Iterable[Fault]) -> dict[str, str]:
-        """Return the faults that cannot be injected here: the name of each one's file, and why, as a half sentence."""
+        """Return the faults that cannot be injected here: by the name of its file, the reason as a half sentence."""
         found = {kind_of(fault): self._against(fault) for fault in faults}
         return {kind: why for kind, why in found.items() if why}
 

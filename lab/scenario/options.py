@@ -1,11 +1,11 @@
-"""The table of scenario options: what a user can change of a scenario for one run.
+"""List the scenario options: the values that a user can change of a scenario for one run.
 
-Everything that lists options reads this table: the command line (``lab/cli.py``), the page's form (``lab/ui/locust_plugin.py``),
-overrides and their limits (``overrides.py``), the
-labels of compared runs (``lab/report/run_data.py``), the settings of replicas (``lab/servers/cluster.py``), and the flags
-of a command that repeats a run.
+Everything that lists options reads this table: the command line (``lab/commands/options.py``), the page's form
+(``lab/ui/locust_plugin.py``), overrides and their limits (``scenario.py``), the labels of compared runs
+(``lab/report/run_data.py``), the settings of replicas (``lab/servers/cluster.py``), and the flags of a command that repeats
+a run.
 
-To add an option, add its line to the table. It also needs, each held by a test in ``tests/unit/scenario/test_options.py``:
+To add an option, add its line to the table. ``tests/unit/scenario/test_options.py`` checks that it also has:
 
 - a field of the same name in ``Scenario`` (``scenario.py``), with the default value, and the place that uses the value;
 - if it reaches the replica, a field of the same name in ``app/settings.py``.
@@ -24,15 +24,15 @@ from typing import Any, NamedTuple
 
 from lab.text import thousands
 
-LONGEST_MS = 86_400_000  # a day: a longer time is a slip of the keyboard
-MOST = 1_000_000_000  # of any other number
-SHOWN = 60  # characters of a refused value
-MOST_USERS = 4064  # nginx has 8192 connections in a run: a request takes two, and some are of other use
-REPLICA_MIB, REPLICAS_A_CORE = 77, 50  # of gunicorn's two processes (docs/scale.md); that come up while the lab waits for them
+LONGEST_MS = 86_400_000  # a day: a longer time is a typing error
+MOST = 1_000_000_000  # limit of all other numbers
+SHOWN = 60  # how many characters of a refused value a message shows
+MOST_USERS = 4064  # nginx has 8192 connections in a run: a request takes two, and some serve other purposes
+REPLICA_MIB, REPLICAS_A_CORE = 77, 50  # of gunicorn's two processes (docs/scale.md); of which a core starts so many in time
 
 
 class FormField(Enum):
-    """Where an option stands in the form of Locust's page."""
+    """Name the code that adds an option to the form of Locust's page."""
 
     ABSENT = "not in the form"
     LAB = "the lab adds the field"
@@ -40,11 +40,11 @@ class FormField(Enum):
 
 
 class Label(NamedTuple):
-    """How the label of a run writes the value of a parameter."""
+    """The words for the value of a parameter in the label of a run."""
 
     many: str  # with {} for the value
-    one: str = ""  # where the value is 1; empty where ``many`` is right for 1 as well
-    none: str = ""  # where the run has no value
+    one: str = ""  # if the value is 1; empty if ``many`` is right for 1 as well
+    none: str = ""  # if the run has no value
 
     def text(self, value: object) -> str:
         """Return the label's words for a value."""
@@ -55,31 +55,31 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One scenario option."""
+    """Describe one scenario option."""
 
     name: str  # the key of a scenario file, and the field of Scenario
-    help: str  # a sentence for --help and for the form
-    label: Label  # how the label of a run writes the value
-    kind: type[int | float] = int  # whether the value is a whole number
-    unit: str = ""  # of the value, for --help and for the form; empty for a plain number
+    help: str  # one sentence for --help and for the form
+    label: Label  # words for the value in the label of a run
+    kind: type[int | float] = int  # the type of the value
+    unit: str = ""  # unit of the value, for --help and for the form; empty for a plain number
     least: int  # for kind int, the smallest value; for kind float, the limit that the value must exceed
     most: float = math.inf  # the largest value
     most_here: Callable[[], float] = lambda: math.inf  # the largest value that this machine can start
-    # the largest value from the form: every visitor of the page can press Start, and this machine has to carry the run
+    # the largest value from the form: every visitor can press Start, and this machine has to carry the run
     most_from_page: float = math.inf
     form: FormField = FormField.ABSENT  # which code adds the field to the form, if any
     reaches_replica: bool = False  # whether each replica gets the value as a setting of the same name
-    only_load: bool = False  # whether the value changes only the requests that are sent, and no server
+    only_load: bool = False  # whether the value changes only the load, and no server
     scales_with_ttl: bool = False  # whether the value is a time that grows in proportion when the TTL is rounded up
 
     @property
     def flag(self) -> str:
-        """The option on the command line: ``--work-ms``."""
+        """Return the option on the command line: ``--work-ms``."""
         return f"--{self.name.replace('_', '-')}"
 
     @property
     def limits(self) -> str:
-        """The limits in words: ``at least 1``."""
+        """Return the limits in words: ``at least 1``."""
         lower = f"at least {self.least}" if self.kind is int else f"above {self.least}"
         return lower if self.most == math.inf else f"{lower}, at most {thousands(self.most)}"
 
@@ -98,7 +98,7 @@ class Option:
 
 
 def _replicas_here() -> float:
-    """Return how many replicas the memory and the cores of this machine carry; no limit where they are in containers."""
+    """Return how many replicas the memory and the cores of this machine carry; no limit if they run in containers."""
     if os.environ.get("LAB_ENGINE", "") not in ("", "local"):
         return math.inf
     memory_mib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
@@ -149,7 +149,7 @@ OPTIONS: dict[str, Option] = {
             name="requests",
             help="Number of requests to send, over all users.",
             least=1,
-            most=100_000_000,  # a day's run, and 100 GiB of its evidence
+            most=100_000_000,  # for a run of a day, with 100 GiB of evidence
             most_from_page=1_000_000,
             form=FormField.LOCUSTFILE,
             only_load=True,
@@ -225,7 +225,7 @@ OPTIONS: dict[str, Option] = {
 
 
 def shown(value: object) -> str:
-    """Return a value as a message shows it: in one line, and not longer than can be read."""
+    """Return a value as a message shows it: in one line, cut to SHOWN characters."""
     text = repr(value)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 2]} …"
 

@@ -1,4 +1,4 @@
-"""Read a scenario: a TOML file to one checked record. What is wrong is refused with the file, the key and the valid choices."""
+"""Read a scenario: a TOML file becomes one checked record. An error names the file, the key and the valid choices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lab.scenario.scenario import SYNCS, Scenario, contradictions
 from lab.scenario.toml_types import Duration, Tables, Text, converted
 
 IN_CHINESE = ("title_zh", "name_zh")  # keys that lab/language reads: the title, and the name in a picture
-ENDING = ".toml"  # what ends so is the path of a file, and not the name of a scenario of the lab
+ENDING = ".toml"  # a name with this ending is the path of a file, and not a scenario of the lab
 
 
 def names() -> list[str]:
@@ -45,13 +45,13 @@ def load(name: str) -> Scenario:
 
 @cache
 def _of_the_lab(path: Path, _changed_ns: int) -> Scenario:
-    """Read a scenario of the lab, once for each moment at which its file was written: a matrix asks for it many times."""
+    """Read a scenario of the lab, again only if its file has changed: a matrix reads it many times."""
     where = f"scenarios/{path.name}"
     return parse(path.stem, _table(path, where), where)
 
 
 def _load_file(path: Path) -> Scenario:
-    """Read a scenario from anywhere. Its name is that of the file; a scenario of the lab keeps its name for itself."""
+    """Read a scenario from any path. Its name is that of the file, which must not be a name of the lab's scenarios."""
     if not path.exists():
         raise BadInput(
             f"there is no file {str(path)!r}. Give the name of a scenario, or the path of its file. "
@@ -70,7 +70,7 @@ def _load_file(path: Path) -> Scenario:
 
 def _table(path: Path, where: str) -> dict[str, Any]:
     """Return the content of a TOML file. Raises BadInput, with the line at which the file is not TOML."""
-    if path.exists() and not path.is_file() and not path.is_dir():  # a pipe, which could keep the lab waiting for ever
+    if path.exists() and not path.is_file() and not path.is_dir():  # a pipe could keep the lab waiting for ever
         raise BadInput(f"{where}: a scenario is a text file, and this is not one")
     try:
         text = path.read_text(encoding="utf-8")
@@ -81,14 +81,14 @@ def _table(path: Path, where: str) -> dict[str, Any]:
         raise BadInput(f"{where}: the text must be UTF-8, and the byte {error.start} is not") from None
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{where}: {_syntax_error(text.rstrip(), str(error))}") from None
-    except (RecursionError, ValueError) as error:  # lists in lists without end, and numbers of thousands of digits
+    except (RecursionError, ValueError) as error:  # nested lists without end, and numbers of thousands of digits
         raise BadInput(f"{where}: this is not a scenario: {error}") from None
 
 
 def _syntax_error(text: str, message: str) -> str:
-    """Return what is wrong with a text that is not TOML, with the line."""
+    """Return why a text is not TOML, with the line."""
     place = re.search(r"at line (\d+)", message)
-    number = int(place[1]) if place else text.count("\n") + 1  # at the end of the text, the message has no line
+    number = int(place[1]) if place else text.count("\n") + 1  # an error at the end of the text has no line
     line = "".join(text.splitlines()[number - 1 : number]).strip()[:SHOWN]
     if "Cannot overwrite a value" in message:
         return f"the key of line {number} is there twice: {line}"
@@ -109,7 +109,7 @@ def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
     for key in ("title", "tests"):
         if key not in table:
             raise BadInput(f"{where}: the key {key!r} is missing; every scenario has it")
-    for option in OPTIONS.values():  # no file can hold the value None
+    for option in OPTIONS.values():  # before the types: no file can hold None, which the types of some options allow
         if option.name in table and (refusal := option.refusal(table[option.name])):
             raise BadInput(f"{where}: {refusal}")
     others = {key: value for key, value in table.items() if key not in OPTIONS}
@@ -127,7 +127,7 @@ def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
 
 
 def _choices() -> dict[str, tuple[str, Iterable[str]]]:
-    """Return the keys whose values are names: what each name is, and the names that there are."""
+    """Return by key, if the key's values are names: what each name is, and the valid names."""
     return {
         "tests": ("claim", Claim.__members__),
         "load": ("locustfile", locustfiles()),

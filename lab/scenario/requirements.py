@@ -1,7 +1,7 @@
 """List what a scenario can require: of a stage (NEEDS), and of a run (MEASURES, the names in ``danger``).
 
-A scenario makes no sense for a stage without what it needs. A run that stays below the scenario's danger proves nothing,
-even where it passes.
+A scenario makes no sense for a stage that lacks one of its needs. A run below the scenario's danger proves nothing, even if it
+passes.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ def _guards(stage: Stage) -> bool:
 
 
 def _keeps_out(stage: Stage) -> bool:
-    """Return whether the stage does so by one lock, which a waiter gets when it is free.
+    """Return whether the stage guards the counter by one lock, which a waiter gets when it is free.
 
-    An optimistic stage lets every request in and refuses writes. A stage with buckets lets several requests in. Where waiters of
-    a queue can sleep on, it is chance what else a run shows.
+    An optimistic stage lets every request in and refuses writes. A stage with buckets lets several requests in. If waiters of a
+    queue may sleep on although the lock is free, the results of other scenarios depend on chance.
     """
     return _guards(stage) and stage.resource not in ("mysql_versioned", "buckets") and not stage.waiters_may_sleep_on
 
 
 def _asks(stage: Stage) -> bool:
-    """Return whether a request asks for anything before its work: for a key, a row, or a mutex.
+    """Return whether a request asks for a key, a row or a mutex before its work.
 
     An optimistic stage only compares when it writes, and one command needs no lock.
     """
@@ -35,23 +35,23 @@ def _asks(stage: Stage) -> bool:
 
 
 def _releases_late(stage: Stage) -> bool:
-    """Return whether a holder whose lease ended in the work still does the work, and then releases.
+    """Return whether a holder whose lease ended during the work still finishes the work, and then releases.
 
-    A lock without renewal that looks at its lease before the write gives the work up: no request would be served.
+    A lock without renewal that checks its lease before the write gives the work up, so no request would be served.
     """
     return Claim.held_to_the_end in stage.claims or Claim.survives_a_freeze not in stage.claims
 
 
 VOLATILE = ("redis", "redis_nodes")  # stores that can run without a disk
-# stores where a client has a session that can end; etcd calls it a lease
+# stores at which a client has a session that can end; etcd calls it a lease
 WITH_SESSIONS = ("etcd", "mysql", "postgresql", "zookeeper")
-# stores whose clocks can be shifted: etcd is written in Go, which asks the kernel for the time without the C library
+# stores whose clocks can be shifted; not etcd: it is written in Go, which asks the kernel for the time without the C library
 CLOCKED = ("mysql", "redis", "redis_nodes", "zookeeper")
-LOCKLESS = ("mysql_versioned", "one_command")  # resources that need no lock: they compare, or do everything in one step
+LOCKLESS = ("mysql_versioned", "one_command")  # resources that need no lock: they compare, or do everything in one command
 FENCED = ("fenced", "fenced_owner")  # resources that refuse old fences
 ENSEMBLES = ("etcd", "zookeeper")  # stores of several servers, one of which is the leader
 VOTED = "redis_nodes"  # the store whose servers vote on a lock
-REDIS_NODES = 5  # its servers
+REDIS_NODES = 5  # how many servers VOTED has
 WITH_REPLICA = "redis"  # the store whose server can have replicas; then there is a Sentinel as well
 
 
@@ -67,13 +67,13 @@ def servers(store: str | None, store_nodes: int, standby: bool = False) -> int:
 
 
 def most_servers(needs: Collection[str], store_nodes: int) -> int:
-    """Return the largest number of servers that a store can have which meets the needs."""
+    """Return the largest number of servers of any store that meets the needs."""
     if "nodes" in needs:
         return REDIS_NODES
     return store_nodes if "ensemble" in needs else max(REDIS_NODES, store_nodes)
 
 
-# By name: the words for an error ("frozen_holder needs …"), and whether a stage has it.
+# By name: the words for an error ("frozen_holder needs …"), and a function that tells whether a stage has it.
 NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "store": ("a store that replicas share", lambda stage: stage.store is not None),
     "ttl": ("a lock with a time to live (TTL)", lambda stage: stage.ttl_ms is not None),
@@ -86,7 +86,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
         "a lock inside one process only",
         lambda stage: Claim.exclusive_in_process in stage.claims and Claim.exclusive not in stage.claims,
     ),
-    "waiting": (  # setnx_no_else excludes nobody, but its requests try again
+    "waiting": (  # setnx_no_else excludes no request, but its requests try again
         "a store at which requests try again",
         lambda stage: stage.store is not None and (Claim.exclusive in stage.claims or stage.store == "redis"),
     ),
@@ -100,7 +100,7 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
     "late_release": ("a holder that works to the end and releases, also when its lease is over", _releases_late),
     "volatile": ("a lock in a store that can run without a disk", lambda stage: _keeps_out(stage) and stage.store in VOLATILE),
     "session": ("a session at its store", lambda stage: _guards(stage) and stage.store in WITH_SESSIONS),
-    "owner": (  # what a library stores cannot be known from what it promises
+    "owner": (  # the promises of a library do not show what it stores
         "an owner stored in the lock",
         lambda stage: bool(stage.library) or Claim.releases_only_its_own in stage.claims,
     ),
@@ -115,11 +115,11 @@ NEEDS: dict[str, tuple[str, Callable[[Stage], bool]]] = {
         "a lock whose holder may wait for another lock until its lease has ended, and works all the same",
         lambda stage: stage.store != VOTED,
     ),
-    "silence": (  # seen at an ensemble of ZooKeeper: twice it ended the session, and twice it did not
+    "silence": (  # an ensemble of ZooKeeper ended the session in two of four runs
         "a lease that ends while its store is silent (an ensemble that elects its leader anew may give each session more time)",
         lambda stage: stage.store not in ENSEMBLES,
     ),
-    "lost_numbers": (  # whether a number is made again while its first holder is inside is chance, but for the last one
+    "lost_numbers": (  # a store makes a number again while its first holder is inside by chance, except for the last number
         "a lock that does not depend on which numbers its store has forgotten",
         lambda stage: stage.store != WITH_REPLICA or stage.resource != "fenced",
     ),

@@ -1,6 +1,6 @@
-"""One situation under which one claim is tested, what would contradict itself in it, and how a user changes it for one run.
+"""Define a scenario: one situation that tests one claim; find contradictions in it, and apply a user's changes for one run.
 
-``reader.py`` makes the record from a TOML file, where the types of the keys have been checked before.
+``reader.py`` makes the record from a TOML file, and checks the types of the keys before.
 """
 
 from __future__ import annotations
@@ -21,50 +21,50 @@ from lab.scenario.requirements import NEEDS, most_servers, servers
 from lab.scenario.toml_types import Counts, Duration, Line, Nodes, Servers, Switch, Text, Texts
 from lab.text import counted
 
-SYNCS = ("always", "everysec", "no")  # before each answer, once a second, when the kernel likes to; Redis's appendfsync
+SYNCS = ("always", "everysec", "no")  # before each answer, once a second, when the kernel decides: values of Redis's appendfsync
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """The fields are the keys of the TOML file. A user can change those in ``options.py`` for one run."""
+    """The fields are the keys of the TOML file. A user can change the fields in ``options.py`` for one run."""
 
     name: str = ""  # the name of the file
     title: Line
-    tests: Claim  # the claim under stress
-    may_break: Texts = ()  # other claims that a lock can break here: `lab test` makes the run for them as well
+    tests: Claim  # the claim that it tests
+    may_break: Texts = ()  # other claims that a lock can break here: `lab test` runs the scenario for them as well
     load: Text = "rush"  # a file of locustfiles/
-    cures: Text = ""  # a scenario that shows the problem; this one shows the cure, so no stage has to fail here
-    needs: Texts = ()  # what a stage must have for the scenario to make sense: names in NEEDS
-    danger: Counts = field(default_factory=dict)  # what must have happened for a pass to count: least value by measure
-    faults: tuple[Fault, ...] = ()  # what is broken on purpose, and where
+    cures: Text = ""  # the scenario that shows the problem, if this one shows the cure: then no stage has to fail here
+    needs: Texts = ()  # requirements on a stage: names in NEEDS
+    danger: Counts = field(default_factory=dict)  # least values of measures, by name, without which a pass does not count
+    faults: tuple[Fault, ...] = ()  # the faults, and where they are injected
     requests: int = 5000
     users: int = 100
     replicas: int = 3
     processes: int = 1
-    ttl_ms: int | None = None  # None: the stage's own
+    ttl_ms: int | None = None  # None: the TTL of the stage
     wait_ms: int = 10_000
     retry_ms: int = 30
     lease_ms: Duration | None = None  # an explicit lease time; None: the stage's default
     work_ms: int = 0
-    stock: int | None = None  # how many items there are to sell; None for a counter that only grows
-    # where a request takes two locks: ``same`` for one key twice, ``crossed`` for two keys in either order
+    stock: int | None = None  # how many items there are to sell; None: the counter only grows
+    # how a request takes two locks: ``same`` for one key twice, ``crossed`` for two keys in either order; empty: it takes one
     nested: Text = ""
     receipts: Switch = False  # whether the work writes twice: the counter, and a receipt
     store_persists: Switch = False  # whether the lock's store writes every change to a file
     store_syncs: Text = "always"  # when it syncs that file to disk: a name in SYNCS
     store_replica: Switch = False  # whether the lock's store has a replica, and a Sentinel that promotes it
-    store_second_replica: Switch = False  # whether it has two of them
+    store_second_replica: Switch = False  # whether the lock's store has two replicas
     store_clocks: Switch = False  # whether the clocks of the lock's store can be shifted
-    store_nodes: Servers = 3  # the number of servers of the lock's store, where it is an ensemble
+    store_nodes: Servers = 3  # the number of servers of the lock's store, if it is an ensemble
     nodes_away: Nodes = ()  # the servers of the lock's store that are stopped from the beginning, counted from 1
-    rate: float | None = None  # arrivals per second; None: users that wait for their answers
-    connections: int | None = None  # at a rate: requests on their way at most, the next is late; None: none is late
+    rate: float | None = None  # arrivals per second; None: each user waits for its answer
+    connections: int | None = None  # at a rate: the most requests under way, beyond which requests are late; None: no limit
     seed: int = 1
-    notes: tuple[str, ...] = ()  # what the lab changed on the user's behalf, and why
+    notes: tuple[str, ...] = ()  # values that the lab changed for this run, and why
 
     @property
     def request_timeout_s(self) -> float:
-        """Return when a client gives up on an answer: longer than any wait and work can take."""
+        """Return after how many seconds a client gives up on an answer: longer than any wait and work can take."""
         return 10 + (self.wait_ms + self.work_ms + (self.ttl_ms or 0)) / 1000
 
     @property
@@ -81,7 +81,7 @@ class Scenario:
         return self._no_such_server(stage)
 
     def _no_such_server(self, stage: Stage) -> str | None:
-        """Return why a fault does nothing at the servers of the stage's store; None where each does something."""
+        """Return which fault acts on no server of the stage's store; None if each acts on at least one."""
         number = servers(stage.store, self.store_nodes, self.store_replica)
         for fault in self.faults if number else ():
             nodes = getattr(fault, "nodes", ())
@@ -91,11 +91,11 @@ class Scenario:
         return None
 
 
-LONGEST_LOAD_S = 86_400  # from the first to the last request, at a rate
+LONGEST_LOAD_S = 86_400  # from the first to the last request, if there is a rate
 
 
 def contradictions(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
-    """Yield what makes no sense in a scenario, each in a sentence. given: the keys of its file."""
+    """Yield each contradiction in a scenario as a sentence. given: the keys of its file."""
     if not (scenario.title.isprintable() and scenario.title.strip()):
         yield f"title must be one line of text in quotes, not {shown(scenario.title)}"
     yield from chain(of_load(scenario, given), of_ttl(scenario), _lock(scenario))
@@ -103,7 +103,7 @@ def contradictions(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
 
 
 def of_load(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
-    """Yield what makes no sense in the load. given: the keys of the file, or a run's options; ``rate`` where there is one."""
+    """Yield contradictions in the load. given: the keys of the file, or a run's options; with ``rate`` if there is a rate."""
     users, requests, processes, connections = scenario.users, scenario.requests, scenario.processes, scenario.connections
     if "users" in given and "rate" in given:
         yield "users and rate exclude each other: at a rate, no users wait for answers. Give one of the two"
@@ -129,7 +129,7 @@ def of_load(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
 
 
 def of_ttl(scenario: Scenario) -> Iterator[str]:
-    """Yield what makes no sense in the lock's times."""
+    """Yield contradictions in the lock's times."""
     ttl_ms, retry_ms = scenario.ttl_ms, scenario.retry_ms
     if ttl_ms is not None and ttl_ms < retry_ms:
         yield (
@@ -223,7 +223,7 @@ def _longer(fault: Fault, factor: float) -> Fault:
 
 
 def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scenario:
-    """Return the scenario with what the user gave, fitted to the stage. Raises BadInput for values that make no sense.
+    """Return the scenario with the user's values, fitted to the stage. Raises BadInput for values that make no sense.
 
     given: values by the names in OPTIONS; None means not given.
     """
@@ -232,7 +232,7 @@ def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scen
         if refusal := OPTIONS[name].refusal(value):
             raise BadInput(refusal)
     scenario = dataclasses.replace(_fit_stock(scenario, asked), **asked)
-    known = asked.keys() - {"seed"} | ({"rate"} if scenario.rate is not None else set())  # a seed does no harm
+    known = asked.keys() - {"seed"} | ({"rate"} if scenario.rate is not None else set())  # a seed without a rate is harmless
     _refuse(of_load(scenario, known))
     if reason := scenario.misfit(stage):
         raise BadInput(reason)

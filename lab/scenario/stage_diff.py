@@ -1,7 +1,7 @@
-"""What a stage changes against another: the code, the promises, and the rest of the record.
+"""Compare two stages: the code, the promises, and the rest of the record.
 
-The code is the file below its docstring, without the ``STAGE`` record. What the new stage imports from the old one is not part
-of the difference: the machinery of a stage is its own lesson, and no longer that of the stages after it.
+The code is the file below its docstring, without the ``STAGE`` record. Definitions that the new stage imports from the old one
+are left out: they are the lesson of the old stage only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 from app.lock import Claim, Stage
 
-SETTINGS = ("store", "resource", "ttl_ms", "ttl_step_ms")  # fields of the record whose change a reader should know
+SETTINGS = ("store", "resource", "ttl_ms", "ttl_step_ms")  # fields of the record whose change a reader should see
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +66,7 @@ def code(stage: Stage, without: Iterable[str] = ()) -> list[str]:
 def _text(stage: Stage) -> str:
     if stage.path is None:
         raise ValueError(f"stage {stage.name!r} was not read from a file")
-    with tokenize.open(stage.path) as file:  # in the encoding that it declares
+    with tokenize.open(stage.path) as file:  # open it in the encoding that it declares
         return file.read()
 
 
@@ -75,7 +75,7 @@ def _in_order(claims: frozenset[Claim]) -> tuple[Claim, ...]:
 
 
 def _defined(node: ast.stmt) -> set[str]:
-    """Return the names that a statement of a file defines, imports left out."""
+    """Return the names that a statement of a file defines, without imports."""
     if isinstance(node, ast.ClassDef | ast.FunctionDef):
         return {node.name}
     if isinstance(node, ast.Assign):
@@ -84,7 +84,7 @@ def _defined(node: ast.stmt) -> set[str]:
 
 
 def _taken(new: Stage, old: Stage) -> set[str]:
-    """Return the definitions in the old stage's file that the new stage imports, and those that only they use."""
+    """Return the definitions in the old stage's file that the new stage imports, and definitions that only these use."""
     imported = {
         name.name
         for node in ast.parse(_text(new)).body
@@ -104,5 +104,5 @@ def _taken(new: Stage, old: Stage) -> set[str]:
 
 
 def _used(nodes: Sequence[ast.stmt]) -> set[str]:
-    """Return the names that statements use, apart from what each defines itself."""
+    """Return the names that statements use, without the names that each defines itself."""
     return {one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name) and one.id not in _defined(node)}

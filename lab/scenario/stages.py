@@ -1,4 +1,4 @@
-"""Find a stage as a command names it: by its name, or by the path of its file."""
+"""Find the stage that a command names: by its name, or by the path of its file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHELF = Path(locks.__file__).parent
 
 
 def find_stage(name: str) -> Stage:
-    """Return a stage by its name or by the path of a file. Raises BadInput, MissingPackage."""
+    """Return a stage by its name or by the path of a file. Raises BadInput, or MissingPackage."""
     if not name:
         raise BadInput(
             "no stage was named; give one, as in `make scenario STAGE=lua` or `lab run rush --stage lua`. "
@@ -28,9 +28,9 @@ def find_stage(name: str) -> Stage:
             raise BadInput(f"{name} is not a file of Python. A lock in another language: lab new NAME --worker LANGUAGE")
         choose_from("stage", name, locks.names())
     try:
-        with contextlib.redirect_stdout(sys.stderr), staying():  # the output of a command may be JSON
+        with contextlib.redirect_stdout(sys.stderr), staying():  # stdout of a command may be JSON
             return locks.stage(name)
-    except Interrupted:  # by the user, and not by the file
+    except Interrupted:  # the user interrupted, and not the file
         raise
     except FileNotFoundError:
         raise BadInput(
@@ -40,20 +40,20 @@ def find_stage(name: str) -> Stage:
         raise MissingPackage(f"{name}: {error}") from None
     except NotAStage as error:
         raise BadInput(f"{name} is not a stage: {error}") from None
-    except BaseException as error:  # whatever a user's own file raises, it is bad input and not a broken lock
+    except BaseException as error:  # any error of a user's own file is bad input, and not a broken lock
         if isinstance(error, KeyError) and any(frame.name == claims.__name__ for frame in _frames(error)):
             choose_from("claim", str(error.args[0]), [claim.name for claim in Claim], name)
         raise BadInput(f"{name} cannot be loaded: {_described(error, Path(name))}") from error
 
 
 def broken_stage(error: BaseException) -> str:
-    """Return a sentence on the file of ``app/locks`` that could not be imported; empty if the error has another reason."""
+    """Return a sentence about a file of ``app/locks`` that could not be imported; empty if the error has another cause."""
     files = [frame.filename for frame in _frames(error) if frame.name == "<module>" and Path(frame.filename).parent == SHELF]
     return f"{files[-1]} cannot be loaded: {_described(error, Path(files[-1]))}" if files else ""
 
 
 def _described(error: BaseException, file: Path) -> str:
-    """Return an error with the last line of the file that had a part in it."""
+    """Return an error as text, with the last line of the file in its traceback."""
     what = f"{type(error).__name__}: {error}".partition("\n")[0]
     if isinstance(error, SyntaxError) and error.lineno:
         return f"line {error.lineno}: {error.msg}" if error.filename == str(file.resolve()) else what

@@ -1,4 +1,4 @@
-"""The types of the keys of TOML files. msgspec checks a value against its type; the type's description is what a user reads."""
+"""Define the types of the keys of TOML files. msgspec checks a value against its type; messages show the type's description."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lab.errors import BadInput
 from lab.scenario.options import LONGEST_MS, MOST, shown
 from lab.text import thousands
 
-MOST_SERVERS = 9  # of an ensemble: more only vote more slowly
+MOST_SERVERS = 9  # in an ensemble: more servers only vote more slowly
 
 
 def _whole(least: int, most: int, top: str = "") -> Meta:
@@ -21,7 +21,7 @@ def _whole(least: int, most: int, top: str = "") -> Meta:
 
 
 Text = Annotated[str, Meta(description="a text in quotes")]
-Line = Annotated[str, Meta(description="one line of text in quotes")]  # ``contradictions.py`` looks at its letters
+Line = Annotated[str, Meta(description="one line of text in quotes")]  # ``scenario.py`` checks its characters
 Switch = Annotated[bool, Meta(description="true or false")]
 Number = Annotated[int, _whole(0, MOST)]
 Factor = Annotated[int, _whole(1, MOST)]
@@ -44,9 +44,9 @@ def _types(record: Any) -> dict[str, Any]:
 
 
 def converted(table: Mapping[str, Any], record: Any, where: str, **others: Any) -> dict[str, Any]:
-    """Return the keys of a table as the record's fields have them. Raises BadInput with the key, what it must be, and its value.
+    """Return a table with its values converted to the types of the record. Raises BadInput with the key, its type and its value.
 
-    others: the types of keys that are not written as the record has them.
+    others: the types of keys whose TOML type differs from the record's.
     """
     types = _types(record) | others
     made = {}
@@ -60,7 +60,7 @@ def converted(table: Mapping[str, Any], record: Any, where: str, **others: Any) 
 
 
 def entry_of(file: str, entry: Mapping[str, Any], record: type[Record]) -> Record:
-    """Return an entry of a list of the documents as its record. Raises BadInput with the file and the entry."""
+    """Return an entry of a list in the documents as a record. Raises BadInput with the file and the entry."""
     try:
         return msgspec.convert(entry, record)
     except msgspec.ValidationError as error:

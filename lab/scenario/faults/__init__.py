@@ -1,4 +1,4 @@
-"""The shelf of faults: one kind in each file."""
+"""List the faults: one kind in each file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A holder's write to the counter is delayed in the network. Its process lives on, and may give the write up meanwhile.
+"""Delay a holder's write to the counter in the network. Its process lives on, and may give the write up meanwhile.
 
 The write arrives ``for_ms`` after it was sent.
 """
@@ -17,7 +17,7 @@ class Fault(fault.Fault, frozen=True):
     stays = False
 
     at: Text = "write.before"
-    # when the sender's connection breaks, counted from when the write is sent; 0: never, and the sender waits for its answer
+    # time from the write's sending until the sender's connection breaks; 0: never, and the sender waits for its answer
     breaks_ms: Time = 0
 
     def inject(self, system: System, record: FaultRecord) -> None:

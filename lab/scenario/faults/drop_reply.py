@@ -1,4 +1,4 @@
-"""The store carries a command out, and the client gets an error in place of the reply. It sends nothing again."""
+"""Drop a reply: the store carries a command out, and the client gets an error instead of the reply. It sends nothing again."""
 
 from lab.evidence.fault_record import Effect
 from lab.scenario import fault
@@ -12,4 +12,4 @@ class Fault(fault.Fault, frozen=True):
     action = "drop_reply"
 
     for_ms: Time = 0  # the fault is over at once
-    at: Text = "release.after_first"  # ``after_first`` of a phase: only there an answer has just come
+    at: Text = "release.after_first"  # ``after_first`` of a phase: only there an answer has just arrived

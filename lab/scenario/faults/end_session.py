@@ -1,4 +1,4 @@
-"""The lock's store ends the sessions of the holder's replica. The replica itself continues to run.
+"""End the sessions of the holder's replica at the lock's store. The replica itself continues to run.
 
 Nothing is undone: a replica that needs a session begins another.
 """

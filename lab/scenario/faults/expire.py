@@ -1,4 +1,4 @@
-"""A request waits at a failpoint until its lock has expired, and another request has it: for_ms is longer than the TTL."""
+"""Hold a request at a failpoint until its lock has expired and another request has it: for_ms is longer than the TTL."""
 
 from lab.evidence.fault_record import Effect
 from lab.scenario import fault

@@ -1,4 +1,4 @@
-"""One command of a request fails with the error of the store's client, and nothing is sent. The store itself is well."""
+"""Fail one command of a request with the error of the store's client, and send nothing. The store itself is well."""
 
 from lab.evidence.fault_record import Effect
 from lab.scenario import fault

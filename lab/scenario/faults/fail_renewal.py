@@ -1,4 +1,4 @@
-"""One renewal of a lock fails with the error of the store's client, and nothing is sent. The store itself is well."""
+"""Fail one renewal of a lock with the error of the store's client, and send nothing. The store itself is well."""
 
 from lab.evidence.fault_record import Effect
 from lab.scenario import fault

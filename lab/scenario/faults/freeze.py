@@ -1,4 +1,4 @@
-"""SIGSTOP of the replica that reaches the failpoint, for longer than the TTL, until another request is inside; then SIGCONT."""
+"""Stop the replica at the failpoint (SIGSTOP) until another request is inside, for longer than the TTL; then send SIGCONT."""
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault

@@ -1,6 +1,6 @@
-"""The holder's thread hangs: no exception, no release, and its process lives on. When the hang is over, the request fails.
+"""Hang the holder's thread: no exception, no release, and its process lives on. When the hang is over, the request fails.
 
-The request hangs for ``for_ms``: for longer than all other requests of the run need.
+The request hangs for ``for_ms``: longer than all other requests of the run need.
 """
 
 from lab.evidence.fault_record import Effect

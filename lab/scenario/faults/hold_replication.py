@@ -1,4 +1,4 @@
-"""From now on, the replica of the lock's store receives nothing from its primary. It has everything until this moment.
+"""Keep a replica of the lock's store from receiving anything more from its primary. It has everything until this moment.
 
 The replica stays behind until the run is over; ``for_ms`` is how long the request waits at the failpoint.
 """

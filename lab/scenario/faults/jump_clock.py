@@ -1,4 +1,4 @@
-"""The clocks of some of the lock's servers jump ahead while a holder is inside, until another request has the lock.
+"""Set the clocks of some of the lock's servers ahead while a holder is inside, until another request has the lock.
 
 They go back at the recovery.
 """

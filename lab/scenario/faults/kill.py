@@ -1,4 +1,4 @@
-"""SIGKILL of the replica that reaches the failpoint. Gunicorn starts another process, which knows nothing of the first."""
+"""Kill the replica at the failpoint (SIGKILL). Gunicorn starts another process, which knows nothing of the first."""
 
 from lab.evidence.fault_record import Effect
 from lab.scenario import fault

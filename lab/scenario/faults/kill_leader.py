@@ -1,4 +1,4 @@
-"""The leader of the lock's store dies while a holder is inside, for good. The other servers elect another leader."""
+"""Kill the leader of the lock's store while a holder is inside, for good. The other servers elect another leader."""
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault

@@ -1,4 +1,4 @@
-"""Some of the lock's servers die, and are started again for_ms later with what they kept on disk.
+"""Kill some of the lock's servers, and start them again for_ms later with what they kept on disk.
 
 The request continues as soon as they are gone.
 """

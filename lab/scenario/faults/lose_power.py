@@ -1,4 +1,4 @@
-"""The machine of the lock's store loses power while a holder is inside: what was not synced to disk is gone. It starts again."""
+"""Cut the power of the lock's store while a holder is inside: it loses what was not synced to disk, and starts again."""
 
 import time
 from time import monotonic_ns
@@ -14,14 +14,14 @@ class Fault(fault.Fault, frozen=True):
     effect = Effect.POWER_LOST
     needs = (Need.DISK,)
 
-    delay_ms: Time = 0  # how long the holder has been inside when the power is lost
+    delay_ms: Time = 0  # how long the holder has been inside when the power goes off
 
     @property
     def lab_first(self) -> bool:
-        """Return whether the holder stays inside from when the store runs again, which can take seconds."""
+        """Return whether the holder's stay is counted from when the store runs again, which can take seconds."""
         return self.delay_ms > 0
 
     def inject(self, system: System, record: FaultRecord) -> None:
         time.sleep(self.delay_ms / 1000)
-        record.injected_ns = monotonic_ns()  # not when the store runs again
+        record.injected_ns = monotonic_ns()  # the fault begins now, and not when the store runs again
         system.lose_power()

@@ -1,4 +1,4 @@
-"""The store carries a command out, its reply is lost, and the client sends the command again."""
+"""Lose a reply: the store carries a command out, and the client, which gets no reply, sends the command again."""
 
 from lab.evidence.fault_record import Effect
 from lab.scenario import fault

@@ -1,4 +1,4 @@
-"""The request fails with an exception at the failpoint. Its thread and its process live on."""
+"""Fail the request with an exception at the failpoint. Its thread and its process live on."""
 
 from lab.evidence.fault_record import Effect
 from lab.scenario import fault

@@ -1,4 +1,4 @@
-"""Some of the lock's servers are killed while a holder is inside, and are started again with what they kept on disk."""
+"""Kill some of the lock's servers while a holder is inside, and start them again with what they kept on disk."""
 
 import time
 from time import monotonic_ns
@@ -19,17 +19,17 @@ class Fault(fault.Fault, frozen=True):
 
     @property
     def lab_first(self) -> bool:
-        """Return whether the holder stays inside from when the servers run again: late servers come back after its time."""
+        """Return whether the stay begins when the servers run again; with a delay they return after the stay."""
         return not self.delay_ms
 
     @property
     def awaits_grant(self) -> bool:
-        """Return whether another request may get the lock: a server that comes back without its data has a vote to give."""
+        """Return whether another request may get the lock: a server that returns without its data can vote again."""
         return not self.delay_ms
 
     def inject(self, system: System, record: FaultRecord) -> None:
         system.kill_nodes(self.nodes)
-        record.injected_ns = monotonic_ns()  # the servers are down from here on
+        record.injected_ns = monotonic_ns()  # the fault begins now: the servers are down
         system.recover_nodes(self.away)
         time.sleep(self.delay_ms / 1000)
         system.recover_nodes(self.nodes)

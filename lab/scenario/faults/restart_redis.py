@@ -1,4 +1,4 @@
-"""The lock's store is killed while a holder is inside, and is started again with what it kept on disk."""
+"""Kill the lock's store while a holder is inside, and start it again with what it kept on disk."""
 
 from time import monotonic_ns
 
@@ -15,5 +15,5 @@ class Fault(fault.Fault, frozen=True):
     at: Text = "read.before"
 
     def inject(self, system: System, record: FaultRecord) -> None:
-        record.injected_ns = monotonic_ns()  # not when the store runs again
+        record.injected_ns = monotonic_ns()  # the fault begins now, and not when the store runs again
         system.restart_lock_store()

@@ -1,4 +1,4 @@
-"""Some of the lock's servers accept commands for a while, and answer none.
+"""Silence some of the lock's servers for a while: they accept commands, and answer none.
 
 The request continues as soon as they are silent.
 """

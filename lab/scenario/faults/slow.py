@@ -1,4 +1,4 @@
-"""Work that takes longer than planned, once."""
+"""Make one request's work take longer than planned."""
 
 from lab.evidence.fault_record import Effect
 from lab.scenario import fault

@@ -1,6 +1,6 @@
-"""The primary of the lock's store is cut off, with the clients in one replica. For the others a standby takes its place.
+"""Cut off the primary of the lock's store with the clients in one replica. For all other clients a standby takes its place.
 
-The store stays split until the run is over; ``for_ms`` is how long that is looked at.
+The store stays split until the run is over; ``for_ms`` is how long the lab watches the split.
 """
 
 from lab.evidence.fault_record import Effect, FaultRecord

@@ -1,4 +1,4 @@
-"""The lock's store is stopped for a while, with a holder inside, and answers late."""
+"""Stop the lock's store for a while, with a holder inside, so that it answers late."""
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault

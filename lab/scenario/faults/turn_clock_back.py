@@ -1,4 +1,4 @@
-"""The clocks of some of the lock's servers jump back while a holder is inside. They are right again at the recovery."""
+"""Set the clocks of some of the lock's servers back while a holder is inside. They are right again at the recovery."""
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
