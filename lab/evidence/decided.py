@@ -1,7 +1,7 @@
-"""What `lab explore --keep` has decided of each stage, as data: claims, faults, numbers of schedules, and no words.
+"""Read what `lab explore --keep` decided of each stage, as data: claims, faults, numbers of schedules, and no words.
 
 The decisions are in ``reports/reference/explore.jsonl``, one line a stage. A decision has a hash of the stage's code, without
-docstrings. Once that code has changed, it is not quoted any more.
+docstrings. If that code has changed, nobody quotes the decision any more.
 """
 
 from __future__ import annotations
@@ -28,42 +28,42 @@ FILE = REFERENCE / "explore.jsonl"
 SLIPS = DOCS / "slips"
 PICTURES = DOCS / "pictures.toml"
 SHELF = Path(locks.__file__).parent
-Search = Mapping[str, Any]  # how many clients, their work and faults, and what was found; as ``lab explore --json`` has it
+Search = Mapping[str, Any]  # one search of ``lab explore --json``: the number of clients, their work and faults, the results
 
 
-EXPLORED = (None, "redis", "redis_nodes")  # the stores of locks whose orders are searched
+EXPLORED = (None, "redis", "redis_nodes")  # the stores of the locks that the explorer can search
 
 
 def why_not(stage: Stage) -> str:
-    """Return why the orders of a stage are not searched; empty if they are."""
+    """Return why the explorer cannot search a stage; empty if it can."""
     if stage.worker:
         return "its lock is in a program of its own, whose threads the explorer cannot lead"
     return "" if stage.store in EXPLORED else f"orders are searched for locks on Redis, and its store is {stage.store}"
 
 
 class KeptDecision(msgspec.Struct, kw_only=True):
-    """What was decided of one stage."""
+    """The decision on one stage."""
 
     stage: str
-    # of the stage's source, of what it imports of the shelf, and of its resource
+    # hash of the stage's source, of its imports from the shelf, and of its resource
     sha256: str
     redis: str = ""
-    # of how many servers the lock's store consists
+    # the number of servers of the lock's store
     servers: int = 1
     ttl_ms: int = 0
-    # how long the searches took at most, in seconds
+    # the time limit of the searches, in seconds
     budget_s: float = 0.0
     # by claim: holds, breaks, not_decided or not_looked_at
     promises: dict[str, str] = {}
     searches: list[dict[str, Any]] = []
-    # why nothing was decided; empty if something was
+    # why nothing was decided; empty if there is a decision
     why: str = ""
     # the shortest schedule that breaks the claim in ``drawn``, as ``lab.story.happening.Story`` has it; None without one
     story: Any = None
 
     @property
     def decided(self) -> int:
-        """Return how many searches are decided."""
+        """Return how many searches came to a decision."""
         return sum(one["decided"] for one in self.searches)
 
 
@@ -75,24 +75,24 @@ class CheapestBreak(NamedTuple):
     schedule: str
     # that search
     search: Search
-    # of the schedules of that search, how many break the claim, and how many there are; None if they are not counted
+    # how many schedules of that search break the claim, and how many there are; None if they were not counted
     share: tuple[int, int] | None
 
 
 class Summary(NamedTuple):
-    """What is decided of one claim."""
+    """The decision on one claim."""
 
-    # the schedules in which it was put to the test and held; of searches that were decided only
+    # how many schedules of the decided searches tested the claim, which held
     schedules: int
-    # whether it was put to the test in a search that was decided
+    # whether a decided search tested the claim
     held: bool
     broken: CheapestBreak | None
-    # the searches that are not decided and that it needs
+    # the searches without a decision that the claim needs
     undecided: tuple[Search, ...]
 
 
 def of_claims(kept: KeptDecision) -> dict[Claim, Summary]:
-    """Return what is decided of each claim that the searches put to the test, in the order of the claims."""
+    """Return the decision on each claim that the searches tested, in the order of the claims."""
     found = {claim: _of_claim(kept, claim) for claim in Claim}
     return {claim: one for claim, one in found.items() if one != Summary(0, False, None, ())}
 
@@ -117,41 +117,41 @@ def slips() -> dict[str, Path]:
 
 
 def key_of(stage: Stage) -> str:
-    """Return the name of a stage in the file; a lock of ``docs/slips`` has its folder before it."""
+    """Return the name of a stage in the file: a lock of ``docs/slips`` has that folder as a prefix."""
     return f"{SLIPS.name}/{stage.name}" if stage.path is not None and stage.path.parent == SLIPS else stage.name
 
 
 @cache
 def drawn() -> dict[str, str]:
-    """Return the claim whose shortest schedule the documents draw or quote, by the name of the stage in the file."""
+    """Return by the name of a stage in the file: the claim whose shortest schedule the documents draw or quote."""
     listed: dict[str, str] = tomllib.loads(PICTURES.read_text(encoding="utf-8"))["schedule"]
     return listed
 
 
 @cache
 def read(key: str, path: Path = FILE) -> KeptDecision | None:
-    """Return what is kept of a stage; None if nothing is."""
+    """Return the kept decision on a stage; None if there is none."""
     record = read_lines(path).get(key)
-    # numbers of schedules can have more than 64 bits: msgspec reads those as floats, and json does not
+    # numbers of schedules can exceed 64 bits: msgspec reads these as floats, json does not
     return None if record is None else msgspec.convert(json.loads(record), KeptDecision)
 
 
 @cache
 def current(stage: Stage) -> KeptDecision | None:
-    """Return what is kept of a stage, if it was decided on its present code."""
+    """Return the kept decision on a stage, if it was made on the present code."""
     kept = read(key_of(stage))
     return kept if kept is not None and kept.sha256 == fingerprint_of(stage) else None
 
 
 def fingerprint_of(stage: Stage) -> str:
-    """Return the hash of a stage's code, of what it imports of the shelf, and of its resource. Their docstrings are no code."""
+    """Return the hash of a stage's code, of its imports from the shelf, and of its resource, all without docstrings."""
     resource = Path(str(sys.modules[resource_kind(stage.resource).__module__].__file__))
     files = sorted(map(str, {resource, *_sources(Path(str(stage.path)), set())}))
     return hashlib.sha256(b"\0".join(hashlib.sha256(code_of(Path(path))).digest() for path in files)).hexdigest()
 
 
 def _sources(path: Path, found: set[Path]) -> set[Path]:
-    """Add a file to those that were found, and every file of the shelf that it imports. Return them all."""
+    """Add a file, and every file of the shelf that it imports, to ``found``. Return ``found``."""
     if path not in found:
         found.add(path)
         for one in _imported(path):
@@ -171,7 +171,7 @@ def _imported(path: Path) -> Iterator[Path]:
 
 def code_of(path: Path) -> bytes:
     """Return a source without its docstrings."""
-    source = path.read_bytes()  # in whatever encoding it declares
+    source = path.read_bytes()  # bytes, because a source may declare any encoding
     lines, kinds = source.splitlines(), (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, kinds) and ast.get_docstring(node, clean=False) is not None:

@@ -1,7 +1,7 @@
-"""A fault: what it does, and what happened when it was injected, one line of ``faults.jsonl``.
+"""Record a fault: what it does, and what happened when it was injected, as one line of ``faults.jsonl``.
 
-The replica writes the first part, at the failpoint. The injector adds the rest, and writes the line after the recovery. What
-followed from the fault is not in here: the judge computes it (``lab/judge/faults.py``).
+The replica writes the first part, at the failpoint. The injector adds the rest, and writes the line after the recovery. The
+consequences of the fault are not in it: the judge computes them (``lab/judge/faults.py``).
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ class Effect(StrEnum):
     """One effect. A comment says what is true from the injection of the fault to its recovery.
 
     Each fault on the shelf ``lab/scenario/faults`` declares its effect, and the injector writes it into the fault record. The
-    judge works from the run folder alone, and may not import the shelf. So it never asks for the name of a fault's file. Two
-    faults with the same effect are judged alike, and a new fault needs no line in the judge.
+    judge works from the run folder alone, and may not import the shelf. So it never reads the name of a fault's file: it judges
+    two faults with the same effect alike, and a new fault needs no line in the judge.
     """
 
     # The replica's process is gone. Gunicorn starts another one.
     PROCESS_DIES = "process_dies"
     # The replica's process is stopped, and continues later.
     PROCESS_STOPS = "process_stops"
-    # The request fails with an exception. Its thread and its process live on. (The file has an older word for it.)
+    # The request fails with an exception. Its thread and its process live on. (The value is an older word for it.)
     REQUEST_FAILS = "thread_dies"
     # The request stops at the failpoint without an exception, and does nothing more. Its process lives on.
     REQUEST_HANGS = "request_hangs"
@@ -37,7 +37,7 @@ class Effect(StrEnum):
     REPLY_LOST = "reply_lost"
     # One command fails at the client, before it is sent. The store is well, and later commands succeed.
     COMMAND_FAILS = "command_fails"
-    # The store carried a command out, and the client got an error in place of the reply.
+    # The store carried a command out, and the client got an error instead of the reply.
     REPLY_DROPPED = "reply_dropped"
     # A write to the counter is delayed in the network. Its sender lives on.
     WRITE_DELAYED = "write_delayed"
@@ -69,11 +69,11 @@ class Effect(StrEnum):
     CLOCKS_JUMP = "clocks_jump"
     # The wall clocks of some servers of the lock's store are behind.
     CLOCKS_BACK = "clocks_back"
-    # None of these: no mechanism explains a loss by this fault.
+    # No other effect fits, and no mechanism explains a loss by this fault.
     OTHER = "other"
 
 
-# These are done by the replica itself, at the failpoint. The injector does all others, a moment later.
+# The replica itself does these, at the failpoint. The injector does all other effects, a moment later.
 DONE_BY_REPLICA = frozenset(
     {
         Effect.PROCESS_DIES,
@@ -122,11 +122,11 @@ class FaultRecord(msgspec.Struct):
     failpoint: str = ""
     # when the recovery was complete; 0 before
     recovered_ns: Number = 0
-    # how many servers' clocks moved
+    # how many servers' clocks the fault moved
     clocks_moved: Number = 0
     # when the recovery began
     recovering_ns: Number = 0
-    # how many of the replica's sessions were ended by the lock's store
+    # how many of the replica's sessions the lock's store ended
     sessions_ended: Number = 0
     # how many writes reached the counter late
     late_writes: Number = 0
@@ -134,16 +134,16 @@ class FaultRecord(msgspec.Struct):
     effect: Effect = Effect.OTHER
     # when the lab had finished its part of the fault, later on a busy machine; 0 before
     injected_ns: Number = 0
-    # when the request at the failpoint could go on, as the fault was done; 0 where it does not wait for that
+    # when the fault was done, so that the request at the failpoint could go on; 0 if it does not wait for that
     done_ns: Number = 0
-    # Written by the replica: the command to the lock's store at which the fault was injected, and the keys that it is about;
-    # empty where the failpoint is not a command.
+    # Written by the replica: the command to the lock's store at which the fault was injected, and the command's keys; empty if
+    # the failpoint is not at a command.
     command: str = ""
     keys: list[str] = []
 
     @property
     def began_ns(self) -> int:
-        """Return when the fault began: at the failpoint, or when the lab had done its part."""
+        """Return when the fault began, in nanoseconds: at the failpoint, or when the lab had done its part."""
         return self.at_ns if self.effect in DONE_BY_REPLICA else max(self.at_ns, self.injected_ns)
 
     @property

@@ -1,8 +1,8 @@
-"""The history of a run: the records of the replicas and of the load, read in the order of time, never all in memory.
+"""Read the history of a run: the records of the replicas and of the load in order of time, never all in memory.
 
 The replicas' record is their journals (``journal/<replica>.jsonl``, events of ``app.journal``). The load's record is
-``requests.jsonl``, one line for each request, which the locustfiles write with this module. ``server.jsonl`` has what the lock's
-store reported of its keys.
+``requests.jsonl``, one line for each request, which the locustfiles write with this module. ``server.jsonl`` has the reports of
+the lock's store on its keys.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ REQUESTS = "requests.jsonl"
 KEY_EVENTS = "server.jsonl"
 FAULTS = "faults.jsonl"
 LONGEST_LINE = 1 << 20  # bytes
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)  # what the decoder raises
-BLOCK = 1 << 16  # bytes of a file decoded at a time: larger blocks do not stay in the processor's cache
-CHUNK = 8192  # lines of a journal held at a time; its threads may write out of order by no more lines than this
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)  # the errors of the decoder
+BLOCK = 1 << 16  # bytes of a file that are decoded at a time: larger blocks do not stay in the processor's cache
+CHUNK = 8192  # lines of a journal that are held at a time: its threads write out of order by fewer lines
 
 
 class Outcome(StrEnum):
@@ -36,9 +36,9 @@ class Outcome(StrEnum):
 
     # done: the replica answered 200
     ACKNOWLEDGED = "acknowledged"
-    # answered as well, and surely not done: the replica answered that nothing is left to sell
+    # answered, and certainly not done: the replica answered that nothing is left to sell
     SOLD_OUT = "sold_out"
-    # surely not done: the replica refused it
+    # certainly not done: the replica refused it
     FAILED = "failed"
     # it may or may not be done: a timeout, a reset, an error of the proxy or the server
     UNKNOWN = "unknown"
@@ -48,7 +48,7 @@ class Request(msgspec.Struct, gc=False):
     """What the load knows of one request. Times are CLOCK_MONOTONIC in nanoseconds."""
 
     id: str
-    # when it should have started; at an open-loop rate this is before start_ns if the load was late
+    # when it should have started: before start_ns if the load was late at an open-loop rate
     intended_ns: Number
     # when it was sent
     start_ns: Number
@@ -59,26 +59,26 @@ class Request(msgspec.Struct, gc=False):
     status: Number
     # the replica that answered; empty without an answer
     replica: str
-    # the number that an answer of status 200 carried; None without one
+    # the number in an answer of status 200; None without one
     value: Number | None = None
 
 
 class KeyEvent(msgspec.Struct, gc=False, omit_defaults=True):
     """One keyspace event of the lock's store. The store reports an expiry when it notices it, up to 100 ms late."""
 
-    # when the lab received it: never before it happened, often later
+    # when the lab received it: never before the event, often later
     at_ns: Number
     # the store's name for it, for example ``set`` or ``expired``
     event: str
     key: str
-    # the server, where there are several
+    # the server, if there are several
     node: str = ""
 
 
 def outcome_of(status: int, replica: str, sold_out: bool = False) -> Outcome:
-    """Return the outcome of a request by its HTTP status, 0 without an answer, and the replica that the answer names.
+    """Return the outcome of a request by its HTTP status (0 without an answer) and the replica that the answer names.
 
-    A replica can die while it answers: then the status came, and the answer itself did not. That acknowledges nothing.
+    A replica can die while it answers: then the status arrives without the body, and acknowledges nothing.
     """
     if status == 200:
         done = Outcome.SOLD_OUT if sold_out else Outcome.ACKNOWLEDGED
@@ -102,7 +102,7 @@ class History:
     """The evidence in a run folder, streamed. It can be read any number of times.
 
     A line that cannot be read is left out, and counted in ``flaws``: the rest of the evidence still counts. left_out: files that
-    are not read at all, because they are not what the run wrote.
+    are not read at all, because they differ from what the run wrote.
     """
 
     def __init__(self, folder: Path, left_out: Collection[str] = ()) -> None:
@@ -126,23 +126,23 @@ class History:
         return in_order({replica: self._read(journal_of(replica), decoder) for replica in self.replicas})
 
     def by_replica(self) -> Iterator[tuple[str, AnyEvent]]:
-        """Read the same events replica by replica, in the order in which they were written: no two stamps are compared."""
+        """Read the same events replica by replica, in the order in which they were written, without comparing stamps."""
         decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
         for replica in self.replicas:
             for event in self._read(journal_of(replica), decoder):
                 yield replica, event
 
     def faults(self) -> Iterator[FaultRecord]:
-        """Read the faults that were injected, in the order in which they were over."""
+        """Read the faults that were injected, in order of their recovery."""
         return self._read(FAULTS, msgspec.json.Decoder(FaultRecord))
 
     def key_events(self) -> Iterator[KeyEvent]:
-        """Read what the lock's store reported of its keys, in the store's order."""
+        """Read the reports of the lock's store on its keys, in the store's order."""
         return self._read(KEY_EVENTS, msgspec.json.Decoder(KeyEvent))
 
     def _read(self, name: str, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
-        """Decode a file. A missing file is empty. A torn last line, after a kill, is left out."""
-        return chain.from_iterable(self._blocks(name, decoder))  # items do not pass through a generator one by one: that is slow
+        """Decode a file. A missing file counts as empty. A torn last line, after a kill, is left out."""
+        return chain.from_iterable(self._blocks(name, decoder))  # passing items through a generator one by one is slow
 
     def _blocks(self, name: str, decoder: msgspec.json.Decoder[Any]) -> Iterator[Iterable[Any]]:
         """Decode a file, many lines at a time."""
@@ -173,7 +173,7 @@ class History:
             yield decoder.decode_lines(torn)
 
     def _one_by_one(self, name: str, lines: bytes, before: int, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
-        """Decode lines of which some may be damaged. before: how many lines of the file come before them."""
+        """Decode lines, some of which may be damaged. before: how many lines of the file come before them."""
         for number, line in enumerate(lines.split(b"\n")[:-1], before + 1):
             try:
                 yield decoder.decode(line)
@@ -194,7 +194,7 @@ class Timed(Protocol):
 
 
 T = TypeVar("T", bound=Timed)
-Stamped = tuple[int, str, T]  # when, from which stream, what: the stamp is computed once, and used for sorting many times
+Stamped = tuple[int, str, T]  # time, stream, item: the stamp is computed once, and used for sorting many times
 WHEN = itemgetter(0)
 
 
@@ -202,7 +202,7 @@ def in_order(streams: dict[str, Iterator[T]], chunk: int = CHUNK) -> Iterator[St
     """Merge streams that are nearly in order into one stream in order.
 
     Threads of a replica may write their lines in another order than they stamped them, but never ``chunk`` lines apart. So the
-    last ``chunk`` items of each open stream are held back. All items before the earliest of those are sorted and yielded.
+    last ``chunk`` items of each open stream are held back. All items before the earliest held item are sorted and yielded.
     Sorting nearly sorted items is linear (timsort).
     """
     return chain.from_iterable(_parts_in_order(streams, chunk))
@@ -227,7 +227,7 @@ def _parts_in_order(streams: dict[str, Iterator[T]], chunk: int) -> Iterator[lis
 
 
 def _before(horizon: int | None, pending: dict[str, list[Stamped[T]]]) -> list[Stamped[T]]:
-    """Remove from ``pending`` all items before the horizon (all items, without one), and return them in order."""
+    """Remove all items before the horizon from ``pending``, or all items without a horizon, and return them in order."""
     due: list[Stamped[T]] = []
     for items in pending.values():
         cut = len(items) if horizon is None else bisect_left(items, horizon, key=WHEN)

@@ -1,4 +1,4 @@
-"""A write that destroyed increments: why, by which grants; one line of ``losses.jsonl``."""
+"""Record a write that destroyed increments: by which mechanism and grants, as one line of ``losses.jsonl``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lab.evidence.run_folder import new_file
 class Mechanism(StrEnum):
     """Why a promise was broken. The value is the code in files, and the name of its words."""
 
-    # a write destroyed what another had written, or two were inside at once: lab/judge/mechanisms.py
+    # a write destroyed another's increment, or two were inside at once: lab/judge/mechanisms.py
     WROTE_OVER_UNREAD = "wrote_over_unread"
     NO_LOCK = "no_lock"
     PROCESS_LOCAL = "process_local"
@@ -55,7 +55,7 @@ class Mechanism(StrEnum):
     TTL_OVER_BEFORE_WORK = "ttl_over_before_work"
     TTL_TOO_SHORT = "ttl_too_short"
     GRANTED_TO_TWO = "granted_to_two"
-    # the rest of what is lost: lab/judge/losses.py
+    # losses without a known write: lab/judge/losses.py
     WRITE_UNCONFIRMED = "write_unconfirmed"
     # the lock stays taken: lab/judge/promises.py, lab/judge/violations.py
     FAILED_IN_ACQUIRE = "failed_in_acquire"
@@ -72,7 +72,7 @@ class Mechanism(StrEnum):
     ONLY_STORE_GONE = "only_store_gone"
     TOO_FEW_SERVERS = "too_few_servers"
     GRANTED_BY_MINORITY = "granted_by_minority"
-    # those who wait are not served, or late
+    # waiters are not served, or late
     WAITED_BEFORE_GIVING_UP = "waited_before_giving_up"
     WAITERS_SLEPT = "waiters_slept"
     RELEASE_MISSED = "release_missed"
@@ -83,7 +83,7 @@ class Mechanism(StrEnum):
     NO_QUEUE = "no_queue"
     NO_QUEUE_IN_REPLICA = "no_queue_in_replica"
     TOO_MANY_REFUSED = "too_many_refused"
-    # what was done is not what was asked for or answered: lab/judge/violations.py
+    # the work differs from the request or from the answer: lab/judge/violations.py
     DONE_AGAIN = "done_again"
     NEVER_DONE = "never_done"
     DONE_ALTHOUGH_REFUSED = "done_although_refused"
@@ -93,19 +93,19 @@ class Mechanism(StrEnum):
 
 
 class GrantFacts(msgspec.Struct, gc=False):
-    """The facts of one grant and of the write under it. Times are CLOCK_MONOTONIC in nanoseconds, 0 without the event."""
+    """Hold the facts of one grant and its write. Times are CLOCK_MONOTONIC in nanoseconds, 0 without the event."""
 
     request: str
     replica: str
-    # the value that the request read; None where the resource reads and writes in one command
+    # the value that the request read; None if the resource reads and writes in one command
     read: int | None
     # the value that the request wrote; None without a confirmed write
     wrote: int | None
     # the value that the write replaced
     overwrote: int | None
-    # when the request asked for the lock
+    # when the request began to ask for the lock
     asked_ns: int
-    # when the request had the lock
+    # when the request got the lock
     got_ns: int
     # when the read was sent
     reading_ns: int
@@ -116,21 +116,21 @@ class GrantFacts(msgspec.Struct, gc=False):
 
 
 class Loss(msgspec.Struct, tag="loss", tag_field="what", gc=False):
-    """A write that destroyed increments, or restored some."""
+    """Hold the facts of a write that destroyed or restored increments."""
 
     # how many increments the write destroyed; below zero, how many it restored
     destroyed: int
     mechanism: Mechanism
     # the grant whose write destroyed them
     culprit: GrantFacts
-    # the grant whose value was overwritten; None where the evidence does not name it
+    # the grant whose value was overwritten; None if the evidence does not name it
     victim: GrantFacts | None
 
 
 class LossFile:
-    """``losses.jsonl`` of a run while it is judged. The file appears when it is complete.
+    """Write ``losses.jsonl`` while a run is judged. The file appears when it is complete.
 
-    Where it cannot be written, the losses are dropped and ``failure`` has the reason: a run in a read-only folder can be judged.
+    If it cannot be written, the losses are dropped and ``failure`` has the reason: a run in a read-only folder can be judged.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -145,7 +145,7 @@ class LossFile:
             self._give_up(error)
 
     def add(self, loss: Loss) -> None:
-        """Add a line."""
+        """Add the line of one loss."""
         if self._file is not None:
             try:
                 self._file.write(self._encode(loss) + b"\n")
@@ -163,7 +163,7 @@ class LossFile:
 
     def _give_up(self, error: OSError) -> None:
         self.failure = in_short(OSError(error.errno, error.strerror, str(self._path)))
-        with contextlib.suppress(OSError):  # what is left in the buffer cannot be written either
+        with contextlib.suppress(OSError):  # the rest of the buffer cannot be written either
             if self._file is not None:
                 self._file.close()
         self._file = None

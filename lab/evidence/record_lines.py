@@ -1,6 +1,6 @@
-"""Many small records in one file of text: a line for each, sorted by name, so that a diff shows the records that have changed.
+"""Keep many small records in one text file: a line for each, sorted by name, so that a diff shows which records changed.
 
-A line is ``{"name": …, "record": …}``. The results that the documents quote are kept so, in ``reports/reference``.
+A line is ``{"name": …, "record": …}``. ``reports/reference`` keeps the results that the documents quote in such files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LINES = msgspec.json.Decoder(_Line)
 
 
 def read_lines(path: Path) -> dict[str, bytes]:
-    """Return the JSON of each record by its name; nothing if there is no such file. Raises msgspec.DecodeError."""
+    """Return the JSON of each record by its name; nothing if the file does not exist. Raises msgspec.DecodeError."""
     lines = LINES.decode_lines(path.read_bytes()) if path.exists() else []
     return {line.name: bytes(line.record) for line in lines}
 
@@ -43,7 +43,7 @@ def write_line(path: Path, name: str, record: bytes) -> None:
 
 
 def write_lines(path: Path, records: Mapping[str, bytes]) -> None:
-    """Write a file that has these records alone."""
+    """Write a file that has only these records."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = (_Line(name, msgspec.Raw(msgspec.json.format(records[name], indent=-1))) for name in sorted(records))
     replace(path, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))

@@ -1,8 +1,8 @@
-"""The folder of a run: one stage under one scenario.
+"""Make, find and publish the folder of a run: one stage under one scenario.
 
 During the run the folder is hidden (``.<name>.part``) and locked. It gets its name when it is complete. So a folder with a name
-is complete, and a folder that is hidden and unlocked was left by a lab that was killed. The folder of a failed run stays
-hidden, as ``.<name>.failed``, with its logs and its evidence so far. ``lab clean`` removes both.
+is complete, and a folder that is hidden and unlocked was left by a lab that was killed. The folder of a failed run stays hidden,
+as ``.<name>.failed``, with its logs and its evidence so far. ``lab clean`` removes both.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from lab.evidence.run_record import SCHEMA, RunRecord, check_tables
 from lab.paths import COMMAND, REPORTS, shortage, shown
 
 RUN = "run.json"
-NAME = re.compile(r"(?!\.{1,2}$)[^/\0]{1,200}")  # of a run: it becomes a path, and must name no other place
+NAME = re.compile(r"(?!\.{1,2}$)[^/\0]{1,200}")  # the name of a run becomes a path, and must not lead to another place
 DISCARDED_WITHIN_S = 2.0
-TRACEBACK = "failure.txt"  # of the error that ended a failed run
+TRACEBACK = "failure.txt"  # the file with the traceback of the error that ended a failed run
 
 
 @dataclass
 class RunFolder:
-    """The place of a run's evidence. ``path`` changes once, when the run is published."""
+    """Hold the place of a run's evidence. ``path`` changes once, when the run is published."""
 
     name: str
     path: Path
@@ -44,7 +44,7 @@ class RunFolder:
 
     @staticmethod
     def create(scenario: str, stage: str, reports: Path = REPORTS) -> RunFolder:
-        """Make a hidden, locked folder for a run that starts now. Raises CannotWrite where this is not possible."""
+        """Make a hidden, locked folder for a run that starts now. Raises CannotWrite."""
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")[:-3]
         name = f"{now}Z-{scenario}-{stage}-{os.getpid()}"
         path = (reports / "runs" / f".{name}.part").resolve()
@@ -62,9 +62,9 @@ class RunFolder:
         return folder
 
     def publish(self) -> None:
-        """Give the folder its name, once, and point ``latest`` to it. By either name, a reader finds a complete run.
+        """Give the folder its name, once, and point ``latest`` to it. Under either name, a reader finds a complete run.
 
-        Raises CannotWrite where the folder cannot get its name: the run stays where it is.
+        Raises CannotWrite if the folder cannot get its name: then the run keeps its hidden one.
         """
         if self.path.name == self.name:
             return
@@ -85,16 +85,16 @@ class RunFolder:
             raise CannotWrite(f"`latest` cannot point to the run: {in_short(error)}. The run is {shown(final)}") from None
 
     def fail(self) -> Path:
-        """Keep the folder of a run that failed, under a name that no list of runs has. Return where it is now."""
+        """Keep the folder of a failed run under a name that lists of runs leave out. Return its new path."""
         kept = self.path.with_name(f".{self.name}.failed")
-        with contextlib.suppress(OSError):  # where the disk does not take the name, the folder keeps its own
+        with contextlib.suppress(OSError):  # if the disk does not take the name, the folder keeps its own
             self.path.rename(kept)
             self.path = kept
         os.close(self._lock)
         return self.path
 
     def discard(self) -> None:
-        """Remove the folder. A server that is just ending may write again: then remove it again."""
+        """Remove the folder, for at most DISCARDED_WITHIN_S: a server that is ending may write again."""
         until = time.monotonic() + DISCARDED_WITHIN_S
         while self.path.exists() and time.monotonic() < until:
             shutil.rmtree(self.path, ignore_errors=True)
@@ -103,7 +103,7 @@ class RunFolder:
 
 
 def hidden_folder(path: Path) -> int:
-    """Make a locked folder ``.<name>.part`` among the runs. Return the lock, which is an open file. Raises OSError."""
+    """Make a locked folder ``.<name>.part`` among the runs. Return the lock, an open file descriptor. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with _alone(path.parent):  # no other lab may find the folder before it is locked
         path.mkdir()
@@ -114,16 +114,16 @@ def hidden_folder(path: Path) -> int:
 
 @contextlib.contextmanager
 def kept_on_failure(folder: RunFolder) -> Iterator[None]:
-    """While the block runs, an error keeps the folder, and its message names the place. Refused input leaves nothing.
+    """Keep the folder if the block raises an error, and name its place in the message. Refused input leaves no folder.
 
-    Raises what the block raised, and RunFailed in place of an error that has no message for the user.
+    Raises the error of the block, or RunFailed instead of an error that has no message for the user.
     """
     try:
         yield
     except (BadInput, MissingProgram):
         if (folder.path / "run.json").exists():
             folder.fail()
-        else:  # refused before anything was started
+        else:  # the input was refused before anything was started
             folder.discard()
         raise
     except Exception as error:
@@ -137,13 +137,13 @@ def kept_on_failure(folder: RunFolder) -> Iterator[None]:
 
 
 def described(error: Exception) -> str:
-    """Return an unforeseen error in one line: its type and its message."""
+    """Return an unforeseen error as one line: its type and its message."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 @contextlib.contextmanager
 def _alone(runs: Path) -> Iterator[None]:
-    """While the block runs, keep other labs from making or taking folders of runs."""
+    """Keep other labs from making or taking folders of runs while the block runs."""
     lock = os.open(runs, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -153,11 +153,11 @@ def _alone(runs: Path) -> Iterator[None]:
 
 
 def take_abandoned(reports: Path = REPORTS) -> list[Path]:
-    """Keep the unfinished runs of killed labs as failed runs. Return where they are now. Empty folders are removed."""
+    """Rename the unfinished runs of killed labs to failed runs, and remove empty ones. Return the new paths."""
     runs, taken = reports / "runs", []
     if not runs.is_dir():
         return []
-    with contextlib.suppress(OSError), _alone(runs):  # in a place that cannot be written, nothing is taken
+    with contextlib.suppress(OSError), _alone(runs):  # if the folder cannot be written, nothing is taken
         for path in _abandoned(reports):
             if any(file.is_file() for file in path.rglob("*")):
                 taken.append(path.rename(path.with_suffix(".failed")))
@@ -188,7 +188,7 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def new_file(path: Path) -> BinaryIO:
-    """Make a file and open it to write. What has its name is removed first: the folder may be a stranger's, and a link in it.
+    """Make a file and open it to write. An old file of that name is removed first: in a stranger's folder it may be a link.
 
     Raises OSError.
     """
@@ -199,7 +199,7 @@ def new_file(path: Path) -> BinaryIO:
 def load(folder: Path) -> RunRecord:
     """Return the record of a run folder. Raises BadInput if the folder has none that this lab can read."""
     path = folder / RUN
-    if path.exists() and not path.is_file():  # who reads a pipe waits for somebody who writes
+    if path.exists() and not path.is_file():  # a reader of a pipe waits until somebody writes to it
         raise BadInput(f"{path} cannot be read: it is not a file")
     try:
         content = path.read_bytes()
@@ -211,7 +211,7 @@ def load(folder: Path) -> RunRecord:
 
 
 def decode(content: bytes, path: Path) -> RunRecord:
-    """Return the record in the content of a ``run.json``. path: where it is. Raises BadInput if this lab cannot read it."""
+    """Return the record in the content of a ``run.json``. path: of that file, for messages. Raises BadInput."""
     try:
         record = msgspec.json.decode(content, type=RunRecord)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -244,7 +244,7 @@ def find(name: str, reports: Path = REPORTS) -> Path:
 
 
 def _refuse_other_folder(folder: Path) -> None:
-    """Raise BadInput for a folder that is there and is not a run."""
+    """Raise BadInput for a folder that exists and is not a run."""
     if any(folder.glob("*.csv")):
         raise BadInput(f"{folder} is the result of an experiment; 'lab report {folder}' draws it")
     if any(folder.glob("runs/*/run.json")):
@@ -260,7 +260,7 @@ def finished(reports: Path = REPORTS) -> list[Path]:
 
 
 def clean(keep: int, reports: Path = REPORTS) -> list[Path]:
-    """Remove all but the newest ``keep`` runs, all failed runs, and what killed labs left half done. Return what was removed."""
+    """Remove all but the newest ``keep`` runs, all failed runs, and the remains of killed labs. Return the removed folders."""
     failed = sorted((reports / "runs").glob(".*.failed"))
     with _alone(reports / "runs") if (reports / "runs").is_dir() else contextlib.nullcontext():
         gone = [*finished(reports)[keep:], *failed, *_abandoned(reports)]

@@ -1,7 +1,7 @@
-"""The content of ``run.json``: how a run was made, how it ended, and the inventory: what its evidence was when it ended.
+"""Define ``run.json``: how a run was made, how it ended, and the inventory of its evidence at its end.
 
-``lab check`` compares the inventory with what is there. A file that has changed, or that was added, is not read at all: it proves
-nothing, for or against the lock. The damage is what is missing since, or cannot be true.
+``lab check`` compares the inventory with the files. A file that has changed, or that was added, is not read at all: it proves
+nothing, for or against the lock. Damage is evidence that is missing since then, or cannot be true.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Time = Annotated[float, msgspec.Meta(ge=0, le=10**15)]
 
 
 class Ending(Enum):
-    """How a run ended. All but the first cut it short."""
+    """How a run ended. All values but the first cut it short."""
 
     COMPLETE = "complete"
     # Ctrl-C, SIGTERM, or a closed terminal
     INTERRUPTED = "interrupted"
-    # the process that supervises the servers was killed: the lab has ended them all
+    # the process that supervises the servers was killed, so the lab ended all servers
     UNSUPERVISED = "unsupervised"
-    # by hand, in Locust's page
+    # somebody stopped it in Locust's page
     STOPPED = "stopped"
     LOAD_FAILED = "load_failed"
     SERVER_LOST = "server_lost"
@@ -37,12 +37,12 @@ class Ending(Enum):
 
     @property
     def is_interrupt(self) -> bool:
-        """Return whether an interrupt ended the run: then nothing is waited for."""
+        """Return whether an interrupt ended the run: then the lab waits for nothing."""
         return self in (Ending.INTERRUPTED, Ending.UNSUPERVISED)
 
 
 class ScenarioTable(msgspec.Struct):
-    """What must be in the table of the scenario. Older runs may lack the keys that have a default."""
+    """List the keys that the scenario's table must have. Older runs may lack the keys that have a default."""
 
     name: str
     title: str
@@ -68,7 +68,7 @@ class ScenarioTable(msgspec.Struct):
 
 
 class StageTable(msgspec.Struct):
-    """What must be in the table of the stage."""
+    """List the keys that the stage's table must have."""
 
     name: str
     store: str | None
@@ -79,7 +79,7 @@ class StageTable(msgspec.Struct):
 
 
 def check_tables(scenario: dict[str, Any], stage: dict[str, Any]) -> None:
-    """Raise msgspec.ValidationError where a key is missing or has a wrong type; the message names its table."""
+    """Raise msgspec.ValidationError if a key is missing or has a wrong type; the message names its table."""
     for name, table, kind in (("scenario", scenario, ScenarioTable), ("stage", stage, StageTable)):
         try:
             msgspec.convert(table, kind)
@@ -88,16 +88,16 @@ def check_tables(scenario: dict[str, Any], stage: dict[str, Any]) -> None:
 
 
 class FileFacts(msgspec.Struct, frozen=True):
-    """One file of evidence when the run ended."""
+    """Hold the facts of one file of evidence at the end of the run."""
 
-    # of all bytes, in hexadecimal
+    # hash of all bytes, in hexadecimal
     sha256: str
 
 
 class RunRecord(msgspec.Struct, kw_only=True):
-    """The content of ``run.json``: the parameters of a run and its environment, enough to judge the run again.
+    """The content of ``run.json``: the parameters of a run and its environment, complete enough to judge the run again.
 
-    Judging and drawing change nothing in it.
+    Judging and drawing do not change it.
     """
 
     schema: int = SCHEMA
@@ -106,22 +106,22 @@ class RunRecord(msgspec.Struct, kw_only=True):
     # the scenario and the stage, as plain data
     scenario: dict[str, Any]
     stage: dict[str, Any]
-    # the command line that makes the run again
+    # the command line that repeats the run
     command: str
     # the commit of the lab
     commit: str
     started_utc: str
     ended: Ending = Ending.COMPLETE
-    # which servers were lost, or what a program or an error said, as it is in each language
+    # which servers were lost, or the words of a program or an error, the same in each language
     ended_with: str = ""
-    # why a part of the evidence is missing, where a file could not be written
+    # why a part of the evidence is missing, if a file could not be written
     unwritten: str = ""
-    # whether somebody made the lock's store report less of its keys than the lab needs
+    # whether somebody made the lock's store report fewer of its keys than the lab needs
     reports_off: bool = False
     # the counter before the run, and after it; None if nobody could read it
     start: int = 0
     final: int | None = None
-    # the counter after the run by its parts, where it has several
+    # the counter after the run by its parts, if it has several
     parts: dict[str, int] = msgspec.field(default_factory=dict)
     # whether requests were still inside the replicas when the counter was read
     in_flight_left: bool = False
@@ -129,13 +129,13 @@ class RunRecord(msgspec.Struct, kw_only=True):
     engine: str = "local"
     # how many machines' clocks stamped the history
     clocks: Annotated[int, msgspec.Meta(ge=1)] = 1
-    # how many servers the lock's store had; None where that is not on record
+    # how many servers the lock's store had; None if that is not on record
     lock_servers: int | None = None
-    # threads of each replica; 0 where that is not on record
+    # threads of each replica; 0 if that is not on record
     threads: int = 0
     # the replicas that took part
     took_part: list[str] = msgspec.field(default_factory=list)
-    # each file of evidence, as it was when the run ended
+    # each file of evidence, with its facts at the end of the run
     files: dict[str, FileFacts] = msgspec.field(default_factory=dict)
     # how often each command ran, by store
     commands: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
@@ -143,11 +143,11 @@ class RunRecord(msgspec.Struct, kw_only=True):
     client_options: dict[str, Any] = msgspec.field(default_factory=dict)
     # the versions of the programs
     versions: dict[str, str] = msgspec.field(default_factory=dict)
-    # the packages that the file of the stage imports, with their versions: the lock under test may be one of them
+    # the packages that the stage's file imports, with their versions: the lock under test may be one of them
     libraries: dict[str, str] = msgspec.field(default_factory=dict)
     # the files that pin the packages of the library of the lock under test, with their hashes
     lock_files: dict[str, str] = msgspec.field(default_factory=dict)
-    # the machine; the share of its processors' time that programs outside the run took under load, None where that is unknown
+    # the machine; and the percentage of its processors' time that programs outside the run took under load, None if unknown
     machine: dict[str, Any] = msgspec.field(default_factory=dict)
     others_percent: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
 
@@ -165,27 +165,27 @@ PATTERNS = ("requests.jsonl", "server.jsonl", "faults.jsonl", "journal/*.jsonl")
 
 
 class DamageKind(StrEnum):
-    """What is wrong with a file. The value is the code in ``verdict.json``, and the name of its words."""
+    """Name what is wrong with a file. The value is the code in ``verdict.json``, and the name of its words."""
 
     MISSING = "missing"
-    # it is not the file that the run wrote
+    # it differs from the file that the run wrote
     CHANGED = "changed"
     UNREADABLE_LINES = "unreadable_lines"
-    # of run.json
+    # run.json names a claim that this lab does not have
     UNKNOWN_CLAIM = "unknown_claim"
-    # of faults.jsonl: a replica has a note of a fault, and the lab has no record of it
+    # a replica left a note of a fault that faults.jsonl does not have
     FAULT_NOT_RECORDED = "fault_not_recorded"
 
 
 class Damage(NamedTuple):
-    """One thing that is wrong with one file."""
+    """Hold one thing that is wrong with one file."""
 
     # the file's path in the run folder
     file: str
     kind: DamageKind
     # how many lines
     n: int = 0
-    # the first line, or the name that it is about
+    # text of the first line, or the name that the damage is about
     detail: str = ""
 
 
@@ -196,16 +196,16 @@ class Flaws:
         self._found: dict[str, tuple[int, str]] = {}
 
     def add(self, file: str, where: str) -> None:
-        """Count one line. where: its number, and what is wrong; of several lines the first is named."""
+        """Count one line. where: its number, and what is wrong; the text of the first line is kept."""
         number, first = self._found.get(file, (0, where))
         self._found[file] = number + 1, first
 
     def forget(self, file: str) -> None:
-        """Start to count again: the file is read once more."""
+        """Forget the lines of a file, because it will be read again."""
         self._found.pop(file, None)
 
     def damages(self) -> Iterator[Damage]:
-        """Yield what was found, one for each file."""
+        """Yield the damage of each file with such lines."""
         for file, (number, where) in self._found.items():
             yield Damage(file, DamageKind.UNREADABLE_LINES, number, detail=where)
 
@@ -216,7 +216,7 @@ def inventory(folder: Path) -> dict[str, FileFacts]:
 
 
 def changes(folder: Path, files: Mapping[str, FileFacts]) -> Iterator[Damage]:
-    """Yield each file that is not as the run wrote it. files: the inventory."""
+    """Yield each file that differs from what the run wrote. files: the inventory."""
     present = _present(folder)
     for name in sorted({*files, *present}):
         if name not in present:
@@ -226,7 +226,7 @@ def changes(folder: Path, files: Mapping[str, FileFacts]) -> Iterator[Damage]:
 
 
 def _present(folder: Path) -> list[str]:
-    """Return the paths of the files that have the name of a file of evidence."""
+    """Return the paths of the files whose names are those of evidence."""
     return sorted(str(path.relative_to(folder)) for pattern in PATTERNS for path in folder.glob(pattern) if path.is_file())
 
 
