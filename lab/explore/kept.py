@@ -60,11 +60,8 @@ def as_data(decision: Decision) -> dict[str, Any]:
 
 def _search(decision: Decision, answer: SearchOutcome) -> dict[str, Any]:
     question, found, servers = answer.question, answer.found, decision.servers
-    about: dict[str, Any] = question.as_fields(decision.ttl_ms) | {
-        "until_ms": question.horizon_ms,
-        "needed": question.needed,
-        "decided": answer.is_decided,
-    }
+    about: dict[str, Any] = question.as_fields(decision.ttl_ms)
+    about |= {"until_ms": question.horizon_ms, "needed": question.needed, "decided": answer.is_decided}
     if answer.undecided is not None:
         about |= {"undecided": answer.undecided.value, "about": answer.about}
     if question.needed and not answer.is_decided:

@@ -96,6 +96,7 @@ class _Pool:
     def __init__(self, decision: Decision, servers: Sequence[Server], left_s: float, on_answer: Done) -> None:
         self.decision, self.on_answer = decision, on_answer
         self.left_s = left_s  # of processor time, for each process
+        self.end_s = time.monotonic() + left_s  # of what no promise needs
         self.todo = list(range(len(decision.answers)))
         self.again: list[int] = []  # of those that were needed and took too long: they get what is left
         self.killed = 0
@@ -120,6 +121,8 @@ class _Pool:
 
     def _give(self, worker: _Worker) -> None:
         share = 0
+        if time.monotonic() > self.end_s:
+            self.todo = [one for one in self.todo if self._question(one).needed]
         if not self.todo:
             self.todo, self.again, share = self.again, [], 1
         if not self.todo or self.left_s < GRACE_S / 2 or self.killed >= MOST_KILLED:
