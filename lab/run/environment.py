@@ -1,6 +1,6 @@
-"""Where a run was made: versions, machine, commit, fingerprints of the code, and how busy other programs kept the processors.
+"""Record where a run was made: versions, machine, commit, fingerprints of the code, and how busy other programs were.
 
-Records are shared, so they hold no host name and no path.
+Records are shared, so they have no host name and no path.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from lab.prerequisites import PROGRAMS, ZOOKEEPER_JARS, printed_version
 
 SERVERS = ("redis-server", "nginx", "mariadbd", "postgres", "etcd")
 JUDGE = ("lab/judge", "lab/evidence")  # the folders that decide how evidence is read and judged
-# the folders that decide what a run does; the reports about it are left out
+# the folders that decide the events of a run, without those that report about it
 CODE = (*JUDGE, "app", "lab/load", "lab/run", "lab/scenario", "lab/servers", "locustfiles", "scenarios")
 
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of Python, of the libraries that matter to a result, and of the servers."""
+    """Return the versions of Python, of the libraries that affect a result, and of the servers."""
     libraries = ("locust", "gunicorn", "flask", "redis", "gevent", "kazoo", "etcd3gw", "pymysql", "psycopg", "sqlalchemy")
     packages = {name: importlib.metadata.version(name) for name in libraries}
     programs = [(one, one.found()) for one in PROGRAMS if one.name in SERVERS]
@@ -44,7 +44,7 @@ def versions() -> dict[str, str]:
 def libraries_of(stage: Stage) -> dict[str, str]:
     """Return the packages that the file of a stage imports, with their versions: the lock under test may be one of them.
 
-    A stage that names its library has that one in their place: its worker may have another version than the lab.
+    A stage that names its library has only that one: its worker may have another version than the lab.
     """
     if stage.library or stage.path is None:
         name, _, version = stage.library.rpartition(" ")
@@ -53,13 +53,13 @@ def libraries_of(stage: Stage) -> dict[str, str]:
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level}
     others = {name.partition(".")[0] for name in names} - {"app", "lab", *sys.stdlib_module_names}
-    packages = importlib.metadata.packages_distributions() if others else {}  # it takes a moment
+    packages = importlib.metadata.packages_distributions() if others else {}  # this takes a moment
     found = {package for name in others for package in packages.get(name, ())}
     return {package: importlib.metadata.version(package) for package in sorted(found)}
 
 
 def lock_files_of(stage: Stage) -> dict[str, str]:
-    """Return the hashes of the files that pin the packages of a stage's library, by their places in ``libraries``."""
+    """Return the hashes of the files that pin the packages of a stage's library, by their paths in ``libraries``."""
     if not stage.environment:
         return {}
     from app.foreign.environment import LIBRARIES, lock_files
@@ -86,13 +86,13 @@ def machine() -> dict[str, str | int | float]:
 
 @cache
 def commit() -> str:
-    """Return the commit of the project, with a + when files differ from it; empty outside a checkout."""
+    """Return the commit of the project, with a + if files differ from it; empty outside a checkout."""
     described = _git("describe", "--always", "--abbrev=12", "--dirty=+")
     return described.strip()
 
 
 def fingerprint(folders: Sequence[str], home: Path = HOME) -> str:
-    """Return twelve digits that are others as soon as a source or scenario in these folders of the project is another."""
+    """Return twelve digits that change as soon as a source or scenario in these folders of the project changes."""
     total = hashlib.sha256()
     for path in sorted(path for folder in folders for path in (home / folder).rglob("*") if path.suffix in (".py", ".toml")):
         content = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -102,46 +102,46 @@ def fingerprint(folders: Sequence[str], home: Path = HOME) -> str:
 
 def _git(*words: str) -> str:
     git = shutil.which("git")
-    if git is None or INSTALLED:  # around an installed lab may be somebody else's repository
+    if git is None or INSTALLED:  # an installed lab may lie in somebody else's repository
         return ""
     done = subprocess.run([git, "-C", str(HOME), *words], capture_output=True, text=True, check=False)
     return done.stdout if done.returncode == 0 else ""
 
 
 def _of_archive(jars: tuple[str, ...]) -> str:
-    """Return the name that holds the version, next to a Java archive; empty if there is none."""
+    """Return the name of the file next to a Java archive that has its version; empty if there is none."""
     found = [near.name for jar in jars for near in Path(jar).parent.glob(f"{Path(jar).stem}-[0-9]*.jar")]
     return next(iter(found), "")
 
 
-SPENT = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")  # a guest's time is in the user's
-TICKS_S = 0.5  # a shorter time is too short for the kernel's clock ticks
+SPENT = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")  # the time of a guest system is part of ``user``
+TICKS_S = 0.5  # a shorter time has too few of the kernel's clock ticks
 
 
 class Processors:
-    """How much of the processors' time, from now on, programs take that do not belong to the run.
+    """Measure how much of the processors' time, from now on, programs outside the run take.
 
-    Where they took most, the lock, its store and its waiters were late, and a promise with a bound of time is not broken by that.
-    What the run itself used does not count: a lock that keeps the processors busy makes itself late. Nor does what programs of a
-    lower priority took: they give way to the run.
+    If they took most of it, the lock, its store and its waiters were late for that reason, and a bound of time is not broken. The
+    run's own use does not count: a lock that keeps the processors busy makes itself late. The use by programs of a lower priority
+    does not count either: they give way to the run.
     """
 
     def __init__(self, supervisor: int) -> None:
-        """supervisor: the pid of the process below which all servers and the load run."""
+        """Start to measure. supervisor: the pid of the process below which all servers and the load run."""
         self._supervisor = supervisor
         self._before = self._now()
 
     def others_percent(self) -> int | None:
-        """Return which share of the processors' time others have used since then; None if the time was too short to say."""
+        """Return the percentage of the processors' time that others have used since then; None if the time was too short."""
         if not psutil.pid_exists(self._supervisor):
             return None
         spent_s, busy_s, own_s = (after - before for after, before in zip(self._now(), self._before, strict=True))
         return min(100, max(0, round(100 * (busy_s - own_s) / spent_s))) if spent_s > TICKS_S else None
 
     def _now(self) -> tuple[float, float, float]:
-        """Return the seconds of all processors so far, those in which one was busy, and those that the run used."""
+        """Return the seconds of all processors so far, the seconds in which one was busy, and the seconds that the run used."""
         times = psutil.cpu_times()
-        nice_s = getattr(times, "nice", 0)  # of programs that give way to this run, unless it is such a program itself
+        nice_s = getattr(times, "nice", 0)  # of programs that give way to this run, unless it has a low priority itself
         busy_s = times.user + times.system + sum(getattr(times, name, 0) for name in ("irq", "softirq", "steal"))
         busy_s += nice_s if os.nice(0) > 0 else 0
         supervisor = psutil.Process(self._supervisor)
@@ -152,8 +152,8 @@ class Processors:
 
 
 def used_s(process: psutil.Process) -> float:
-    """Return the processor time of a process, and of those of its children that have ended; none of a process that is gone."""
-    with contextlib.suppress(psutil.NoSuchProcess):  # its parent has its time
+    """Return the processor time in seconds of a process and of its ended children; 0 if the process is gone."""
+    with contextlib.suppress(psutil.NoSuchProcess):  # if the process has ended, its parent has its time
         times = process.cpu_times()
         names = ("user", "system", "children_user", "children_system")
         return sum(float(getattr(times, name, 0)) for name in names)

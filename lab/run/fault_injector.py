@@ -1,4 +1,4 @@
-"""The injector: it does the lab's part of each fault in a run, and ends each fault when its ``for_ms`` is over.
+"""Do the lab's part of each fault in a run, and end each fault when its ``for_ms`` is over.
 
 A replica that reaches a failpoint with a prepared fault leaves a note. The injector sees the note, injects the fault, answers the
 note, and recovers ``for_ms`` later. A fault is always recovered, however the run ends, and recorded in ``faults.jsonl``.
@@ -38,8 +38,7 @@ def prepare(faults: Sequence[Fault], folder: Path) -> None:
 def injecting(faults: Sequence[Fault], folder: Path, system: System, record: Path) -> Iterator[None]:
     """While the block runs, do the lab's part of each fault that a replica reports, and end it after ``for_ms``.
 
-    When the block ends, however it ends, every active fault is recovered.
-    Raises RunFailed when an injection or a recovery fails.
+    When the block ends, however it ends, every active fault is recovered. Raises RunFailed if an injection or a recovery fails.
     """
     injector = _Injector(faults, folder, system, record)
     injector.start()
@@ -50,18 +49,18 @@ def injecting(faults: Sequence[Fault], folder: Path, system: System, record: Pat
 
 
 def _named(faults: Sequence[Fault]) -> dict[str, Fault]:
-    """Return the faults by the names that they have in this run: the kind and a number."""
+    """Return the faults by their names in this run: the kind and a number."""
     return {f"{kind_of(fault)}-{number}": fault for number, fault in enumerate(faults, 1)}
 
 
 class _Injector(threading.Thread):
-    """The thread that reads the replicas' notes."""
+    """Watch for the replicas' notes, in a thread."""
 
     def __init__(self, faults: Sequence[Fault], folder: Path, system: System, record: Path) -> None:
         super().__init__(name="faults", daemon=True)
         self.pending = _named(faults)
         self.active: list[tuple[Fault, FaultRecord]] = []
-        self.over_ns: dict[str, int] = {}  # by the fault's name: when it is to be recovered
+        self.over_ns: dict[str, int] = {}  # by the fault's name: when to recover it
         self.folder, self.system, self.record = folder, system, record
         self.over = threading.Event()
         self.failure: Exception | None = None
@@ -70,7 +69,7 @@ class _Injector(threading.Thread):
         try:
             while not self.over.wait(LOOK_EVERY_S):
                 self.look()
-        except KeyboardInterrupt:  # the supervisor process is gone: the main thread learns of it as well
+        except KeyboardInterrupt:  # the supervisor process is gone, and the main thread is interrupted as well
             self.pending.clear()
         except Exception as error:  # noqa: BLE001 - raised again when the run ends
             self.failure = error
@@ -88,12 +87,12 @@ class _Injector(threading.Thread):
                 self.recover(fault, record)
 
     def is_over(self, fault: Fault, name: str, past_ns: int) -> bool:
-        """Return whether a fault is to be recovered, so long after its ``for_ms``."""
+        """Return whether to recover a fault now, ``past_ns`` nanoseconds after its ``for_ms``."""
         awaits = (fault.awaits_grant or fault.writes_late) and past_ns < GRANTED_WITHIN_S * 1e9
         return past_ns >= 0 and not (awaits and not may_end(self.folder, name))
 
     def inject(self, fault: Fault, record: FaultRecord) -> None:
-        """Do the lab's part, and let the request at the failpoint go on; it waits for ``for_ms`` from then on."""
+        """Do the lab's part, then let the request at the failpoint go on; with ``lab_first``, ``for_ms`` counts from then on."""
         record.kind, record.failpoint, record.effect = kind_of(fault), fault.at, fault.effect
         self.active.append((fault, record))
         lab_first, for_ns = fault.injection(record.name).lab_first, fault.for_ms * 1_000_000
@@ -119,7 +118,7 @@ class _Injector(threading.Thread):
             file.write(msgspec.json.encode(record) + b"\n")
 
     def finish(self) -> None:
-        """Wait until the active faults are over; then stop injecting, and recover the rest."""
+        """Wait until the active faults are over; then stop injecting, and recover all others."""
         if self.is_alive():
             until = time.monotonic() + max((fault.for_ms for fault, _ in self.active), default=0) / 1000
             while self.active and time.monotonic() < until:
@@ -127,11 +126,11 @@ class _Injector(threading.Thread):
         self.over.set()
         self.join()
         for note in self.folder.glob(f"*{NOTE}"):
-            answer(self.folder, note.stem)  # no request waits for an injector that has ended
+            answer(self.folder, note.stem)  # no request must wait for an injector that has ended
         for fault, record in list(self.active):
             try:
                 self.recover(fault, record)
-            except RunFailed as error:  # the other faults are recovered all the same
+            except RunFailed as error:  # the other faults still have to be recovered
                 self.failure = self.failure or error
         if self.failure is not None:
             raise self.failure
@@ -139,7 +138,7 @@ class _Injector(threading.Thread):
 
 @contextlib.contextmanager
 def _named_failure(record: FaultRecord, what: str) -> Iterator[None]:
-    """Name the fault in whatever the block raises. Raises RunFailed."""
+    """Name the fault in any error that the block raises. Raises RunFailed."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""One run from beginning to end: bring up, drive, inject faults, read the counter, take down."""
+"""Make one run from beginning to end: bring up, drive, inject faults, read the counter, take down."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from lab.servers.store import EventRecorder
 
 
-class CutShort(Exception):  # noqa: N818 - says what happened
-    """A run was stopped by hand before all requests were sent. Nothing is wrong."""
+class CutShort(Exception):  # noqa: N818 - the name says what happened
+    """Somebody stopped a run before all requests were sent. This is no error."""
 
 
 class Drive(Protocol):
-    """Sends the requests of a run."""
+    """Send the requests of a run."""
 
     def __call__(self, system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
-        """Return when all requests have ended, or soon after ``well`` returns False. Raises LoadFailed and CutShort."""
+        """Return when all requests have ended, or soon after ``well`` returns False. Raises LoadFailed or CutShort."""
 
 
 ClusterFactory = Callable[..., AbstractContextManager[Cluster]]
@@ -59,9 +59,10 @@ def run(
 ) -> tuple[RunFolder, RunRecord]:
     """Make one run. Return its folder, not yet published, and its record, which is saved there as ``run.json``.
 
-    ``signals`` are held but for the time between. ``bring_up`` starts the servers, and ``engine`` is its name. An interrupt, or a
-    server that ends, cuts it short: ``record.ended`` names the reason. ``drive_injects``: the drive itself injects the faults.
-    Raises MissingProgram and NotReady if the run could not begin, and RunFailed if it broke off; the folder is kept then.
+    ``signals`` are released only while the run goes on. ``bring_up`` starts the servers, and ``engine`` is its name. An
+    interrupt, or a server that ends, cuts the run short: ``record.ended`` names the reason. ``drive_injects``: the drive itself
+    injects the faults. Raises MissingProgram or NotReady if the run could not begin, and RunFailed if it broke off: then the
+    folder is kept.
     """
     folder = RunFolder.create(scenario.name, stage.name, reports)
     record = RunRecord(
@@ -87,7 +88,7 @@ def run(
                 begun, record.clocks, record.lock_servers = True, system.clocks, len(system.lock_store)
                 here = supervisor if engine == "local" else None
                 _run(system, scenario, injecting, drive, folder, record, here)
-            record.files = inventory(folder.path)  # all servers have ended: nothing is written any more
+            record.files = inventory(folder.path)  # all servers have ended and write nothing more
             signals.hold()  # the run is complete: from here, an interrupt must not keep it from its verdict and its name
         except KeyboardInterrupt as interrupt:
             if not begun:
@@ -101,13 +102,13 @@ def run(
             signals.hold()
             if begun:
                 with contextlib.suppress(OSError):
-                    record.files = record.files or inventory(folder.path)  # also of a run that was cut short
+                    record.files = record.files or inventory(folder.path)  # a run that was cut short has an inventory too
                 save(folder.path / "run.json", record)
     return folder, record
 
 
 def _injector(faults: Sequence[Fault], folder: Path) -> Callable[[Cluster], AbstractContextManager[None]]:
-    """Prepare faults in a run folder, and return what injects them while a block runs. Without faults, no injector is loaded."""
+    """Prepare faults in a run folder, and return a function whose block injects them. Without faults, no injector is loaded."""
     if not faults:
         (folder / "faults").mkdir()
         return lambda system: contextlib.nullcontext()
@@ -128,7 +129,7 @@ def _run(
 ) -> None:
     """Do the part of a run during which all servers are up.
 
-    injecting: injects the faults, next to the drive. supervisor: None where the servers run elsewhere.
+    injecting: injects the faults, next to the drive. supervisor: None if the servers run elsewhere.
     """
     lost: list[str] = []
 
@@ -139,7 +140,7 @@ def _run(
 
     record.client_options = system.client_options()
     with contextlib.ExitStack() as watching:
-        (folder.path / "server.jsonl").touch()  # also where no recorder writes to it: a file that is missing was lost
+        (folder.path / "server.jsonl").touch()  # the file exists even if no recorder writes to it: so a missing file was lost
         recorders = system.event_recorders(folder.path / "server.jsonl")
         watching.callback(_close, recorders)
         before, processors = system.commands(), Processors(supervisor.pid) if supervisor else None
@@ -157,8 +158,8 @@ def _run(
         if not record.interrupted and not well() and lost:
             record.ended, record.ended_with = Ending.SERVER_LOST, ", ".join(lost)
         with settling(record):
-            # a run that was cut short does not wait for answers: a moment shows whether requests are still inside; after an
-            # interrupt the lab does not even ask, because busy replicas would answer late
+            # a run that was cut short does not wait for answers: a moment shows whether requests are still inside. After an
+            # interrupt the lab does not ask, because busy replicas would answer late
             patience_s = scenario.request_timeout_s if record.ended is Ending.COMPLETE else 0.5
             record.in_flight_left = record.interrupted or not system.quiet(patience_s)
             failures = [in_short(recorder.failure) for recorder in recorders if recorder.failure]
@@ -169,20 +170,20 @@ def _run(
             record.reports_off = any(recorder.is_silenced for recorder in recorders)
             worker_failure = "" if record.interrupted else system.worker_failure()
             record.commands = _difference(before, system.commands())
-            parts = system.parts()  # after the commands are counted: this reading is not one of them
+            parts = system.parts()  # read after the commands are counted, so that this reading is not one of them
             record.final = None if parts is None else sum(parts.values())
             record.parts = parts if parts and set(parts) != {""} else {}
         if worker_failure:
             raise NotReady(worker_failure)
-        if record.interrupted:  # requests that are still inside would delay the end
+        if record.interrupted:  # requests that are still inside would delay the end of the servers
             for replica in system.replicas:
                 replica.end_now()
         record.took_part = sorted(path.stem for path in (folder.path / "journal").glob("*.jsonl"))
 
 
 def _close(recorders: Sequence[EventRecorder]) -> None:
-    """Close recorders. They end at the same time."""
-    with contextlib.ExitStack() as closing:  # each is closed, also if another one fails
+    """Close recorders. All end at the same time."""
+    with contextlib.ExitStack() as closing:  # close each recorder, even if another one fails
         for recorder in recorders:
             closing.callback(recorder.close)
             recorder.ask_to_end()
@@ -190,7 +191,7 @@ def _close(recorders: Sequence[EventRecorder]) -> None:
 
 @contextlib.contextmanager
 def settling(record: RunRecord) -> Iterator[None]:
-    """On an interrupt at the end of a run, skip the rest of the block and record it."""
+    """Skip the rest of the block on an interrupt at the end of a run, and record the interrupt."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
