@@ -1,5 +1,5 @@
-"""The load: Locust, and exactly N requests.
+"""Send the load: Locust, and exactly N requests.
 
-In it: Locust as a process, and the tickets by which all users together send exactly as many requests as were asked for.
-Not in it: the load scripts (``locustfiles/``), and Locust's own page (``lab/ui``).
+In it: Locust as a process, and the tickets by which all users together send exactly as many requests as the scenario has. Not in
+it: the load scripts (``locustfiles/``), and Locust's own page (``lab/ui``).
 """

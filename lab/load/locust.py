@@ -1,4 +1,4 @@
-"""Locust in a process of its own: start it, watch the lines that it records, and end it if it hangs."""
+"""Run Locust in a process of its own: start it, watch the lines that it records, and end it if it hangs."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from lab.servers.supervisor import Forkable, Supervisor
 
 RECORD = "requests.jsonl"
 MASTER_PORT = 5557  # the port at which workers in other containers join
-ASK_EVERY_S = 0.1  # whether the servers run: each question costs the processor that the run itself needs
-PATIENCE_S = 30.0  # Locust hangs if nothing ends for this long plus one request's timeout
+ASK_EVERY_S = 0.1  # how often to check the servers: each check takes processor time from the run
+PATIENCE_S = 30.0  # Locust hangs if no request ends for this long plus one request's timeout
 
 
 LOCUST = Forkable("locust.main:main", ("locust.main", "lab.load.tickets", "lab.evidence.history", "lab.ui.locust_plugin"))
 
 
 def prepare(supervisor: Supervisor) -> None:
-    """Let Locust be imported, while the servers start."""
+    """Import Locust ahead, while the servers start."""
     supervisor.prepare(LOCUST, environment())
 
 
@@ -37,19 +37,19 @@ def environment() -> dict[str, str]:
     return kept | {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(LOCUSTFILES.parent)}
 
 
-class LoadFailed(Exception):  # noqa: N818 - says what happened
-    """Locust itself failed; the message quotes the end of its log."""
+class LoadFailed(Exception):  # noqa: N818 - the name says what happened
+    """Locust itself failed. The message quotes the end of its log."""
 
-    unwritten = ""  # why requests are not on record
+    unwritten = ""  # why requests are not on record; empty if all are
 
 
 class Load:
-    """One Locust run against a host, recording into ``folder/requests.jsonl``."""
+    """Hold one Locust run against a host, which records into ``folder/requests.jsonl``."""
 
     def __init__(self, supervisor: Supervisor, scenario: Scenario, host: str, folder: Path, workers: int = 0) -> None:
-        """Start Locust.
+        """Start Locust. Raises LoadFailed.
 
-        workers: how many workers join from other containers; 0 for processes of this machine.
+        workers: how many workers join from other containers; 0: Locust's processes run on this machine.
         """
         self._supervisor = supervisor
         self._scenario = scenario
@@ -65,10 +65,9 @@ class Load:
         self._lines = _LineCount(self._record)
 
     def wait(self, on_progress: Callable[[int], None], still_well: Callable[[], bool]) -> None:
-        """Wait until all requests have ended. Report how many have, as often as a line is new.
+        """Wait until all requests have ended. Call ``on_progress`` with their number whenever it grows.
 
-        Return early when ``still_well`` returns false. Raises LoadFailed when Locust fails or
-        hangs.
+        Return early if ``still_well`` returns false. Raises LoadFailed if Locust fails or hangs.
         """
         moved_s = asked_s = time.monotonic()
         while (status := self._supervisor.exit_of(self._pid)) is None:
@@ -123,7 +122,7 @@ class Load:
 
 
 class _LineCount:
-    """Counts the whole lines of a growing file, and reads each byte once."""
+    """Count the whole lines of a growing file, reading each byte once."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")

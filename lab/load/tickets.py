@@ -1,11 +1,9 @@
-"""Send exactly N requests, over any number of Locust processes, and end the test when all requests
-have ended.
+"""Send exactly N requests, over any number of Locust processes, and end the test when all requests have ended.
 
-Locust cannot do this (its issues 512 and 1085). So each process that sends requests gets its share
-of N tickets. A task takes a ticket before it sends, and sleeps until the end of the test when none
-is left. Taking a ticket is one ``next()`` on an iterator. No other greenlet can run in it, so it is atomic.
-A worker reports when all of its requests have ended; when all workers have reported, the test is
-stopped.
+Locust cannot do this (its issues 512 and 1085). So each process that sends requests gets its share of N tickets. A task takes a
+ticket before it sends a request; if no ticket is left, it sleeps until the end of the test. Taking a ticket is one ``next()`` on
+an iterator. No other greenlet can run in it, so it is atomic. A worker reports when all of its requests have ended. When all
+workers have reported, the test is stopped.
 """
 
 from __future__ import annotations
@@ -25,11 +23,11 @@ from locust.runners import MasterRunner, WorkerRunner
 
 from app.failpoints import is_first_to_come
 
-# seconds: a busy machine keeps workers from their heartbeats for longer than Locust's three, and then Locust ends the test
+# seconds: a busy machine can delay a worker's heartbeats beyond Locust's three, and then Locust ends the test
 runners.HEARTBEAT_LIVENESS = 20
 DONE = "tickets_done"
-AHEAD = 10  # requests on their way at most, as long as the first fault is to come
-HELD_NS = 20_000_000_000  # for so long in all: a lock that is granted to nobody never comes to its fault
+AHEAD = 10  # the most requests under way before the first fault
+HELD_NS = 20_000_000_000  # for at most so long in all: a lock that is granted to nobody never comes to its fault
 LOOK_EVERY_S = 0.02
 
 
@@ -37,7 +35,7 @@ LOOK_EVERY_S = 0.02
 class Ticket:
     """The right to send one request."""
 
-    number: int  # its number in the whole run
+    number: int  # the request's number in the whole run
     intended_ns: int  # when the request should be sent
 
     @property
@@ -49,35 +47,33 @@ class Tickets:
     """One process's share of a run's requests."""
 
     def __init__(self, requests: int, index: int = 0, processes: int = 1) -> None:
-        """Take the tickets index, index + processes, … of a run.
+        """Take every ticket of a run whose number is index, index + processes, …
 
-        index: the number of this process among ``processes``.
+        index: the number of this process among ``processes``, counted from 0.
         """
         self._numbers = iter(range(index, requests, processes))
         self._open = len(range(index, requests, processes))
         self._arriving = False
         self._gaps: random.Random | None = None  # None until the first arrival
         self._due_ns = 0  # when the latest arrival was due
-        self._on_their_way = 0  # of the arrivals
-        self._held_ns = 0  # for how long the clock of the arrivals has stood still
+        self._on_their_way = 0  # how many arrivals are under way
+        self._held_ns = 0  # how many nanoseconds the clock of the arrivals has stood still
         self.all_done = Event()
         if self._open == 0:
             self.all_done.set()
 
     def take(self) -> Ticket:
-        """Return the next ticket. When none is left, sleep until the test is stopped."""
+        """Return the next ticket. If none is left, sleep until the test is stopped."""
         return Ticket(self._next_number(), monotonic_ns())
 
     def arrivals(self, rate_per_s: float, seed: int, faults: Path | None = None) -> Any:
-        """Yield tickets at random arrivals (Poisson) of this rate, independent of the answers.
-        Sleep until each is due.
+        """Yield tickets at random arrivals (Poisson) of this rate, whatever the answers. Sleep until each is due.
 
-        The first user of a process gets all tickets, and the other users sleep: each would add the
-        whole rate again.
+        The first user of a process gets all tickets, and the other users sleep, because each would add the whole rate again.
 
-        faults: the folder of the run's faults. The requests are to meet a fault, which waits for
-        grants and not for a time. So until the first fault has begun, the clock of the arrivals
-        stands still while AHEAD of them wait for answers, as on a busy machine.
+        faults: the folder of the run's faults. The requests shall meet a fault, which comes after a number of grants and not at a
+        time. So until the first fault has begun, the clock of the arrivals stands still while AHEAD of them wait for answers, as
+        on a busy machine.
         """
         if self._arriving:
             sleep_for_good()
@@ -90,7 +86,7 @@ class Tickets:
             yield ticket
 
     def _hold(self, faults: Path) -> None:
-        """Wait while too many requests are on their way and the first fault is to come. The next arrival is due so much later."""
+        """Wait while too many requests are under way before the first fault. The next arrivals are due so much later."""
         since_ns = now_ns = monotonic_ns()
         left_ns = HELD_NS - self._held_ns
         while self._on_their_way >= AHEAD and now_ns - since_ns < left_ns and is_first_to_come(faults):
@@ -100,10 +96,10 @@ class Tickets:
         self._due_ns += now_ns - since_ns
 
     def arrival(self, rate_per_s: float, seed: int) -> Ticket:
-        """Return the next ticket of the same arrivals when it is due; at once, if it is late already.
+        """Return the next ticket of the same arrivals when it is due; at once if it is late.
 
-        Any number of users may share the arrivals: each asks again when it has its answer. When no
-        ticket is left, sleep until the test is stopped.
+        Any number of users may share the arrivals: each asks again when it has its answer. If no ticket is left, sleep until the
+        test is stopped.
         """
         return self._when_due(self._next_number(), rate_per_s, seed)
 
@@ -114,7 +110,7 @@ class Tickets:
         return number
 
     def _when_due(self, number: int, rate_per_s: float, seed: int) -> Ticket:
-        """Sleep until a request is due. Its time is taken before the sleep, when no other user can run."""
+        """Sleep until a request is due. Its time is drawn before the sleep, while no other user can run."""
         if self._gaps is None:
             self._gaps = random.Random(seed)  # noqa: S311 - reproducible arrivals, no secret
             self._due_ns = monotonic_ns()
@@ -139,7 +135,7 @@ def sleep_for_good() -> NoReturn:
 
 
 def share(environment: Any, requests: int) -> Tickets | None:
-    """Return this process's tickets for the test that starts; None on a master, which sends no requests."""
+    """Return this process's tickets for the test that starts now; None on a master, which sends no requests."""
     runner = environment.runner
     if isinstance(runner, MasterRunner):
         return None
@@ -149,9 +145,7 @@ def share(environment: Any, requests: int) -> Tickets | None:
 
 
 def end_when_done(environment: Any, tickets: Tickets | None) -> None:
-    """Stop the test when each process has sent its tickets and received its answers. Call once for
-    each test, on each process.
-    """
+    """Stop the test when each process has sent its tickets and received its answers. Call it once for each test and process."""
     runner = environment.runner
     runner.lab_tickets = tickets
     if tickets is None:
@@ -171,7 +165,7 @@ def end_when_done(environment: Any, tickets: Tickets | None) -> None:
 
 
 def complete(runner: Any) -> bool:
-    """Return whether all of the test's tickets were used and answered, in every process."""
+    """Return whether all tickets of the test were used and answered, in every process."""
     tickets = runner.lab_tickets
     if isinstance(runner, MasterRunner):
         return _Tally.of(runner).complete
@@ -179,7 +173,7 @@ def complete(runner: Any) -> bool:
 
 
 class _Tally:
-    """Counts, on the master, the workers whose requests have all ended."""
+    """Count, on the master, the workers whose requests have all ended."""
 
     def __init__(self, runner: MasterRunner) -> None:
         self.done: set[str] = set()
