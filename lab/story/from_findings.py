@@ -1,4 +1,4 @@
-"""What a picture of a run opens on: a loss, a fault, or how the claim under test fared, from the findings of the judge.
+"""What a picture of a run opens on: a loss, a fault, or the result of the claim under test, from the judge's findings.
 
 A liveness claim, or one that counts, breaks without any increment lost. Which request was overtaken most, for how long was the
 lock idle, which two waited for each other: each such claim has its happenings here, the clearest first.
@@ -22,7 +22,7 @@ from lab.story.timeline import NEVER, DrawnGrant, DrawnLoss, Timeline
 
 
 class ClaimStory(msgspec.Struct, frozen=True):
-    """How the claim under test fared."""
+    """Tell how the claim under test held or broke."""
 
     happened: tuple[Happening, ...]
     # its span, in CLOCK_MONOTONIC nanoseconds; both 0 for the whole run
@@ -171,7 +171,7 @@ class Focus(msgspec.Struct):
 def focus_of(judgement: Judgement, findings: Findings) -> Focus:
     """Return the first violation, of the claim under test if possible, or its story; else a fault, the story, or the start.
 
-    Of several faults, one of the lock's store comes first.
+    If there are several faults, one of the lock's store comes first.
     """
     own_first = sorted(judgement.violations, key=lambda violation: violation.claim != judgement.claim)
     for violation in own_first:
@@ -193,9 +193,9 @@ def loss_in_focus(picture: Timeline, mechanism: Mechanism | None) -> int:
     """Return the place of the first loss by that mechanism whose stamps show everything; else of the first; else NEVER."""
     alike = [place for place, loss in enumerate(picture.losses) if picture.mechanisms[loss.mechanism] == mechanism]
     clear = [place for place in alike if _shows_both(picture, picture.losses[place])]
-    if mechanism == Mechanism.DELETED_BY_ANOTHER:  # and if possible the thief as well
+    if mechanism == Mechanism.DELETED_BY_ANOTHER:  # prefer a loss whose picture shows the thief as well
         clear.sort(key=lambda place: not _shows_thief(picture, picture.losses[place]))
-    if mechanism in UNLOCKED:  # and if possible the plainest: both read one number, and write the next
+    if mechanism in UNLOCKED:  # prefer the plainest loss: both read one number, and write the next
         clear.sort(key=lambda place: not _is_plain(picture.held[picture.losses[place].culprit]))
     return next(iter([*clear, *alike]), NEVER)
 

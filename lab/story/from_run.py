@@ -30,7 +30,7 @@ def caption(picture: Timeline) -> tuple[Happened, ...]:
 
 
 def title(picture: Timeline) -> Happened:
-    """Return what a title states. The last may be what the run lost: it is left out where it has no room."""
+    """Return what a title states. Its last part may be the run's losses: that part is left out if it has no room."""
     if picture.focus != NEVER:
         loss = picture.losses[picture.focus]
         wrote = picture.held[loss.culprit]
@@ -48,9 +48,9 @@ def title(picture: Timeline) -> Happened:
 
 
 def outcome(picture: Timeline) -> Happened:
-    """Return what follows the steps of the loss on which a picture opens: its cause, and what the run lost."""
+    """Return the happenings after the steps of the loss on which a picture opens: its cause, and the run's losses."""
     cause = picture.mechanisms[picture.losses[picture.focus].mechanism]
-    # later writes may bring back what this one overwrote
+    # later writes may restore the increments that this one overwrote
     lost = _lost(picture) if picture.lost > 0 else Happening(Kind.BROUGHT_BACK)
     return Happening(Kind.CAUSE, cause=cause), lost
 
@@ -208,7 +208,7 @@ def _why(picture: Timeline, refused: DrawnGrant) -> Iterator[Happening]:
 
 
 def _kept_from_writing(fault: DrawnFault, own: Sequence[DrawnGrant]) -> Iterator[Happening]:
-    """Yield how the request at the failpoint did not write: its write was refused, or it gave up; nothing if it was free to."""
+    """Yield why the request at the failpoint did not write: its write was refused, or it gave up; nothing if neither."""
     if any(held.is_refused for held in own):
         is_second = fault.failpoint.partition(".")[0] == SECOND_WRITE
         yield Happening(Kind.SECOND_WRITE_REFUSED if is_second else Kind.WRITE_REFUSED, actor=fault.request)

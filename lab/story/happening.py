@@ -150,7 +150,7 @@ class Kind(StrEnum):
     IN_TURN = "in_turn"
     GOT_WITHIN = "got_within"
     GOT_WITHIN_FROM = "got_within_from"
-    # how the claim under test fared, where it is not by a loss
+    # how the claim under test held or broke, if not by a loss
     OVERTAKEN = "overtaken"
     NOT_OVERTAKEN = "not_overtaken"
     HANDED_OVER = "handed_over"
@@ -181,29 +181,29 @@ LOSSES = (Kind.LOST, Kind.LOST_IN_PROCESS, Kind.LOST_BETWEEN_HOLDERS)
 
 
 class Happening(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that happened. What a kind does not have is at its default."""
+    """One thing that happened. A field that a kind does not use has its default."""
 
     kind: Kind
     # when, in milliseconds from the beginning
     at_ms: float = 0
-    # who did it: the letter of a client, or the name of a request; empty for the clock and the store, and where it is not known
+    # the letter of a client, or the name of a request; empty for the clock and the store, and if it is not known
     actor: str = ""
-    # whom else it is about: whose lock, vote or write it is; who waits
+    # the other requests: the owner of the lock, vote or write; or the waiters
     others: tuple[str, ...] = ()
     key: str = ""
-    # what was read, written or drawn; a fence; how many increments are lost
+    # the value that was read, written or drawn; a fence; the number of lost increments
     value: int = 0
-    # what a write overwrote
+    # the value that a write overwrote
     over: int = 0
-    # of several servers, where it happened, counted from 1
+    # the servers at which it happened, counted from 1, if there are several
     servers: tuple[int, ...] = ()
     # the replica, or the file and line
     place: str = ""
-    # what was injected: a code
+    # the code of the fault that was injected
     fault: str = ""
     # why a holder was not entitled: a code of ``Why``
     why: str = ""
-    # what stays the same in each language: a command, a reply, an error
+    # text that is the same in each language: a command, a reply, an error
     code: str = ""
     # whether another thread than that of the request did it
     background: bool = False
@@ -231,9 +231,9 @@ class Held(msgspec.Struct, frozen=True, array_like=True):
     name: str
     # the letter of the client that made it
     owner: str
-    # until when it lives, on the clock of the search; 0 where it does not expire
+    # until when it lives, on the clock of the search; 0 if it does not expire
     until_ms: int
-    # of several servers, the one that has it; 0 where the lock has one store
+    # the server that has it, if there are several; 0 if the lock has one store
     server: int = 0
 
 
@@ -253,7 +253,7 @@ class Scene(msgspec.Struct, frozen=True, omit_defaults=True):
     event: str
     # what was executed: the command with its place, or what came from outside
     row: Happening
-    # what that means, in order; empty where it is not worth a word
+    # what that means, in order; empty if it needs no words
     did: tuple[Happening, ...]
     lock: tuple[Held, ...]
     counter: int
@@ -287,7 +287,7 @@ class Story(msgspec.Struct, frozen=True, omit_defaults=True):
     # whether the stage has a lock in the store
     has_lock: bool
     scenes: tuple[Scene, ...]
-    # the claim that the last event breaks, of all that break the one that is asked for; empty where nothing breaks
+    # the claim that the last event breaks, if it breaks the one that was asked for; empty if nothing breaks
     claim: str = ""
     # of how many servers the lock's store consists
     servers: int = 1

@@ -49,7 +49,7 @@ def _named(one: Happening, names: Mapping[str, str]) -> Happening:
 
 
 def title(picture: Timeline, language: Language = ENGLISH) -> str:
-    """Return the title of a picture: what it shows, and what the run lost, where there is room."""
+    """Return the title of a picture: what it shows, and what the run lost, if there is room."""
     *happened, last = from_run.title(picture)
     if last.kind not in COSTS:
         happened.append(last)

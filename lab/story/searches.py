@@ -45,7 +45,7 @@ def _of_task(search: Search, ttl_ms: int, language: Language) -> Iterator[str]:
 
 
 def in_words(count: int, language: Language = ENGLISH) -> str:
-    """Return a small number in words, where the language has them."""
+    """Return a small number in words, if the language has them."""
     return str(words(language)["search"].get(f"number_{count}", count))
 
 
@@ -68,7 +68,7 @@ def kept_story(found: KeptDecision) -> Story | None:
 
 
 def share(one: CheapestBreak, language: Language = ENGLISH) -> str:
-    """Return how many schedules of its search break the claim; empty where they are not counted."""
+    """Return how many schedules of its search break the claim; empty if they are not counted."""
     if one.share is None:
         return ""
     broken, schedules = map(thousands, one.share)

@@ -105,7 +105,7 @@ def steps(picture: Timeline) -> StepsOfLoss | None:
 def of_focus(picture: Timeline) -> tuple[tuple[Step, ...], dict[str, str]]:
     """Return the steps of the loss on which the picture opens, and the requests by their letters.
 
-    Where its evidence is not clear, the only step is the write.
+    If its evidence is not clear, the only step is the write.
     """
     loss = picture.losses[picture.focus]
     if _is_clear(picture, loss):
@@ -187,7 +187,7 @@ class _Story:
         return Event(got, line if self.mechanism in NOT_GRANTED else Line.LOCK, line, GOT)
 
     def _lost_lock(self) -> Iterator[Event]:
-        """Yield how A lost its lock before B got it, where the evidence has the moment.
+        """Yield how A lost its lock before B got it, if the evidence has the moment.
 
         The lab receives an event of the store some time after the fact, so it may seem to come after the grant to B.
         """
@@ -323,7 +323,7 @@ def _events(picture: Timeline, fault: DrawnFault, waited: Waited | DrawnGrant) -
 
 
 def _of_key(picture: Timeline, fault: DrawnFault, holder: DrawnGrant | None, waited: Waited | DrawnGrant) -> Iterator[Event]:
-    """Yield what became of the holder's key, where the store reported it."""
+    """Yield what happened to the holder's key, if the store reported it."""
     lease = picture.lease(holder) if holder is not None else None
     if lease is None:
         return

@@ -50,22 +50,22 @@ class DrawnGrant(msgspec.Struct, array_like=True):
     released: int = NEVER
     # how the release went
     result: str = ""
-    # the place of its key's life at the store; NEVER where the evidence does not name it
+    # the place of its key's life at the store; NEVER if the evidence does not name it
     lease: int = NEVER
     # commands sent to the lock's store for the grant
     commands: int = 0
-    # when the command that was granted the lock was sent; NEVER where the evidence does not have it
+    # when the command that was granted the lock was sent; NEVER if the evidence does not have it
     acquiring: int = NEVER
-    # when the write was sent; NEVER where the evidence does not have it
+    # when the write was sent; NEVER if the evidence does not have it
     writing: int = NEVER
-    # a moment at which the counter took the read, and the write, with parts of a microsecond; NEVER where none fits
+    # a moment at which the counter took the read, and the write, with parts of a microsecond; NEVER if none fits
     read_in: float = NEVER
     wrote_in: float = NEVER
-    # the number of the whole counter after the write; None where the evidence does not have it
+    # the number of the whole counter after the write; None if the evidence does not have it
     counter: int | None = None
-    # the number of the grant; 0 where the stage has none
+    # the number of the grant; 0 if the stage has none
     fence: int = 0
-    # when the resource refused a write; NEVER where it did not
+    # when the resource refused a write; NEVER if it did not
     refused_at: int = NEVER
     # since when a request that nests two locks has held the outer one, and until when; NEVER without one
     outer_got: int = NEVER
@@ -78,7 +78,7 @@ class DrawnGrant(msgspec.Struct, array_like=True):
 
     @property
     def refused_moment(self) -> int:
-        """Return when the resource refused the write; where the evidence does not have it, when the work ended."""
+        """Return when the resource refused the write; if the evidence does not have it, when the work ended."""
         return self.until if self.refused_at == NEVER else self.refused_at
 
     @property
@@ -116,16 +116,16 @@ class Life(msgspec.Struct, array_like=True):
     gone: int = NEVER
     # what ended it: an event of the store, or ``set over``; empty while it lives
     how: str = ""
-    # the place of the grant that it belongs to; NEVER where the evidence does not name it
+    # the place of the grant that it belongs to; NEVER if the evidence does not name it
     holder: int = NEVER
-    # the place of the grant whose release ended it; NEVER where the evidence does not name it
+    # the place of the grant whose release ended it; NEVER if the evidence does not name it
     by: int = NEVER
     # when it was renewed
     touched: list[int] = []
 
     @property
     def ended(self) -> int:
-        """Return when the lease was over. The store reports an expiry late; where its clock jumped, the key was gone early."""
+        """Return when the lease was over. The store reports an expiry late; if its clock jumped, the key was gone early."""
         return min(self.due, self.gone) if self.how == "expired" and self.due != NEVER else self.gone
 
 
@@ -140,7 +140,7 @@ class Vote(msgspec.Struct, array_like=True):
     due: int = NEVER
     # when the server removed or forgot it; NEVER while it lives
     gone: int = NEVER
-    # what ended it: an event of the server; ``forgotten`` where the server gave its vote anew, and had removed none
+    # what ended it: an event of the server; ``forgotten`` if the server gave its vote anew, and had removed none
     how: str = ""
     # the place of the grant that it was given for; NEVER for a request without a majority
     holder: int = NEVER
@@ -154,7 +154,7 @@ class Vote(msgspec.Struct, array_like=True):
 class DrawnLoss(msgspec.Struct, array_like=True):
     """A write that destroyed increments, as the timeline draws it."""
 
-    # the places of the two grants; the victim is NEVER where the evidence does not name it
+    # the places of the two grants; the victim is NEVER if the evidence does not name it
     culprit: int
     victim: int
     # how many increments it destroyed
@@ -233,10 +233,10 @@ class Timeline(msgspec.Struct, kw_only=True):
     focus_fault: int = NEVER
     # whether the fault that the picture opens on broke a claim: it kept the lock from others, for too long or for ever
     is_kept_from_others: bool = False
-    # how the claim under test fared, where it can be stated without a loss or a fault; and its span
+    # how the claim under test held or broke, if that can be stated without a loss or a fault; and its span
     claim: tuple[Happening, ...] = ()
     about: tuple[int, int] = (NEVER, NEVER)
-    # how many grants the run had, also those that are not in the picture
+    # how many grants the run had, in the picture or not
     grants: int = 0
     # of the judgement
     writes: int = 0
@@ -282,7 +282,7 @@ class Timeline(msgspec.Struct, kw_only=True):
         return self.focus_fault != NEVER and self.faults[self.focus_fault].next_got == NEVER
 
     def lease(self, held: DrawnGrant) -> Life | None:
-        """Return the life of a grant's key at the store; None where the evidence does not name it."""
+        """Return the life of a grant's key at the store; None if the evidence does not name it."""
         return self.lives[held.lease] if held.lease != NEVER else None
 
     def renews(self, renewal: Renewal) -> bool:

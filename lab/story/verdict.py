@@ -18,7 +18,7 @@ from lab.scenario.requirements import MEASURES
 from lab.story.say import ENGLISH, listed, mechanism, text, words
 
 NAMED = 3  # commands and clients in a sentence
-HEADS = (Code.DANGER_NOT_REACHED, Code.NOBODY_SERVED)  # what follows such a fact explains it
+HEADS = (Code.DANGER_NOT_REACHED, Code.NOBODY_SERVED)  # the facts after such a fact explain it
 
 
 class Grounds(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -167,7 +167,7 @@ def reason(judgement: Judgement, language: Language = ENGLISH) -> str:
 
 
 def also_seen(judgement: Judgement, language: Language = ENGLISH, named: Collection[Mechanism] = ()) -> str:
-    """Return violations of other claims than the one under test as a sentence; empty where there are none.
+    """Return violations of other claims than the one under test as a sentence; empty if there are none.
 
     named: mechanisms that the reader knows already, besides those of the claim under test.
     """
