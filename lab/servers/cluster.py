@@ -44,10 +44,10 @@ class Cluster:
     stage: Stage
     settings: Settings
     stores: Mapping[str, tuple[Server, ...]]  # the servers of each store, by the store's name
-    counter_redis: Server | None  # None where the counter is kept in the lock's own store
+    counter_redis: Server | None  # None if the counter is kept in the lock's own store
     replicas: tuple[Server, ...]
     nginx: Server
-    target: FaultTarget | None = None  # what faults act on, where the run has any use of it
+    target: FaultTarget | None = None  # what faults act on, if the run has faults
     workers: tuple[Any, ...] = ()  # Locust's workers (AgentServer), if they have containers of their own
     clocks: int = 1  # how many different clocks stamp the evidence
 
@@ -101,7 +101,7 @@ class Cluster:
         return [why for why in found if why]
 
     def worker_failure(self) -> str:
-        """Return why the worker of a stage cannot be used any more; empty where all can, or the stage has none."""
+        """Return why the worker of a stage cannot be used any more; empty if all can, or if the stage has none."""
         for replica in self.replicas if self.stage.worker else ():
             with contextlib.suppress(OSError):
                 if failure := str(health(replica.port, replica.host).get("worker", "")):
@@ -138,7 +138,7 @@ class Cluster:
         return counts
 
     def _of_store(self, name: str, otherwise: Callable[..., Any]) -> Any:
-        """Return a function that not every store has, where servers of the lab's own are the lock's store."""
+        """Return a function that not every store has, if servers of the lab's own are the lock's store."""
         return getattr(store_servers(self.stage.store), name, otherwise) if self.stage.store and self.lock_store else otherwise
 
 

@@ -32,7 +32,7 @@ class CounterWay:
 
     def __init__(self, proxy: TcpProxy, store: str, marker: bytes) -> None:
         self.proxy = proxy
-        # the lock's store, where it keeps the counter as well; empty for a counter that has its own Redis
+        # the lock's store, if it keeps the counter as well; empty for a counter that has its own Redis
         self.store = store
         self.marker = marker
         self._write: DelayedWrite | None = None
@@ -79,13 +79,13 @@ class FaultTarget:
     # its servers
     nodes: Sequence[Server]
     replicas: Sequence[Server]
-    # by replica, its connections to the lock's store, where they can be cut
+    # by replica, its connections to the lock's store, if they can be cut
     partitions: Mapping[str, Sequence[Partition]]
-    # by server of the lock's store, its files, where a fault can drop what was not synced
+    # by server of the lock's store, its files, if a fault can drop unsynced data
     files: Mapping[str, SyncedFiles] = field(default_factory=dict)
     # the links from its primaries to their replicas
     links: Sequence[ReplicationLink] = ()
-    # by replica, its way to the counter, where a write can be delayed
+    # by replica, its way to the counter, if a write can be delayed
     counter_ways: Mapping[str, CounterWay] = field(default_factory=dict)
 
     def settings_of(self, replica: str) -> dict[str, str]:

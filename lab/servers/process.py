@@ -36,7 +36,7 @@ class ServerProgram:
 
     @property
     def forkable(self) -> Forkable | None:
-        """Return what a program in Python imports first: it is forked from a process that has, where the system allows it."""
+        """Return the modules that a program in Python imports first, to be forked from a process that has them, if possible."""
         return None
 
     @property

@@ -38,7 +38,7 @@ class Server(Protocol):
 
     @property
     def secret(self) -> str:
-        """Return the password for the lab's own queries; empty where the server needs none."""
+        """Return the password for the lab's own queries; empty if the server needs none."""
 
     @property
     def killed(self) -> bool:

@@ -25,7 +25,7 @@ class EventRecorder(Protocol):
 
     @property
     def is_silenced(self) -> bool:
-        """Return whether somebody has made the store report less. False where it does not answer."""
+        """Return whether somebody has made the store report less. False if it does not answer."""
 
     def ask_to_end(self) -> None:
         """Let the thread end, and do not wait: several end at the same time."""
@@ -55,10 +55,10 @@ class StoreServers(Protocol):
         """
 
     def end_session(self, running: Sequence[Server], record: FaultRecord) -> int:
-        """End the sessions of the faulted replica, and return how many. Only asked where the store has sessions."""
+        """End the sessions of the faulted replica, and return how many. Only called if the store has sessions."""
 
     def leader(self, running: Sequence[Server]) -> Server:
-        """Return the server that leads the others. Only asked where the store has a leader. Raises
+        """Return the server that leads the others. Only called if the store has a leader. Raises
         OSError when there is none.
         """
 

@@ -160,7 +160,7 @@ class Supervisor:
         return found
 
 
-_of_all: list[Supervisor] = []  # the supervisor of all runs of this process, where they have one
+_of_all: list[Supervisor] = []  # the supervisor of all runs of this process, if they have one
 
 
 @contextlib.contextmanager

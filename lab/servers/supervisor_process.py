@@ -98,7 +98,7 @@ class ForkingProcess:
             self.imported.update(missing)
 
     def fork(self, request: dict[str, Any], entry: str) -> int:
-        """Return the pid of a forked program. Raises OSError where that is not possible, also where an import failed."""
+        """Return the pid of a forked program. Raises OSError if that is not possible, or if an import failed."""
         words = {"argv": request["start"], "env": request["env"], "cwd": request["cwd"], "log": request["log"]}
         self._send({"entry": entry} | words)
         answer: dict[str, Any] = {}
@@ -243,7 +243,7 @@ def kill_all(left: Callable[[], Collection[int]]) -> None:
 
 
 def adopt_orphans() -> None:
-    """Let orphans below this process become its children. Do nothing where the system cannot do that."""
+    """Let orphans below this process become its children. Do nothing if the system cannot do that."""
     if sys.platform == "linux":
         LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 

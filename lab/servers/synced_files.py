@@ -40,7 +40,7 @@ class Pages(ctypes.Structure):
 
 
 def unsynced_pages(file: int) -> int:
-    """Return how many pages of an open file are not on the disk. Raises OSError where the kernel does not report it."""
+    """Return how many pages of an open file are not on the disk. Raises OSError if the kernel does not report it."""
     pages = Pages()
     if ctypes.CDLL(None, use_errno=True).syscall(CACHESTAT, file, ctypes.byref(Range(0, 0)), ctypes.byref(pages), 0):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
@@ -59,7 +59,7 @@ def can_see(folder: Path) -> bool:
 
 
 def need_sight(folder: Path) -> None:
-    """Raise MissingProgram where a loss of power cannot be imitated in this folder."""
+    """Raise MissingProgram if a loss of power cannot be imitated in this folder."""
     if not can_see(folder):
         raise MissingProgram(f"{UNSYNCED_PAGES} cannot be asked about {folder}. {how_to_install(UNSYNCED_PAGES)}")
 

@@ -1,4 +1,4 @@
-"""etcd: an ensemble, or one server where the scenario asks for one. No key events are recorded.
+"""etcd: an ensemble, or one server if the scenario asks for one. No key events are recorded.
 
 A watch would report that a key was deleted, but not whether its lease had expired or was revoked.
 """

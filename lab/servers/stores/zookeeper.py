@@ -1,4 +1,4 @@
-"""ZooKeeper: an ensemble, or one server where the scenario asks for one. No events of its nodes are recorded."""
+"""ZooKeeper: an ensemble, or one server if the scenario asks for one. No events of its nodes are recorded."""
 
 from __future__ import annotations
 
