@@ -63,9 +63,9 @@ class Increment:
         self.stock = stock
         self.journal = journal
         self.work_s = work_ms / 1000
-        self.read: int | None = None  # the number that was read; None where reading and writing are one command
+        self.read: int | None = None  # the number that was read; None if reading and writing are one command
         self.written = Write(value=0, overwrote=0)  # what the last write did
-        self.receipt = Write(value=0, overwrote=0)  # what the second write did, where the work has two
+        self.receipt = Write(value=0, overwrote=0)  # what the second write did, if the work has two
         self.turn = 0  # how often the work was started: a stage may do it more than once
         self.ended = "ok"  # how the last turn of the work ended
         self.broke: BaseException | None = None  # the error with which the work ended last

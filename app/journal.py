@@ -50,7 +50,7 @@ class Got(JournalEvent, tag="got"):
     got_ns: Number
     # how many commands the store had been sent by then; 0 if it was never asked
     commands: Number
-    # the number of the grant; 0 where the stage has none
+    # the number of the grant; 0 if the stage has none
     fence: Fence = 0
     # the store refused (nothing set, no row changed, a transaction that did not succeed), and nothing that it answered can have
     # been a yes. What a script answers is never a refusal: only the stage knows what it means.
@@ -66,11 +66,11 @@ class Got(JournalEvent, tag="got"):
     unheard: bool = False
     # the session or the lease on which hangs what the acquire has created; empty if on none, None of a store without such
     session: str | None = None
-    # when that lease was asked for; 0 where it is not known
+    # when that lease was asked for; 0 if it is not known
     session_ns: Number = 0
-    # of nested locks, what the outer lock locked; empty where there is none
+    # of nested locks, what the outer lock locked; empty if there is none
     outer_key: str = ""
-    # when the outer lock was granted; 0 where there is none
+    # when the outer lock was granted; 0 if there is none
     outer_got_ns: Number = 0
     moment = "got_ns"
 
@@ -80,7 +80,7 @@ class Writing(JournalEvent, tag="writing"):
 
     reading_ns: Number
     read_ns: Number
-    # the number that was read; None where the resource reads and writes in one command
+    # the number that was read; None if the resource reads and writes in one command
     read: Number | None
     # the number that is about to be written; None as above
     value: Number | None
@@ -97,7 +97,7 @@ class Wrote(JournalEvent, tag="wrote"):
     overwrote: Number
     # when the write was sent
     writing_ns: Number
-    # which part of the resource was written, where it has several
+    # which part of the resource was written, if it has several
     part: str = ""
     moment = "wrote_ns"
 
@@ -120,7 +120,7 @@ class SoldOut(JournalEvent, tag="sold_out"):
     reading_ns: Number
     # when that was known
     sold_out_ns: Number
-    # how many items had been sold by what was read; None where the resource reads and writes in one command
+    # how many items had been sold by what was read; None if the resource reads and writes in one command
     read: Number | None
     moment = "sold_out_ns"
 
@@ -160,7 +160,7 @@ class Released(JournalEvent, tag="released"):
     answer: str = ""
     # the name of the last of them
     command: str = ""
-    # of nested locks, when the release of the outer lock began; 0 where there is none
+    # of nested locks, when the release of the outer lock began; 0 if there is none
     outer_releasing_ns: Number = 0
     moment = "released_ns"
 
@@ -173,9 +173,9 @@ class GaveUp(JournalEvent, tag="gave_up"):
     why: str
     # how many commands the store was sent
     commands: Number
-    # the key that the request waited for, where it is known
+    # the key that the request waited for, if it is known
     wanted: str = ""
-    # the key that it held meanwhile, where it is known
+    # the key that it held meanwhile, if it is known
     holding: str = ""
     moment = "gave_up_ns"
 
@@ -197,11 +197,11 @@ class Renewed(JournalEvent, tag="renewed"):
     command: str = ""
     # whether it can have prolonged a lease: the store agreed, and the command does more than look or delete
     prolonged: bool = False
-    # the request that began the thread which sent it, where one did
+    # the request that began the thread that sent it, if one did
     begun_by: str = ""
     # whether it ran a script: then only the store's report shows what became of the key
     script: bool = False
-    # the port of the one server that answered; 0 where all servers did, at once
+    # the port of the one server that answered; 0 if all servers did, at once
     server: Number = 0
     moment = "renewed_ns"
 

@@ -114,7 +114,7 @@ class NotAcquired(Exception):  # noqa: N818 - the field's word; it is an answer,
         super().__init__(f"{key} was not free within {wait_ms} ms")
         self.key = key
         self.wait_ms = wait_ms
-        self.holding = ""  # the key that the request held meanwhile, where it is known
+        self.holding = ""  # the key that the request held meanwhile, if it is known
 
 
 class Abandoned(Exception):  # noqa: N818 - as above
@@ -146,11 +146,11 @@ def _always() -> bool:
 class Grant:
     """What a holder gets from the lock, and hands to the resource with each read and write."""
 
-    # what was locked; empty where nothing was
+    # what was locked; empty if nothing was
     key: str
-    # a number that only grows from grant to grant; 0 where the stage has none
+    # a number that only grows from grant to grant; 0 if the stage has none
     fence: int = 0
-    # the holder's name at the lock's store, unique among holders; empty where the resource does not need it
+    # the holder's name at the lock's store, unique among holders; empty if the resource does not need it
     owner: str = ""
     # asks the lock whether the grant is still valid; a stage that cannot know answers yes
     still_mine: Callable[[], bool] = _always
@@ -213,7 +213,7 @@ class Stage:
     lock: type[Lock] = InAWorker
     # the stage whose problem this stage solves; None at the beginning of the ladder
     follows: str | None = None
-    # the store of the lock, a file in app/stores; None where the lock needs nothing outside the process
+    # the store of the lock, a file in app/stores; None if the lock needs nothing outside the process
     store: str | None = None
     # the promises that the stage makes
     claims: frozenset[Claim] = frozenset()
@@ -222,7 +222,7 @@ class Stage:
     loses: InitVar[str | None] = None
     # how the work reaches the counter, a file in app/resources
     resource: str = "read_then_write"
-    # the time to live that the documents give; None where the lock has none
+    # the time to live that the documents give; None if the lock has none
     ttl_ms: int | None = None
     # the TTL must be a multiple of this: the store or its client knows no finer unit
     ttl_step_ms: int = 1
@@ -234,7 +234,7 @@ class Stage:
     waiters_may_sleep_on: bool = False
     # in place of ``lock``: the command of a worker, a program in any language that holds the locks (docs/worker.md)
     worker: tuple[str, ...] = ()
-    # how many lanes one worker serves, 1 where its language does one thing at a time; 0 for all
+    # how many lanes one worker serves, 1 if its language does one thing at a time; 0 for all
     worker_lanes: int = 0
     # the folder that the worker is started in; empty for that of the stage's file
     worker_folder: str = ""
@@ -242,9 +242,9 @@ class Stage:
     by_lane: bool = False
     # the key that the worker's library really uses: ``{key}`` stands for the one that it is given
     key: str = "{key}"
-    # the library of the lock, and its version, for the record of a run; empty where the lock is written in the file
+    # the library of the lock, and its version, for the record of a run; empty if the lock is written in the file
     library: str = ""
-    # what has the packages of the library: an environment of ``app/foreign/environment.py``; empty where they are the lab's own
+    # what has the packages of the library: an environment of ``app/foreign/environment.py``; empty if they are the lab's own
     environment: str = ""
     # the file's name without ``.py``; filled in when the file is read
     name: str = ""
@@ -256,7 +256,7 @@ class Stage:
     story: StageStory = field(default_factory=lambda: StageStory("", "", "", "", (), ()))
 
     def __post_init__(self, gains: str | None, loses: str | None) -> None:
-        """Work out the claims, where the stage names what changes. Raises WrongClaims; KeyError for an unknown claim."""
+        """Work out the claims, if the stage names what changes. Raises WrongClaims; KeyError for an unknown claim."""
         if isinstance(listed := cast(object, self.worker), list):
             object.__setattr__(self, "worker", tuple(listed))
         if gains is not None or loses is not None:
@@ -299,7 +299,7 @@ class StageStory:
     problem: str
     # how the stage solves it
     idea: str
-    # where the idea was published; empty where there is no such place
+    # where the idea was published; empty if there is no such place
     source: str
     # the problems that remain
     still: tuple[str, ...]

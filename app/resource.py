@@ -16,7 +16,7 @@ class Write:
     value: int
     # the number that it held before
     overwrote: int
-    # which part of the resource was written, where it has several
+    # which part of the resource was written, if it has several
     part: str = ""
     # the write is valid only after the release, because it belongs to a transaction that ends there
     pending: bool = False
@@ -33,7 +33,7 @@ class Resource(Protocol):
     in_lock_store: ClassVar[bool]
 
     def read(self, grant: Grant) -> int | None:
-        """Return the number; None where reading and writing are one command."""
+        """Return the number; None if reading and writing are one command."""
 
     def write(self, value: int | None, grant: Grant) -> Write:
         """Set the number to ``value``. Raises Refused if the resource does not accept the write."""

@@ -201,7 +201,7 @@ def _refuse_foreign(hosts: tuple[str, ...]) -> tuple[dict[str, Any], int] | None
 
 @lru_cache(maxsize=64)  # nearly all requests of a run have the same Host, and no Origin
 def foreign(host: str | None, origin: str | None, names: tuple[str, ...]) -> str:
-    """Return why a request is refused that a page of another site made; empty where it is not.
+    """Return why a request is refused that a page of another site made; empty if it is not.
 
     names: the names of this server, any name if empty. A page of any site can make a visitor's browser post to this machine. If
     the site's name resolves to this machine, the page can read answers as well. A browser states the name that it asked for
