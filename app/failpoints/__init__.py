@@ -55,7 +55,7 @@ BEFORE, AFTER_FIRST, AFTER_SECOND, BEFORE_LAST, AFTER = MOMENTS
 
 PREPARED, SPENT, NOTE, ANSWER, GRANTED = ".json", ".spent", ".reached", ".injected", ".granted"
 DUE, PASSED = ".due", ".passed"
-ANSWERED_WITHIN_S = 30.0  # a request waits no longer for the lab; where the lab is later, the run fails
+ANSWERED_WITHIN_S = 30.0  # a request waits no longer for the lab; if the lab is later, the run fails
 GRANTED_WITHIN_S = 2.0  # a request waits no longer for the grant of another: a lock that is renewed is granted to nobody
 PASSED_WITHIN_S = 0.4  # a request waits no longer for the one whose write comes late: its own lease must not end
 LOOK_EVERY_S = 0.002

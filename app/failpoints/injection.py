@@ -97,7 +97,7 @@ class Failpoints:
         return is_good(answer) if kinds is None else kind(answer) in kinds
 
     def reach(self, phase: str, moment: str, request: str, command: str = "", keys: Sequence[str] = ()) -> None:
-        """Inject every fault that is still pending at this failpoint. command, keys: where the failpoint is a command, its."""
+        """Inject every fault that is still pending at this failpoint. command, keys: those of a failpoint at a command."""
         if phase == READ and moment == BEFORE:
             with self._mutex:
                 self.grants += 1

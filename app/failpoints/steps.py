@@ -26,7 +26,7 @@ GO, LOSE_COMMAND, LOSE_REPLY, SEND_TWICE = ORDERS = ("go", "lose command", "lose
 class Steps(threading.local):
     """The connection of one thread to the controller."""
 
-    # of the whole process; None where nothing is held
+    # of the whole process; None if nothing is held
     address: ClassVar[tuple[str, int] | None] = None
     replica: ClassVar[str] = ""
     file: Any = None

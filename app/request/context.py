@@ -69,11 +69,11 @@ class RequestContext:
     may_have_agreed: bool = False
     # whether the store answered anything but a refusal: a script's, too, as far as is known
     heard: bool = False
-    # the session or the lease on which hangs what was created; empty if on none, None where the store knows no such
+    # the session or the lease to which the created lock belongs; empty if to none, None if the store has no such
     session: str | None = None
-    # when that lease was asked for; 0 where it is not known
+    # when that lease was asked for; 0 if it is not known
     session_ns: int = 0
-    # the last script of this phase, empty without one or where a later command agreed, and what it answered
+    # the last script of this phase, empty without one or if a later command agreed, and what it answered
     script: str = ""
     script_answer: object = ""
     # of nested locks: what the outer lock locked, and when it was granted

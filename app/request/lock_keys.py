@@ -23,7 +23,7 @@ class LockKeys:
         self._others: frozenset[str] = frozenset()  # what else the acquires and releases of such grants were about
 
     def learn(self, key: str, touched: frozenset[str]) -> None:
-        """Note the key that a grant names, and what its commands were about. key: empty where only that is known."""
+        """Note the key that a grant names, and what its commands were about. key: empty if only the latter is known."""
         if key in touched:
             self._named |= {key}
         if self._named and not touched.isdisjoint(self._named):
@@ -42,7 +42,7 @@ class LockKeys:
 
 
 def granted_in(text: str) -> str:
-    """Return the key of a grant that a statement names, with its values; empty where it names none."""
+    """Return the key of a grant that a statement names, with its values; empty if it names none."""
     return max((key for key in GRANTED if key and key in text), key=len, default="")
 
 

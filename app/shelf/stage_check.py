@@ -26,7 +26,7 @@ CONNECT = "\ndef connect("  # what makes a file of app/stores a store
 
 
 def wrong(record: Any) -> tuple[str, str] | None:
-    """Return the first key of a record that makes no sense, with a sentence; None where all do. The key may be empty."""
+    """Return the first key of a record that makes no sense, with a sentence; None if all do. The key may be empty."""
     if not isinstance(record, Stage):
         return "", f"STAGE must be Stage(…), not {_shown(record)}"
     for key, (is_right, words) in VALUES.items():
@@ -36,7 +36,7 @@ def wrong(record: Any) -> tuple[str, str] | None:
 
 
 def line_of(key: str, file: Path) -> int | None:
-    """Return the line of a file where STAGE is set, or where its key is given; None where that cannot be found."""
+    """Return the line of a file where STAGE is set, or where its key is given; None if that cannot be found."""
     found = None
     for node in ast.walk(ast.parse(file.read_bytes())):
         names = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
