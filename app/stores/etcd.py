@@ -224,7 +224,7 @@ def _reports(line: bytes) -> bool:
 
 
 def _unless_gone(send: Callable[[Etcd3Client], Any]) -> Callable[[Etcd3Client], Any]:
-    """Return the same question, which answers False where its lease has ended."""
+    """Return the same question, which answers False if its lease has ended."""
 
     def ask(server: Etcd3Client) -> Any:
         try:

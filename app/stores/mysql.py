@@ -80,7 +80,7 @@ class MySQL:
     TimedOut = TimedOut
 
     def __init__(self, endpoint: Endpoint, user: str = "root") -> None:
-        """Make the pool. ``user`` is the user where the endpoint names none."""
+        """Make the pool. ``user`` is the user if the endpoint names none."""
         self.here = _Here()
         self.endpoint = endpoint
         self.user = endpoint.user or user

@@ -44,14 +44,14 @@ class Redis(redis.Redis):
     Error = redis.RedisError
 
     journal: Journal  # of a lock's client
-    reach: Callable[..., redis.Redis] | None = None  # makes another client of the same server, where a sentinel knows it
+    reach: Callable[..., redis.Redis] | None = None  # makes another client of the same server, if a sentinel knows it
 
     @cached_property
     def _others(self) -> dict[frozenset[Any], redis.Redis]:
         return {}  # options → the client with these options
 
     def plain(self, **options: Any) -> redis.Redis:
-        """Return a client of the same server for a library: this one, or where ``options`` of redis-py differ, one with these."""
+        """Return a client of the same server for a library: this one, or if ``options`` of redis-py differ, one with these."""
         if not options:
             return self
         which = frozenset(options.items())

@@ -10,7 +10,7 @@ from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning
 Command = Sequence[Any]  # its words; the first is its name, a text in capitals
 
 SCRIPTS = frozenset({"EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO", "FCALL", "FCALL_RO"})
-# these do nothing to a key where they answer zero or None
+# these do nothing to a key if they answer zero or None
 CONDITIONAL = frozenset(
     {"SETNX", "MSETNX", "HSETNX", "LPOP", "RPOP", "BLPOP", "BRPOP", "LMOVE", "BLMOVE", "RPOPLPUSH", "BRPOPLPUSH", "EXEC"}
 )

@@ -101,7 +101,7 @@ class Seam:
                 self.awaited.append(Awaited(command, alone, here().sent_ns))
 
     def _take(self, awaited: Awaited, answer: Any) -> bool:
-        """Take the answer to the first of the awaited commands. Return False where the command is to be sent again.
+        """Take the answer to the first of the awaited commands. Return False if the command is to be sent again.
 
         Raises ConnectionError for a reply that is lost for good: no client sends half a pipeline again.
         """
