@@ -76,7 +76,7 @@ def from_here(host: str) -> str:
 
 
 def from_elsewhere(host: str) -> str:
-    """Return a name under which other machines reach a server that listens on this host; empty where they do not."""
+    """Return a name under which other machines reach a server that listens on this host; empty if they do not."""
     if host in LOOPBACK:
         return ""
     if host not in ("0.0.0.0", ""):  # noqa: S104 - compared, not listened on

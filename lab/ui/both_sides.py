@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 # the environment variables by which the lab configures Locust
 CONTROL = "LOCK_LAB_CONTROL"  # the path of the control socket
 LIVE = "LOCK_LAB_LIVE"  # the port of the live page
-KEY = "LOCK_LAB_KEY"  # the teacher's key, which Locust's page asks for; empty where it needs none
+KEY = "LOCK_LAB_KEY"  # the teacher's key, which Locust's page asks for; empty if it needs none
 
 BUSY = "a run is under way: wait for its verdict, or press Stop"  # the refusal of a second run
 
@@ -27,7 +27,7 @@ LOOPBACK = ("127.0.0.1", "localhost")
 
 
 def foreign(method: str, headers: Mapping[str, str], names: Collection[str] = ()) -> str:
-    """Return why this request is refused; empty where it is not. names: the server's names, any name if empty."""
+    """Return why this request is refused; empty if it is not. names: the server's names, any name if empty."""
     sent = {name.lower(): value for name, value in headers.items()}  # a proxy may have changed their case
     host, origin, site = sent.get("host", ""), sent.get("origin"), sent.get("sec-fetch-site", "none")
     try:

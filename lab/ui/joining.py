@@ -52,7 +52,7 @@ class Admission(Enum):
 
 
 class Invitation(NamedTuple):
-    """How phones come to the page; all empty where they cannot."""
+    """How phones come to the page; all empty if they cannot."""
 
     address: str = ""  # to be typed, without http://
     code: str = ""  # with the key; for the QR code

@@ -96,7 +96,7 @@ class LessonStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     do: tuple[str, ...]
     situation: str
     situation_zh: str
-    # the lines that matter; each begins with ``+`` where this step adds it, and else with a space
+    # the lines that matter; each begins with ``+`` if this step adds it, and else with a space
     code: str
     # one for each run, in order
     ask: tuple[Ask, ...] = ()
@@ -126,7 +126,7 @@ class Placed(NamedTuple):
 
 @cache
 def steps() -> tuple[Placed, ...]:
-    """Return all steps; none where the lab is installed without its documents. Raises BadInput, naming the entry."""
+    """Return all steps; none if the lab is installed without its documents. Raises BadInput, naming the entry."""
     found: list[Placed] = []
     for entry in tomllib.loads(LIST.read_text(encoding="utf-8"))["step"] if LIST.is_file() else ():
         step = _checked(entry)
@@ -144,7 +144,7 @@ def step(number: str | int) -> Placed:
 
 
 def run_of(number: int, place: int) -> LessonRun | None:
-    """Return a run of a step by its place, from 0; None where there is none. Raises BadInput for a number without a step."""
+    """Return a run of a step by its place, from 0; None if there is none. Raises BadInput for a number without a step."""
     return dict(enumerate(step(number).step.runs)).get(place)
 
 

@@ -176,7 +176,7 @@ class LiveState:
             self.news.publish(kind="lost")
 
     def show(self, screen: str, step: int) -> None:
-        """Show a screen of the verdict on all pages, and which step of it; nothing where there is no verdict."""
+        """Show a screen of the verdict on all pages, and which step of it; nothing if there is no verdict."""
         with self._mutex:
             if "screen" in self._now:
                 self._now["screen"] = {"screen": screen, "step": step}

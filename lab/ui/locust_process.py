@@ -38,7 +38,7 @@ class PageSettings:
     host: str  # the address to listen on
     port: int  # of Locust's page
     live_port: int  # of the lab's own page
-    key: str = ""  # the teacher's; empty where nobody needs one
+    key: str = ""  # the teacher's; empty if nobody needs one
     processes: int = 1  # how many processes send the requests
 
     @property

@@ -100,7 +100,7 @@ class ControlHandler(socketserver.StreamRequestHandler):
 
 
 def failure(error: Exception) -> str:
-    """Return the message for Locust where the lab failed, and not the form."""
+    """Return the message for Locust if the lab failed, and not the form."""
     return f"the lab itself failed: {type(error).__name__}: {error}"
 
 

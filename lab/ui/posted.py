@@ -74,7 +74,7 @@ def read(form: Mapping[str, str], processes: int = 1) -> RunRequest:
 
 
 def _ramp_up(form: Mapping[str, str], users: int) -> list[str]:
-    """Return a note where the users start one after the other."""
+    """Return a note if the users start one after the other."""
     rate = _number("ramp up", float, form.get("spawn_rate", ""))
     return [f"the users were started at {rate:g} a second, not all at once"] if users > rate else []
 
@@ -132,7 +132,7 @@ class PostedPrediction(msgspec.Struct):
 
 
 class PostedScreen(msgspec.Struct):
-    """A screen of the verdict, and which step of it, from 1; 0 where it has none."""
+    """A screen of the verdict, and which step of it, from 1; 0 if it has none."""
 
     screen: Literal["verdict", "loss", "curve"]
     step: int = 0

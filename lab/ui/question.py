@@ -46,7 +46,7 @@ class Amount:
 class RunAnswer:
     """What a run answers to its question."""
 
-    # the place of the choice that came true; None where the run proves nothing
+    # the place of the choice that came true; None if the run proves nothing
     choice: int | None
     # the big figure
     number: str

@@ -87,7 +87,7 @@ class Site(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
     def file(self, path: str) -> Path | None:
-        """Return the file at an address; None where it is outside the folder, or hidden, as unfinished runs are."""
+        """Return the file at an address; None if it is outside the folder, or hidden, as unfinished runs are."""
         names = [name for name in unquote(urlsplit(path).path).split("/") if name]
         if "\0" in path or any(name.startswith(".") or "\\" in name or "\0" in name for name in names):
             return None
@@ -111,7 +111,7 @@ class SiteHandler(SimpleHTTPRequestHandler):
     timeout = 30
 
     def send_head(self) -> Any:
-        """Send the answer's head and return the open file; None where the request is refused."""
+        """Send the answer's head and return the open file; None if the request is refused."""
         host = (self.headers.get("Host") or "").rpartition(":")[0] or self.headers.get("Host")
         if self.server.names and host not in self.server.names:
             return self._refuse(HTTPStatus.MISDIRECTED_REQUEST, f"the Host must be {' or '.join(self.server.names)}")
