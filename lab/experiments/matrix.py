@@ -44,7 +44,7 @@ WORDS = {"K": "KEPT", "A": "ADMITTED", "-": ""}
 
 
 def expectations() -> dict[tuple[str, str], str]:
-    """Return the verdict that was written down for each (scenario, stage); none where the lab is installed."""
+    """Return the verdict that was written down for each (scenario, stage); none if the lab is installed."""
     if INSTALLED:
         return {}
     table = tomllib.loads(EXPECTED.read_text(encoding="utf-8"))
@@ -57,7 +57,7 @@ def expectations() -> dict[tuple[str, str], str]:
 
 
 def promised(one: Scenario, stage: Stage) -> str:
-    """Return the verdict that follows from the claims of a stage: what is expected where nothing was written down."""
+    """Return the verdict that follows from the claims of a stage: what is expected if nothing was written down."""
     return "" if one.misfit(stage) else "KEPT" if one.tests in stage.claims else "ADMITTED"
 
 
@@ -153,7 +153,7 @@ def resumed(cells: Sequence[Cell], folder: Path, origin: Origin) -> list[Cell]:
 
 
 def refuse_a_mixture(cells: Sequence[Cell], folder: Path, origin: Origin) -> None:
-    """Raise BadInput where cells that stay in the folder are of another judge or commit than these cells."""
+    """Raise BadInput if cells that stay in the folder are of another judge or commit than these cells."""
     if why := _mixture(cells, folder, origin):
         raise BadInput(
             f"--out: {why} Give another folder, or measure all cells again (without --stage and --scenario), "
@@ -162,7 +162,7 @@ def refuse_a_mixture(cells: Sequence[Cell], folder: Path, origin: Origin) -> Non
 
 
 def _mixture(cells: Sequence[Cell], folder: Path, origin: Origin) -> str:
-    """Return why these cells and those that stay in the folder cannot stand in one matrix; empty where they can."""
+    """Return why these cells and those that stay in the folder cannot stand in one matrix; empty if they can."""
     if not (folder / "matrix.json").exists():
         return ""
     measured = {(cell.scenario, cell.stage) for cell in cells if cell.verdict or not cell.reason}

@@ -39,7 +39,7 @@ def _asked(cell: Cell, draw: bool, reports: Path) -> tuple[Any, ...]:
 
 
 def count(cell: Cell, run: Cell) -> None:
-    """Count a run in its cell. The cell has the figures of its first run; of a later one where that broke a promise.
+    """Count a run in its cell. The cell has the figures of its first run; or of a later one if that broke a promise.
 
     A VOID run showed nothing: the first run that shows something takes its place.
     """
