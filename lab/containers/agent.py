@@ -112,7 +112,7 @@ class Agent:
         self.pid = 0
 
     def record_from(self, start: int) -> bytes:
-        """Return the record from a byte on; empty where there is none, or where the judge can read it itself."""
+        """Return the record from a byte on; empty if there is none, or if the judge can read it itself."""
         if self.record is None or not self.record.exists():
             return b""
         with self.record.open("rb") as file:

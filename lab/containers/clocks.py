@@ -12,7 +12,7 @@ from time import monotonic_ns
 from typing import Any, NamedTuple
 
 TRIES = 5
-MORE_TRIES = 20  # where the round trips are long
+MORE_TRIES = 20  # if the round trips are long
 SHORT_NS = 5_000_000  # a round trip that is short enough
 LONG_NS = 100_000_000  # after which nothing is known: such a clock counts as one of its own
 SMALL_NS = 1_000_000  # the clocks of one kernel do not differ; this is for the rounding of their readings

@@ -77,7 +77,7 @@ def names(store: str, scenario: Scenario) -> list[str]:
 
 
 def place(stage: Stage) -> Place:
-    """Return what containers do not allow, even where the lab on the host can stop and start them."""
+    """Return what containers do not allow, even if the lab on the host can stop and start them."""
     lacking = {
         Need.CLOCKS: "containers have the clock of their host",
         Need.DISK: "a container that is killed here starts with nothing",
@@ -91,7 +91,7 @@ def place(stage: Stage) -> Place:
 
 COMPOSE_SCALE, COMPOSE_RELOAD = "docker compose up -d --scale app", "docker compose kill -s HUP nginx"
 SWARM_RELOAD = "docker service update --force lab_nginx"
-# where no lab on the host can stop, kill or disconnect a container
+# if no lab on the host can stop, kill or disconnect a container
 WITHOUT_CONTROL = Place(closed=dict.fromkeys((Target.NETWORK, Target.STORE), "no lab on the host can reach its container"))
 
 
@@ -252,7 +252,7 @@ def _serves(replica: AgentServer, run: str) -> Callable[[], bool]:
 
 
 def _see_all(replicas: Sequence[AgentServer], control: HostControl | None) -> None:
-    """Check that nginx sends to each replica; let it resolve their names again where it does not. Raises NotReady."""
+    """Check that nginx sends to each replica; let it resolve their names again if it does not. Raises NotReady."""
     wanted = {replica.name for replica in replicas}
     seen: set[str] = set()
 

@@ -85,7 +85,7 @@ class Compose:
     command: Sequence[str] = field(default_factory=compose_command)
 
     def do(self, *words: str, quietly: bool = False) -> None:
-        """Run a command of compose. Raises EngineFailed, with its output where that was not printed."""
+        """Run a command of compose. Raises EngineFailed, with its output if that was not printed."""
         done = subprocess.run(self._argv(*words), cwd=HOME, env=self.environ, check=False, capture_output=quietly, text=True)
         if done.returncode:
             output = f":\n{done.stderr.strip()[-2000:]}" if quietly else ""

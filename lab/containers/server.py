@@ -53,7 +53,7 @@ class ContainerServer:
 
     name: str
     port: int
-    store: str = ""  # the store's name; empty where the server is not a store
+    store: str = ""  # the store's name; empty if the server is not a store
     secret: str = field(default="", repr=False)
     control: HostControl | None = None  # None: this container cannot stop or start others
     killed: bool = False
@@ -167,7 +167,7 @@ class AgentServer(ContainerServer):
             self.ask("POST", "/kill")
 
     def record_from(self, start: int) -> bytes:
-        """Return its record from a byte on, where the record is not in a shared folder. Raises OSError."""
+        """Return its record from a byte on, if the record is not in a shared folder. Raises OSError."""
         return self._ask("GET", f"/record?from={start}")
 
     def lab_address(self) -> str:
