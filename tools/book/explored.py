@@ -50,7 +50,7 @@ def _draw(story: Story, language: Language, folder: Path) -> None:
 
 
 def _schedule(name: str, *, language: Language = ENGLISH) -> str:
-    """Return the picture of a chapter with its sentences; where it draws none, how much was decided. Raises BadInput."""
+    """Return the picture of a chapter with its sentences; if it draws none, how much was decided. Raises BadInput."""
     stage = stages()[choose_from("stage", name, stages())]
     found, story = kept.current(stage), story_of(stage)
     if found is None or found.why or story is None:

@@ -138,7 +138,7 @@ def _places(shown: Iterable[bool]) -> dict[int, int]:
 
 
 def _kept(items: Sequence[Any], kept: Mapping[int, int], **of: Mapping[int, int]) -> list[Any]:
-    """Return the items that are kept. of: the new places of what their fields point to; NEVER where that is removed."""
+    """Return the items that are kept. of: the new places of what their fields point to; NEVER if that is removed."""
     for place in kept:
         for field, places in of.items():
             setattr(items[place], field, places.get(getattr(items[place], field), NEVER))

@@ -74,7 +74,7 @@ def relinked(text: str, page: Path) -> str:
 
 
 def _same_heading(english: Path, chinese: Path, link: str) -> str | None:
-    """Return the Chinese anchor of an English heading; None where the pages do not have it in the same place."""
+    """Return the Chinese anchor of an English heading; None if the pages do not have it in the same place."""
     if not link:
         return ""
     there, here = anchors(english), anchors(chinese)
