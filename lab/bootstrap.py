@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def install_servers(stores: set[str]) -> ExitStatus:
-    """Install what every run needs and what these stores need. Return the exit status: 4 where it is for the user to do."""
+    """Install what every run needs and what these stores need. Return the exit status: 4 if the user has to do it."""
 
     def install() -> None:
         try:

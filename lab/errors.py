@@ -73,7 +73,7 @@ LISTED_BY = {
 
 
 def worst(statuses: Iterable[int]) -> ExitStatus:
-    """Return the worst exit status of many runs; good where there are none."""
+    """Return the worst exit status of many runs; good if there are none."""
     return max((ExitStatus(status) for status in statuses), key=SEVERITY.index, default=ExitStatus.GOOD)
 
 

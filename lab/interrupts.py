@@ -129,7 +129,7 @@ def ignore_signals() -> None:
 
 
 def end_with_parent() -> None:
-    """Let the kernel kill this process when its parent ends. Do nothing where the system cannot do that."""
+    """Let the kernel kill this process when its parent ends. Do nothing if the system cannot do that."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 

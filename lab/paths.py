@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lab.errors import BadInput
 
-HOME = Path(__file__).parents[1]  # the project's own folder; where the lab is installed, the folder of all packages
+HOME = Path(__file__).parents[1]  # the project's own folder; if the lab is installed, the folder of all packages
 # Only pip leaves such a folder next to the packages. A missing pyproject.toml would not show it: the image has none either
 INSTALLED = any(HOME.glob("lock_lab-*.dist-info"))
 DOCS = HOME / "docs"
@@ -20,14 +20,14 @@ REFERENCE = HOME / "reports" / "reference"  # the runs, matrix and benchmarks th
 SCENARIOS = HOME / "scenarios"
 WORKERS = HOME / "workers"  # programs that hold locks in other languages, and examples of such locks
 
-# where a command writes its runs: below the folder that it is called in, which is somebody else's where the lab is installed
+# where a command writes its runs: below the folder that it is called in, which is somebody else's if the lab is installed
 REPORTS = Path("lab-runs" if INSTALLED else "reports")
 RESERVE = 4 << 20  # bytes: enough for run.json, verdict.json and the losses of a partial run, which ends while so much is free
 COMMAND = "lab" if INSTALLED else ".venv/bin/lab"  # as messages name it: `make` puts nothing on PATH
 
 
 def need_clone(what: str = "this command") -> None:
-    """Raise BadInput where the lab is installed. what: the command or the option that reads or writes more than the packages."""
+    """Raise BadInput if the lab is installed. what: the command or the option that reads or writes more than the packages."""
     if INSTALLED:
         raise BadInput(f"{what} needs a clone of the project: the lab was installed without its documents and its containers")
 
@@ -49,7 +49,7 @@ def shown(path: Path) -> Path:
 
 
 def new_folder(name: str, asked_by: str) -> Path:
-    """Return the path of a folder that a command will write to. Raises BadInput where there cannot be such a folder.
+    """Return the path of a folder that a command will write to. Raises BadInput if there cannot be such a folder.
 
     asked_by: the option that names the folder.
     """

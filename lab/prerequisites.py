@@ -28,7 +28,7 @@ class SystemProgram:
     needed_for: str
     # makes it print its version
     version_flag: str = "--version"
-    # only stages with this store need it; empty where all need it
+    # only stages with this store need it; empty if all need it
     store: str = ""
     # where it is on each system, if it is not a command (a Java archive, a package of Debian)
     files: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ def program(name: str) -> str:
 
 
 def manager() -> str | None:
-    """Return the system's package manager: apt, dnf or brew; None where none of them is installed."""
+    """Return the system's package manager: apt, dnf or brew; None if none of them is installed."""
     managers = {"apt": "apt-get", "dnf": "dnf", "brew": "brew"}
     return next((name for name, program in managers.items() if shutil.which(program, path=search_path())), None)
 

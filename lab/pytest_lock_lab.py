@@ -50,7 +50,7 @@ class LockLab:
         budget_s: float = 10.0,
         allow_nothing_shown: bool = False,
     ) -> dict[str, Any]:
-        """Test a lock. Return what ``test.json`` has; fail the test where a promise breaks, with a shortest schedule.
+        """Test a lock. Return what ``test.json`` has; fail the test if a promise breaks, with a shortest schedule.
 
         lock: the path of a declaration, from the folder of the test or from where pytest runs; or ``package.module:NAME``, or the
         class or function itself: its declaration is written where pytest runs, with these claims. scenarios: make only these.
@@ -73,7 +73,7 @@ class LockLab:
         allow_undecided: bool = False,
         **options: Any,
     ) -> Explored:
-        """Decide every order of events of a lock. Fail the test where a promise breaks, with the picture of a shortest schedule,
+        """Decide every order of events of a lock. Fail the test if a promise breaks, with the picture of a shortest schedule,
         or is not decided.
 
         lock: the path of a file with a STAGE, from the folder of the test or from where pytest runs; the name of a stage; or a

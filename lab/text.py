@@ -19,7 +19,7 @@ def printable(text: str) -> str:
 
 
 def counted(number: int, noun: str, nouns: str = "") -> str:
-    """Return a number with its noun: ``1 write``, ``2 writes``. nouns: the plural, where it is not made with an s."""
+    """Return a number with its noun: ``1 write``, ``2 writes``. nouns: the plural, if it is not made with an s."""
     return f"{number} {noun}" if number == 1 else f"{number} {nouns or noun + 's'}"
 
 
