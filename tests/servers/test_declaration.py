@@ -31,18 +31,10 @@ class Plain:
         if not self.client.eval(COMPARE, 1, self.key, self.token):
             raise Taken
 
-class Seconds(Plain):
-    def acquire(self):
-        return bool(self.client.set(self.key, self.token, nx=True, ex=int(self.ttl)))
-
 class Texts(Plain):
     def release(self):
         if self.client.get(self.key) == self.token:
             self.client.delete(self.key)
-
-class Millis(Plain):
-    def __init__(self, redisconn, lockName, ttl=30000):
-        super().__init__(redisconn, f"lock:{lockName}", ttl / 1000)
 
 class OfItsOwn(Plain):
     def __init__(self):
@@ -145,13 +137,11 @@ def with_lock(client, name, func):
     client.delete(name)
 
 class Factory:
-    def __init__(self, redis_client, prefix="lock"):
-        self.client = redis_client
+    def __init__(self, redisconn, prefix="lock"):
+        self.client = redisconn
 
-    def new_lock(self, namespace, name, timeout=10):
-        return Plain(self.client, namespace + name, timeout)
-
-    def info(self): ...
+    def new_lock(self, namespace, lockName, timeout=10):
+        return Plain(self.client, namespace + lockName, timeout)
 
 class OfHashes(Plain):
     def __init__(self, client, key, px=100):
@@ -196,9 +186,7 @@ class Ends(Plain):
 """
 TAKEN = {
     "Plain": ["Plain(at.client, at.key, at.ttl_s)", "got = lock.acquire()\n    if got:", "errors=(Taken,)"],
-    "Seconds": ["ttl_step_ms=1000"],
     "Texts": ["Texts(at.text_client,"],
-    "Millis": ["ttl=at.ttl_ms)", 'key="lock:{key}"'],
     "OfItsOwn": [
         "OfItsOwn()",
         'key="cron"',

@@ -177,6 +177,17 @@ Lock = declared(use)
 """,
         question(replicas=3),
     ),
+    "a lock of asyncio that looks, and then deletes": Case(
+        """
+async def use(at):
+    if await at.client.set(at.key, at.token, nx=True, px=at.ttl_ms):
+        await at.work()
+        if await at.client.get(at.key) == at.token.encode():
+            await at.client.delete(at.key)
+Lock = declared(use)
+""",
+        PAUSE,
+    ),
     "is not the place where others' garbage ends": Case(
         """
 class Lock(Lock):

@@ -194,9 +194,9 @@ class Replica:
         self.threads.append(made)
         return made
 
-    def connection_of_loop(self, deliver: Callable[[Any], None], own: bool) -> Thread:
-        """Return a connection of an event loop: it waits for replies as a thread does."""
-        made = Thread(len(self.threads), None, own)
+    def connection_of_loop(self, deliver: Callable[[Any], None]) -> Thread:
+        """Return a connection of an event loop: it waits for replies as a thread does, and serves the request if there is one."""
+        made = Thread(len(self.threads), None, self.thread.own or sum(one.own for one in self.threads if not one.deliver) == 1)
         made.deliver, made.started = deliver, True
         self.threads.append(made)
         return made

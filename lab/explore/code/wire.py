@@ -235,7 +235,7 @@ class Wire:
         """Let what comes be waited for, whether the client reads it or not."""
         here = current()
         if self._thread is None:
-            self._thread = here.connection_of_loop(self._came, own=here.thread.own)
+            self._thread = here.connection_of_loop(self._came)
             self._go_on()
 
     def _go_on(self) -> None:
