@@ -1,4 +1,4 @@
-"""The fork server: a process that has imported what a program imports, and forks the program on request.
+"""Serve as fork server: a process that has imported the modules of a program, and forks the program on request.
 
 Three replicas would import the same libraries three times in each run, and that took most of the processor time of a short run.
 The supervisor process (``supervisor_process.py``) starts this file, and sends requests as lines of JSON:
@@ -32,7 +32,7 @@ fork, waitpid, close, sleep = (
     os.waitpid,
     os.close,
     time.sleep,
-)  # gevent, which Locust imports, replaces them by what needs its event loop
+)  # gevent, which Locust imports, replaces them by functions that need its event loop
 
 
 class ForkServer:

@@ -21,7 +21,7 @@ def forked(target: Callable[..., object], *about: Any) -> tuple[ForkProcess, Con
     """
     near, far = FORK.Pipe()
     process = FORK.Process(target=_work, args=(target, about, far), daemon=True)
-    with signals_held() as signals:  # Python drops what a signal raises in the functions that it calls at a fork
+    with signals_held() as signals:  # Python drops an error that a signal raises in a function called at a fork
         process.start()
         far.close()
         signals.release()

@@ -107,7 +107,7 @@ class Running:
         self.killed = False
 
     def pause(self) -> None:
-        """Stop the process with SIGSTOP: it accepts what clients send, and answers nothing."""
+        """Stop the process with SIGSTOP: it accepts commands, and answers none."""
         self.supervisor.signal(self.pid, signal.SIGSTOP)
 
     def resume(self) -> None:

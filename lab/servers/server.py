@@ -54,7 +54,7 @@ class Server(Protocol):
         """Start the server again at its address. Return when it is ready."""
 
     def pause(self) -> None:
-        """Stop the server with SIGSTOP: it accepts what clients send, and answers nothing."""
+        """Stop the server with SIGSTOP: it accepts commands, and answers none."""
 
     def resume(self) -> None:
         """Resume the server after a pause."""

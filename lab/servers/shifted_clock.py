@@ -20,7 +20,7 @@ class Shifted(Protocol):
     """A program that was started with such a clock."""
 
     def clock_ms(self, port: int) -> float:
-        """Return what the server's own wall clock shows. Raises OSError when it does not answer."""
+        """Return the time of the server's own wall clock. Raises OSError if it does not answer."""
 
 
 def begin(folder: Path) -> None:

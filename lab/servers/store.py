@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class EventRecorder(Protocol):
-    """A thread that records what a store reports, until it is closed."""
+    """Record the reports of a store in a thread, until it is closed."""
 
     @property
     def failure(self) -> OSError | None:
@@ -31,7 +31,7 @@ class EventRecorder(Protocol):
         """Let the thread end, and do not wait: several end at the same time."""
 
     def close(self) -> None:
-        """End the recorder, and wait until what it has received is written."""
+        """End the recorder, and wait until all that it has received is written."""
 
 
 class StoreServers(Protocol):

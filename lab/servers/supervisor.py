@@ -76,7 +76,7 @@ class Supervisor:
         self.pid = self._process.pid
 
     def prepare(self, forked: Forkable, env: dict[str, str]) -> None:
-        """Let a fork server import what a program imports, while the lab does something else. Raises SupervisorGone."""
+        """Let a fork server import a program's modules, while the lab does other things. Raises SupervisorGone."""
         if self._forks and not self._gone:
             self._ask(prepare=forked.about(), env=env)
 

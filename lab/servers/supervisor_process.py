@@ -68,7 +68,7 @@ class Forked:
 
 
 class ForkingProcess:
-    """A process that has imported what a program imports, and forks the program on request."""
+    """A process that has imported the modules of a program, and forks the program on request."""
 
     def __init__(self, about: dict[str, Any], env: dict[str, str], held: int, in_child: Callable[[], None]) -> None:
         """Start the process, and let it import the modules. Do not wait until it has. Raises OSError."""
@@ -92,7 +92,7 @@ class ForkingProcess:
         self.load(about["modules"])
 
     def load(self, modules: Sequence[str]) -> None:
-        """Let the process import what it has not imported yet. Do not wait."""
+        """Let the process import the modules that it lacks. Do not wait."""
         if missing := [name for name in modules if name not in self.imported]:
             self._send({"import": missing})
             self.imported.update(missing)

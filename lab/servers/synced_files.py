@@ -1,4 +1,4 @@
-"""Which bytes of a server's files are on the disk, and which only in the kernel's page cache: what a loss of power takes away.
+"""Find which bytes of a server's files are only in the kernel's page cache, and not on the disk: a power loss takes these.
 
 A killed process loses nothing that it has written: the kernel keeps it, and writes it to the disk later. Only a loss of power
 distinguishes a server that syncs each change from a server that does not. No machine has to lose its power for that: the kernel
@@ -65,7 +65,7 @@ def need_sight(folder: Path) -> None:
 
 
 class SyncedFiles:
-    """Watches the files of one server, and can take away what is not on the disk."""
+    """Watch the files of one server, and cut away the bytes that are not on the disk, on request."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -83,7 +83,7 @@ class SyncedFiles:
                         self.lengths[path] = length
 
     def lose_unsynced(self) -> int:
-        """Cut each file to what is on the disk, and return how many bytes are lost. The server must not run."""
+        """Cut each file to its bytes on the disk, and return how many bytes are lost. The server must not run."""
         self.look()
         lost = 0
         for path in self._files():
@@ -93,7 +93,7 @@ class SyncedFiles:
                 lost += length - kept
                 os.truncate(path, kept)
             with path.open("rb+") as file:
-                os.fsync(file.fileno())  # what is left was on the disk
+                os.fsync(file.fileno())  # the remaining bytes were on the disk
         return lost
 
     def _files(self) -> list[Path]:
@@ -115,7 +115,7 @@ def watched(servers: Sequence[Running]) -> Iterator[dict[str, SyncedFiles]]:
     def watch() -> None:
         while not over.wait(LOOK_EVERY_S):
             for files in found.values():
-                with contextlib.suppress(OSError):  # a file may be replaced while it is looked at
+                with contextlib.suppress(OSError):  # the server may replace a file meanwhile
                     files.look()
 
     watcher = threading.Thread(target=watch, name="synced files", daemon=True)

@@ -18,7 +18,7 @@ THREADS = 32
 REDIS = tuple(f"app.stores.redis_{part}" for part in ("connection", "asyncio", "steps", "subscriptions"))
 MODULES = ("gunicorn.arbiter", "gunicorn.workers.gthread", "app.web", *REDIS)
 INTERPRETERS = 2  # on separate hosts, hash() of a text is another number in each process: not all replicas may agree on it
-CONFIG = Path(__file__).parents[1] / "gunicorn_config.py"  # what has no option on the command line
+CONFIG = Path(__file__).parents[1] / "gunicorn_config.py"  # settings without an option on the command line
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Gunicorn(ServerProgram):
 
     @property
     def forkable(self) -> Forkable:
-        """Return what a replica imports before it reads its stage."""
+        """Return the modules that a replica imports before it reads its stage."""
         modules = (*MODULES, *(f"app.stores.{name}" for name in self.stores))
         return Forkable("gunicorn.app.wsgiapp:run", modules, interpreters=INTERPRETERS)
 

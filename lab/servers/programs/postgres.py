@@ -25,7 +25,7 @@ from lab.servers.process import ServerProgram, last_words
 from lab.servers.server import LOOPBACK
 
 USER, DATABASE = "lab", "postgres"
-OWN = "-c pg_stat_statements.track=none"  # what the lab asks is not among the statements that the server counts
+OWN = "-c pg_stat_statements.track=none"  # the server does not count the lab's own statements
 GONE_WITHIN_S = 20.0  # processes of a server that was killed
 OPTIONS = {
     "listen_addresses": "127.0.0.1",
