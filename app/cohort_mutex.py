@@ -1,4 +1,4 @@
-"""A mutex by key for the threads of one process, in which a thread hands on what it holds.
+"""A mutex by key for the threads of one process, in which a thread can hand over the lock that it holds.
 
 It is a queue as in ``fair_mutex.py``. But a thread that leaves can hand over what it has taken from outside, such as a lock
 in a store, to the next thread of the queue. The next thread has it at once, and no other process learns of it. The number of
@@ -26,7 +26,7 @@ class Turn:
         self.mutex = mutex
         self.key = key
         self.has_come = threading.Event()
-        # what the thread has taken from outside, or was handed over; None: nothing
+        # the lock that the thread has taken from outside, or was handed over; None: none
         self.held: Any = None
         # how often it was handed over since it was taken from outside
         self.handed_over = 0

@@ -156,7 +156,7 @@ class Released(JournalEvent, tag="released"):
     result: str
     # how many commands the store was sent for the release
     commands: Number
-    # what the store answered to the last of them
+    # the store's answer to the last of them
     answer: str = ""
     # the name of the last of them
     command: str = ""
@@ -189,7 +189,7 @@ class Renewed(JournalEvent, tag="renewed"):
     # what it is about: a key; or ``session`` and the name of a session or a lease, for all locks that hang on it
     key: str
     renewed_ns: Number
-    # what the store answered
+    # the store's answer
     answer: str
     # when the command was sent
     sent_ns: Number = 0
@@ -199,7 +199,7 @@ class Renewed(JournalEvent, tag="renewed"):
     prolonged: bool = False
     # the request that began the thread that sent it, if one did
     begun_by: str = ""
-    # whether it ran a script: then only the store's report shows what became of the key
+    # whether it ran a script: then only the store's report shows the new state of the key
     script: bool = False
     # the port of the one server that answered; 0 if all servers did, at once
     server: Number = 0

@@ -230,7 +230,7 @@ class Stage:
     has_fixed_ttl: bool = False
     # whether scenarios with an explicit lease are for this stage: its constructor takes ``lease_ms``, and then nothing is renewed
     lease: bool = False
-    # whether a waiter can miss its wake-up, and sleep on: then it is chance what most scenarios show
+    # whether a waiter can miss its wake-up, and sleep on: then most scenarios show results of chance
     waiters_may_sleep_on: bool = False
     # in place of ``lock``: the command of a worker, a program in any language that holds the locks (docs/worker.md)
     worker: tuple[str, ...] = ()
@@ -248,7 +248,7 @@ class Stage:
     environment: str = ""
     # the file's name without ``.py``; filled in when the file is read
     name: str = ""
-    # what finds the stage again in another process: its name, or the path of a file outside the package; filled in
+    # how another process finds the stage: its name, or the path of a file outside the package; filled in
     lookup: str = ""
     # the file that the stage was read from; filled in
     path: Path | None = None

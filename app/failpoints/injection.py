@@ -60,7 +60,7 @@ class Gate:
         fcntl.flock(self._inside[request], fcntl.LOCK_SH)
 
     def wait_for_others(self, request: str) -> None:
-        """Wait until nobody but this request is inside, and keep the others out until it leaves."""
+        """Wait until only this request is inside, and keep all others out until it leaves."""
         if (file := self._inside.get(request)) is not None:
             fcntl.flock(file, fcntl.LOCK_EX)
 

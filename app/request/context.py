@@ -58,7 +58,7 @@ class RequestContext:
     tries: Mapping[str, Try] = NONE_TRIED
     # the name of the last of these commands
     command: str = ""
-    # what the store answered to it
+    # the store's answer to it
     answer: object = ""
     # the key of the grant, and the last command of this phase about it, with its answer
     key: str = ""
@@ -83,7 +83,7 @@ class RequestContext:
     outer_releasing_ns: int = 0
 
     def __init__(self, request: str = "") -> None:
-        """Take the request; empty for what a thread sends outside all requests."""
+        """Take the request; empty for commands that a thread sends outside all requests."""
         self.request = request
 
     def enter(self, phase: str) -> None:
@@ -102,7 +102,7 @@ class RequestContext:
             failpoints.reach(phase, BEFORE, self.request)
 
     def _forget(self) -> None:
-        """Forget what was sent in the phase before."""
+        """Forget the commands of the phase before."""
         self.commands = self.of_the_lock = self.agreed_last = self.sent_ns = 0
         self.tries = NONE_TRIED
         self.answer = self.script_answer = self.command = self.script = ""
@@ -167,7 +167,7 @@ class RequestContext:
         granted was granted just now, and not when it was sent. server: its port, of one of several servers.
         """
         self.command, self.answer = command, answer
-        if self.phase is RELEASE and self.key and keys:  # what else a release does says nothing of the lock
+        if self.phase is RELEASE and self.key and keys:  # other commands of a release say nothing about the lock
             if self.key in keys or (self.about_key is None and named(keys, self.key)):
                 self.about_key = command, answer
             elif self.about_key is not None:
@@ -190,7 +190,7 @@ class RequestContext:
             failpoints.reach(self.phase, AFTER_SECOND, self.request, command, keys)
 
     def _take(self, meaning: Meaning, keys: Sequence[str], server: int) -> None:
-        """Note what an answer means for the lock."""
+        """Note the meaning of an answer for the lock."""
         if meaning is NOTHING:
             return
         if meaning is REFUSED:
@@ -247,7 +247,7 @@ class RequestContext:
         self.outer_releasing_ns = monotonic_ns()
 
     def end(self) -> None:
-        """End the request: what this thread sends from here on belongs to no request."""
+        """End the request: later commands of this thread belong to no request."""
         self.enter(RENEW)
         if self.failpoints is not None:
             self.failpoints.keys.learn("", self.touched)

@@ -112,7 +112,7 @@ def _at(current: CurrentRequest, call: Callable[..., Any], *args: Any, **kwargs:
 
 
 class _Alone(threading.local):
-    """The context of a thread for what it sends outside all requests."""
+    """The context of a thread for commands outside all requests."""
 
     def __init__(self) -> None:
         self.context = RequestContext()

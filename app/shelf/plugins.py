@@ -41,7 +41,7 @@ def _imported(package: str, name: str) -> ModuleType:
     loaded = sys.modules.get(whole)
     if loaded is not None and not getattr(loaded.__spec__, "_initializing", False):  # another thread may be importing it
         return loaded
-    with contextlib.redirect_stdout(sys.stderr):  # what a file prints is not part of a command's output, which may be JSON
+    with contextlib.redirect_stdout(sys.stderr):  # a file's own output is not part of a command's output, which may be JSON
         return importlib.import_module(whole)
 
 

@@ -21,8 +21,8 @@ STORES, RESOURCES, LOCKS = "app.stores", "app.resources", "app.locks"
 WITH_WORKERS = ("redis", "redis_nodes")
 LONGEST_MS = 86_400_000  # a day
 PARAMETERS = ("store", "key", "ttl_ms", "wait_ms", "retry_ms")
-QUESTION = "# QUESTION: "  # in a declaration: what the lab could not tell
-CONNECT = "\ndef connect("  # what makes a file of app/stores a store
+QUESTION = "# QUESTION: "  # in a declaration: a fact that the lab could not find out
+CONNECT = "\ndef connect("  # a file of app/stores with this function is a store
 
 
 def wrong(record: Any) -> tuple[str, str] | None:
@@ -151,7 +151,7 @@ def _is_whole(value: Any) -> bool:
 
 SWITCH = (lambda value: isinstance(value, bool)), "True or False"
 WHOLE = "a whole number of milliseconds, at least 1, at most 86\u2009400\u2009000"
-# what the value of a key must be by itself
+# the rules for the value of a key by itself
 VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("lease", "has_fixed_ttl", "waiters_may_sleep_on", "by_lane"), SWITCH),
     "worker": (
