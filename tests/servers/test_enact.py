@@ -129,7 +129,7 @@ ODD = """
 @pytest.mark.parametrize(
     ("lock", "events", "agreement"),
     [
-        ("declared(use)", "a'2b'2", Agreement.NOT_COMPARABLE),
+        ("declared(use)", "A'2B'2", Agreement.NOT_COMPARABLE),
         ("Pipelined", "AB", Agreement.NOT_COMPARABLE),
         ("InAPool", "AaBbab", Agreement.AGREES),
         ("Kept", "A3Bt1000", Agreement.NOT_COMPARABLE),
