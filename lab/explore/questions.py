@@ -165,7 +165,6 @@ def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
         yield Question(task._replace(work_ms=part, wait_ms=0))
         yield Question(task._replace(at_once=2), replicas=1)
         yield Question(seldom._replace(at_once=2, work_ms=long), replicas=1, needed=False)
-        yield Question(seldom._replace(in_turn=2), needed=False)
         yield Question(seldom._replace(at_once=2, in_turn=2, work_ms=part, wait_ms=third), replicas=1, needed=False)
     if reenters:
         yield Question(task._replace(nested=True))
@@ -179,11 +178,9 @@ def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
     yield Question(task, replicas=THREE, needed=servers > 1)
     if servers == 1:
         # what a fault leaves in the memory of a process, its next request meets
-        for budget in (Budget(lost_replies=1), Budget(failures=1)):
-            yield Question(seldom._replace(in_turn=2), budget, needed=False)
+        yield Question(seldom._replace(in_turn=2), Budget(lost_replies=1), needed=False)
         # a TTL that is not a whole number of seconds
         yield Question(seldom._replace(ttl_ms=ttl_ms - GRID_MS, work_ms=ttl_ms - 2 * GRID_MS), replicas=THREE, needed=False)
-        yield Question(seldom._replace(work_ms=part, wait_ms=third), replicas=THREE, needed=False)
         yield Question(seldom._replace(at_once=2, work_ms=ttl_ms - GRID_MS, wait_ms=ttl_ms), needed=False)
         # one holds, one waits, gets the lock and dies, and one waits then
         yield Question(seldom, Budget(crashes=1), replicas=THREE, needed=False)
