@@ -165,6 +165,7 @@ def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
         yield Question(task._replace(work_ms=part, wait_ms=0))
         yield Question(task._replace(at_once=2), replicas=1)
         yield Question(seldom._replace(at_once=2, work_ms=long), replicas=1, needed=False)
+        yield Question(seldom._replace(in_turn=2), needed=False)
         yield Question(seldom._replace(at_once=2, in_turn=2, work_ms=part, wait_ms=third), replicas=1, needed=False)
     if reenters:
         yield Question(task._replace(nested=True))
