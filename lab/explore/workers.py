@@ -101,7 +101,7 @@ class _Pool:
         self.again: list[int] = []  # of those that were needed and took too long: they get what is left
         self.killed = 0
         self.is_interrupted = False
-        self.workers = [self._start(server) for server in servers[: len(self.todo)]]
+        self.servers, self.workers = servers[: len(self.todo)], list[_Worker]()
 
     def _start(self, server: Server) -> _Worker:
         process, pipe = forked(_work, self.decision.stage, self.decision.of_servers, (server.host, server.port))
@@ -109,8 +109,9 @@ class _Pool:
 
     def run(self) -> None:
         """Hand out questions until all are answered, or the time is over."""
-        for worker in self.workers:
-            self._give(worker)
+        for server in self.servers:
+            self.workers.append(self._start(server))
+            self._give(self.workers[-1])
         while any(worker.number >= 0 for worker in self.workers):
             busy = [worker for worker in self.workers if worker.number >= 0]
             for pipe in wait([worker.pipe for worker in busy], BEAT_S):
