@@ -193,7 +193,7 @@ class Explorer:
                 self.forget()
 
     def _program(self, task: Task) -> Program:
-        program = Program(self.stage, task, self.real, self.servers)
+        program = Program(self.stage, task, self.servers)
         program.drawing.tokens, program.drawing.said = self._tokens, self._said
         return program
 

@@ -89,7 +89,7 @@ def test_number_of_schedules(name, clients, fault, real):
 def both(real, explorer, asked):
     """Return what the search and the brute force count: schedules, those that are cut, and those that break each claim."""
     found = searched(explorer, asked)
-    alone = BruteForce(real, Program(explorer.stage, asked.task, real), asked)
+    alone = BruteForce(real, Program(explorer.stage, asked.task), asked)
     claims = {claim.name: one.schedules for claim, one in found.broken.items() if claim.name in OF_HOLDERS}
     mine = {claim: number for claim, number in alone.breaking.items() if claim != LOST_ONE}
     return found, alone, claims, mine

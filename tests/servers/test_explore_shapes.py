@@ -17,7 +17,7 @@ from tests.servers.explored import WITHIN_S, exploring, question
 PROMISED = "exclusive releases_only_its_own freed_after_crash freed_after_failure serves_most_requests loses_no_wakeup"
 LOCK = '''\
 """The lock of app/locks/lua.py, whose try is a method of its own, with a change."""
-import contextlib, gc, threading, time, uuid
+import contextlib, gc, hashlib, threading, time, uuid
 import redis
 from app.foreign.declared import declared
 from app.lock import Stage, claims
@@ -93,6 +93,29 @@ class Lock(Lock):
     def release(self):
         self.store.eval(FREE, 1, self.key, self.token)
 """
+LOADS = """
+SCRIPT = {script}
+SHA = hashlib.sha1(SCRIPT.encode()).hexdigest()
+class Lock(Lock):
+    def {method}(self):
+        try:
+            return self.store.evalsha(SHA, 1, self.key, self.token, self.ttl_ms)
+        except redis.exceptions.NoScriptError:
+            self.store.script_load(SCRIPT)
+            return {otherwise}
+"""
+TAKES = "\"return redis.call('set', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])\""
+NAMED = """
+class Lock(Lock):
+    def __init__(self, store, *args):
+        super().__init__(store, *args)
+        self.line = redis.Redis(connection_pool=store.connection_pool, single_connection_client=True)
+        self.line.client_setname(self.token)
+    def tried(self):
+        return self.line.set(self.key, self.line.{asked}(), nx=True, px=self.ttl_ms)
+    def release(self):
+        self.line.eval(lua.RELEASE, 1, self.key, self.line.{asked}())
+"""
 WAIT, NOTHING, TTL = "time.sleep(0.3)", "pass", ", px=self.ttl_ms"
 CASES = {
     # whether a lock is free is known of one that sleeps before it is granted
@@ -108,6 +131,33 @@ CASES = {
     # functions are known from the first command on, whichever replica has loaded them
     "a function": Case(FUNCTIONS.format(name="take", ttl=", 'PX', 3000"), PAUSE),
     "a function, no TTL": Case(FUNCTIONS.format(name="keep", ttl=""), CRASH, "freed_after_crash"),
+    # which scripts are loaded, and what a connection was told, is a part of the state
+    "not loaded, and deletes": Case(
+        LOADS.format(script="lua.RELEASE", method="release", otherwise="self.store.delete(self.key)"),
+        LONG,
+        "releases_only_its_own",
+    ),
+    "not loaded, and grants": Case(LOADS.format(script=TAKES, method="tried", otherwise="True"), question(), "exclusive"),
+    "not loaded, and loads": Case(
+        LOADS.format(script=TAKES, method="tried", otherwise="self.store.evalsha(SHA, 1, self.key, self.token, self.ttl_ms)"),
+        PAUSE,
+    ),
+    "asks for scripts": Case(
+        """
+class Lock(Lock):
+    def release(self):
+        if self.store.script_exists(lua.RELEASE_SHA)[0]:
+            self.store.evalsha(lua.RELEASE_SHA, 1, self.key, self.token)
+        else:
+            self.store.script_load(lua.RELEASE)
+            self.store.delete(self.key)
+""".replace("lua.RELEASE_SHA", "hashlib.sha1(lua.RELEASE.encode()).hexdigest()"),
+        LONG,
+        "releases_only_its_own",
+    ),
+    "the name of its connection": Case(NAMED.format(asked="client_getname"), LONG),
+    "the number of its connection": Case(NAMED.format(asked="client_id"), LONG),
+    "who is connected": Case(NAMED.format(asked="client_list"), ALONE, undecided=Undecided.REFUSED),
     # PUBLISH answers how many of the clients listen, and a closed subscription does not
     "counts who listens": Case(LISTENS.format(published="self.store.publish(self.key, 1)"), ALONE),
     "counts them in a transaction": Case(

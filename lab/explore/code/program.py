@@ -26,7 +26,6 @@ from lab.explore.code.modules import SHELF, Modules, Sources
 from lab.explore.code.operation import WRONG_ANSWER, AboutToWrite, AsksAgain, Ended, GotAgain, Granted, Releasing, WriteDone
 from lab.explore.code.replica import Replica
 from lab.explore.model import GRID_MS, KEY, NUMBER, NotExplored
-from lab.explore.store.real_redis import Scripts
 from lab.scenario.requirements import REDIS_NODES, VOTED
 
 FOR_EVER_MS = 10**9
@@ -137,11 +136,11 @@ class Twice:
 class Program:
     """A stage, ready to be run by any number of replicas."""
 
-    def __init__(self, stage: Stage, task: Task, scripts: Scripts, servers: int | None = None) -> None:
-        """Take the stage, and the server that will know its scripts. servers: how many, for a stage that asks several."""
+    def __init__(self, stage: Stage, task: Task, servers: int | None = None) -> None:
+        """Take the stage. servers: how many, for a stage that asks several."""
         stand_ins.install()
         sockets.install()
-        self.stage, self.task, self.scripts = stage, task, scripts
+        self.stage, self.task = stage, task
         self.servers = servers or servers_of(stage)
         self.other_servers = self.servers if self.servers != servers_of(stage) else 0  # 0: as many as the lab runs
         self.asks = ASKS if self.servers > 1 else None  # None: a client asks until it has the lock
@@ -151,6 +150,8 @@ class Program:
         self.resource = resource_kind(stage.resource)
         for host in (sockets.LOCK_HOST, sockets.COUNTER_HOST):
             _model(host)  # outside of all replicas
+        # by hash and line: the script that this line loads by itself if it has to; empty if it does something else
+        self.texts: dict[tuple[bytes, str, int], bytes] = {}
         self.drawing = Drawing()
         self.drawing.fractions = ENDS if task.ends else MIDDLE
 
@@ -168,7 +169,7 @@ class Program:
         return replica
 
     def _replica(self, number: int, at_ms: int = 0) -> Replica:
-        return Replica(number, Modules(self.sources), self.drawing, self.scripts, self.task.nap_ms, at_ms)
+        return Replica(number, Modules(self.sources), self.drawing, self.task.nap_ms, at_ms)
 
 
 class _Process:

@@ -21,6 +21,7 @@ from greenlet import GreenletExit, getcurrent, greenlet
 
 from lab.explore.code.operation import Choice, CommandSent, FanOut, Mark, Nap, Operation, Until
 from lab.explore.model import GRID_MS, NotExplored, on_grid
+from lab.explore.store.commands import SCRIPT
 
 PIDS_FROM = 1001
 MOST_STEPS = 10_000  # of a replica between two operations: more is a loop that waits for nothing
@@ -64,7 +65,7 @@ class NeverWaits(BaseException):
 
 
 class NewToken(BaseException):
-    """A line makes a token of many narrow draws, or functions were loaded. It was not known, so the search begins again."""
+    """A line makes a token of many narrow draws, or a client notices which scripts are loaded. The search begins again."""
 
 
 class RowOfDraws:
@@ -103,9 +104,9 @@ class Thread:
 class Replica:
     """A process of the stage under the explorer. The first threads serve requests; others renew or listen."""
 
-    def __init__(self, number: int, modules: Any, drawing: Any, scripts: Any, nap_ms: int, at_ms: int) -> None:
-        """Take its number and its own copies of modules. scripts: where it registers them. at_ms: what the clock reads."""
-        self.number, self.modules, self.drawing, self.scripts = number, modules, drawing, scripts
+    def __init__(self, number: int, modules: Any, drawing: Any, nap_ms: int, at_ms: int) -> None:
+        """Take its number and its own copies of modules. at_ms: what the clock reads."""
+        self.number, self.modules, self.drawing = number, modules, drawing
         self.nap_ms, self.clock_ms = nap_ms, at_ms
         self.pid = PIDS_FROM + number
         self.looked_at_clock = False  # in this step
@@ -184,7 +185,10 @@ class Replica:
                 self.nap()
                 break
         result = self.wait(sent)
-        recent.append((what, result))
+        if what[0][2][0] == SCRIPT and recent:  # a client that loads a script asks again: that is no other step
+            recent.pop()
+        else:
+            recent.append((what, result))
         return result
 
     def start(self, target: Callable[[], object], own: bool = False) -> Thread:

@@ -1,64 +1,40 @@
 """The server's end of a connection: what a client sends becomes commands, and what it is answered becomes bytes.
 
 Whichever library speaks Redis' protocol, it speaks to this. What only introduces a client (HELLO, CLIENT SETINFO, AUTH) is
-answered at once, without an event. So are loading a script, and what MULTI answers until EXEC. Commands whose answer depends on
-more than the keys, their time to live and the clock are refused by name.
+answered at once, without an event. So is what MULTI answers until EXEC. Commands whose answer depends on more than a state of the
+``Table`` and the clock are refused by name.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lab.explore.code.operation import GAVE_UP, LOST, CommandSent, FanOut, Listen, Until
 from lab.explore.code.replica import Thread, current, running
 from lab.explore.model import on_grid
-from lab.explore.store.commands import (
-    ASKS_WHO_LISTENS,
-    EXEC,
-    MULTI,
-    SHA,
-    SUBSCRIBING,
-    TEXT,
-    UNWATCH,
-    WATCH,
-    as_transaction,
-    called_in,
-    can_wait,
-    gives_up_after_ms,
-    sha1,
-)
-from lab.explore.store.real_redis import Scripts
-from lab.explore.store.resp import Words, commands, encoded
+from lab.explore.store import commands, resp
+from lab.explore.store.resp import Words, encoded
 
 OK, QUEUED = b"+OK\r\n", b"+QUEUED\r\n"
 # a client introduces itself, or asks what it need not know
 AT_ONCE = {
     **dict.fromkeys((b"AUTH", b"READONLY", b"READWRITE", b"QUIT"), OK),
     b"PING": b"+PONG\r\n",
-    b"COMMAND": b"*0\r\n",
-    b"RESET": b"+RESET\r\n",
 }
-NO_SCRIPT = b"-NOSCRIPT No matching script. Please use EVAL.\r\n"
-NO_FUNCTION, FUNCTIONS = b"-ERR Function not found\r\n", (b"FCALL", b"FCALL_RO")
-HELLO = (b"server", b"redis", b"version", b"7.0.0", b"proto", 3, b"id", 1, b"mode", b"standalone", b"role", b"master")
+HELLO = (b"server", b"redis", b"version", b"7.0.0", b"proto", 3, b"mode", b"standalone", b"role", b"master")
 # what the server says of itself: the rest of it are statistics, clocks and ports
 VERSION = encoded(b"# Server\r\nredis_version:7.0.0\r\nredis_mode:standalone\r\n# Replication\r\nrole:master\r\n")
-Answer = bytes | Callable[["Wire", Words], bytes]
-# by a command and its first word; other words of these commands have no model
-KNOWN: dict[bytes, dict[bytes, Answer]] = {
+# by a command and its first word, the answer; b"" for the server's own. Other words of these commands have no model
+KNOWN: dict[bytes, dict[bytes, bytes]] = {
     b"CLIENT": {
-        **dict.fromkeys((b"SETINFO", b"SETNAME", b"NO-EVICT", b"NO-TOUCH", b"MAINT_NOTIFICATIONS"), OK),
-        b"GETNAME": b"$-1\r\n",
-        b"INFO": encoded(b"id=1"),
-        b"ID": lambda wire, _: encoded(current().number * 100 + wire.number),
+        **dict.fromkeys((b"SETINFO", b"NO-EVICT", b"NO-TOUCH", b"MAINT_NOTIFICATIONS"), OK),
+        **dict.fromkeys((b"SETNAME", b"GETNAME", b"ID"), b""),
     },
     b"INFO": dict.fromkeys((b"", b"DEFAULT", b"ALL", b"EVERYTHING", b"SERVER", b"REPLICATION"), VERSION),
-    b"SCRIPT": {
-        b"LOAD": lambda wire, words: wire.load(words[2]),
-        b"EXISTS": lambda _, words: encoded(tuple(1 for _ in words[2:])),
-    },
+    b"SCRIPT": dict.fromkeys((b"LOAD", b"EXISTS", b"FLUSH"), b""),
+    b"FUNCTION": dict.fromkeys((b"LOAD", b"FLUSH"), b""),
     b"SELECT": {b"0": OK},
 }
 NOT_FOLLOWED = {
@@ -69,10 +45,10 @@ NOT_FOLLOWED = {
     "the explorer's server has its own settings": (b"CONFIG",),
     "the explorer knows one database": (b"SWAPDB", b"MOVE"),
     "the explorer's server has no replica": (b"WAIT",),
-    "it has no model": (b"MONITOR", b"DEBUG", b"SHUTDOWN", b"REPLICAOF", b"WAITAOF"),
+    "it has no model": (b"MONITOR", b"DEBUG", b"SHUTDOWN", b"REPLICAOF", b"WAITAOF", b"RESET"),
 }
 REFUSED = {name: why for why, names in NOT_FOLLOWED.items() for name in names}
-REFUSED_IN_SCRIPTS = REFUSED | dict.fromkeys(KNOWN, "it has no model within a script")
+REFUSED_IN_SCRIPTS = REFUSED | dict.fromkeys(KNOWN, "it has no model within a script or a transaction")
 
 
 class Wire:
@@ -81,7 +57,6 @@ class Wire:
     def __init__(self, server: str, node: int) -> None:
         here = current()
         self.server, self.node = server, node
-        self.scripts: Scripts = here.scripts
         here.connections += 1
         self.number: int = here.connections
         self.version = 2
@@ -99,7 +74,7 @@ class Wire:
         """Take what the client has sent."""
         if self.is_broken:
             raise BrokenPipeError(32, "Broken pipe")
-        found, self._partial = commands(self._partial + data if self._partial else data)
+        found, self._partial = resp.commands(self._partial + data if self._partial else data)
         if not self.unread:
             self.follows = False
         for words in found:
@@ -111,21 +86,19 @@ class Wire:
     def _taken(self, words: Words) -> Words | bytes:
         """Return the answer to a command that is answered at once, and otherwise the command as the tables have it."""
         name = words[0].upper()
-        if self._queued is not None and name not in (EXEC, b"DISCARD", WATCH):
-            known = self._known(words)
-            if isinstance(known, bytes):
-                raise current().refuse(f"it sends {name.decode()} in a transaction, before it has loaded what that runs")
-            self._queued.append(known)
+        if self._queued is not None and name not in (commands.EXEC, b"DISCARD", commands.WATCH):
+            self._check((name,), REFUSED_IN_SCRIPTS)
+            self._queued.append(self._known(words))
             return QUEUED
-        if name == MULTI:
+        if name == commands.MULTI:
             self._queued = []
             return OK
-        if name == EXEC and self._queued is not None:
-            whole, self._queued = as_transaction(self._queued), None
+        if name == commands.EXEC and self._queued is not None:
+            whole, self._queued = commands.as_transaction(self._queued), None
             return whole
         if name == b"DISCARD":
             self._queued = None
-            return (UNWATCH,)
+            return (commands.UNWATCH,)
         return self._at_once(name, words) or self._known(words)
 
     def _at_once(self, name: bytes, words: Words) -> bytes:
@@ -140,38 +113,30 @@ class Wire:
                 return encoded(words[1])
             case b"PING" if self.is_listening:
                 return encoded((b"pong", b""))
-            case b"FUNCTION" if part == b"LOAD":
-                self._check_script(words[-1])
-                current().must_begin_again |= not self.scripts.knows_function(words[-1])  # it was answered that there is none
-                return self.scripts.load_functions(words[-1])
         answer = KNOWN[name].get(part) if name in KNOWN else AT_ONCE.get(name, b"")
         if answer is None:
             raise current().refuse(f"it sends {name.decode()} {part.decode()}, which has no model")
-        return answer if isinstance(answer, bytes) else answer(self, words)
+        return answer
 
-    def load(self, script: bytes) -> bytes:
-        """Load a script, and return its name as a reply. Raises NotExplored."""
-        self._check_script(script)
-        self.scripts.register(script.decode())
-        return encoded(sha1(script).encode())
-
-    def _known(self, words: Words) -> Any:
-        """Return a command that has a model; of a script or function that is not loaded, the answer. Raises NotExplored."""
+    def _known(self, words: Words) -> Words:
+        """Return a command that has a model, its name in capitals. Raises NotExplored."""
         name = words[0].upper()
-        if name in SHA and not self.scripts.knows(words[1]):
-            return NO_SCRIPT
-        if name in FUNCTIONS and not self.scripts.knows_function(words[1]):
-            return NO_FUNCTION
         self._check((name,), REFUSED)
-        if name in TEXT:
-            self.load(words[1])
-        if name in SUBSCRIBING:
+        if name in KNOWN:
+            words = (name, words[1].upper(), *words[2:])
+        if name in commands.TEXT:
+            self._check_script(words[1])
+        if name in (b"SCRIPT", b"FUNCTION") and words[1] == b"LOAD":
+            self._check_script(words[-1])
+        if name == b"FUNCTION" and commands.is_clocked(words[-1].decode(errors="replace")):
+            raise current().refuse("it loads functions that ask the server for the time, or add to a stream")
+        if name in commands.SUBSCRIBING:
             self.is_listening = True
         return (name, *words[1:])
 
     def _check_script(self, text: bytes) -> None:
-        self._check(called_in(text), REFUSED_IN_SCRIPTS)
-        if ASKS_WHO_LISTENS.search(text):
+        self._check(commands.called_in(text), REFUSED_IN_SCRIPTS)
+        if commands.ASKS_WHO_LISTENS.search(text):
             raise current().refuse("its script uses what PUBLISH answers: who listens has no model within a script")
 
     def _check(self, names: Iterable[bytes], refused: Mapping[bytes, str]) -> None:
@@ -196,7 +161,7 @@ class Wire:
     def _wait(self, timeout_s: float | None) -> bool:
         here = current()
         at_ms = None if timeout_s is None else here.now_ms + on_grid(timeout_s * 1000)
-        if self.unread and self.unread[0][0] in SUBSCRIBING:  # nobody waits for the reply: it is a message
+        if self.unread and self.unread[0][0] in commands.SUBSCRIBING:  # nobody waits for the reply: it is a message
             here.command(self.next_command(None))
             return True
         if self.unread:
@@ -261,8 +226,8 @@ class Wire:
         assert isinstance(words, tuple)  # noqa: S101 - an answer is not asked for
         behind = tuple(one for one in self.unread if isinstance(one, tuple))
         self.follows = bool(behind)
-        waits = can_wait(words)
-        after_ms = gives_up_after_ms(words) if waits else 0
+        waits = commands.can_wait(words)
+        after_ms = commands.gives_up_after_ms(words) if waits else 0
         until_ms = here.now_ms + on_grid(after_ms) if after_ms else None
         return CommandSent(
             self.server,

@@ -11,6 +11,7 @@ from typing import Any
 from lab.errors import BadInput, ExitStatus, in_short
 from lab.evidence.decided import fingerprint_of
 from lab.explore import schedule as schedule_files
+from lab.explore.code.replica import NewToken
 from lab.explore.commands.explore import check_servers, explored, print_story
 from lab.explore.commands.on_cluster import enacted_in_words, not_on_cluster
 from lab.explore.decision import Explorer
@@ -98,6 +99,9 @@ def _replayed(explorer: Explorer, schedule: Schedule, out: Path | None) -> int:
         sys.stderr.write(f"note: {stage.name} has changed since this schedule was written\n")
     try:
         story, moves = staged(world, schedule.parsed, schedule.until_ms, schedule.claim)
+    except NewToken:  # a client notices which scripts are loaded: from now on that is known
+        explorer.forget()
+        return _replayed(explorer, schedule, out)
     except CANNOT as error:
         is_typed = isinstance(error, NotPossible) and not changed
         if is_typed:

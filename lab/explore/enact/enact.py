@@ -65,8 +65,10 @@ class Enacted(NamedTuple):
 def script_of(explorer: Explorer, schedule: Schedule) -> ScheduleScript:
     """Return what the explorer sees at each event of a schedule. Raises NotPossible."""
     world = explorer.world(schedule.task, schedule.clients)
+    real = explorer.real
     walk = walk_live(world, schedule.parsed, schedule.until_ms)
-    return ScheduleScript(walk.world, walk.start, walk.moves, tuple(explorer.real.scripts.values()))
+    scripts = [text for sha, text in real.scripts.items() if sha.encode() not in real.noticed]  # others are loaded by an event
+    return ScheduleScript(walk.world, walk.start, walk.moves, tuple(scripts))
 
 
 def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: ScheduleScript, command: str) -> Enacted:

@@ -18,21 +18,7 @@ from lab.explore.code.wire import AT_ONCE, KNOWN
 from lab.explore.enact.controller import Client, Controller, HeldThread
 from lab.explore.enact.faults import Injected
 from lab.explore.enact.names import Names
-from lab.explore.search.event import (
-    CHOICE,
-    CLOCK,
-    CRASH,
-    FAILURE,
-    LOST_COMMAND,
-    LOST_REPLY,
-    PAUSE,
-    RESEND,
-    RESTART,
-    RESUME,
-    STEP,
-    ScheduleEvent,
-    letter_of,
-)
+from lab.explore.search.event import EventKind, ScheduleEvent, letter_of
 from lab.explore.search.move import Move
 from lab.explore.search.replay import Walk
 from lab.explore.search.state import RUNS, State
@@ -42,7 +28,12 @@ from lab.servers.cluster import Cluster
 from lab.servers.programs.gunicorn import health
 from lab.servers.server import Server
 
-ORDERS = {STEP: GO, LOST_REPLY: LOSE_REPLY, LOST_COMMAND: LOSE_COMMAND, RESEND: SEND_TWICE}
+ORDERS = {
+    EventKind.STEP: GO,
+    EventKind.LOST_REPLY: LOSE_REPLY,
+    EventKind.LOST_COMMAND: LOSE_COMMAND,
+    EventKind.RESEND: SEND_TWICE,
+}
 WITHIN_S = 5.0  # a thread that can run reaches its next command, even on a busy machine
 SETTLE_S = 0.02  # it reads its clock and goes to sleep
 BEFORE_EXPIRY_S = 0.25  # a waiter's last try in vain is so long before the lock is free
@@ -71,7 +62,9 @@ class ScheduleScript(Walk):
 
 def not_possible(events: Sequence[ScheduleEvent]) -> tuple[int, ScheduleEvent] | None:
     """Return the number of the first event that cannot be done to real replicas, and the event: a draw, or work that fails."""
-    return next(((number, event) for number, event in enumerate(events, 1) if event.kind in (CHOICE, FAILURE)), None)
+    return next(
+        ((number, event) for number, event in enumerate(events, 1) if event.kind in (EventKind.CHOICE, EventKind.FAILURE)), None
+    )
 
 
 class Enactment:
@@ -129,16 +122,16 @@ class Enactment:
     def _enact(self, place: int, move: Move) -> None:
         event = move.event
         within_s = WITHIN_S
-        if event.kind is CLOCK:
+        if event.kind is EventKind.CLOCK:
             within_s += (event.number - move.before.now_ms) / 1000
             self._pass_time(move)
-        elif event.kind is PAUSE:
+        elif event.kind is EventKind.PAUSE:
             self._pause(place, event.client)
-        elif event.kind is RESUME:
+        elif event.kind is EventKind.RESUME:
             self._resume(event.client, move.before.now_ms)
-        elif event.kind is CRASH:
+        elif event.kind is EventKind.CRASH:
             self._crash(place, event.client)
-        elif event.kind is RESTART:
+        elif event.kind is EventKind.RESTART:
             self._restart(place)
         else:
             self._try_in_vain(move)
@@ -156,15 +149,15 @@ class Enactment:
             self._subscribe(event.client, move.command)
             return
         thread = self._held(event.client, event.thread, COMMAND, move.command, WITHIN_S)
-        if event.kind is not STEP:
+        if event.kind is not EventKind.STEP:
             self.injected.begin(place, thread.replica, thread.pid, thread.request)
         self.controller.order(thread, ORDERS[event.kind])
         if not self.controller.wait_until(lambda: bool(thread.replies) or thread.gone, WITHIN_S) or not thread.replies:
             raise ClusterDiffers("no reply came")
-        if event.kind is not STEP:
+        if event.kind is not EventKind.STEP:
             self.injected.recovered(place)
         expected = move.reply.value if isinstance(move.reply, Reply) else move.reply
-        if event.kind in (STEP, RESEND) and not self.names.same_reply(expected, thread.replies[0]):
+        if event.kind in (EventKind.STEP, EventKind.RESEND) and not self.names.same_reply(expected, thread.replies[0]):
             raise ClusterDiffers(f"the reply was {thread.replies[0]!r}, and in the search {expected!r}")
 
     def _subscribe(self, client: int, command: CommandSent) -> None:
@@ -203,7 +196,10 @@ class Enactment:
                 if thread.request:
                     self.controller.order(thread)
             for thread in self._held_at_command(client):
-                if thread.words[0].upper().encode() in (*AT_ONCE, *KNOWN):
+                if not self.names.same_command(command.words, thread.words) and thread.words[0].upper().encode() in (
+                    *AT_ONCE,
+                    *KNOWN,
+                ):
                     self.controller.order(thread)
         return self._find(client, number, at, command)
 

@@ -27,7 +27,7 @@ def possible(world: World, state: State, node: int | None = None) -> Iterator[Mo
                 yield paused.set(modes=put(state.modes, client, PAUSED))
             if left.crashes:
                 yield _crash(Move(world, state, ScheduleEvent(CRASH, client)).spend("crashes"), client)
-    if left.restarts and world.lock.contents[state.lock] and not world.all_over(state):
+    if left.restarts and state.lock != world.lock.empty and not world.all_over(state):
         yield from _restarts(world, state, node)
 
 

@@ -10,15 +10,17 @@ from re import compile as compiled
 from typing import Any, Self
 
 from lab.explore.code.operation import COUNTER, CommandSent, Listen, Mark, Nap, Until
+from lab.explore.code.replica import NewToken
 from lab.explore.search.event import EventKind, ScheduleEvent
 from lab.explore.search.harm import Finding
 from lab.explore.search.state import DEAD, PAUSED, RUNS, Change, Inbox, Served, State, put, without
 from lab.explore.search.world import World
-from lab.explore.store.commands import can_wait, commands_of, is_transaction
+from lab.explore.store.commands import CLIENT, SCRIPT, SHA, TEXT, asked_for, can_wait, commands_of, is_transaction, sha1
 from lab.explore.store.real_redis import Message
 from lab.explore.store.resp import Reply, Words, encoded
 from lab.explore.store.table import Transition
 
+NO_SCRIPT = b"-NOSCRIPT No matching script. Please use EVAL.\r\n"
 MESSAGE, P_MESSAGE, PUBLISH = b"message", b"pmessage", b"PUBLISH"
 MOST_WAKES = 1000
 
@@ -97,7 +99,8 @@ class Move:
 
     def execute(self, command: CommandSent, words: Words | None = None) -> Reply:
         """Let a server execute a command, and return its reply. words: others than those of the command."""
-        state, words = self.state, command.words if words is None else words
+        words = self._for_tables(command, command.words if words is None else words)
+        state = self.state
         if command.server == COUNTER:
             answer: Transition = self.world.counter.answer(state.counter, words, state.now_ms, command.version)
             self.set(counter=answer.state)
@@ -106,6 +109,36 @@ class Move:
         if answer.state != state.lock:
             self.set(lock=answer.state)
         return self._publish(words, answer)
+
+    def _for_tables(self, command: CommandSent, words: Words) -> Words:
+        """Return what a server executes: with who sends it, where that makes a difference. Raises NewToken."""
+        if words[0] == CLIENT:
+            return (*words, b"%d-%d" % (self.event.client, command.connection))
+        noticed = self.world.counter.real.noticed
+        if (asked := asked_for(words)) <= noticed:
+            return words
+        texts, place = self.world.program.texts, (words[1], command.file, command.line)
+        if place not in texts and words is command.words and not (command.follows or command.behind or command.node):
+            texts[place] = self._loads_by_itself(command)
+        if not texts.get(place):
+            noticed |= asked
+            raise NewToken
+        return (TEXT[SHA.index(words[0])], texts[place], *words[2:])
+
+    def _loads_by_itself(self, command: CommandSent) -> bytes:
+        """Return the script that a client loads before it asks again, if it is told that it is not loaded; otherwise nothing.
+
+        Nobody can notice then whether it was loaded. So to load a script, and to run it, are one command.
+        """
+        client, thread = self.event.client, self.event.thread
+        tree, place, text = self.world.trees[client], self.state.nodes[client], b""
+        for answer, then in ((NO_SCRIPT, (SCRIPT, b"LOAD")), (encoded(command.words[1]), command.words)):
+            place = tree.step(place, thread, answer, self.state.now_ms)
+            sent = tree.nodes[place].pending[thread]
+            if not isinstance(sent, CommandSent) or sent.words[: len(then)] != then or tree.nodes[place].marks:
+                return b""
+            text = text or sent.words[2]
+        return text if sha1(text).encode() == command.words[1] else b""
 
     def changed(self, before: State, client: int, thread: int, sent_ms: int) -> Self:
         """Note that a command was executed at the lock's store. before: it had begun in this state."""

@@ -8,6 +8,8 @@ names of keys.
 
 from __future__ import annotations
 
+from typing import Any
+
 from lab.explore.code.operation import Granted, Listen, Nap, Until
 from lab.explore.code.program import Program, Task
 from lab.explore.code.tree import Tree
@@ -19,7 +21,7 @@ from lab.explore.search.move import Move
 from lab.explore.search.moves import happenings
 from lab.explore.search.state import RUNS, State
 from lab.explore.search.world import World
-from lab.explore.store.table import StoreTable, Table
+from lab.explore.store.table import Table
 
 FRESH = 99  # the number of the fresh client: no replica of a search has it
 MOST_STEPS = 2000  # of all its ways from one state
@@ -29,9 +31,9 @@ FAR_MS = 10_000_000
 class Probe(Oracle):
     """The oracle of one stage. What it has found out is kept."""
 
-    def __init__(self, program: Program, lock: StoreTable, counter: Table) -> None:
+    def __init__(self, program: Program, lock: Any, counter: Table) -> None:
         task = Task(program.task.ttl_ms)
-        self.program = Program(program.stage, task, program.scripts, program.other_servers or None)
+        self.program = Program(program.stage, task, program.other_servers or None)
         self.program.drawing.tokens = program.drawing.tokens
         self.lock = lock
         self.counter = counter

@@ -21,6 +21,7 @@ WATCH, UNWATCH = b"WATCH", b"UNWATCH"
 # whether it adds a subscription; the confirmation is a message, and no reply
 SUBSCRIBING = {b"SUBSCRIBE": True, b"PSUBSCRIBE": True, b"UNSUBSCRIBE": False, b"PUNSUBSCRIBE": False}
 SHA, TEXT = (b"EVALSHA", b"EVALSHA_RO"), (b"EVAL", b"EVAL_RO")  # run a script, by its hash and by its text
+SCRIPT, FUNCTION, CLIENT = b"SCRIPT", b"FUNCTION", b"CLIENT"
 
 
 def sha1(script: str | bytes) -> str:
@@ -45,6 +46,24 @@ def commands_of(transaction: Words) -> Iterator[Words]:
         after = place + 1 + int(transaction[place])
         yield transaction[place + 1 : after]
         place = after
+
+
+def each_of(command: Words) -> Sequence[Words]:
+    """Return the commands of a transaction, or the command itself."""
+    return tuple(commands_of(command)) if is_transaction(command) else (command,)
+
+
+def loaded_by(command: Words) -> tuple[str, ...]:
+    """Return the texts of the scripts that a command loads: to run a script by its text loads it."""
+    found = [one[1] for one in each_of(command) if one[0] in TEXT]
+    found += command[2:3] if command[:2] == (SCRIPT, b"LOAD") else ()
+    return tuple([text.decode() for text in found])
+
+
+def asked_for(command: Words) -> set[bytes]:
+    """Return the hashes of the scripts of which a command tells whether they are loaded."""
+    exists = command[2:] if command[:2] == (SCRIPT, b"EXISTS") else ()
+    return {*exists, *(one[1] for one in each_of(command) if one[0] in SHA)}
 
 
 # the place of the time-out among the words, and how many of its units are a second

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from lab.explore.model import GRID_MS, on_grid
 from lab.explore.store import commands
-from lab.explore.store.commands import EXEC, MULTI, can_wait, commands_of, is_transaction, sha1
+from lab.explore.store.commands import CLIENT, EXEC, FUNCTION, MULTI, SCRIPT, can_wait, commands_of, is_transaction, sha1
 from lab.explore.store.resp import Failure, Reply, RespClient, Words
 from lab.servers.own_redis import own_servers
 
@@ -43,6 +43,9 @@ class Key(NamedTuple):
 
 
 Contents = tuple[Key, ...]
+# what a server knows besides its keys: hashes of scripts, the code of functions, names and numbers of connections; each behind
+# a word that says which of these it is
+Memory = frozenset[Words]
 
 
 class Message(NamedTuple):
@@ -57,28 +60,11 @@ class MachineStalled(Exception):  # noqa: N818 - states what happened
 
 
 READ_ALL = ("EVALSHA", sha1(ALL_KEYS), 0)
+NO_SCRIPT = b"f" * 40  # the hash of no script
+FUNCTIONS, LOADS = (b"FCALL", b"FCALL_RO"), (*commands.TEXT, SCRIPT, commands.TRANSACTION)
 
 
-class Scripts:
-    """What a server knows by heart: scripts and functions. Where no server is asked, all of them go nowhere."""
-
-    def register(self, script: str) -> None:
-        """Load a script."""
-
-    def knows(self, sha: bytes) -> bool:
-        """Return whether a script of this hash is loaded."""
-        return True
-
-    def load_functions(self, code: bytes) -> bytes:
-        """Load a library of functions, and return what the server answers."""
-        return b"+OK\r\n"
-
-    def knows_function(self, text: bytes) -> bool:
-        """Return whether a function is loaded that has this in its library, such as its name."""
-        return True
-
-
-class RealRedis(Scripts):
+class RealRedis:
     """A real server, asked for one execution after the other."""
 
     def __init__(self, host: str, port: int) -> None:
@@ -88,9 +74,9 @@ class RealRedis(Scripts):
         self._subscription = RespClient(host, port)
         self._subscription.send([("PSUBSCRIBE", "*")])
         self.scripts: dict[str, str] = {}  # by hash, all that were loaded
+        self.noticed: set[bytes] = set()  # the hashes of those of which some client notices whether they are loaded
         self.clocked: set[bytes] = set()  # the hashes of those that may ask for the time
         self._on_clocks: set[str] = set()  # the hashes of what is loaded in their place
-        self._functions: dict[bytes, bytes] = {}  # by code, what the server answered
         self._scripts_publish = False
         self.database = 0  # the one that is in use
         self.took_ms = 0.0  # the last execution: longer than the grid, and a key has less to live than it should
@@ -117,23 +103,7 @@ class RealRedis(Scripts):
         self._scripts_publish |= "publish" in script.lower()
         if commands.is_clocked(script):
             self.clocked |= {sha.encode(), script.encode()}
-        else:
-            self.send(("SCRIPT", "LOAD", script))
-
-    def knows(self, sha: bytes) -> bool:
-        return sha.decode(errors="replace") in self.scripts
-
-    def load_functions(self, code: bytes) -> bytes:
-        """Load a library of functions, and return what the server answers. Raises ValueError where they ask for the time."""
-        if code not in self._functions:
-            if commands.is_clocked(code.decode(errors="replace")):
-                raise ValueError("it loads functions that ask the server for the time, or add to a stream")
-            self._functions[code] = self._clients[2].send([("FUNCTION", "LOAD", "REPLACE", code)])[0].raw
-            self._scripts_publish |= b"publish" in code.lower()
-        return self._functions[code]
-
-    def knows_function(self, text: bytes) -> bool:
-        return any(text in code for code in self._functions)
+        self.send(("SCRIPT", "LOAD", script))
 
     def select(self, database: int) -> None:
         """Use another database from now on."""
@@ -143,16 +113,27 @@ class RealRedis(Scripts):
                 one.send([("SELECT", database)])
 
     def needs_clock(self, command: Words) -> bool:
-        """Return whether a command depends on the clock."""
+        """Return whether a command depends on the clock. A script that it loads is known from here on."""
+        for script in commands.loaded_by(command) if command[0] in LOADS else ():
+            self.register(script)
         return commands.needs_clock(command, self.clocked)
 
-    def as_sent(self, command: Words, now_ms: int) -> list[Sequence[Any]]:
-        """Return what the server is sent for a command. now_ms: the time of day, for a command that depends on it."""
+    def as_sent(self, command: Words, now_ms: int, memory: Memory) -> list[Sequence[Any]]:
+        """Return what the server is sent for a command. now_ms: the time of day, for a command that depends on it.
+
+        memory: what it may know. Another script gets a hash that no script has.
+        """
         if can_wait(command):  # in a transaction it answers at once, and nil where it would wait
             return [(MULTI,), command, (EXEC,)]
         if is_transaction(command):
-            inner = [self.as_sent(one, now_ms)[0] for one in commands_of(command)]
+            inner = [self.as_sent(one, now_ms, memory)[0] for one in commands_of(command)]
             return [(MULTI,), *inner, (EXEC,)]
+        if command[0] == CLIENT:
+            return [of_connection(command, memory)]
+        if command[:2] == (SCRIPT, b"FLUSH"):
+            return [("SELECT", self.database)]  # answers OK as well
+        unknown = [sha for sha in commands.asked_for(command) & self.noticed if (SCRIPT, sha) not in memory]
+        command = tuple([NO_SCRIPT if word in unknown else word for word in command])
         if not self.needs_clock(command):
             return [command]
         if command[0] in commands.SHA:
@@ -168,17 +149,22 @@ class RealRedis(Scripts):
         return [("EVALSHA", sha, *others, now_ms)]
 
     def execute(
-        self, command: Words, first: Sequence[Sequence[Any]], now_ms: int = 0, version: int = 2
+        self, command: Words, first: Sequence[Sequence[Any]], now_ms: int, version: int, memory: Memory
     ) -> tuple[Reply, Contents, tuple[Message, ...]]:
         """Execute a command, and return its reply, what the database holds then, and what the command published.
 
         first: commands that bring the database to where it must be. All are sent at once: no key can expire in between.
+        memory: what the server knows by heart.
         """
         if version not in self._clients:
             self._clients[version] = RespClient(self.host, self.port, version)
             self._clients[version].send([("SELECT", self.database)])
         client = self._clients[version]
-        sent = self.as_sent(command, now_ms)
+        sent = self.as_sent(command, now_ms, memory)
+        if command[0] == FUNCTION or any(one[0] in FUNCTIONS for one in commands.each_of(command)):
+            libraries = [what for kind, what, *_ in memory if kind == FUNCTION]
+            self.send((FUNCTION, "FLUSH"), *[(FUNCTION, "LOAD", one) for one in libraries])
+            self._scripts_publish |= any(b"publish" in one.lower() for one in libraries)
         began_s = time.monotonic()
         *_, reply, keys = client.send([*first, *sent, READ_ALL])
         self.took_ms = (time.monotonic() - began_s) * 1000
@@ -186,12 +172,29 @@ class RealRedis(Scripts):
             reply = Reply(reply.raw[reply.raw.index(b"\r\n") + 2 :], reply.value[0])
         return reply, in_grid(keys.value), self.published() if self.publishes(command) else ()
 
-    def touches(self, first: Sequence[Sequence[Any]], command: Words, key: bytes, now_ms: int) -> bool:
+    def remembered(self, memory: Memory, command: Words, reply: Reply) -> Memory:
+        """Return what a server knows besides its keys after a command: of scripts only those that somebody notices."""
+        name, part, what, kept = command[0], b"".join(command[1:2]), command[-1], memory
+        if isinstance(reply.value, Failure):
+            return memory
+        match name, part:
+            case (b"CLIENT", b"SETNAME"):
+                kept = frozenset(one for one in memory if one[:2] != (b"GETNAME", what)) | {(b"GETNAME", what, command[2])}
+            case (b"CLIENT", b"ID"):
+                kept |= {(part, what, b"%d" % reply.value)}
+            case (b"SCRIPT" | b"FUNCTION", b"FLUSH"):
+                kept = frozenset(one for one in memory if one[0] != name)
+            case (b"FUNCTION", _):
+                kept = frozenset(one for one in memory if one[:1] + one[2:] != (name, reply.value)) | {(name, what, reply.value)}
+        hashes = [sha1(text).encode() for text in commands.loaded_by(command)]
+        return kept | {(SCRIPT, sha) for sha in hashes if sha in self.noticed}
+
+    def touches(self, first: Sequence[Sequence[Any]], command: Words, key: bytes, now_ms: int, memory: Memory) -> bool:
         """Return whether a command touches a key. A second connection watches it: the server says whether in vain."""
         self.select(0)
         self.send(*first)
         self._watching.send([("WATCH", key)])
-        self.send(*self.as_sent(command, now_ms))
+        self.send(*self.as_sent(command, now_ms, memory))
         done = self._watching.send([("MULTI",), ("PING",), ("EXEC",)])[-1]
         if self.publishes(command):
             self.published()
@@ -218,6 +221,17 @@ def in_grid(keys: Any) -> Contents:
     if isinstance(keys, Failure):
         raise RuntimeError(keys.message)  # noqa: TRY004 - the server has answered with an error
     return tuple([Key(name, value, max(0, on_grid(ttl_ms))) for name, value, ttl_ms in keys])
+
+
+def of_connection(command: Words, memory: Memory) -> Sequence[Any]:
+    """Return a command with the same answer as one that names a connection, or asks for its name or number."""
+    part, connection = command[1], command[-1]
+    if part == b"SETNAME":
+        return command[:-1]
+    known = next((one[2] for one in memory if one[:2] == (part, connection)), b"")
+    if part == b"ID":
+        known = known or b"%d" % (1 + sum(one[0] == part for one in memory))
+    return ("EVAL", f"return ARGV[1] ~= '' and {'tonumber' if part == b'ID' else ''}(ARGV[1])", 0, known)
 
 
 def loading(contents: Contents) -> list[tuple[Any, ...]]:

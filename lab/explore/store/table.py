@@ -1,8 +1,8 @@
 """A store as a table: state and command → next state and reply.
 
-A state of Redis is each key with its value and its time to live. An entry that is missing is asked of the real server: it is
-emptied, the state is loaded, the command is sent, and the new state is read. So Redis itself decides every answer: its Lua, its
-NX, its PEXPIRE. A live table asks for every command, and looks nothing up.
+A state of Redis is each key with its value and its time to live, and what the server remembers besides: scripts, functions, names
+of connections. An entry that is missing is asked of the real server: it is emptied, the state is loaded, the command is sent, and
+the new state is read. So Redis itself decides every answer. A live table asks for every command, and looks nothing up.
 
 Several servers that do not know of each other are one table as well: a state is the states of all of them. They are alike and
 independent: one table of a real Redis is enough for all, and a command changes the state of one.
@@ -11,13 +11,12 @@ independent: one table of a real Redis is enough for all, and a command changes 
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
 from lab.explore.model import EPOCH_MS, Memo, Numbered, on_grid
-from lab.explore.store.real_redis import MOST_MS, MOST_TRIES, Contents, Key, MachineStalled, Message, RealRedis, loading
+from lab.explore.store.real_redis import MOST_MS, MOST_TRIES, Contents, Key, MachineStalled, Memory, Message, RealRedis, loading
 from lab.explore.store.resp import Reply, Words
 
 LEFT_TO_LIVE = b"PTTL"  # TTL rounds by itself
@@ -34,27 +33,12 @@ class Transition(NamedTuple):
     published: tuple[Message, ...]
 
 
-class StoreTable(ABC):
+class StoreTable:
     """What is known so far of what a store does. A state is a number; nothing depends on who sends a command."""
 
     empty = 0  # the state without any key
-    contents: Sequence[Contents]  # of each state, its keys
-
-    @abstractmethod
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
-        """Return what a command does in a state. now_ms: on the clock of the search. Raises MachineStalled."""
-
-    @abstractmethod
-    def later(self, state: int, passed_ms: int) -> int:
-        """Return the state after some time in which nothing was sent."""
-
-    @abstractmethod
-    def expires_in_ms(self, state: int) -> int | None:
-        """Return when the first key ends; None if none does."""
-
-    @abstractmethod
-    def live(self, database: int = LOCK_DATABASE) -> StoreTable:
-        """Return the same on an empty server, which executes each command once. Its states have the numbers of this one."""
+    contents: list[Contents]  # of each state, its keys
+    answer: Callable[..., Transition]
 
     def given_up(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
         """Return what happens where the server ends a command that has waited in it for too long."""
@@ -70,22 +54,33 @@ class Table(StoreTable):
 
     def __init__(self, real: RealRedis) -> None:
         self.real = real
-        self.contents: Numbered[Contents] = Numbered()
-        self.contents.number(())
-        self._answers = Memo[tuple[int, Words, int, int], Transition](self._asked)
+        self.states: Numbered[tuple[Contents, Memory]] = Numbered()
+        self.contents: list[Contents] = []
+        self.number((), frozenset())
+        self._answers = Memo[tuple[int, Words, int, int, int], Transition](self._asked)
         self._later = Memo[tuple[int, int], int](self._after)
         self._touched = Memo[tuple[int, Words, bytes, int], bool](self._touches)
 
-    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
-        return self._answers[state, command, now_ms if self.real.needs_clock(command) else 0, version]
+    def number(self, contents: Contents, memory: Memory) -> int:
+        """Return the number of the state with these keys, in which the server knows this besides."""
+        number = self.states.number((contents, memory))
+        if number == len(self.contents):
+            self.contents.append(contents)
+        return number
 
-    def _asked(self, state: int, command: Words, now_ms: int, version: int) -> Transition:
+    def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
+        """Return what a command does in a state. now_ms: on the clock of the search. Raises MachineStalled."""
+        when_ms = now_ms if self.real.needs_clock(command) else 0
+        return self._answers[state, command, when_ms, version, len(self.real.noticed)]
+
+    def _asked(self, state: int, command: Words, now_ms: int, version: int, _: int) -> Transition:
         self.real.select(0)
+        contents, memory = self.states[state]
         for _ in range(MOST_TRIES):
-            about = command, loading(self.contents[state]), EPOCH_MS + now_ms, version
-            reply, contents, published = self.real.execute(*about)
+            reply, found, published = self.real.execute(command, loading(contents), EPOCH_MS + now_ms, version, memory)
             if self.real.took_ms < MOST_MS:
-                return Transition(self.contents.number(contents), in_whole_steps(command, reply), published)
+                after = self.number(found, self.real.remembered(memory, command, reply))
+                return Transition(after, in_whole_steps(command, reply), published)
         name = b" ".join(command[:2]).decode(errors="replace")
         raise MachineStalled(f"{name} took longer than {MOST_MS} ms, each of {MOST_TRIES} times")
 
@@ -93,19 +88,23 @@ class Table(StoreTable):
         return self._touched[state, command, key, now_ms if self.real.needs_clock(command) else 0]
 
     def _touches(self, state: int, command: Words, key: bytes, now_ms: int) -> bool:
-        return self.real.touches(loading(self.contents[state]), command, key, EPOCH_MS + now_ms)
+        return self.real.touches(loading(self.contents[state]), command, key, EPOCH_MS + now_ms, self.states[state][1])
 
     def later(self, state: int, passed_ms: int) -> int:
+        """Return the state after some time in which nothing was sent."""
         return self._later[state, passed_ms]
 
     def _after(self, state: int, passed_ms: int) -> int:
-        keys = [key for key in self.contents[state] if not key.ttl_ms or key.ttl_ms > passed_ms]
-        return self.contents.number(tuple([key._replace(ttl_ms=key.ttl_ms and key.ttl_ms - passed_ms) for key in keys]))
+        contents, memory = self.states[state]
+        keys = [key for key in contents if not key.ttl_ms or key.ttl_ms > passed_ms]
+        return self.number(tuple([key._replace(ttl_ms=key.ttl_ms and key.ttl_ms - passed_ms) for key in keys]), memory)
 
     def expires_in_ms(self, state: int) -> int | None:
+        """Return when the first key ends; None if none does."""
         return min((key.ttl_ms for key in self.contents[state] if key.ttl_ms), default=None)
 
     def live(self, database: int = LOCK_DATABASE) -> LiveTable:
+        """Return the same on an empty server, which executes each command once. Its states have the numbers of this one."""
         return LiveTable(self, database)
 
 
@@ -120,7 +119,7 @@ class LiveTable(Table):
 
     def __init__(self, table: Table, database: int) -> None:
         super().__init__(table.real)
-        self.contents = table.contents
+        self.states, self.contents = table.states, table.contents
         self.database = database
         self.state = 0
         self.real.select(database)
@@ -150,9 +149,10 @@ class LiveTable(Table):
             self.real.select(self.database)
             # another state: after a restart the server is empty, and on a machine that stopped a key may have expired
             begins = first if state == self.state and not is_late else loading(self.contents[state])
-            reply, contents, published = self.real.execute(command, [*begins, *then], now_ms, version)
+            memory = self.states[state][1]
+            reply, contents, published = self.real.execute(command, [*begins, *then], now_ms, version, memory)
             if self.real.took_ms < MOST_MS:
-                self.state = self.contents.number(contents)
+                self.state = self.number(contents, self.real.remembered(memory, command, reply))
                 return reply, published
             self.state = NOWHERE
         raise MachineStalled(f"a command took longer than {MOST_MS} ms, each of {MOST_TRIES} times")

@@ -15,7 +15,6 @@ from lab.explore.code.program import Program, Task
 from lab.explore.code.stand_ins import ReplicaMutex
 from lab.explore.code.tree import Tree
 from lab.explore.model import NotExplored
-from lab.explore.store.real_redis import Scripts
 from lab.scenario.stages import find_stage
 
 STAGES = sorted(name for name, one in stages().items() if not why_not(one))
@@ -60,7 +59,7 @@ def functions(module):
 
 def changed(name):
     """Return how many functions the replica's modules of a stage have, and those whose code is not that of their file."""
-    modules = Program(find_stage(name), Task(3000), Scripts()).modules()
+    modules = Program(find_stage(name), Task(3000)).modules()
     of_each = [(module, Path(str(module.__file__)), functions(module)) for module in modules]
     differ = [one.__qualname__ for _, path, ones in of_each for one in ones if one.__code__ not in as_compiled(path)]
     return sum(len(ones) for *_, ones in of_each), differ
@@ -126,7 +125,7 @@ def tree(tmp_path, request):
     path = tmp_path / "tries.py"
     source = request.param if request.param.startswith('"""') else SOURCE.format(then=request.param)
     path.write_text(source.replace("{then}", "pass"), encoding="utf-8")
-    made = Tree(Program(find_stage(str(path)), Task(3000), Scripts()), 0)
+    made = Tree(Program(find_stage(str(path)), Task(3000)), 0)
     yield made
     made.close()
 
@@ -209,7 +208,7 @@ def test_what_a_script_calls(name, tmp_path):
     """A script that calls what has no model is refused by that name, as a client that sends it; a field of the name is not."""
     path = tmp_path / "scripted.py"
     path.write_text(SOURCE.format(then=f"self.store.plain().{SCRIPTS[name]}"), encoding="utf-8")
-    with closing(Tree(Program(find_stage(str(path)), Task(3000), Scripts()), 0)) as tree:
+    with closing(Tree(Program(find_stage(str(path)), Task(3000)), 0)) as tree:
         if name:
             with pytest.raises(NotExplored, match=f"it sends {name}"):
                 tree.step(0, 0, OK, 0)
