@@ -17,6 +17,7 @@ from lab.explore.enact.enactment import not_possible
 from lab.explore.model import TimeLimit
 from lab.explore.schedule import Schedule
 from lab.explore.search.event import CHOICE
+from lab.explore.search.replay import NotPossible
 from lab.explore.story.deeds import of_finding
 from lab.language import Language, of_environment
 from lab.servers.supervisor import supervised
@@ -67,9 +68,11 @@ def confirmed_on_cluster(promised: Sequence[Shortest], explorer: Explorer, conso
     for one in promised:
         is_over = say.text("undecided", "time", language) if limit.left_s < 0 else ""
         why, agreement = is_over or not_on_cluster(explorer.stage, one.schedule, language), Agreement.NOT_COMPARABLE
-        if not why:
-            done = _run(one, explorer)
-            why, agreement = enacted_in_words(done, language), done.agreement
+        try:
+            done = None if why else _run(one, explorer)
+            why, agreement = (enacted_in_words(done, language), done.agreement) if done else (why, agreement)
+        except NotPossible as error:  # of several threads, another one is first on a live server
+            why = str(error)
         seen.add(agreement)
         style = {Agreement.AGREES: "", Agreement.DIFFERS: "yellow"}.get(agreement, "dim")
         console.print(said(f"run_{agreement}", claim=one.claim.name, what=why), style=style, soft_wrap=True)

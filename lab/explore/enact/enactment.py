@@ -62,9 +62,8 @@ class ScheduleScript(Walk):
 
 def not_possible(events: Sequence[ScheduleEvent]) -> tuple[int, ScheduleEvent] | None:
     """Return the number of the first event that cannot be done to real replicas, and the event: a draw, or work that fails."""
-    return next(
-        ((number, event) for number, event in enumerate(events, 1) if event.kind in (EventKind.CHOICE, EventKind.FAILURE)), None
-    )
+    kinds = (EventKind.CHOICE, EventKind.FAILURE)
+    return next(((number, event) for number, event in enumerate(events, 1) if event.kind in kinds), None)
 
 
 class Enactment:
@@ -196,10 +195,8 @@ class Enactment:
                 if thread.request:
                     self.controller.order(thread)
             for thread in self._held_at_command(client):
-                if not self.names.same_command(command.words, thread.words) and thread.words[0].upper().encode() in (
-                    *AT_ONCE,
-                    *KNOWN,
-                ):
+                introduces = thread.words[0].upper().encode() in (*AT_ONCE, *KNOWN)
+                if introduces and not self.names.same_command(command.words, thread.words):
                     self.controller.order(thread)
         return self._find(client, number, at, command)
 
