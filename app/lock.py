@@ -299,7 +299,7 @@ class StageStory:
     problem: str
     # how the stage solves it
     idea: str
-    # where the idea was published; empty if there is no such place
+    # the text that published the idea; empty if none did
     source: str
     # the problems that remain
     still: tuple[str, ...]

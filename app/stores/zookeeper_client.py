@@ -1,4 +1,4 @@
-"""kazoo's clients: here commands are counted, and faults are injected, whoever made the client of the lock's servers.
+"""Count commands and inject faults in every client of kazoo that connects to the lock's servers.
 
 All that kazoo sends for a caller goes through ``_call``, whichever recipe asks for it: its own Lock, a transaction, a command
 with or without ``_async``. Heartbeats and the beginning of a session do not. The answer comes in another thread, and the caller

@@ -2,7 +2,7 @@
 
 A budget counts the processor time of each process: other programs cost a search nothing, until five times as much has passed. A
 process is killed that takes longer, or whose code does not come back: a stage may wait for something that the explorer does not
-know. What it had found until then is kept.
+know. The decision keeps everything that the process had found.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ class _Worker:
     process: Any
     pipe: Connection
     server: Server
-    # the number of the question, and its time; -1 where it has none
+    # the number of its question, -1 if it has none; the processor time that the question may take
     number: int = -1
     within_s: float = 0.0
-    # when its time is over, however little of it was spent
+    # when the question ends, even if it has used little processor time
     until_s: float = 0.0
-    # what it has found, and where the code is that does not come back
+    # the promises that it has found broken; the line of the stage that does not come back
     broken: dict[Claim, Broken] = field(default_factory=dict)
     at: str = ""
-    # how much processor time it had used when its watching thread was heard last
+    # the processor time that it had used when its watching thread last reported
     beat_s: float = 0.0
 
     def end(self) -> None:
@@ -96,7 +96,7 @@ class _Pool:
     def __init__(self, decision: Decision, servers: Sequence[Server], left_s: float, on_answer: Done) -> None:
         self.decision, self.on_answer = decision, on_answer
         self.left_s = left_s  # of processor time, for each process
-        self.end_s = time.monotonic() + left_s  # of what no promise needs
+        self.end_s = time.monotonic() + left_s  # then no question begins that no promise needs
         self.todo = list(range(len(decision.answers)))
         self.again: list[int] = []  # of those that were needed and took too long: they get what is left
         self.killed = 0

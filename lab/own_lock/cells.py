@@ -48,7 +48,7 @@ class OwnCell:
     scenario: Scenario
     # the scenario as a command names it: its name, or the path of its file
     named: str
-    # why the scenario is left out: its kind, and the reason; empty where it runs
+    # the kind of reason why the scenario is not run, and the reason; both empty if it is run
     kind: str = ""
     reason: str = ""
     # at most so many requests; 0 for as many as a cell of the matrix sends

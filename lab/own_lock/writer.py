@@ -205,7 +205,7 @@ class Writer:
             self.use_object(self.thing if isinstance(self.thing, type) else self.kind_of(made), made)
 
     def kind_of(self, made: str) -> Any:
-        """Return the class of what a call returns, or the function that it returns."""
+        """Call an expression. Return the class of the object that it returns; if it returns a function, return that function."""
         lock = declared(len)(lock_store("redis", self.server.settings, Journal(None)), NAME, TTL_MS, TTL_MS, 0)
         try:
             found = eval(made, self.names | {"at": At(lock, str)})  # noqa: S307 - it was just written
