@@ -22,7 +22,8 @@ class Interrupted(KeyboardInterrupt):
 
 
 _pending: list[Interrupted] = []  # the interrupt that came, if one came
-_held: list[list[Interrupted]] = []  # while signals are held: a list of those that came
+_came: list[Interrupted] = []  # the interrupt that came while signals were held
+_holders: set[Signals] = set()  # what holds the signals now
 
 
 def interrupt(reason: Interrupted) -> None:
@@ -66,32 +67,29 @@ def raise_on_signals() -> dict[signal.Signals, Any]:
 
     def stop(number: int, _frame: FrameType | None) -> None:
         interrupt(Interrupted(signal.Signals(number).name))
-        if not _held:
+        if not _holders:
             raise _pending[0]
-        _held[0].append(_pending[0])
+        _came[:] = _pending
 
     heeded = [number for number in SIGNALS if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN]
     return {number: signal.signal(number, stop) for number in heeded}
 
 
 class Signals:
-    """Signals that are only noted while they are held.
+    """Signals that are only noted while they are held. Holds nest.
 
     To block signals in this thread would not do: another thread of the process would receive them.
     """
 
-    def __init__(self) -> None:
-        self._came: list[Interrupted] = []
-
     def hold(self) -> None:
         """Let a signal only be noted from now on."""
-        _held[:] = [self._came]
+        _holders.add(self)
 
     def release(self) -> None:
-        """Let a signal interrupt again. Raises Interrupted if one came."""
-        _held.clear()
-        if self._came:
-            raise self._came.pop()
+        """Let a signal interrupt again, unless others hold it. Raises Interrupted if one came."""
+        _holders.discard(self)
+        if _came and not _holders:
+            raise _came.pop()
 
 
 @contextlib.contextmanager
@@ -102,7 +100,9 @@ def signals_held() -> Iterator[Signals]:
     try:
         yield signals
     finally:
-        _held.clear()
+        _holders.discard(signals)
+        if not _holders:
+            _came.clear()
 
 
 @contextlib.contextmanager

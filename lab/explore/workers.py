@@ -27,6 +27,7 @@ from lab.explore.model import TimeLimit
 from lab.explore.questions import Question
 from lab.explore.search.search import Broken, Searched
 from lab.explore.store.real_redis import RealRedis
+from lab.interrupts import signals_held, unless_interrupted
 from lab.run.environment import Processors, used_s
 from lab.servers.forked import forked
 from lab.servers.server import Server
@@ -72,14 +73,15 @@ def decide(
 ) -> Decision:
     """Search each question until the time is over, and fill the decision as the answers come.
 
-    servers: a Redis for each process. Where this is interrupted, the decision has what is known.
+    servers: a Redis for each process. If this is interrupted, the decision has what is known.
     """
     began_s, processors = time.monotonic(), Processors(os.getpid())
     pool = _Pool(decision, servers, budget_s, on_answer)
     try:
-        pool.run()
+        with signals_held() as signals:  # raised inside a finalizer of the explorer's modules, an interrupt would be lost
+            pool.run()
+            signals.release()
     except BaseException:
-        pool.is_interrupted = True
         for answer in decision.answers:
             answer.undecided = Undecided.INTERRUPTED if answer.undecided is Undecided.TIME else answer.undecided
         raise
@@ -100,7 +102,6 @@ class _Pool:
         self.todo = list(range(len(decision.answers)))
         self.again: list[int] = []  # of those that were needed and took too long: they get what is left
         self.killed = 0
-        self.is_interrupted = False
         self.servers, self.workers = servers[: len(self.todo)], list[_Worker]()
 
     def _start(self, server: Server) -> _Worker:
@@ -112,7 +113,7 @@ class _Pool:
         for server in self.servers:
             self.workers.append(self._start(server))
             self._give(self.workers[-1])
-        while any(worker.number >= 0 for worker in self.workers):
+        while any(worker.number >= 0 for worker in self.workers) and not unless_interrupted():
             busy = [worker for worker in self.workers if worker.number >= 0]
             for pipe in wait([worker.pipe for worker in busy], BEAT_S):
                 self._hear(next(worker for worker in busy if worker.pipe is pipe))
@@ -147,8 +148,7 @@ class _Pool:
 
     def _unfinished(self, worker: _Worker, why: Undecided, about: str) -> SearchOutcome:
         """Return the answer to a question that has none: what was found until then."""
-        found = Searched(broken=worker.broken) if worker.broken else None
-        return SearchOutcome(self._question(worker.number), found, why, about)
+        return SearchOutcome(self._question(worker.number), Searched(broken=worker.broken) if worker.broken else None, why, about)
 
     def _hear(self, worker: _Worker) -> None:
         try:
@@ -197,7 +197,7 @@ class _Pool:
     def close(self) -> None:
         """End all processes. Searches in progress get no answer, but what they have found is kept."""
         for worker in self.workers:
-            if self.is_interrupted and worker.number >= 0 and worker.broken:
+            if worker.number >= 0 and worker.broken:
                 self.decision.answers[worker.number] = self._unfinished(worker, Undecided.INTERRUPTED, "")
             worker.end()
 

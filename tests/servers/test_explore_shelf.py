@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -13,6 +14,7 @@ from lab.explore.commands.explore import status_of
 from lab.explore.decision import NOT_ASKED, Decision, Undecided
 from lab.explore.questions import TTL_MS, by_default
 from lab.explore.workers import decide
+from lab.interrupts import Interrupted, interruptible
 from lab.scenario.stages import find_stage
 from lab.servers.own_redis import own_servers
 from tests.corpus import CORPUS, EXPECTED
@@ -77,3 +79,20 @@ def test_a_search_without_a_processor(monkeypatch):
         decide(decision, running, 1.0)
 
     assert [(one.undecided, one.about.isdigit()) for one in decision.answers] == [(Undecided.STARVED, True)]
+
+
+def test_a_signal_while_an_answer_is_taken():
+    """A signal that comes inside a callback of the interpreter, where an exception is dropped, still ends the searches."""
+    decision = Decision(find_stage("uuid"), TTL_MS, by_default(find_stage("uuid"), TTL_MS))
+
+    class Answer:
+        def __del__(self):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def on_answer(number, answer):
+        Answer()
+
+    with interruptible(), own_servers(1) as running, pytest.raises(Interrupted):
+        decide(decision, running, 60.0, on_answer)
+
+    assert Undecided.INTERRUPTED in {one.undecided for one in decision.answers}

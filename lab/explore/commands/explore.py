@@ -31,7 +31,7 @@ from lab.explore.questions import SearchOptions, decidable
 from lab.explore.store.real_redis import RealRedis
 from lab.explore.story.rows import rows
 from lab.explore.workers import MOST_WORKERS, decide
-from lab.interrupts import Interrupted
+from lab.interrupts import Interrupted, pending
 from lab.language import of_environment
 from lab.paths import COMMAND
 from lab.report.terminal import terminal
@@ -119,16 +119,12 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
         raise BadInput(f"the searches that these options choose do not look at the claim {wanted.only and wanted.only.name}")
     console = terminal(stderr=wanted.as_json)
     limit = TimeLimit(within_s(stage, budget_s))
-    interrupted = False
     with own_servers(min(MOST_WORKERS, os.cpu_count() or 1)) as running:
         real = RealRedis(running[0].host, running[0].port)
         with contextlib.closing(real), contextlib.closing(Explorer(stage, real, of_servers)) as explorer:
             decision = Decision(stage, ttl_ms, questions, of_servers=of_servers, only=wanted.only)
-            try:
-                with _progress(console, decision, limit.budget_s) as on_answer:
-                    decide(decision, running, limit.budget_s, on_answer)
-            except Interrupted:
-                interrupted = True
+            with contextlib.suppress(Interrupted), _progress(console, decision, limit.budget_s) as on_answer:
+                decide(decision, running, limit.budget_s, on_answer)
             decision.redis = decision.redis or real.version
             is_needed = wanted.out or wanted.show or decision.broken().keys() & (decision.claims | stage.claims)
             shortest = list(found_shortest(decision, explorer, wanted.only)) if is_needed else []
@@ -137,14 +133,12 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
                 keep(shortest, wanted.out)
                 (wanted.out / DECISION).write_bytes(_as_json(decision))
             promised = [one for one in shortest if one.claim in stage.claims]
-            confirms = promised and wanted.confirm and not interrupted
+            confirms = promised and wanted.confirm and not pending()
             seen = confirmed_on_cluster(promised, explorer, console, limit) if confirms else None
             words = ExploredWords(decision, of_environment(os.environ))
             for line in () if wanted.as_json else words.next_commands(promised):
                 console.print(line, soft_wrap=True)
-    if interrupted:
-        return ExitStatus.INTERRUPTED
-    return status_of(decision, seen)
+    return ExitStatus.INTERRUPTED if pending() else status_of(decision, seen)
 
 
 def status_of(decision: Decision, seen: Agreement | None = None) -> int:
