@@ -210,8 +210,7 @@ def test_killed_explorations_leave_nothing(tmp_path):
 
 def test_interrupted(tmp_path):
     """Ctrl-C prints what is known by then, and the status says that it was interrupted."""
-    one = Started(tmp_path, "explore", "cohort", "--no-confirm", "--budget", "60")
-    wait_for(lambda: any(path.name.startswith(f"{PREFIX}{one.process.pid}-") for path in folders()))
+    one = started(tmp_path)
     wait_for(lambda: len(one.named("explore cohort")) >= 2)  # the searches have begun, each in a process
     os.kill(one.process.pid, signal.SIGINT)
     done = one.end()

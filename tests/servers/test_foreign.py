@@ -51,7 +51,6 @@ COMMANDS = {
     "pypi_redis": (1, 1),
     "pypi_redis_asyncio": (1, 1),
     "redis_blpop": (2, 1),  # EVALSHA, BLPOP; RPUSH
-    "redis_pipeline": (1, 5),  # SET; WATCH, GET, MULTI, DEL, EXEC
     "redis_pubsub": (2, 1),  # SUBSCRIBE, SET; EVALSHA
     "redis_watch": (5, 5),  # WATCH, GET, MULTI, PSETEX, EXEC; the same with DEL
     "redlock_of_clients": (5, 5),  # one for each node
