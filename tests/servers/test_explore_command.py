@@ -216,7 +216,6 @@ def test_interrupted(tmp_path):
     done = one.end()
 
     assert done.status == ExitStatus.INTERRUPTED
-    assert "(exclusive)" in done.out  # a line for each promise
     assert "Decided: " in done.out
     assert say.text("undecided", Undecided.INTERRUPTED) in done.out
     assert say.text("undecided", Undecided.TIME) not in done.out
