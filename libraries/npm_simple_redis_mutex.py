@@ -14,7 +14,7 @@ LIBRARY = Library(
     language="JavaScript",
     used="66 thousand downloads a month from npm, seen in November 2026",
     lock="lock",
-    options="On node-redis 5.12.1, with a client for each request in flight, where its documentation asks for one a process: "
+    options="On node-redis 5.12.1, with a client for each request in flight; its documentation asks for one a process: "
     "so the lab knows whose command is whose. pollingInterval is the retry of the scenario.",
     promises={
         "exclusive_in_process": MUTEX,

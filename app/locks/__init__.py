@@ -2,7 +2,7 @@
 
 Stages are copied, not inherited: the difference between a stage and the stage it follows is the lesson. A stage imports from
 another only what was a lesson there already: the owner from ``request_owner``, the renewal from ``watchdog``, or
-the whole lock where only the resource changes.
+the whole lock if only the resource changes.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def stage(name: str) -> Stage:
     """Read one stage, by its name here or by the path of a file written like those here (``./my_lock.py``).
 
     Raises KeyError for an unknown name, FileNotFoundError for a path without a file, NotAStage for a record without sense,
-    NotInstalled where the packages of its library are not here.
+    NotInstalled if the packages of its library are not installed.
     """
     if not name.endswith(".py"):
         return _checked(plugins.file(__name__, name), name)

@@ -1,4 +1,4 @@
-"""Slip: `close()` releases also where `tryLock()` has failed.
+"""Slip: `close()` releases the lock even if `tryLock()` has failed.
 
 **Idea** The lock is closed at the end of its block, whether it was locked or not.
 **See it**

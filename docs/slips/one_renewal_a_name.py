@@ -1,6 +1,6 @@
 """Slip: the map of renewals has one entry for each name of a lock, and not for each holder.
 
-**Idea** The renewals of a process are in a map. Its key is the name of the lock. Where there is an entry, none is added.
+**Idea** The renewals of a process are in a map. Its key is the name of the lock. If it has an entry, none is added.
 **See it**
 - `lab run lost_release --stage docs/slips/one_renewal_a_name.py --replicas 1 --ttl-ms 600 --work-ms 1500 --requests 12 --users 4`
 """

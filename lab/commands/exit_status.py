@@ -1,4 +1,4 @@
-"""How a command ends: every error becomes a sentence and an exit status, also where its output has ended before.
+"""How a command ends: every error becomes a sentence and an exit status, also if its output has ended before.
 
 In `lab run … | head -1` nobody reads what follows the first line, and a file that takes the output can be on a full disk. A
 run must not be lost for that. So what cannot be written is dropped, and the command's exit status reports it at the end.
@@ -90,7 +90,7 @@ class Output(io.FileIO):
 
 
 def attach() -> Output | None:
-    """Replace the standard output and error by such files. Return the output; None where a test has replaced it already.
+    """Replace the standard output and error by such files. Return the output; None if a test has replaced it already.
 
     A closed standard output or error is replaced by the null device, so that no file of the lab gets its number.
     """

@@ -10,7 +10,7 @@ from app.locks import A_NAME, stages
 from lab.errors import BadInput, choose_from
 from lab.paths import COMMAND, WORKERS
 
-# what a lock with a time to live is usually asked to keep: what is tested where nobody says what the lock promises
+# what a lock with a time to live is usually asked to keep: what is tested if nobody says what the lock promises
 USUAL = (
     "exclusive_in_process exclusive acquires_atomically releases_only_its_own releases_atomically counts_once "
     "serves_most_requests freed_after_crash freed_after_failure freed_after_hang"
@@ -32,7 +32,7 @@ from app.lock import Stage, claims
 
 STAGE = Stage(
     worker=["{program}", "{worker}", "{lock}"],
-    worker_lanes={lanes},  # 1 where one program does one thing at a time
+    worker_lanes={lanes},  # 1 if one program does one thing at a time
     key="{{key}}",  # what the library makes of the key, as in "lock:{{key}}"
     store="redis",
     ttl_ms=3000,

@@ -54,7 +54,7 @@ class Agent:
     def __init__(self, kind: str, supervisor: Supervisor, folder: Path) -> None:
         self.kind, self.supervisor, self.folder = kind, supervisor, folder
         self.pid = 0
-        self.record: Path | None = None  # where the record is not in a folder that the judge shares
+        self.record: Path | None = None  # set if the record is not in a folder that the judge shares
         self._one_at_a_time = threading.Lock()
 
     def state(self) -> dict[str, Any]:

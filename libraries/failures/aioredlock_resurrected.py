@@ -1,6 +1,6 @@
 """aioredlock: a renewal that comes too late sets the key again.
 
-**Idea** One script acquires and renews: it sets the key where it is not there. So a lock that was lost seems never lost.
+**Idea** One script acquires and renews: it sets the key if it does not exist. So a lock that was lost seems never lost.
 """
 
 from app.foreign.failure import ReportedFailure

@@ -8,7 +8,7 @@ from app.foreign.failure import ReportedFailure
 FAILURE = ReportedFailure(
     report="mike-marcacci/node-redlock#169",
     link="https://github.com/mike-marcacci/node-redlock/issues/169",
-    what="The automatic extension fails at once where the lock was contended. Mended by #274, and never published.",
+    what="The automatic extension fails at once if the lock was contended. Mended by #274, and never published.",
     package="redlock",
     version="5.0.0-beta.2",
     language="JavaScript",

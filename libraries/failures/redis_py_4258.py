@@ -37,7 +37,7 @@ class Lock(OfRedis):
     """The lock of redis-py, which its holder releases once more when a release fails."""
 
     def release(self):
-        """Release, and again where that failed. Raises as the second call does."""
+        """Release, and again if that failed. Raises as the second call does."""
         try:
             super().release()
         except Exception:  # noqa: BLE001 - whatever the client raises, the caller still has the lock

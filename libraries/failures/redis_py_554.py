@@ -1,6 +1,6 @@
 """redis-py's lock for a Redis without scripts: who dies between SETNX and PEXPIRE leaves the key behind for ever.
 
-**Idea** Two commands acquire it. This version takes another class by default, where the Redis has scripts.
+**Idea** Two commands acquire it. This version takes another class by default if the Redis has scripts.
 """
 
 from app.foreign.failure import ReportedFailure

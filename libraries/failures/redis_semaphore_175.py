@@ -1,6 +1,6 @@
 """redis-semaphore: a refresh that comes too late takes the lock again, and nobody learns of it.
 
-**Idea** The refresh sets the key where it is gone.
+**Idea** The refresh sets the key if it is gone.
 """
 
 from app.foreign.failure import ReportedFailure

@@ -1,4 +1,4 @@
-"""redlock-py's lock on five servers: where one of them is down, no request gets the lock.
+"""redlock-py's lock on five servers: if one of them is down, no request gets the lock.
 
 **Idea** The votes of the others are enough, and yet the error of the one is raised: the lock stays at the others.
 """
