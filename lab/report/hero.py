@@ -1,7 +1,7 @@
 """The first picture: of ten rungs, what stays of what was acknowledged a second, and which fault harms which rung.
 
-The speeds come from the reference ladder, the faults from the reference matrix. ``hero.svg.j2`` draws it, 850 px wide, so that a
-letter has the size at which GitHub shows it. The Chinese one is the same drawing with other words.
+The speeds come from the reference ladder, the faults from the reference matrix. ``hero.svg.j2`` draws it.
+The Chinese one is the same drawing with other words.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lab.language import Language
 from lab.report import reference
 from lab.report.chart import HARMS, PAPERS, Mark
 from lab.report.matrix_layout import Marks, completed, marks
-from lab.report.matrix_picture import legend, write
+from lab.report.matrix_picture import write
 from lab.report.run_data import Result
 from lab.report.site import HEROES
 from lab.report.statistics import Spread, mean
@@ -26,10 +26,6 @@ LAST = "incr"  # it stands apart: it needs no lock
 FAULTS = (
     *("one_replica", "rush", "holder_crash", "slow_holder", "release_race", "nested", "work_outlasts_ttl", "frozen_holder"),
 )
-WIDTH, LEFT = 850, 14  # px: the picture, and its margin
-ROW, GAP, TOP, BELOW = 45, 12, 128, 48  # px: the height of a row, the space before the last, above the rows, and below them
-BARS, CELLS, CELL = 206, 456, 48  # px: where the bars and the cells begin, and the width of a cell
-LONGEST, LETTER = 140, 12  # px: of a bar, and of a letter
 
 
 class Rung(NamedTuple):
@@ -76,16 +72,11 @@ def rung(result: Result, known: Marks) -> Rung:
 
 def draw(folder: Path, name: str, language: Language = ENGLISH) -> Path:
     """Write the picture on one paper: its file's name ends with ``name``. Names of stages stay. Return its path."""
-    return write_picture(rungs(), folder / f"{HEROES[language]}{name}.svg", name, language)
-
-
-def write_picture(rows: list[Rung], path: Path, name: str, language: Language = ENGLISH) -> Path:
-    """Write the picture of these rows. Return its path."""
-    end = TOP + ROW * len(rows) + GAP
+    rows = rungs()
     shown = {mark for row in rows for mark in row.marks}
     return write(
         "hero.svg.j2",
-        path,
+        folder / f"{HEROES[language]}{name}.svg",
         PAPERS[name],
         language,
         title=finding(rows, language),
@@ -93,19 +84,9 @@ def write_picture(rows: list[Rung], path: Path, name: str, language: Language = 
         rows=rows,
         faults=FAULTS,
         last=LAST,
-        scale=LONGEST / max(row.acknowledged.high for row in rows),
-        width=WIDTH,
-        height=end + BELOW,
-        left=LEFT,
-        top=TOP,
-        row=ROW,
-        gap=GAP,
-        bars=BARS,
-        cells=CELLS,
-        cell=CELL,
+        most=max(row.acknowledged.high for row in rows),
         shown=sorted(shown),
-        legend=legend(shown, (LEFT, end + 26, WIDTH - LEFT), LETTER, language),
-        legend_size=LETTER,
+        legend=[mark for mark in Mark if mark in shown],
     )
 
 

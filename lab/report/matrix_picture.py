@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from app.locks import stages
 from lab.language import Language, quoted
 from lab.report.chart import HARMS, HELD, NAMES, PAPERS, SIGNS, Mark, Paper
 from lab.report.html import page
 from lab.report.matrix import Cell, Origin
-from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Layout, Marks, in_words, layout, marks, part_of
+from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Marks, in_words, layout, marks, part_of
 from lab.report.matrix_page import NOTHING, Decided, write_page
+from lab.report.site import CORES
 from lab.story.say import ENGLISH, text, words
 from lab.text import letters_of, wrapped
 
@@ -26,34 +27,6 @@ FONTS = {  # a browser without the first takes the next
 }
 
 
-class LegendMark(NamedTuple):
-    """A mark in the legend: its left end, and the middle of its line."""
-
-    mark: Mark
-    x: float
-    y: float
-
-
-def legend(
-    marks: Iterable[Mark], place: tuple[float, float, float], size: float, language: Language = ENGLISH
-) -> list[LegendMark]:
-    """Return the legend of these marks, in lines.
-
-    place: the left end, the middle of the first line, the right end. size: of a letter.
-    """
-    left, y, right = place
-    x, found, shown = left, [], set(marks)
-    for mark in Mark:
-        if mark not in shown:
-            continue
-        needs = 34 + size * letters(text("cell_mark", NAMES[mark], language))
-        if x + needs > right:
-            x, y = left, y + 24
-        found.append(LegendMark(mark, x, y))
-        x += needs + 14
-    return found
-
-
 def letters(words: str) -> float:
     """Return the width of words in letters of the font's size: a Chinese sign is as wide as high."""
     wide = letters_of(words) - len(words)
@@ -63,42 +36,15 @@ def letters(words: str) -> float:
 def write(template: str, path: Path, paper: Paper, language: Language, **values: Any) -> Path:
     """Write a picture from a template. Return its path."""
     say = partial(text, language=language)
-    about = {"language": language, "fonts": FONTS[language], "names": NAMES, "signs": SIGNS, "harms": HARMS}
-    path.write_text(page(template, paper=paper, say=say, **about, **values), encoding="utf-8")
+    about = {"language": language, "fonts": FONTS[language], "names": NAMES, "signs": SIGNS, "harms": HARMS, "width": WIDTH}
+    path.write_text(page(template, paper=paper, say=say, letters=letters, **about, **values), encoding="utf-8")
     return path
 
 
-CORES = {Language.ENGLISH: "core", Language.CHINESE: "core-zh"}
-WIDTH = 850  # px
-LEFT, NAMED, ROW, FAMILY, GROUP = 12, 158, 21, 25, 6  # px: the margin, the rows' names, a row, a family's title, between groups
-SLANTED = 30  # px: what the slanted name of the last column needs at the right
-TITLE, LEGEND, SOFT = 16.5, 10.7, 9.5  # px: the sizes of letters: of the title, the legend, and the lines below
+WIDTH = 850  # px, the width at which GitHub shows a picture
+TITLE, SOFT = 16.5, 9.5  # px: the sizes of letters: of the title, and of the lines below
 NARROW_LETTER = 0.59  # the width of a Latin letter, in letters of the font's size
 ENOUGH = 3  # faults that fit a stage, so that its row says something
-
-
-class Group(NamedTuple):
-    """The head of some columns."""
-
-    left: float
-    right: float
-    words: str
-
-
-class Column(NamedTuple):
-    """A column: stages with the same marks, and the lines of its name."""
-
-    left: float
-    stages: tuple[str, ...]
-    lines: list[str]
-
-
-class MatrixRow(NamedTuple):
-    """A row of cells. family: the title above it; empty where it is that of the row before."""
-
-    y: int
-    scenario: str
-    family: str
 
 
 def draw(cells: Sequence[Cell], folder: Path, origin: Origin, decided: Decided = NOTHING) -> list[Path]:
@@ -126,17 +72,9 @@ def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, name: str, la
 def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper, language: Language = ENGLISH) -> Path:
     """Write the picture of these marks. Return its path. words: the lines below it."""
     plan = layout(known)
-    gaps = GROUP * (len(plan.columns) - 1)
-    column = (WIDTH - NAMED - LEFT - gaps - SLANTED) / len(plan.all_columns)
-    groups, columns = _heads(plan, column, language)
-    slant = round(5.6 * max((len(line) for one in columns for line in one.lines), default=0)) + 14
+    heads = [(group, column, _lines(column, language)) for group, columns in plan.columns.items() for column in columns]
+    found = {known.get((scenario, column[0]), Mark.UNTRIED) for scenario in plan.all_rows for column in plan.all_columns}
     heading, lines = (wrapped(one, int(WIDTH / (NARROW_LETTER * size))) for one, size in ((title, TITLE), (words, SOFT)))
-    top = 30 + 20 * len(heading) + 22 + slant
-    rows, end = _rows(plan, top)
-    found = {known.get((row.scenario, one.stages[0]), Mark.UNTRIED) for row in rows for one in columns}
-    # a cell of a harm has its word
-    keys = legend(found - {*HARMS}, (LEFT, end + 22, WIDTH - LEFT), LEGEND, language)
-    notes = (keys[-1].y if keys else end) + 26
     return write(
         "matrix.svg.j2",
         path,
@@ -145,45 +83,15 @@ def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper
         title=title,
         heading=heading,
         lines=lines,
-        width=WIDTH,
-        height=notes + 14 * (len(lines) + 1),
-        left=LEFT,
-        top=top,
-        over=top - slant,
-        notes=notes,
-        column=column,
-        row=ROW,
-        groups=groups,
-        columns=columns,
-        rows=rows,
+        plan=plan,
+        heads=heads,
         known=known,
         shown=sorted(found),
+        legend=[mark for mark in Mark if mark in found and mark not in HARMS],  # a cell of a harm has its word
         untried=Mark.UNTRIED,
         words=partial(in_words, language=language),
-        legend=keys,
-        legend_size=LEGEND,
+        fitting=partial(_fitting, language=language),
     )
-
-
-def _heads(plan: Layout, width: float, language: Language) -> tuple[list[Group], list[Column]]:
-    """Return the heads of groups and columns. width: of a column."""
-    groups, columns, left = [], [], float(LEFT + NAMED)
-    for name, members in plan.columns.items():
-        columns += [Column(left + number * width, stages, _lines(stages, language)) for number, stages in enumerate(members)]
-        right = left + len(members) * width
-        groups.append(Group(left, right, _fitting(name, right - left, language)))
-        left = right + GROUP
-    return groups, columns
-
-
-def _rows(plan: Layout, top: int) -> tuple[list[MatrixRow], int]:
-    """Return the rows, and where they end. The first row of a family has its title above it."""
-    rows, y = [], top
-    for family, names in plan.rows.items():
-        y += FAMILY
-        rows += [MatrixRow(y + number * ROW, name, "" if number else family) for number, name in enumerate(names)]
-        y += ROW * len(names)
-    return rows, y
 
 
 def _lines(column: tuple[str, ...], language: Language) -> list[str]:

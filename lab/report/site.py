@@ -31,6 +31,7 @@ INDEX = "index.html"
 REFERENCE = "reference"
 KINDS = ("ladder", "matrix")  # other pages in reports, each in its own folder
 HEROES = {Language.ENGLISH: "hero", Language.CHINESE: "hero-zh"}  # what the first picture of the reference is called
+CORES = {Language.ENGLISH: "core", Language.CHINESE: "core-zh"}  # and the picture of the core of its matrix
 PLAY = "play"  # the pages of lab play
 NEWEST = 20  # runs listed for a browser that runs no scripts
 

@@ -56,7 +56,7 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
     }
     cores = {
         MATRIX / f"{stem}{name}.svg": partial(_core, name=name, language=language)
-        for language, stem in matrix_picture.CORES.items()
+        for language, stem in site.CORES.items()
         for name in PAPERS
     }
     lost = {named(LOST, language): partial(_lost, language) for language in Language}
