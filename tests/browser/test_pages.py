@@ -234,18 +234,6 @@ def test_links_to_a_run_and_back(browser, reports):
     assert page.url.endswith("/index.html#stage=none")
     assert set(names(page)) == {"none", "none, 1 replica"}
 
-    page.locator("#matrix").get_by_role("link").first.click()
-    assert page.locator("h1").inner_text().startswith("none: two requests are inside at once")
-
-
-def test_matrix_links_to_an_undrawn_run(browser, reports):
-    """A cell of the matrix whose run has no page leads to the row of that run."""
-    page = browser.open(reports / "index.html")
-    page.locator("#matrix a[href='#stage=ttl&scenario=rush']").click()
-
-    wait_for(lambda: names(page) == ["ttl"])
-    assert page.locator("#runs-title").is_visible()
-
 
 def test_ticked_runs_are_compared(browser, reports):
     """The runs that a reader ticks are drawn on the same axes."""

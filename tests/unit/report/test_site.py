@@ -12,6 +12,7 @@ import pytest
 
 from lab.evidence.record_lines import read_lines
 from lab.evidence.run_folder import save
+from lab.paths import REFERENCE
 from lab.pipeline import publish_site
 from lab.report import run_index, site
 from tests.command import lab
@@ -122,11 +123,12 @@ def test_runs_that_end_at_once(tmp_path, tmp_path_factory):
 def test_newest_ladder_is_shown(reports):
     """The newest ladder is shown, or the reference's where there is none."""
     (reports / "reference").mkdir()
-    shutil.copy(LADDER, reports / "reference")
+    shutil.copy(REFERENCE / "lost.svg", reports / "reference")
     assert "This is the reference ladder" in site.write(reports).read_text(encoding="utf-8")
 
     for day in ("20990101T000000Z", "20990102T000000Z"):
-        folders(reports / f"ladder-{day}" / "runs")
+        (reports / f"ladder-{day}").mkdir()
+        shutil.copy(REFERENCE / "lost.svg", reports / f"ladder-{day}")
     assert "ladder-20990102T000000Z." in site.write(reports).read_text(encoding="utf-8")
 
 
