@@ -7,7 +7,7 @@ that is a file follows the browser.
 In it: that choice, and the catalogue of phrases, a shelf of files in ``zh/``, one for each kind of text. As in gettext, the
 English phrase is the key, word for word. So if an English phrase changes, the catalogue lacks it, and a test fails. The catalogue
 holds texts that are written once in English at their subject: in a stage, a scenario, a claim or a page. Texts that are made of
-facts are in ``lab/story/words`` by name. Not in it: the Chinese prose of docs/zh, which a person writes.
+facts are in ``lab/story/words.toml`` by name. Not in it: the Chinese prose of docs/zh, which a person writes.
 """
 
 from __future__ import annotations

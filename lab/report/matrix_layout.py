@@ -50,7 +50,7 @@ def completed(cells: Iterable[Cell]) -> list[Cell]:
     return found
 
 
-FAMILIES: dict[str, tuple[str, ...]] = {  # by the name of their title in lab/story/words
+FAMILIES: dict[str, tuple[str, ...]] = {  # by the name of their title in lab/story/words.toml
     "at_once": ("rush", "one_replica", "late_writes", "retry_counts_twice", "try_lock", "patient_users"),
     "fails": (
         *("holder_crash", "crash_after_renewals", "crash_while_acquiring", "error_while_acquiring"),

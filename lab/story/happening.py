@@ -10,7 +10,7 @@ from lab.evidence.loss import Mechanism
 
 
 class Kind(StrEnum):
-    """What happened. The value is the code in files, and the name of its template in ``words/``."""
+    """What happened. The value is the code in files, and the name of its template in ``words.toml``."""
 
     # what comes to a client, to the store, to the clock
     CLOCK = "clock"

@@ -1,4 +1,4 @@
-"""Say what happened, in a language. Only here do facts become sentences: each kind has a template in ``words/``.
+"""Say what happened, in a language. Only here do facts become sentences: each kind has a template in ``words.toml``.
 
 A text for several clients, servers or increments has the same name with ``_several``; a language without plurals has none.
 """
@@ -18,7 +18,7 @@ from lab.language import Language
 from lab.story.happening import LOSSES, Happening, Kind, Scene, Story
 from lab.text import thousands
 
-WORDS = Path(__file__).with_name("words")
+WORDS = Path(__file__).with_name("words.toml")
 ENGLISH = Language.ENGLISH
 MOST_DEEDS = 3  # in one sentence
 # templates with commas in them: a sentence each
@@ -39,8 +39,13 @@ GOT_IT = (Kind.GRANTED, Kind.GRANTED_WITH_FENCE, Kind.BEGAN, Kind.BEGAN_WITHOUT_
 @cache
 def words(language: Language) -> dict[str, Any]:
     """Return the templates of a language."""
-    found: dict[str, Any] = tomllib.loads((WORDS / f"{language}.toml").read_text(encoding="utf-8"))
-    return found
+    return _of(tomllib.loads(WORDS.read_text(encoding="utf-8")), list(Language).index(language))
+
+
+def _of(table: Mapping[str, Any], place: int) -> dict[str, Any]:
+    """Return a table with the texts of one language. place: which of the texts of an entry; an entry without it is left out."""
+    entries = {name: _of(one, place) if isinstance(one, dict) else one[place : place + 1] for name, one in table.items()}
+    return {name: one[0] if isinstance(one, list) else one for name, one in entries.items() if one}
 
 
 def text(table: str, name: str, language: Language = ENGLISH, n: int = 1, **places: object) -> str:
@@ -57,8 +62,7 @@ def mechanism(one: Mechanism, language: Language = ENGLISH) -> str:
 
 def claim(name: str, form: str, language: Language = ENGLISH) -> str:
     """Return a claim in a few words. form: ``holds`` or ``breaks``. A damaged record may name a claim that there is not."""
-    made: str = words(language)[form].get(name, name)
-    return made
+    return str(words(language)[form].get(name, name))
 
 
 def clause(one: Happening, language: Language = ENGLISH, form: str = "long") -> str:
@@ -158,8 +162,7 @@ def milliseconds(ms: float) -> str:
 
 def _servers(numbers: Sequence[str], language: Language) -> str:
     there = words(language)["mark"]
-    made: str = (there.get("server_several") if len(numbers) > 1 else None) or there["server"]
-    return made.format(n=listed(numbers, language))
+    return str((there.get("server_several") if len(numbers) > 1 else None) or there["server"]).format(n=listed(numbers, language))
 
 
 def listed(names: Sequence[str], language: Language = ENGLISH) -> str:
@@ -196,8 +199,7 @@ def alone(one: Happening, language: Language = ENGLISH) -> str:
 def did(parts: Sequence[Happening], language: Language = ENGLISH) -> str:
     """Return what one event did as a sentence, without its end: "A sets the key of the lock, and the reply is lost"."""
     first, *others = parts
-    then: str = words(language)["mark"]["then"]
-    return then.join([alone(first, language), *(_then(one, language) for one in others)])
+    return str(words(language)["mark"]["then"]).join([alone(first, language), *(_then(one, language) for one in others)])
 
 
 def _then(one: Happening, language: Language) -> str:
@@ -222,8 +224,7 @@ def cause(one: Happening, language: Language = ENGLISH) -> str:
 
 def truth(why: str, language: Language = ENGLISH) -> str:
     """Return why a holder is not entitled, as an end of "it believes that it holds the lock, and goes on …"."""
-    made: str = words(language)["why"][why]["truth"] if why else ""
-    return made
+    return str(words(language)["why"][why]["truth"]) if why else ""
 
 
 def token(letter: str, number: int, language: Language = ENGLISH) -> str:
@@ -259,8 +260,7 @@ def sentences(story: Story, language: Language = ENGLISH) -> str:
     last = story.scenes[-1] if story.scenes else None
     if last is not None:
         parts += [broken(one, language) for one in last.breaks if not _is_said(one, last.did)]
-    gap: str = words(language)["mark"]["gap"]
-    return gap.join(ended(one, language) for one in parts)
+    return str(words(language)["mark"]["gap"]).join(ended(one, language) for one in parts)
 
 
 def _is_said(one: Happening, deeds: Sequence[Happening]) -> bool:

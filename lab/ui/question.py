@@ -28,7 +28,7 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True)
 class Amount:
-    """What a big figure counts: a name in the table ``answer`` of lab/story/words."""
+    """What a big figure counts: a name in the table ``answer`` of lab/story/words.toml."""
 
     name: str
     # how many there were in all, or of what comes with it

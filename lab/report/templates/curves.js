@@ -4,7 +4,7 @@ const lab = (() => {
 const WIDTH = 860, HEIGHT = 380, LEFT = 84, RIGHT = 14, TOP = 14, BOTTOM = 46, STEPS = 24, LEAST_MS = 0.001, LANE = 20;
 const loaded = new Map(), wanted = new Map();
 let words = {};
-// A text by its name (lab/story/words, table curves), with its places filled.
+// A text by its name (lab/story/words.toml, table curves), with its places filled.
 const say = (name, places = {}) => words[name].replace(/\{(\w+)\}/g, (place, key) => places[key] ?? place);
 
 // A run's file calls this with its curves.

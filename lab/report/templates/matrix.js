@@ -3,7 +3,7 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const FIELDS = ["scenario", "stage", "mark", "outcome", "why", "rounds", "orders", "options", "counts", "links"], TEXTS = 8;
-// A text by its name (lab/story/words, table matrix_page), with its places filled.
+// A text by its name (lab/story/words.toml, table matrix_page), with its places filled.
 const say = (name, places = {}) => data.says[name].replace(/\{(\w+)\}/g, (place, key) => places[key] ?? place);
 const cells = new Map(data.cells.map((row) => { const one = Object.fromEntries(FIELDS.map((field, i) => [field, i < TEXTS ? data.texts[row[i]] : row[i]])); return [`${one.scenario} ${one.stage}`, one]; }));
 const view = document.getElementById("view"), matrix = document.getElementById("matrix"), list = document.getElementById("list"), drawer = document.getElementById("drawer");

@@ -3,7 +3,7 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const rows = data.rows.map((row) => Object.fromEntries(data.fields.map((field, i) => [field, row[i]])));
-// A text by its name (lab/story/words, table runs_page), with its places filled. n: how many.
+// A text by its name (lab/story/words.toml, table runs_page), with its places filled. n: how many.
 const say = (name, places = {}, n = 1) => (n !== 1 && data.says[`${name}_several`] || data.says[name]).replace(/\{(\w+)\}/g, (place, key) => ({ n: lab.thousands(n), ...places })[key] ?? place);
 const form = document.getElementById("filters");
 if (!form) return;
