@@ -33,7 +33,6 @@ from lab.run.runner import ClusterFactory, Drive, run
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario, override
 from lab.scenario.stages import find_stage
-from lab.servers import external_stores
 from lab.servers.cluster import Cluster
 from lab.servers.cluster import cluster as local
 from lab.servers.supervisor import Supervisor, supervised
@@ -110,8 +109,7 @@ def conduct(
 def fitted(scenario: str, stage: str, given: Mapping[str, Any]) -> tuple[Stage, Scenario]:
     """Return a stage, and a scenario with these options as a run of it has it. Raises BadInput."""
     found = find_stage(stage)
-    one = override(scenarios.load(scenario), found, as_many_as_are_up(given))
-    return found, dataclasses.replace(one, notes=(*one.notes, *external_stores.note(found, external_stores.urls())))
+    return found, override(scenarios.load(scenario), found, as_many_as_are_up(given))
 
 
 def make_run(

@@ -34,7 +34,6 @@ from lab.run import environment
 from lab.scenario import reader as scenarios
 from lab.scenario.fault import Need
 from lab.scenario.scenario import Scenario
-from lab.servers import external_stores
 from lab.servers.synced_files import can_see
 from lab.story.searches import summary
 from lab.text import counted
@@ -89,8 +88,7 @@ def in_order(names: Sequence[str]) -> list[str]:
 
 def lacking(scenario: Scenario, stage: Stage) -> list[str]:
     """Return the programs that the scenario needs for the stage and that are not on this machine."""
-    given = external_stores.urls()
-    stores = [stage.store] if stage.store and stage.store not in given else []
+    stores = [stage.store] if stage.store else []
     missing = prerequisites.missing([*stores, *([prerequisites.CLOCKS] if scenario.store_clocks else [])])
     blind = any(Need.DISK in fault.needs for fault in scenario.faults) and not can_see(REPORTS if REPORTS.is_dir() else Path())
     return [*missing, *([prerequisites.UNSYNCED_PAGES] if blind else [])]

@@ -25,7 +25,7 @@ from lab.scenario import reader as scenarios
 from lab.scenario.options import flags
 from lab.scenario.reader import ENDING
 from lab.scenario.scenario import Scenario, override
-from lab.servers import external_stores, stores
+from lab.servers import stores
 from lab.story import say
 
 NEXT_TO, UNDER = "lua", "rush"  # with which stage the speed is compared, and under which scenario
@@ -129,7 +129,6 @@ def _left_out(stage: Stage, one: Scenario, is_wanted: bool) -> tuple[str, str]:
         return UNCLAIMED, f"{stage.name} does not claim {one.tests.name}"
     try:
         stores.refuse(stage, override(one, stage, {}))
-        external_stores.refuse(stage, one, external_stores.urls())
     except BadInput as error:
         return UNFIT, str(error)
     if missing := lacking(one, stage):

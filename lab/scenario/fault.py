@@ -2,7 +2,7 @@
 
 ``lab/scenario/faults`` holds one kind in each file: a class ``Fault``, which adds its own TOML keys and the lab's part to the
 base class below. The class declares what the fault needs and where it acts. These declarations alone decide where it can be
-injected: on servers of the lab's own, on somebody else's store, in containers (``Place`` below).
+injected: on processes of the lab, in containers (``Place`` below).
 
 A replica reaches the failpoint, leaves a note and does its own part. The injector (``lab/run/fault_injector.py``) sees the note,
 injects the lab's part, recovers, and writes a fault record. With ``lab_first``, the request waits for the lab's part.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -21,7 +21,7 @@ from lab.prerequisites import program
 from lab.scenario.fault import Need
 from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario
-from lab.servers import external_stores, process
+from lab.servers import process
 from lab.servers.process import Running
 from lab.servers.programs.gunicorn import Gunicorn, health
 from lab.servers.programs.nginx import Nginx
@@ -115,8 +115,8 @@ class Cluster:
 
     def event_recorders(self, path: Path) -> list[EventRecorder]:
         """Start the recorders of the lock store's key events."""
-        start: Callable[..., list[EventRecorder]] = self._of_store("event_recorders", lambda *_: [])
-        return start(self.lock_store, path)
+        start = getattr(store_servers(self.stage.store), "event_recorders", None) if self.stage.store else None
+        return start(self.lock_store, path) if start else []
 
     def parts(self) -> dict[str, int] | None:
         """Return the parts of the counter, read from where it is kept; None if that server does not answer."""
@@ -130,16 +130,12 @@ class Cluster:
         """Return how often each command ran, by store (``lock``, ``counter``), without the lab's own."""
         counts: dict[str, dict[str, int]] = {"lock": {}, "counter": {}}
         with contextlib.suppress(OSError):
-            if self.stage.store and self.lock_store:
+            if self.stage.store:
                 counts["lock"] = store_servers(self.stage.store).commands(self.lock_store)
         with contextlib.suppress(OSError):
             if self.counter_redis:
                 counts["counter"] = store_servers("redis").commands([self.counter_redis])
         return counts
-
-    def _of_store(self, name: str, otherwise: Callable[..., Any]) -> Any:
-        """Return a function that not every store has, if servers of the lab's own are the lock's store."""
-        return getattr(store_servers(self.stage.store), name, otherwise) if self.stage.store and self.lock_store else otherwise
 
 
 @contextlib.contextmanager
@@ -158,17 +154,14 @@ def cluster(
     Journals go to ``folder/journal``, logs to ``folder/logs``. also: all stages that the
     replicas serve, if they serve more than this stage. steps: the address of the controller
     for which each command of a replica waits. journals: whether the replicas write them. Raises
-    MissingProgram, NotReady, and BadInput for a fault in a store that is not the lab's own.
+    MissingProgram, NotReady.
     """
     logs, journal = folder / "logs", folder / "journal"
     for path in (logs, journal):
         path.mkdir(parents=True, exist_ok=True)
-    elsewhere = external_stores.urls()
     refuse(stage, scenario)
-    external_stores.refuse(stage, scenario, elsewhere)
     needed = dict.fromkeys(one.store for one in (stage, *also) if one.store)
-    external_stores.refuse_silence(needed, elsewhere)
-    wanted = {name: store_servers(name).programs(scenario) for name in needed if name not in elsewhere}
+    wanted = {name: store_servers(name).programs(scenario) for name in needed}
     kept_apart = any(not resources.kind(one.resource).in_lock_store for one in (stage, *also))
     counter = [RedisServer("counter-redis")] if kept_apart else []
     for name in dict.fromkeys(one.executable for one in (*counter, *chain(*wanted.values()), Gunicorn(""), Nginx((), run, 0))):
@@ -198,9 +191,6 @@ def cluster(
         settings = replica_settings(scenario, run, also or (stage,))
         settings |= {f"{name}_url": store_servers(name).url(several) for name, several in found.items()}
         settings |= {"counter_url": counter_redis.address} if counter_redis else {}
-        for name in needed & elsewhere.keys():
-            settings[f"{name}_url"] = elsewhere[name]
-            started.callback(external_stores.take_away, name, elsewhere[name], run)
         settings |= ({"steps": steps} if steps else {}) | ({"faults": str(folder / "faults")} if scenario.faults else {})
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
         lock_store = found.get(stage.store or "", ())

@@ -8,7 +8,6 @@ from app.locks import stage
 from lab.containers.cluster import refuse as refuse_in_containers
 from lab.errors import BadInput
 from lab.scenario import faults as shelf
-from lab.servers import external_stores
 from lab.servers.stores import refuse
 from tests.new_fault import KIND, with_new_fault
 
@@ -23,27 +22,26 @@ def refused(refuse, *given) -> str:
 
 
 @pytest.mark.parametrize(
-    ("target", "outside", "containers", "containers_without_host"),
+    ("target", "containers", "containers_without_host"),
     [
-        ("REPLICA", True, True, True),
-        ("SESSION", False, True, True),
-        ("NETWORK", False, True, False),
-        ("STORE", False, True, False),
+        ("REPLICA", True, True),
+        ("SESSION", True, True),
+        ("NETWORK", True, False),
+        ("STORE", True, False),
     ],
 )
-def test_target_decides_where_it_works(new_fault, target, outside, containers, containers_without_host):
+def test_target_decides_where_it_works(new_fault, target, containers, containers_without_host):
     """The target of a new fault decides where it works."""
     new_fault(target)
     one, lua = with_new_fault("renewal_stalls"), stage("lua")
 
     words = [
         refused(refuse, lua, one),
-        refused(external_stores.refuse, lua, one, {"redis": "there:6379"}),
         refused(refuse_in_containers, lua, one, True),
         refused(refuse_in_containers, lua, one, False),
     ]
 
-    assert [why == "" for why in words] == [True, outside, containers, containers_without_host]
+    assert [why == "" for why in words] == [True, containers, containers_without_host]
     assert all(KIND in why for why in words if why)
 
 
