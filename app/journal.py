@@ -66,8 +66,6 @@ class Got(JournalEvent, tag="got"):
     unheard: bool = False
     # the session or the lease on which hangs what the acquire has created; empty if on none, None of a store without such
     session: str | None = None
-    # when that lease was asked for; 0 if it is not known
-    session_ns: Number = 0
     # of nested locks, what the outer lock locked; empty if there is none
     outer_key: str = ""
     # when the outer lock was granted; 0 if there is none

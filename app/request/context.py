@@ -71,8 +71,6 @@ class RequestContext:
     heard: bool = False
     # the session or the lease to which the created lock belongs; empty if to none, None if the store has no such
     session: str | None = None
-    # when that lease was asked for; 0 if it is not known
-    session_ns: int = 0
     # the last script of this phase, empty without one or if a later command agreed, and what it answered
     script: str = ""
     script_answer: object = ""
@@ -107,7 +105,7 @@ class RequestContext:
         self.tries = NONE_TRIED
         self.answer = self.script_answer = self.command = self.script = ""
         self.refused = self.may_have_agreed = self.heard = False
-        self.session, self.session_ns = None, 0
+        self.session = None
         self.about_key = None
 
     def fail_work(self) -> str:
@@ -223,10 +221,10 @@ class RequestContext:
         self.command, self.answer = command, f"error: {type(error).__name__}"
         self.may_have_agreed = True
 
-    def hangs_on(self, session: str, since_ns: int = 0) -> None:
+    def hangs_on(self, session: str) -> None:
         """Note on which session or lease something hangs that is created now; empty if on none."""
         if session or self.session is None:
-            self.session, self.session_ns = session, since_ns
+            self.session = session
 
     @property
     def unheard(self) -> bool:

@@ -44,14 +44,13 @@ class CountedAdapter(HTTPAdapter):
     def __init__(self, journal: Journal, **options: Any) -> None:
         super().__init__(**options)
         self.journal = journal
-        self.leased_ns: dict[int, int] = {}  # by lease: when it was asked for, or renewed last
 
     def send(self, request: requests.PreparedRequest, stream: bool = False, *args: Any, **options: Any) -> requests.Response:
         name = _name(urlsplit(request.url or "").path)
         if not name:
             return super().send(request, stream, *args, **options)
         for lease in _attached(name, request):
-            here().hangs_on(_session(lease) if lease else "", self.leased_ns.get(lease, 0))
+            here().hangs_on(_session(lease) if lease else "")
 
         def send() -> requests.Response:
             return super(CountedAdapter, self).send(request, stream, *args, **options)
@@ -85,12 +84,6 @@ class CountedAdapter(HTTPAdapter):
 
     def _answered(self, name: str, request: requests.PreparedRequest, response: requests.Response, stream: bool) -> None:
         answer, means = ("sent", Meaning.NOTHING) if stream else _reading(name, response)
-        if name == "LeaseGrant" and response.ok:
-            self.leased_ns[int(response.json()["ID"])] = here().sent_ns
-        elif name == "LeaseKeepAlive" and means is Meaning.AGREED:
-            self.leased_ns[int(_body(request)["ID"])] = here().sent_ns
-            if here().session == _key(request):
-                here().session_ns = here().sent_ns
         here().answered(name, answer, means)
         prolonged = name in ("LeaseKeepAlive", "Put", "Txn") and means is Meaning.AGREED
         renewals.record(self.journal, name, answer, _key(request), prolonged=prolonged)

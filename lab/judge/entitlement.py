@@ -5,10 +5,9 @@ A holder is entitled to a key from its grant until the first of these:
 - it sends its release, or its process dies;
 - its lease ends, as the stage promises it: the TTL, counted from when the granting command, or the last successful renewal, was
   sent. A command that waits at the store grants when it is answered (``app/request/context.py``). If votes are asked for one by
-  one, the first counts. If the last command only found the lock granted, the lease counts from the store's report of the grant.
-  If it granted nothing, the lease counts from the grant. The holder's clock counts, so a lock that the store lets end earlier is
-  no excuse. A stage without a TTL has no such end. A lease that a holder hands over to another request of its process goes on,
-  but lasts at least half a TTL from then;
+  one, the first counts. The holder's clock counts, so a lock that the store lets end earlier is no excuse. A stage without a TTL
+  has no such end. A lease that a holder hands over to another request of its process goes on, but lasts at least half a TTL from
+  then;
 - a fault of the scenario takes the lock away, or another request steals it (``lab/judge/conflict.py``).
 
 Two holders that are entitled to one key at once break mutual exclusion, even if no increment is lost. The end of a lease is an
@@ -32,7 +31,7 @@ from typing import NamedTuple
 from app.journal import Renewed
 from lab.evidence.fault_record import AT_THE_STORE, Effect, FaultRecord
 from lab.judge.grant import Grant
-from lab.judge.key_history import CHANGED, FOREVER_NS, KeyHistory
+from lab.judge.key_history import FOREVER_NS, KeyHistory
 from lab.judge.run_facts import RunFacts
 
 # These faults take a lock away only if they stop its renewal for as long as its lease.
@@ -44,9 +43,6 @@ DONE_WITHIN_NS = 200_000_000
 # A lease can end this much earlier than the holder's clock says: Redis reads its clock once for several commands, in whole
 # milliseconds.
 EARLY_NS = 10_000_000
-
-
-REPORTED_WITHIN_NS = 200_000_000  # a busy machine receives the report of a change late
 LATE = 0.9  # part of a lease
 AT_A_MOMENT = frozenset({"EXPIREAT", "PEXPIREAT"})
 
@@ -91,27 +87,6 @@ def tenures(grant: Grant, lease_ns: int) -> list[Tenure]:
     """Return the tenures of a grant: of its key, and of the outer key if it nests two locks. lease_ns: 0 without a TTL."""
     starts_ns = ([grant.lease_from_ns] if grant.key else []) + ([grant.outer_lease_from_ns] if grant.outer_key else [])
     return [Tenure(*one, lease_end(from_ns, lease_ns)) for one, from_ns in zip(held(grant), starts_ns, strict=True)]
-
-
-def lease_begins(grant: Grant, run: RunFacts, keys: KeyHistory) -> int:
-    """Return from when the lease of a new grant counts: from when the command was sent that granted it."""
-    if run.has_votes and grant.first_vote_ns:
-        return grant.first_vote_ns
-    if grant.leased_ns:  # after its grant, a lock may send more: a command for a fencing number, another try that is refused
-        return grant.leased_ns
-    waited_since = grant.got_ns - grant.lease_from_ns > run.retry_ms * 1_000_000
-    return grant.got_ns if waited_since and _only_found(grant, keys) else grant.lease_from_ns
-
-
-def _only_found(grant: Grant, keys: KeyHistory) -> bool:
-    """Return whether the last command of a grant only found the lock granted: the store reported no change of the key.
-
-    A new TTL is a change: a lease counts from it.
-    """
-    if not keys.is_known(grant.key):
-        return False
-    until_ns = grant.got_ns + REPORTED_WITHIN_NS
-    return not any(keys.happened(event, grant.lease_from_ns, until_ns, grant.key) for event in (CHANGED, "expire"))
 
 
 def gave_less(event: Renewed, held: Iterable[Grant], lease_ns: int, keys: KeyHistory) -> bool:
@@ -188,11 +163,6 @@ def _takes_until_ns(record: FaultRecord) -> int:
 
 SESSION = "session"  # the key of a renewal that renews a session; the session's name follows if it is known
 ENDS_LOCKS = frozenset({"delete", "DeleteRange"})
-
-
-def session_begins(grant: Grant, renewed_ns: int) -> int:
-    """Return when the lease of a new grant began, which is that of a session: when it was asked for, or renewed last."""
-    return max(grant.session_ns or grant.asked_ns, renewed_ns)
 
 
 def renews(event: Renewed, grant: Grant, key: str) -> bool:

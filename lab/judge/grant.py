@@ -84,16 +84,10 @@ class Grant(GrantRecord, eq=False):
     # more facts of the journals
     told_no: bool = False
     outer_key: str = ""
-    # in older journals: when the first of several servers was asked for its vote
-    first_vote_ns: int = 0
-    # when the last command was sent from which the lease of the key can count; 0 if that was the last command of the acquire
-    leased_ns: int = 0
     # whether the store answered only with refusals, and did not answer the last command
     unheard: bool = False
     # the session or the store's lease to which its lock belongs; empty if to none, None if that is not known
     session: str | None = None
-    # when that session or lease was asked for; 0 if that is not known
-    session_ns: int = 0
     value: int | None = None
     sold_out: bool = False
     release_commands: int = 0
@@ -141,12 +135,9 @@ class Grant(GrantRecord, eq=False):
             sent_ns,
             told_no=got.told_no,
             outer_key=got.outer_key,
-            first_vote_ns=got.first_vote_ns,
-            leased_ns=got.leased_ns,
             unheard=got.unheard,
             session=got.session,
-            session_ns=got.session_ns,
-            lease_from_ns=sent_ns,
+            lease_from_ns=got.leased_ns or got.first_vote_ns or sent_ns,
             outer_lease_from_ns=got.outer_got_ns,
         )
 

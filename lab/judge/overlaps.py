@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from app.journal import Renewed
 from lab.evidence.fault_record import Effect
 from lab.judge.conflict import Conflict
-from lab.judge.entitlement import ended_by_itself, gave_less, held, lease_begins, lease_end, renews, session_begins
+from lab.judge.entitlement import ended_by_itself, gave_less, held, lease_end, renews
 from lab.judge.fact import TwoInside
 from lab.judge.faults import MAJORITY
 from lab.judge.findings import Findings
@@ -49,8 +49,6 @@ class Overlaps:
         self.grants_of_key: defaultdict[str, GrantsOfKey] = defaultdict(GrantsOfKey)
         # by replica: when its last command outside all requests was answered
         self.answered_ns: defaultdict[str, int] = defaultdict(int)
-        # by replica and key, or session: when the last renewal was sent to which the store agreed
-        self.renewed_ns: dict[tuple[str, str], int] = {}
         # with several servers, by replica and key, then by server: when the last renewal was sent to which this server agreed
         self.agreed_of: defaultdict[tuple[str, str], dict[int, int]] = defaultdict(dict)
         # by replica and key: the last grant
@@ -77,16 +75,11 @@ class Overlaps:
         self.asks_are_seen |= grant.commands > 0
         heard_nothing = grant.commands == 0 or grant.unheard
         grant.went_in_unasked = heard_nothing and self.answered_ns[grant.replica] < grant.asked_ns
-        run, begins_before = self.findings.run, self.findings.run.leases_begin_before
-        if begins_before:
-            grant.lease_from_ns = session_begins(grant, self.renewed_ns.get((grant.replica, grant.session or ""), 0))
-        else:
-            grant.lease_from_ns = lease_begins(grant, run, self.keys)
         before = self.last_of.get((grant.replica, grant.key))
         if not grant.commands and self.asks_are_seen and before is not None:
             grant.left_lease_from_ns = before.at_store_from_ns
             grant.lease_from_ns = min(grant.lease_from_ns, self._left_from_ns(grant))
-        grant.granted_from_ns = grant.sent_ns if begins_before else grant.lease_from_ns
+        grant.granted_from_ns = grant.lease_from_ns
         self.last_of[grant.replica, grant.key] = grant
         if self.thefts.recent_thieves:
             self.thefts.got(grant)
@@ -115,7 +108,6 @@ class Overlaps:
         held_here = [grant for grant in self.open_grants.values() if grant.key == event.key]
         if not self._has_prolonged(event) or gave_less(event, held_here, self.lease_ns, self.keys):
             return
-        self.renewed_ns[replica, event.key] = sent_ns
         if self.findings.run.has_votes and event.server:
             sent_ns = self._by_majority(replica, event, sent_ns)
         for grant in self.open_grants.values():

@@ -48,8 +48,6 @@ class RunFacts:
     users: int = 0
     # how many replicas the counter has; 0 if that is not known
     replicas: int = 0
-    # whether a lease begins before the grant, and is renewed while its request waits: then only renewals prolong it
-    leases_begin_before: bool = False
     # whether the lock's store reports changes of its keys
     reports_keys: bool = False
     # how long a request is ready to wait for the lock
@@ -115,7 +113,6 @@ def of(record: RunRecord) -> RunFacts:
         users=scenario["users"],
         replicas=scenario.get("replicas") or 0,
         wait_ms=scenario.get("wait_ms", 0),
-        leases_begin_before=record.stage.get("store") == "etcd",
         reports_keys=record.stage.get("store") in REPORTS_KEYS,
         has_votes=record.stage.get("store") == "redis_nodes",
         has_faults=bool(scenario.get("faults")),

@@ -75,19 +75,19 @@ def test_grants_of_the_next_session(made, renewed_ms):
     replica is the oldest, and the lock that it gets at 40 ms is not.
     """
 
-    def of_session(name: str, began_ms: int) -> dict[str, object]:
-        return {"command": "DeleteRange", "outcome": None, "session": f"session {name}", "session_ns": began_ms}
+    def of_session(name: str) -> dict[str, object]:
+        return {"command": "DeleteRange", "outcome": None, "session": f"session {name}"}
 
     for replica, session, sent_ms in (("replica-2", "1", 1), ("replica-1", "2", 3), ("replica-1", "3", renewed_ms)):
         made.line(f"journal/{replica}.jsonl", renewal(f"session {session}", sent_ms))
-    made.increment("holder", 0, 2, at=(10, 11, 60, 61), asked=4, sent_ns=9, answer="0", result="not_owner", **of_session("2", 3))
+    made.increment("holder", 0, 2, at=(10, 11, 60, 61), asked=4, sent_ns=9, answer="0", result="not_owner", **of_session("2"))
     made.fault("end_session", "holder", at_ms=12, recovered_ms=60, injected_ms=14)
-    made.increment("again", 0, 0, at=(20, 21, 22, 23), asked=5, sent_ns=19, **of_session("3", 15))
-    made.increment("next", 1, 1, at=(40, 41, 50, 70), asked=2, sent_ns=39, replica="replica-2", **of_session("1", 1))
+    made.increment("again", 0, 0, at=(20, 21, 22, 23), asked=5, sent_ns=19, **of_session("3"))
+    made.increment("next", 1, 1, at=(40, 41, 50, 70), asked=2, sent_ns=39, replica="replica-2", **of_session("1"))
     for request in ("holder", "again", "next"):
         made.answer(request, "acknowledged")
 
-    findings = made.analyse(final=1, ttl_ms=30_000, leases_begin_before=True)
+    findings = made.analyse(final=1, ttl_ms=30_000)
 
     assert found(findings) == [("survives_session_loss", Mechanism.SESSION_ENDED_IN_WORK)]
     assert findings.thefts == 0
