@@ -29,7 +29,7 @@ class NestedLock:
         """Acquire the outer lock, then the inner lock; do the work; release both."""
 
         def within(outer: Grant) -> Result:
-            here().got_outer(outer.key)
+            here().outer_key, here().outer_got_ns = outer.key, time.monotonic_ns()
             time.sleep(self.pause_s)
             try:
                 result = self.inner.run(lambda inner: work(_valid_while_both_are(outer, inner)))
@@ -39,7 +39,7 @@ class NestedLock:
                 error.holding = outer.key
                 raise
             finally:
-                here().releasing_outer()
+                here().outer_releasing_ns = time.monotonic_ns()
 
         return self.outer.run(within)
 

@@ -59,7 +59,6 @@ class StageEndpoint:
         self.ttl_ms = settings.ttl_ms or stage.ttl_ms or 0
         self.lock_key = f"lab:{settings.run}:{stage.name}:lock"
         self.store = lock_store(stage.store, settings, journal)
-        RequestContext.has_votes |= stage.store == "redis_nodes"
         self.resource = resource(stage, settings, self.store)
         self.receipts = resource(stage, settings, self.store, "receipt") if settings.receipts else None
         self.stock = stock_of_a_grant(stage, settings)

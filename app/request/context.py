@@ -13,23 +13,13 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from time import monotonic_ns
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from app.failpoints import ACQUIRE, AFTER, AFTER_FIRST, AFTER_SECOND, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW
 from app.failpoints.injection import CommandFailed, Failpoints
-from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
+from app.request.answer import AGREED, NOTHING, OPEN, REFUSED, Meaning, agreed
 from app.request.lock_keys import GRANTED, named
 
-
-class Try(NamedTuple):
-    """The commands by which an acquire asks each server once for a key."""
-
-    # when the first of them was sent
-    began_ns: int
-    servers: frozenset[int]
-
-
-NONE_TRIED: Mapping[str, Try] = MappingProxyType({})
 # when this thread or task sent its last command; others of the same request may have sent one since
 SENT_NS: ContextVar[int] = ContextVar("sent_ns", default=0)
 
@@ -39,8 +29,6 @@ class RequestContext:
 
     # of the whole process; None while no fault is prepared
     failpoints: ClassVar[Failpoints | None] = None
-    # of the whole process: whether the lock's store is of several servers, each with a vote
-    has_votes: ClassVar[bool] = False
     phase: str = RENEW
     # whether the request has its answer: work that continues after that reaches no failpoint
     is_over: bool = False
@@ -54,8 +42,8 @@ class RequestContext:
     touched: frozenset[str] = frozenset()
     # when the last of these commands was sent; 0 without any
     sent_ns: int = 0
-    # by key: the commands of the present try that can have set it, or its TTL
-    tries: Mapping[str, Try] = NONE_TRIED
+    # by key: when the present try for it began, by a command that can have set it or its TTL, and which servers it has asked
+    tries: Mapping[str, tuple[int, frozenset[int]]] = MappingProxyType({})
     # the name of the last of these commands
     command: str = ""
     # the store's answer to it
@@ -63,21 +51,16 @@ class RequestContext:
     # the key of the grant, and the last command of this phase about it, with its answer
     key: str = ""
     about_key: tuple[str, object] | None = None
-    # whether the store refused any of these commands
-    refused: bool = False
-    # whether any of these commands may have been a yes: the store agreed, or only the lock knows what the answer means
-    may_have_agreed: bool = False
-    # whether the store answered anything but a refusal: a script's, too, as far as is known
-    heard: bool = False
+    # what the answers to these commands meant, as far as is known; None for a command without an answer
+    meanings: frozenset[Meaning | None] = frozenset()
     # the session or the lease to which the created lock belongs; empty if to none, None if the store has no such
     session: str | None = None
     # the last script of this phase, empty without one or if a later command agreed, and what it answered
     script: str = ""
     script_answer: object = ""
-    # of nested locks: what the outer lock locked, and when it was granted
+    # of nested locks: what the outer lock locked, when it was granted, and when its release began; 0 before that
     outer_key: str = ""
     outer_got_ns: int = 0
-    # when the release of the outer lock began; 0 before that
     outer_releasing_ns: int = 0
 
     def __init__(self, request: str = "") -> None:
@@ -102,9 +85,9 @@ class RequestContext:
     def _forget(self) -> None:
         """Forget the commands of the phase before."""
         self.commands = self.of_the_lock = self.agreed_last = self.sent_ns = 0
-        self.tries = NONE_TRIED
+        self.tries = {}
         self.answer = self.script_answer = self.command = self.script = ""
-        self.refused = self.may_have_agreed = self.heard = False
+        self.meanings = frozenset()
         self.session = None
         self.about_key = None
 
@@ -172,14 +155,20 @@ class RequestContext:
                 self.command, self.answer = self.about_key
         if granted_now:
             self.sent_ns = monotonic_ns()
-        self._take(meaning, keys, server)
-        if script:
-            self.script, self.script_answer = script, answer
         failpoints = self.failpoints
         is_yes = failpoints.is_yes(script, answer) if script and failpoints is not None else agreed(answer, meaning)
-        self.heard |= is_yes or meaning is LOOKED or meaning is NOTHING
-        if failpoints is None:
-            return
+        self.meanings |= {AGREED if is_yes else meaning}
+        if self.phase is ACQUIRE and meaning in (AGREED, OPEN):
+            self._try(keys, server)
+        if script:
+            self.script, self.script_answer = script, answer
+        elif meaning is AGREED:  # this command grants the lock, and not the script before it
+            self.script = ""
+        if failpoints is not None:
+            self._reach(failpoints, command, keys, is_yes)
+
+    def _reach(self, failpoints: Failpoints, command: str, keys: Sequence[str], is_yes: bool) -> None:
+        """Reach the failpoints after a command."""
         if is_yes and failpoints.keys.are_of_the_lock(keys):
             is_first, self.agreed_last = not self.agreed_last, self.of_the_lock or 1
             if is_first:
@@ -187,39 +176,26 @@ class RequestContext:
         if self.commands == 2:
             failpoints.reach(self.phase, AFTER_SECOND, self.request, command, keys)
 
-    def _take(self, meaning: Meaning, keys: Sequence[str], server: int) -> None:
-        """Note the meaning of an answer for the lock."""
-        if meaning is NOTHING:
-            return
-        if meaning is REFUSED:
-            self.refused = True
-            return
-        self.may_have_agreed = True
-        if self.phase is ACQUIRE and meaning is not LOOKED:
-            sent_ns = SENT_NS.get() or self.sent_ns
-            self.tries = {**self.tries, **{key: self._try(key, server, sent_ns) for key in keys}}
-        if meaning is AGREED:  # this command grants the lock, and not the script before it
-            self.script = ""
-
-    def _try(self, key: str, server: int, sent_ns: int) -> Try:
-        """Return the try to which a command about a key belongs: a try asks each server once."""
-        before = self.tries.get(key)
-        if before is None or not self.has_votes or server in before.servers:
-            return Try(sent_ns, frozenset({server}))
-        return before._replace(servers=before.servers | {server})
+    def _try(self, keys: Sequence[str], server: int) -> None:
+        """Note that a server was asked for these keys: a try asks each server once."""
+        sent_ns = SENT_NS.get() or self.sent_ns
+        for key in keys:
+            began_ns, asked = self.tries.get(key, (sent_ns, frozenset()))
+            present = (sent_ns, frozenset({server})) if server in asked else (began_ns, asked | {server})
+            self.tries = {**self.tries, key: present}
 
     def leased_ns(self, key: str) -> int:
         """Return when the command was sent from which the lease of this key counts; 0 if it was the last one, or is not known.
 
         It is the last one that can have set the key, or its TTL; of several servers, the first one of the last try.
         """
-        found = self.tries.get(named(self.tries, key))
-        return found.began_ns if found is not None and found.began_ns < self.sent_ns else 0
+        began_ns, _ = self.tries.get(named(self.tries, key), (0, None))
+        return began_ns if began_ns < self.sent_ns else 0
 
     def unanswered(self, command: str, error: BaseException) -> None:
         """Note that no answer came to a command. The store may have carried it out."""
         self.command, self.answer = command, f"error: {type(error).__name__}"
-        self.may_have_agreed = True
+        self.meanings |= {None}
 
     def hangs_on(self, session: str) -> None:
         """Note on which session or lease something hangs that is created now; empty if on none."""
@@ -229,20 +205,13 @@ class RequestContext:
     @property
     def unheard(self) -> bool:
         """Return whether nothing but refusals was answered, and the last command not at all."""
-        return not self.heard and self.commands > 0 and (self.answer == "" or str(self.answer).startswith("error: "))
+        is_answered = self.answer != "" and not str(self.answer).startswith("error: ")
+        return self.commands > 0 and not is_answered and self.meanings <= {REFUSED, OPEN, None}
 
     @property
     def told_no(self) -> bool:
         """Return whether the store refused, and nothing that it answered in this phase can have been a yes."""
-        return self.refused and not self.may_have_agreed
-
-    def got_outer(self, key: str) -> None:
-        """Note that the outer of two nested locks was granted."""
-        self.outer_key, self.outer_got_ns = key, monotonic_ns()
-
-    def releasing_outer(self) -> None:
-        """Note that the release of the outer lock begins."""
-        self.outer_releasing_ns = monotonic_ns()
+        return REFUSED in self.meanings and self.meanings <= {REFUSED, NOTHING}
 
     def end(self) -> None:
         """End the request: later commands of this thread belong to no request."""

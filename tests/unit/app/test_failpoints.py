@@ -137,9 +137,8 @@ def sent(one: RequestContext, *commands) -> list[int]:
         ([1, 2, 3, 1], None),
     ],
 )
-def test_the_first_vote(servers, first, monkeypatch):
+def test_the_first_vote(servers, first):
     """A try asks each of several servers once: a lease counts from its first command."""
-    monkeypatch.setattr(RequestContext, "has_votes", True)
     one = RequestContext("r1")
     sent_ns = sent(one, *(("EVAL", 1, Meaning.OPEN, "lock", server) for server in servers))
 
