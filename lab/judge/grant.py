@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 import msgspec
 
@@ -18,6 +18,9 @@ from lab.evidence.loss import GrantFacts
 DELETIONS = ("DEL", "UNLINK", "DELETE")
 # the answer of these commands is the number of entries that they removed from a key
 REMOVALS = (*DELETIONS, "HDEL", "SREM", "ZREM", "LREM", "XDEL")
+WHEN = itemgetter(0)
+# the first fields of a grant: after the replica and before sent_ns, they are those of its event
+BEGINS = attrgetter("request", "turn", "key", "asked_ns", "got_ns", "commands", "fence", "outer_got_ns")
 FACTS = attrgetter(*GrantFacts.__struct_fields__)
 Name = tuple[str, str, int]  # a grant's name: the replica, the request, and its turn
 
@@ -124,14 +127,7 @@ class Grant(GrantRecord, eq=False):
         sent_ns = got.sent_ns or got.got_ns
         return cls(
             replica,
-            got.request,
-            got.turn,
-            got.key,
-            got.asked_ns,
-            got.got_ns,
-            got.commands,
-            got.fence,
-            got.outer_got_ns,
+            *BEGINS(got),
             sent_ns,
             told_no=got.told_no,
             outer_key=got.outer_key,
@@ -232,43 +228,28 @@ class Grants:
 
 
 class GrantsOfKey:
-    """Keep the grants of a key in two parallel lists, because a search among plain numbers is much faster."""
+    """Keep the grants of a key, each with the time when it was got, in the order of time."""
 
     def __init__(self) -> None:
-        self.times_ns: list[int] = []
-        self.grants: list[Grant] = []
+        self._grants: list[tuple[int, Grant]] = []
 
     def __len__(self) -> int:
-        return len(self.grants)
+        return len(self._grants)
 
     def add(self, got_ns: int, grant: Grant) -> None:
         """Add a grant. Grants nearly always come in the order of time."""
-        if self.times_ns and self.times_ns[-1] > got_ns:
-            place = bisect_right(self.times_ns, got_ns)
-            self.times_ns.insert(place, got_ns)
-            self.grants.insert(place, grant)
-        else:
-            self.times_ns.append(got_ns)
-            self.grants.append(grant)
+        insort(self._grants, (got_ns, grant), key=WHEN)
 
     def first_of_another(self, request: str, since_ns: int, until_ns: int) -> Grant | None:
         """Return the first grant between two moments that another request got; None if there is none."""
-        for at in range(bisect_right(self.times_ns, since_ns), len(self.times_ns)):
-            if self.times_ns[at] >= until_ns:
+        for at in range(bisect_right(self._grants, since_ns, key=WHEN), len(self._grants)):
+            got_ns, grant = self._grants[at]
+            if got_ns >= until_ns:
                 break
-            if self.grants[at].request != request:
-                return self.grants[at]
+            if grant.request != request:
+                return grant
         return None
-
-    def is_free_after(self, grant: Grant) -> bool:
-        """Return whether a released grant was the last of its key, or the next one was got after its release."""
-        times_ns, grants = self.times_ns, self.grants
-        if grants[-1] is grant:
-            return True
-        return len(grants) > 1 and grants[-2] is grant and times_ns[-1] >= grant.releasing_ns > 0
 
     def forget_before(self, at_ns: int) -> None:
         """Forget the grants before a moment, but never the last grant."""
-        number = max(0, min(bisect_left(self.times_ns, at_ns), len(self.times_ns) - 1))
-        del self.times_ns[:number]
-        del self.grants[:number]
+        del self._grants[: min(bisect_left(self._grants, at_ns, key=WHEN), len(self._grants) - 1)]

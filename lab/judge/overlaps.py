@@ -213,8 +213,6 @@ class Overlaps:
 
     def _look(self, grant: Grant) -> None:
         """Search for the first grant that overlaps this one."""
-        if not grant.outer_key and (not grant.key or self.grants_of_key[grant.key].is_free_after(grant)):
-            return  # nearly always, if the lock holds
         found: Grant | None = None
         for key, since_ns, until_ns in held(grant):
             other = self.grants_of_key[key].first_of_another(grant.request, since_ns, until_ns)
@@ -243,11 +241,8 @@ class Overlaps:
 
     def _forget(self, grants: GrantsOfKey) -> None:
         """Forget the grants before every open grant: no release will search for them."""
-        oldest_ns = min(
-            (min(other.got_ns, other.outer_got_ns or other.got_ns) for other in self.open_grants.values()),
-            default=grants.times_ns[-1],
-        )
-        grants.forget_before(oldest_ns)
+        begun_ns = (other.outer_got_ns or other.got_ns for other in self.open_grants.values())
+        grants.forget_before(min(begun_ns, default=FOREVER_NS))
 
     def _explain(self, elder: Grant, younger: Grant) -> None:
         """Find the mechanism of a conflict, and count the overlap if it is harm by itself."""
