@@ -122,11 +122,11 @@ class _Pass:
         self.at_wait: list[Callable[[Wait], None]] = [
             waits.waited,
             leavers.waited,
-            *([self.faults.waited] if has_faults else []),
+            *([self.faults.waits.append] if has_faults else []),
         ]
         self.at_got: list[Callable[[Grant], None]] = [
             *([nested.got] if nested else []),
-            *([reentries.got, self.faults.got] if reentries else []),
+            *([reentries.got, self.faults.grants.append] if reentries else []),
             self.overlaps.got,  # first: it marks a lock that a thread handed over to the next one
             handovers.got,
             *([idle_times.got] if idle_times else []),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import msgspec
 
@@ -22,129 +23,40 @@ OF_ONE_COMMAND = frozenset({Effect.COMMAND_FAILS, Effect.REPLY_LOST})  # these f
 # these faults end, or prolong, the lease of a holder that is inside
 OF_A_LEASE = frozenset({Effect.CLOCKS_JUMP, Effect.CLOCKS_BACK, Effect.SERVERS_RESTART})
 MAJORITY = 3  # of five servers
+GOT = attrgetter("got_ns")
 
 
 class FaultOutcome(msgspec.Struct, tag="fault", tag_field="what"):
-    """One fault and its consequences. ``Faults`` reports each wait, grant, release and renewal to it, in order of time."""
+    """One fault and its consequences. ``Faults`` finds them when all journals have been read."""
 
     record: FaultRecord
-    # when another request got the lock for the first time after the fault; 0 if none did
+    # when another request that wrote got the lock for the first time after the fault, 0 if none did; and that request
     next_got_ns: int = 0
-    # that request
     next_request: str = ""
     # when the request at the failpoint had released in spite of the fault; 0 if it never did
     went_on_ns: int = 0
-    # renewals by the same replica, from the fault to its recovery
-    renewals: int = 0
+    # requests that asked between the fault and its recovery, with or without success
+    asked: int = 0
     # grants before the recovery began, to requests that asked, or asked again, when the fault was in force
     granted_meanwhile: int = 0
-    # when the first and the last of these grants were; how many requests asked after the first and before the recovery; how many
-    # of these were still waiting at the recovery, or gave up after all of their time (behind a busy lock); how many got the lock
-    served_again_ns: int = 0
-    served_last_ns: int = 0
+    # requests that asked after the first of these grants, and that the lock had the time to serve; how many of them got it
     asked_again: int = 0
-    waited_again: int = 0
     granted_again: int = 0
     # successful renewals by other replicas, before another request got the lock
     foreign_renewals: int = 0
-    # when another request got the lock for the first time after the fault, whether it wrote or not; 0 if none did
-    got_ns: int = 0
-    # requests that asked between the fault and its recovery, with or without success: in the same replica, and in others
-    asked_here: int = 0
-    asked_there: int = 0
-    # when another replica got the lock for the first time after the fault, 0 if none did; and the requests that asked after that,
-    # with or without success: in the same replica, and in others
-    got_there_ns: int = 0
-    asked_since_here: int = 0
-    asked_since_there: int = 0
-    # grants of other requests that were in force when the fault was over, by the journals
-    held_at_its_end: int = 0
     # requests of the same replica that entered the lock that the request at the failpoint left behind; each restarts its TTL
     reentered: int = 0
     # whether the store reported a new TTL of a lock that another request held when the fault was over, before that request wrote
     extended_anothers: bool = False
-    # whether the store had reported the end of the lock before the fault reached its release
-    came_after_the_end: bool = False
 
     @property
     def idle_ms(self) -> float | None:
         """Return the time from the fault to the next grant, or None if there was none."""
         return max(0, self.next_got_ns - self.record.began_ns) / 1e6 if self.next_got_ns else None
 
-    def during(self, at_ns: int) -> bool:
-        """Return whether a moment lies between the fault and its recovery."""
-        return self.record.began_ns < at_ns < self.record.recovered_ns
-
     def serves(self, share: float) -> bool:
-        """Return whether at least this share of the requests that asked after the first grant under the fault got the lock.
-
-        On a busy machine more requests may wait than can be served. So a request that waited for all of its time, or until the
-        recovery, does not count, provided that others were served in the second half of the fault as well.
-        """
-        to_the_end = 2 * self.served_last_ns > self.record.began_ns + self.record.recovering_ns
-        counted = self.asked_again - self.waited_again * to_the_end
-        return bool(self.granted_meanwhile) and self.granted_again >= share * counted
-
-    def asked(self, replica: str, asked_ns: int, waited_to_the_end: bool = False) -> None:
-        """Take note of a request that has got the lock, or has given up.
-
-        waited_to_the_end: whether it waited for all of its time, or, if its time was longer, until the recovery.
-        """
-        if self.record.began_ns < asked_ns < self.record.recovering_ns:
-            self.asked_here += replica == self.record.replica
-            self.asked_there += replica != self.record.replica
-            since = 0 < self.got_there_ns < asked_ns
-            self.asked_since_here += since and replica == self.record.replica
-            self.asked_since_there += since and replica != self.record.replica
-            again = 0 < self.served_again_ns < asked_ns
-            self.asked_again += again
-            self.waited_again += again and waited_to_the_end
-
-    def got(self, request: str, replica: str, got_ns: int) -> None:
-        """Take note of a grant, before its work."""
-        if not self.got_ns and self.record.began_ns < got_ns and request != self.record.request:
-            self.got_ns = got_ns
-        if not self.got_there_ns and self.record.began_ns < got_ns and replica != self.record.replica:
-            self.got_there_ns = got_ns
-
-    def granted(self, request: str, asked_ns: int, got_ns: int, sent_ns: int = 0) -> None:
-        """Take note of a grant under which the resource was written: a refused write shows nothing.
-
-        sent_ns: when the last command of its acquire was sent. A waiter that polls may have asked long before.
-        """
-        is_of_now = self.record.began_ns + SETTLED_NS < asked_ns or self.record.began_ns + SENT_AT_ONCE_NS < sent_ns
-        if is_of_now and got_ns < self.record.recovering_ns:
-            self.granted_meanwhile += 1
-            self.granted_again += 0 < self.served_again_ns < asked_ns
-            self.served_again_ns = self.served_again_ns or got_ns
-            self.served_last_ns = got_ns
-        is_first = not self.next_got_ns or got_ns < self.next_got_ns
-        if request != self.record.request and is_first and self.record.began_ns < got_ns:
-            self.next_got_ns, self.next_request = got_ns, request
-
-    def released(self, grant: Grant) -> None:
-        """Take note of a release."""
-        if grant.request == self.record.request:
-            self.went_on_ns = grant.released_ns
-        else:
-            self.held_at_its_end += grant.got_ns < self.record.recovered_ns < grant.releasing_ns
-
-    @property
-    def met_another(self) -> bool:
-        """Return whether the delayed command met a lock of another request, or a lock that its holder had renewed.
-
-        A release does harm only to the request that holds the lock when it arrives.
-        """
-        granted_meanwhile = 0 < self.next_got_ns < self.record.recovered_ns
-        is_in_danger = self.held_at_its_end > 0 or self.record.phase != RELEASE
-        return self.renewals > 0 or (granted_meanwhile and is_in_danger)
-
-    def renewed(self, replica: str, renewed_ns: int, succeeded: bool) -> None:
-        """Take note of a renewal."""
-        if replica == self.record.replica:
-            self.renewals += self.during(renewed_ns)
-        elif succeeded and self.record.began_ns < renewed_ns and not self.got_ns:
-            self.foreign_renewals += 1
+        """Return whether at least this share of the requests that asked after the first grant under the fault got the lock."""
+        return bool(self.granted_meanwhile) and self.granted_again >= share * self.asked_again
 
 
 @dataclass
@@ -183,45 +95,67 @@ class Onlookers:
 
 
 class Faults:
-    """Report each wait, grant, release and renewal, in the order of time."""
+    """Keep the waits, grants and renewals of a run with faults; find the outcome of each fault when all are known."""
 
     def __init__(self, run: RunFacts, measures: Counter[str], records: Iterable[FaultRecord], history: KeyHistory) -> None:
         """Take the records of the faults, and the store's report of its keys. measures: those of the findings."""
         self.run = run
         self.measures = measures
         self.history = history
-        self.keys: set[str] = set()  # the keys that were granted
         self.outcomes = [FaultOutcome(record) for record in sorted(records, key=lambda record: record.at_ns)]
         self.onlookers = [Onlookers(outcome) for outcome in self.outcomes]
-        self.sent_one_by_one = False  # whether requests send each of several servers a command of its own
+        self.waits: list[Wait] = []
+        self.grants: list[Grant] = []
+        # the replica, the time, and whether the store agreed
+        self.renewals: list[tuple[str, int, bool]] = []
 
-    def waited(self, wait: Wait) -> None:
-        """Take note of a request that has got the lock, or has given up."""
-        for onlookers in self.onlookers:
-            onlookers.look(wait)
-            outcome, patience_ns = onlookers.fault, self.run.patience_ns
-            # a request without the lock: for all of its time; a request with the lock: until the recovery, within its time
-            to_the_end = 0 < patience_ns < wait.until_ns - wait.asked_ns
-            if wait.got:
-                to_the_end = wait.asked_ns < outcome.record.recovering_ns < min(wait.until_ns, wait.asked_ns + patience_ns)
-            outcome.asked(wait.replica, wait.asked_ns, to_the_end)
+    def renewed(self, replica: str, event: Renewed) -> None:
+        if self.outcomes:
+            self.renewals.append((replica, event.renewed_ns, event.answer == "1"))
 
-    def got(self, grant: Grant) -> None:
-        self.keys |= grant.keys
+    def released(self, grant: Grant) -> None:
+        """Find out whether a fault extended this grant's lock: its loss may be explained before all journals have been read."""
         for outcome in self.outcomes:
-            if grant.reentered:  # such a grant does not show that the lock was free
-                outcome.reentered += grant.replica == outcome.record.replica and grant.got_ns > outcome.record.began_ns
-            else:
-                outcome.got(grant.request, grant.replica, grant.got_ns)
+            record = outcome.record
+            if grant.request != record.request and grant.got_ns < record.recovered_ns < grant.writing_ns:
+                outcome.extended_anothers |= self.history.happened("expire", record.recovering_ns, grant.writing_ns, grant.key)
 
-    def _is_beside(self, outcome: FaultOutcome) -> bool:
-        """Return whether a fault reached no command on which the lock depends.
+    def close(self) -> None:
+        """Find the outcome of each fault, and compute the measures: all journals have been read."""
+        released = [grant for grant in self.grants if grant.is_over]
+        served = [grant for grant in released if (grant.wrote is not None or grant.sold_out) and not grant.reentered]
+        for onlookers in self.onlookers:
+            outcome, record = onlookers.fault, onlookers.fault.record
+            own = [grant for grant in released if grant.request == record.request]
+            outcome.went_on_ns = own[-1].released_ns if own else 0
+            after = [grant for grant in served if grant.request != record.request and record.began_ns < grant.got_ns]
+            if after:
+                first = min(after, key=GOT)
+                outcome.next_got_ns, outcome.next_request = first.got_ns, first.request
+            for wait in self.waits:
+                onlookers.look(wait)
+            asked = [wait for wait in self.waits if record.began_ns < wait.asked_ns < record.recovering_ns]
+            outcome.asked = len(asked)
+            self._serve(outcome, [one for one in served if self._is_under(record, one)], asked)
+            was_free = record.failpoint == f"{RELEASE}.{BEFORE_LAST}" and any(
+                self.history.went(grant.releasing_ns, record.at_ns, grant.key) for grant in own
+            )
+            self._measure(outcome, [grant for grant in released if grant.request != record.request], asked, was_free)
+            is_beside = was_free or self._is_beside(record)
+            self.measures["faults_beside"] += is_beside
+            self.measures["faults"] += not is_beside
+            if not self._is_late(record):
+                self.measures["clocks_moved"] += record.clocks_moved
+                during = (one for one in released if one.wrote is not None and _is_during(record, one.asked_ns))
+                self.measures["asked_during_fault"] += len(list(during))
 
-        The command was about other keys; or the lock was free by then; or the command went to one server of several.
-        """
-        keys, are_known = outcome.record.keys, not self.keys.isdisjoint(self.history.known)
-        is_one_vote = self.sent_one_by_one and outcome.record.effect in OF_ONE_COMMAND
-        return outcome.came_after_the_end or is_one_vote or (bool(keys) and are_known and self.keys.isdisjoint(keys))
+    def _is_beside(self, record: FaultRecord) -> bool:
+        """Return whether a fault reached a command about other keys than the lock's, or the command to one server of several."""
+        granted = frozenset().union(*(grant.keys for grant in self.grants))
+        one_by_one = self.run.has_votes and any(grant.release_commands >= MAJORITY for grant in self.grants)
+        is_one_vote = one_by_one and record.effect in OF_ONE_COMMAND
+        are_known = not granted.isdisjoint(self.history.known)
+        return is_one_vote or (bool(record.keys) and are_known and granted.isdisjoint(record.keys))
 
     def _is_late(self, record: FaultRecord) -> bool:
         """Return whether a fault that acts on the holder's lease was done only after half of it.
@@ -230,46 +164,72 @@ class Faults:
         """
         return record.effect in OF_A_LEASE and 2 * (record.done_ns - record.at_ns) > self.run.ttl_ns > 0
 
-    def released(self, grant: Grant) -> None:
-        self.sent_one_by_one |= self.run.has_votes and grant.release_commands >= MAJORITY
-        for outcome in self.outcomes:
-            outcome.released(grant)
-            if grant.request == outcome.record.request and outcome.record.failpoint == f"{RELEASE}.{BEFORE_LAST}":
-                outcome.came_after_the_end = self.history.went(grant.releasing_ns, outcome.record.at_ns, grant.key)
-            if grant.request != outcome.record.request and grant.got_ns < outcome.record.recovered_ns < grant.writing_ns:
-                since_ns = outcome.record.recovering_ns
-                outcome.extended_anothers |= self.history.happened("expire", since_ns, grant.writing_ns, grant.key)
-            if (grant.wrote is not None or grant.sold_out) and not grant.reentered:
-                sent_ns = grant.sent_ns if self.run.has_votes and grant.commands else 0  # in a queue, the last command only reads
-                # a lock with votes that a replica handed over without a command was granted before the fault
-                asked_ns = grant.asked_ns if grant.commands or not self.run.has_votes else 0
-                outcome.granted(grant.request, asked_ns, grant.got_ns, sent_ns)
-            in_danger = outcome.during(grant.asked_ns) and not self._is_late(outcome.record)
-            self.measures["asked_during_fault"] += grant.wrote is not None and in_danger
-            in_acquire = outcome.record.phase == ACQUIRE and outcome.record.request != grant.request
-            self.measures["released_before_a_wait"] += in_acquire and outcome.during(grant.releasing_ns)
+    def _is_under(self, record: FaultRecord, grant: Grant) -> bool:
+        """Return whether a grant was made under a fault: a waiter that polls may have asked for it long before."""
+        sent_ns, asked_ns = 0, grant.asked_ns
+        if self.run.has_votes:  # in a queue, the last command only reads; a lock that a replica handed over was granted before
+            sent_ns, asked_ns = (grant.sent_ns, asked_ns) if grant.commands else (0, 0)
+        is_of_now = record.began_ns + SETTLED_NS < asked_ns or record.began_ns + SENT_AT_ONCE_NS < sent_ns
+        return is_of_now and grant.got_ns < record.recovering_ns
 
-    def renewed(self, replica: str, event: Renewed) -> None:
-        for outcome in self.outcomes:
-            outcome.renewed(replica, event.renewed_ns, succeeded=event.answer == "1")
+    def _serve(self, outcome: FaultOutcome, meanwhile: list[Grant], asked: list[Wait]) -> None:
+        """Count how many of the requests that asked under a fault were served. meanwhile: the grants under the fault.
 
-    def close(self) -> None:
-        """Compute the measures: all journals have been read."""
-        measures, records = self.measures, [outcome.record for outcome in self.outcomes]
-        measures["faults_beside"] = sum(map(self._is_beside, self.outcomes))
-        measures["faults"] = len(records) - measures["faults_beside"]
-        measures["clocks_moved"] = sum(record.clocks_moved for record in records if not self._is_late(record))
-        for outcome in self.outcomes:
-            past_ttl = outcome.record.recovered_ns - outcome.record.began_ns > self.run.ttl_ns
-            measures["faults_past_ttl"] += past_ttl
-            anew = 0 < outcome.got_ns < outcome.record.recovered_ns  # even if the resource refused its write
-            measures["granted_anew"] += anew and outcome.record.effect in AT_THE_STORE
-            if outcome.record.effect is Effect.STORE_SPLIT:
-                measures["asked_on_each_side"] += min(outcome.asked_since_here, outcome.asked_since_there)
-            measures["sessions_ended"] += outcome.record.sessions_ended
-            measures["late_writes"] += outcome.record.late_writes
-            measures["outlived_freezes"] += past_ttl and outcome.went_on_ns - outcome.record.at_ns > self.run.ttl_ns
-            measures["resumed_beside_another"] += (
-                past_ttl and outcome.went_on_ns > 0 and (outcome.held_at_its_end > 0 or not anew)
-            )
-            measures["late_releases"] += past_ttl and outcome.met_another and not outcome.came_after_the_end
+        On a busy machine more requests may wait than can be served. So a request that waited for all of its time, or until the
+        recovery, does not count, provided that others were served in the second half of the fault as well.
+        """
+        if not meanwhile:
+            return
+        record, first_ns = outcome.record, min(map(GOT, meanwhile))
+        outcome.granted_meanwhile = len(meanwhile)
+        outcome.granted_again = sum(first_ns < grant.asked_ns for grant in meanwhile)
+        again = [wait for wait in asked if first_ns < wait.asked_ns]
+        if 2 * max(map(GOT, meanwhile)) > record.began_ns + record.recovering_ns:
+            again = [wait for wait in again if not self._waited_to_the_end(wait, record)]
+        outcome.asked_again = len(again)
+
+    def _waited_to_the_end(self, wait: Wait, record: FaultRecord) -> bool:
+        """Return whether a request waited for all of its time; or, if it got the lock, until the recovery and within its time."""
+        patience_ns = self.run.patience_ns
+        if wait.got:
+            return wait.asked_ns < record.recovering_ns < min(wait.until_ns, wait.asked_ns + patience_ns)
+        return 0 < patience_ns < wait.until_ns - wait.asked_ns
+
+    def _measure(self, outcome: FaultOutcome, others: list[Grant], asked: list[Wait], was_free: bool) -> None:
+        """Compute the measures of a fault; a grant counts even if the resource refused its write.
+
+        others: the grants of other requests; asked: the requests that asked under the fault; was_free: whether the store had
+        reported the end of the lock before the fault reached its release.
+        """
+        measures, record = self.measures, outcome.record
+        after = [one for one in self.grants if not one.reentered and record.began_ns < one.got_ns]
+        got_ns = min((one.got_ns for one in after if one.request != record.request), default=FOREVER_NS)
+        outcome.foreign_renewals = sum(
+            agreed and by != record.replica and record.began_ns < at_ns < got_ns for by, at_ns, agreed in self.renewals
+        )
+        left = [one for one in self.grants if one.reentered and one.replica == record.replica and one.got_ns > record.began_ns]
+        outcome.reentered = len(left)
+        renewed = any(by == record.replica and _is_during(record, at_ns) for by, at_ns, _ in self.renewals)
+        held = any(one.got_ns < record.recovered_ns < one.releasing_ns for one in others)
+        past_ttl = record.recovered_ns - record.began_ns > self.run.ttl_ns
+        anew = got_ns < record.recovered_ns
+        measures["faults_past_ttl"] += past_ttl
+        measures["granted_anew"] += anew and record.effect in AT_THE_STORE
+        measures["sessions_ended"] += record.sessions_ended
+        measures["late_writes"] += record.late_writes
+        measures["outlived_freezes"] += past_ttl and outcome.went_on_ns - record.at_ns > self.run.ttl_ns
+        measures["resumed_beside_another"] += past_ttl and outcome.went_on_ns > 0 and (held or not anew)
+        # a delayed release does harm only to the request that holds the lock when it arrives, or that has renewed it
+        met = renewed or (0 < outcome.next_got_ns < record.recovered_ns and (held or record.phase != RELEASE))
+        measures["late_releases"] += past_ttl and met and not was_free
+        in_acquire = [one for one in others if record.phase == ACQUIRE and _is_during(record, one.releasing_ns)]
+        measures["released_before_a_wait"] += len(in_acquire)
+        if record.effect is Effect.STORE_SPLIT:
+            there_ns = min((one.got_ns for one in after if one.replica != record.replica), default=FOREVER_NS)
+            here = [wait.replica == record.replica for wait in asked if there_ns < wait.asked_ns]
+            measures["asked_on_each_side"] += min(sum(here), len(here) - sum(here))
+
+
+def _is_during(record: FaultRecord, at_ns: int) -> bool:
+    """Return whether a moment lies between a fault and its recovery."""
+    return record.began_ns < at_ns < record.recovered_ns

@@ -125,7 +125,7 @@ class Grant(GrantRecord, eq=False):
     def begun(cls, replica: str, got: Got) -> Grant:
         """Return the grant that begins with this event."""
         sent_ns = got.sent_ns or got.got_ns
-        return cls(
+        return cls(  # type: ignore[misc, call-arg] # BEGINS names as many fields as there are before sent_ns
             replica,
             *BEGINS(got),
             sent_ns,

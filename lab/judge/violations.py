@@ -179,8 +179,7 @@ def nobody_meanwhile(promise: Promise, findings: Findings) -> Iterator[Violation
         fault, is_wanted = onlookers.fault, onlookers.wanted_meanwhile
         may_be_late = promise.slowness > 1 and not fault.granted_meanwhile
         if is_wanted and not may_be_late and not fault.serves(promise.bound.share / promise.slowness):
-            asked = fault.asked_here + fault.asked_there
-            seen = [Fact(Code.NOBODY_MEANWHILE, fault.granted_meanwhile, of=asked, failpoint=fault.record.failpoint)]
+            seen = [Fact(Code.NOBODY_MEANWHILE, fault.granted_meanwhile, of=fault.asked, failpoint=fault.record.failpoint)]
             mechanism = Mechanism.ONE_STORE_GONE if findings.run.has_votes else Mechanism.ONLY_STORE_GONE
             yield promise.violation(seen, [fault], mechanism)
 
