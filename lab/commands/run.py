@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lab.evidence import run_folder
-from lab.judge.findings import Findings
-from lab.judge.judgement import Judgement
+from lab.load import locust
 from lab.paths import COMMAND, shown
-from lab.pipeline import finish, fitted, make_run
-from lab.report.terminal import introduce, summarise, terminal, where_to_look
+from lab.scenario.stages import find_stage
+from lab.servers import process
+from lab.servers.programs.gunicorn import Gunicorn
+from lab.servers.supervisor import one_supervisor
 from lab.text import counted
+
+if TYPE_CHECKING:
+    from lab.judge.findings import Findings
+    from lab.judge.judgement import Judgement
 
 
 def run_one(
@@ -25,8 +29,21 @@ def run_one(
 ) -> int:
     """Make one run: print the verdict as soon as it is known, end the servers, then draw. Return the exit status.
 
+    While this process imports its own modules, others import those of the replicas and of Locust.
     draw: False leaves the pictures for ``lab report``. Raises BadInput, MissingProgram, NotReady.
     """
+    store = find_stage(stage_name).store
+    with one_supervisor() as supervisor:
+        process.prepare(Gunicorn("", stores=(store,) if store else ()).forkable, supervisor)
+        locust.prepare(supervisor)
+        return _run(scenario_name, stage_name, given, as_json, command, draw)
+
+
+def _run(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, command: str, draw: bool) -> int:
+    from lab.evidence import run_folder
+    from lab.pipeline import finish, fitted, make_run
+    from lab.report.terminal import introduce, summarise, terminal, where_to_look
+
     stage, scenario = fitted(scenario_name, stage_name, given)
     out, err = terminal(quiet=as_json), terminal(stderr=True)
     if left := run_folder.take_abandoned():

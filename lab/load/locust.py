@@ -62,7 +62,7 @@ class Load:
             self._pid = supervisor.start(self._argv(host), environment(), LOCUSTFILES.parent, self._log, LOCUST)
         except OSError as error:
             raise LoadFailed(f"Locust could not be started: {error}") from error
-        self._lines = _LineCount(self._record)
+        self._lines = self._record.open("rb")
 
     def wait(self, on_progress: Callable[[int], None], still_well: Callable[[], bool]) -> None:
         """Wait until all requests have ended. Call ``on_progress`` with their number whenever it grows.
@@ -70,21 +70,21 @@ class Load:
         Return early if ``still_well`` returns false. Raises LoadFailed if Locust fails or hangs.
         """
         moved_s = asked_s = time.monotonic()
+        count = 0
         while (status := self._supervisor.exit_of(self._pid)) is None:
             if time.monotonic() - asked_s > ASK_EVERY_S:
                 if not still_well():
                     return
                 asked_s = time.monotonic()
-            if self._lines.grew():
-                moved_s = time.monotonic()
-                on_progress(self._lines.count)
+            if fresh := self._lines.read().count(b"\n"):
+                moved_s, count = time.monotonic(), count + fresh
+                on_progress(count)
             if time.monotonic() - moved_s > self._scenario.request_timeout_s + PATIENCE_S:
                 raise LoadFailed(
                     f"no answer for {time.monotonic() - moved_s:.0f} s; the end of {self._log}:\n{last_words(self._log)}"
                 )
             time.sleep(0.02)
-        self._lines.grew()
-        on_progress(self._lines.count)
+        on_progress(count + self._lines.read().count(b"\n"))
         if status != 0:
             failure = LoadFailed(f"locust ended with {status}; the end of its log:\n{last_words(self._log)}")
             failure.unwritten = f"{self._record} could not be written" if status == ExitStatus.CANNOT_WRITE else ""
@@ -119,19 +119,3 @@ class Load:
             options |= {"master-bind-host": "127.0.0.1", "master-bind-port": port, "master-port": port}
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
         return [sys.executable, "-m", "locust", "--headless", "--only-summary", *(["--master"] if self._workers else []), *words]
-
-
-class _LineCount:
-    """Count the whole lines of a growing file, reading each byte once."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("rb")
-        self.count = 0
-
-    def grew(self) -> bool:
-        fresh = self._file.read().count(b"\n")
-        self.count += fresh
-        return fresh > 0
-
-    def close(self) -> None:
-        self._file.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -70,9 +71,9 @@ def run(
         scenario=_plain(scenario),
         stage=_plain_stage(stage, scenario),
         command=command,
-        commit=environment.commit(),
+        commit="",
         started_utc=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        versions=environment.versions(),
+        versions={},
         libraries=environment.libraries_of(stage),
         lock_files=environment.lock_files_of(stage),
         machine=environment.machine(),
@@ -80,7 +81,8 @@ def run(
         engine=engine,
     )
     begun = False
-    with kept_on_failure(folder):
+    with kept_on_failure(folder), ThreadPoolExecutor(1) as aside:
+        asked = aside.submit(lambda: (environment.commit(), environment.versions()))  # while the servers start
         try:
             signals.release()
             injecting = _injector(() if drive_injects else scenario.faults, folder.path)
@@ -103,6 +105,7 @@ def run(
             if begun:
                 with contextlib.suppress(OSError):
                     record.files = record.files or inventory(folder.path)  # a run that was cut short has an inventory too
+                record.commit, record.versions = asked.result()
                 save(folder.path / "run.json", record)
     return folder, record
 

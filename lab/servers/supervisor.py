@@ -76,9 +76,9 @@ class Supervisor:
         self.pid = self._process.pid
 
     def prepare(self, forked: Forkable, env: dict[str, str]) -> None:
-        """Let a fork server import a program's modules, while the lab does other things. Raises SupervisorGone."""
+        """Let a fork server import a program's modules, and do not wait for it. Raises SupervisorGone."""
         if self._forks and not self._gone:
-            self._ask(prepare=forked.about(), env=env)
+            self._ask(False, prepare=forked.about(), env=env)
 
     def start(self, argv: list[str], env: dict[str, str], cwd: Path, log: Path, forked: Forkable | None = None) -> int:
         """Start a program in a session of its own, and return its pid. Raises OSError, SupervisorGone.
@@ -124,16 +124,16 @@ class Supervisor:
             self._process.wait()
         kill_all(self._orphans)
 
-    def _ask(self, **request: Any) -> dict[str, Any]:
+    def _ask(self, waits: bool = True, /, **request: Any) -> dict[str, Any]:
         try:
             with self._one_at_a_time:
                 self._number += 1
                 # not through a buffered file: an interrupt in it would leave half a line, or send a line twice
                 self._socket.sendall(json.dumps(request | {"number": self._number}).encode() + b"\n")
-                while True:
-                    answer: dict[str, Any] = json.loads(self._line())
-                    if answer["number"] == self._number:  # another number answers an earlier request, whose wait was interrupted
-                        return answer
+                answer: dict[str, Any] = {}
+                while waits and answer.get("number") != self._number:  # another one answers a request for which nobody waited
+                    answer = json.loads(self._line())
+                return answer
         except (OSError, ValueError):
             self._gone = True
             self._process.kill()  # it may only be stopped
@@ -178,12 +178,12 @@ def supervised() -> Iterator[Supervisor]:
 
 
 @contextlib.contextmanager
-def one_supervisor() -> Iterator[None]:
-    """While the block runs, let the runs of this process have one supervisor: what a fork server imported for one run serves
-    the next run.
+def one_supervisor() -> Iterator[Supervisor]:
+    """While the block runs, let the runs of this process have one supervisor, which is yielded: what a fork server imported for
+    one run serves the next run.
     """
     _of_all.append(Supervisor())
     try:
-        yield
+        yield _of_all[0]
     finally:
         _of_all.pop().close()

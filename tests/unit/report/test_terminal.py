@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -140,7 +141,8 @@ def test_verdict_before_pictures(done, monkeypatch, capsys, as_json):
     monkeypatch.setattr(pipeline, "by_locust", lambda *_: None)
     monkeypatch.setattr(pipeline, "conduct", lambda *_: done)
     monkeypatch.setattr(pipeline, "supervised", supervised)
-    monkeypatch.setattr(command, "finish", finish)
+    monkeypatch.setattr(pipeline, "finish", finish)
+    monkeypatch.setattr(command, "one_supervisor", lambda: contextlib.nullcontext(SimpleNamespace(prepare=lambda *_: None)))
 
     assert command.run_one("rush", "lua", {}, as_json, "lab run rush") == 0
 
