@@ -2,7 +2,8 @@
 
 Three replicas would import the same libraries three times in each run, and that took most of the processor time of a short run.
 The supervisor process (``supervisor_process.py``) starts this file, and sends requests as lines of JSON:
-``{"import": modules}`` → ``{}``, ``{"entry": "module:function", "argv", "env", "cwd", "log"}`` → ``{"pid"}``.
+``{"modules": names}``, without an answer; and, if a program is to be forked, with ``"entry": "module:function"``, ``"argv"``,
+``"env"``, ``"cwd"`` and ``"log"`` → ``{"pid"}``.
 
 The forked program has a session, an environment, a folder and a log of its own. It is the supervisor process's child, and ends
 with it, like a program that was started. No stage is imported before the fork, so no run gets the code of another run.
@@ -35,88 +36,81 @@ fork, waitpid, close, sleep = (
 )  # gevent, which Locust imports, replaces them by functions that need its event loop
 
 
-class ForkServer:
-    """Imports modules, and forks."""
+def serve(line: int, supervisor: int) -> str:
+    """Answer requests until the line closes, and end the process then. Return in a forked program only: what it runs.
 
-    def __init__(self, line: int, supervisor: int) -> None:
-        self.line = line
-        self.supervisor = supervisor  # the pid of the supervisor process
-
-    def serve(self) -> str:
-        """Answer requests until the line closes, and end the process then. Return in a forked program only: what it runs."""
-        with os.fdopen(os.dup(self.line), "rb") as requests:
-            for text in requests:
-                request = json.loads(text)
-                try:
-                    answer = self.answer(request)
-                except Exception as error:  # noqa: BLE001 - the supervisor process reports it
-                    answer = {"error": f"{type(error).__name__}: {error}"}
-                if answer is None:
+    supervisor: the pid of the supervisor process.
+    """
+    with os.fdopen(os.dup(line), "rb") as requests:
+        for text in requests:
+            request = json.loads(text)
+            try:
+                load(request["modules"])
+                answer: dict[str, Any] = {"pid": fork_program(request, supervisor)} if "argv" in request else {}
+            except Exception as error:  # noqa: BLE001 - the supervisor process reports it
+                answer = {"error": f"{type(error).__name__}: {error}"}
+            if "argv" in request:
+                if answer.get("pid") == 0:
                     break
-                os.write(self.line, json.dumps(answer).encode() + b"\n")
-            else:
-                os._exit(0)
-        close(self.line)
-        return str(request["entry"])
+                os.write(line, json.dumps(answer).encode() + b"\n")
+        else:
+            os._exit(0)
+    close(line)
+    return str(request["entry"])
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the answer to a request; None in a forked program."""
-        if "import" in request:
-            self.load(request["import"])
-            return {}
-        pid = self.fork(request)
-        return {"pid": pid} if pid else None
 
-    def load(self, modules: Sequence[str]) -> None:
-        """Import modules."""
-        for name in modules:
-            importlib.import_module(name)
-        gc.collect()
-        gc.freeze()  # a collection in a forked program then leaves these objects alone, and their memory stays shared
+def load(modules: Sequence[str]) -> None:
+    """Import modules."""
+    for name in modules:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # a collection in a forked program then leaves these objects alone, and their memory stays shared
 
-    def fork(self, request: dict[str, Any]) -> int:
-        """Fork a program, and return its pid; in the program itself, return 0.
 
-        A process in the middle forks it and ends, so the program becomes a child of the supervisor process.
-        """
-        reading, writing = os.pipe()
-        if middle := fork():
-            close(writing)
-            waitpid(middle, 0)  # from now on, the program is the supervisor process's child
-            with os.fdopen(reading, "rb") as pid:
-                return int(pid.readline())
-        middle = os.getpid()
-        try:
-            if fork():
-                os._exit(0)
-            while os.getppid() == middle:
-                sleep(0.001)
-            os.setsid()
-            self._become(request)
-            os.write(writing, b"%d\n" % os.getpid())
-            close(reading)
-            close(writing)
-        except BaseException:  # noqa: BLE001 - nothing of the server may run in this process
-            traceback.print_exc()
-            os._exit(1)
-        return 0
+def fork_program(request: dict[str, Any], supervisor: int) -> int:
+    """Fork a program, and return its pid; in the program itself, return 0.
 
-    def _become(self, request: dict[str, Any]) -> None:
-        """Give this process, which was just forked, what a program that is started has."""
-        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != self.supervisor:  # it was killed before the call
-            os._exit(1)
-        log = os.open(request["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        os.dup2(log, 1)
-        os.dup2(log, 2)
-        close(log)
-        os.chdir(request["cwd"])
-        os.environ.clear()
-        os.environ.update(request["env"])
-        _show_as(request["argv"])
-        sys.argv = request["argv"][2 if request["argv"][1:2] == ["-m"] else 0 :]
-        if "gevent" in sys.modules:
-            importlib.import_module("gevent").reinit()
+    A process in the middle forks it and ends, so the program becomes a child of the supervisor process.
+    """
+    reading, writing = os.pipe()
+    if middle := fork():
+        close(writing)
+        waitpid(middle, 0)  # from now on, the program is the supervisor process's child
+        with os.fdopen(reading, "rb") as pid:
+            return int(pid.readline())
+    middle = os.getpid()
+    try:
+        if fork():
+            os._exit(0)
+        while os.getppid() == middle:
+            sleep(0.001)
+        os.setsid()
+        _become(request, supervisor)
+        os.write(writing, b"%d\n" % os.getpid())
+        close(reading)
+        close(writing)
+    except BaseException:  # noqa: BLE001 - nothing of the server may run in this process
+        traceback.print_exc()
+        os._exit(1)
+    return 0
+
+
+def _become(request: dict[str, Any], supervisor: int) -> None:
+    """Give this process, which was just forked, what a program that is started has."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != supervisor:  # it was killed before the call
+        os._exit(1)
+    log = os.open(request["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    close(log)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    _show_as(request["argv"])
+    sys.argv = request["argv"][2 if request["argv"][1:2] == ["-m"] else 0 :]
+    if "gevent" in sys.modules:
+        importlib.import_module("gevent").reinit()
 
 
 def _show_as(argv: Sequence[str]) -> None:
@@ -132,5 +126,5 @@ def _show_as(argv: Sequence[str]) -> None:
 if __name__ == "__main__":
     line, home = int(sys.argv[1]), sys.argv[2]
     sys.path.insert(0, home)
-    module, _, function = ForkServer(line, os.getppid()).serve().partition(":")
+    module, _, function = serve(line, os.getppid()).partition(":")
     sys.exit(getattr(importlib.import_module(module), function)())

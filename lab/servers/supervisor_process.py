@@ -51,27 +51,11 @@ FORKED_WITHIN_S = 90.0  # with its imports, on a crowded machine
 ROOM = "-" * 4096  # an argument of a fork server: where a forked program writes its own command line
 
 
-class Forked:
-    """A program that a fork server forked. It is a child of this process."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.returncode: int | None = None
-
-    def poll(self) -> int | None:
-        """Return the exit status; None while the program runs."""
-        if self.returncode is None:
-            with contextlib.suppress(ChildProcessError):  # all were ended, and this one with them
-                pid, status = os.waitpid(self.pid, os.WNOHANG)
-                self.returncode = os.waitstatus_to_exitcode(status) if pid else None
-        return self.returncode
-
-
 class ForkingProcess:
     """A process that has imported the modules of a program, and forks the program on request."""
 
     def __init__(self, about: dict[str, Any], env: dict[str, str], held: int, in_child: Callable[[], None]) -> None:
-        """Start the process, and let it import the modules. Do not wait until it has. Raises OSError."""
+        """Start the process. Raises OSError."""
         self.line, theirs = socket.socketpair()
         self.line.settimeout(FORKED_WITHIN_S)
         file = Path(__file__).with_name("fork_server.py")
@@ -87,26 +71,18 @@ class ForkingProcess:
                 preexec_fn=in_child,  # noqa: PLW1509 - this process has one thread
             )
         self.answers = self.line.makefile("rb")
-        self.awaited = 0  # answers to come
-        self.imported: set[str] = set()
-        self.load(about["modules"])
 
-    def load(self, modules: Sequence[str]) -> None:
-        """Let the process import the modules that it lacks. Do not wait."""
-        if missing := [name for name in modules if name not in self.imported]:
-            self._send({"import": missing})
-            self.imported.update(missing)
+    def load(self, modules: Sequence[str], **program: object) -> None:
+        """Let the process import the modules that it lacks, and then fork a program if there is one. Do not wait."""
+        self.line.sendall(json.dumps({"modules": modules} | program).encode() + b"\n")
 
-    def fork(self, request: dict[str, Any], entry: str) -> int:
+    def fork(self, request: dict[str, Any], about: dict[str, Any]) -> int:
         """Return the pid of a forked program. Raises OSError if that is not possible, or if an import failed."""
         words = {"argv": request["start"], "env": request["env"], "cwd": request["cwd"], "log": request["log"]}
-        self._send({"entry": entry} | words)
-        answer: dict[str, Any] = {}
-        while self.awaited:
-            answer = json.loads(self.answers.readline() or b'{"error": "the process that forks it has ended"}')
-            self.awaited -= 1
-            if "error" in answer:
-                raise OSError(answer["error"])
+        self.load(about["modules"], entry=about["entry"], **words)
+        answer = json.loads(self.answers.readline() or b'{"error": "the process that forks it has ended"}')
+        if "error" in answer:
+            raise OSError(answer["error"])
         return int(answer["pid"])
 
     def end(self) -> None:
@@ -116,10 +92,6 @@ class ForkingProcess:
         self.process.kill()
         self.process.wait()
 
-    def _send(self, request: dict[str, Any]) -> None:
-        self.line.sendall(json.dumps(request).encode() + b"\n")
-        self.awaited += 1
-
 
 class SupervisorProcess:
     """The supervisor process's side: what it started, and how it ends all of it."""
@@ -127,7 +99,8 @@ class SupervisorProcess:
     def __init__(self, held: int) -> None:
         """held: a file descriptor that each program inherits: while one of them lives, the ports of the run are taken."""
         self.held = held
-        self.started: dict[int, subprocess.Popen[bytes] | Forked] = {}
+        self.exits: dict[int, int | None] = {}  # the exit status of each program; None while it runs
+        self.started: list[subprocess.Popen[bytes]] = []  # kept: Python takes in the exit of one that it forgets
         self.fork_servers: dict[tuple[str, int], ForkingProcess] = {}  # by entry and interpreter
         self.turn = 0  # of the interpreters of a program
         self.pid = os.getpid()
@@ -140,14 +113,16 @@ class SupervisorProcess:
             about = request["prepare"]
             with contextlib.suppress(OSError):  # the fork will say so
                 for number in range(about["interpreters"]):
-                    self._fork_server(about, request["env"], number)
+                    self._fork_server(about, request["env"], number).load(about["modules"])
             return {}
         if "exit_of" in request:
-            return {"exit": self.started[request["exit_of"]].poll()}
+            self.reap()
+            return {"exit": self.exits[request["exit_of"]]}
         if "signal" in request:
             return {"sent": self.signal(request["pid"], request["signal"])}
         if "end_all" in request:
             self.end_all({one.process.pid for one in self.fork_servers.values()})
+            self.exits.clear()
             self.started.clear()
         return {"pids": descendants(os.getpid())}
 
@@ -167,7 +142,8 @@ class SupervisorProcess:
                 )
         except (OSError, subprocess.SubprocessError) as error:
             return {"error": str(error)}
-        self.started[process.pid] = process
+        self.started.append(process)
+        self.exits[process.pid] = None
         return {"pid": process.pid}
 
     def fork(self, request: dict[str, Any], about: dict[str, Any]) -> dict[str, Any]:
@@ -175,20 +151,18 @@ class SupervisorProcess:
         self.turn += 1
         number = self.turn % about["interpreters"]
         try:
-            pid = self._fork_server(about, request["env"], number).fork(request, about["entry"])
+            pid = self._fork_server(about, request["env"], number).fork(request, about)
         except OSError as error:
             if server := self.fork_servers.pop((about["entry"], number), None):
                 server.end()
             return {"error": str(error)}
-        self.started[pid] = Forked(pid)
+        self.exits[pid] = None
         return {"pid": pid}
 
     def _fork_server(self, about: dict[str, Any], env: dict[str, str], number: int) -> ForkingProcess:
-        """Return one fork server of a program, which has or is about to have imported these modules."""
+        """Return one fork server of a program."""
         known = about["entry"], number
-        if known in self.fork_servers and self.fork_servers[known].process.poll() is None:
-            self.fork_servers[known].load(about["modules"])
-        else:
+        if known not in self.fork_servers or self.fork_servers[known].process.poll() is not None:
             plain = {name: text for name, text in env.items() if not name.startswith("LAB_")}
             self.fork_servers[known] = ForkingProcess(about, plain, self.held, self._in_child)
         return self.fork_servers[known]
@@ -206,7 +180,8 @@ class SupervisorProcess:
 
     def signal(self, pid: int, number: int) -> bool:
         """Signal the group of a program, and its descendants elsewhere: each process of PostgreSQL leads a group of its own."""
-        if self.started[pid].poll() is not None:
+        self.reap()
+        if self.exits[pid] is not None:
             return False
         below = descendants(pid)  # before a signal ends the program: then its children are no longer below it
         with contextlib.suppress(ProcessLookupError):
@@ -222,8 +197,8 @@ class SupervisorProcess:
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 pid, status = ended
-                if (program := self.started.get(pid)) is not None:
-                    program.returncode = os.waitstatus_to_exitcode(status)
+                if pid in self.exits:
+                    self.exits[pid] = os.waitstatus_to_exitcode(status)
 
     def end_all(self, spared: Collection[int] = ()) -> None:
         """Kill all descendants. On Linux, orphans are our children."""
