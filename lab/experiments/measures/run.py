@@ -54,6 +54,7 @@ class RunMeter(Meter):
         point.verdict, point.reason, point.run = done.judgement.verdict, why(done.judgement), done.judgement.run
         if done.judgement.acknowledged:
             known = _figures(done.judgement, done.folder.path)
+            known["over_ttl_ms"] = known["wait_max_ms"] - (scenario.ttl_ms or 0)
             point.figures = {name: known[name] for name in self.experiment.figures}
 
 
