@@ -11,6 +11,7 @@ from lab.servers.ports import free_port
 from lab.ui.both_sides import LOOPBACK
 
 PAGE_PORT, LOCUST_PORT = 8090, 8089
+CLASS = 128  # connections that wait: a class opens the page at the same moment
 TRIED = 10  # how many ports are tried, from the usual one on, before the system chooses any
 VOTE = "/vote"  # the page as phones see it
 PROJECTOR = "/projector"  # the page as the class sees it on the wall, without buttons
@@ -27,41 +28,36 @@ def ports(host: str, page: int | None, locust: int | None) -> tuple[int, int]:
     with contextlib.ExitStack() as held:  # the first port stays taken while the second is chosen
         first = held.enter_context(_held(host, page, PAGE_PORT, "--port"))
         second = held.enter_context(_held(host, locust, LOCUST_PORT, "--locust-port"))
-        return _port(first), _port(second)
+        return first.getsockname()[1], second.getsockname()[1]
 
 
 def _held(host: str, port: int | None, usual: int, option: str) -> socket.socket:
     if port is not None:
-        return _listening(host, port or free_port(page=True), option)
+        return listening(host, port or free_port(page=True), option)
     for one in range(usual, usual + TRIED):
         with contextlib.suppress(PortTaken):
-            return _listening(host, one, option)
-    return _listening(host, free_port(page=True), option)
+            return listening(host, one, option)
+    return listening(host, free_port(page=True), option)
 
 
 class PortTaken(BadInput):
     """The port is not available."""
 
 
-def _listening(host: str, port: int, option: str) -> socket.socket:
-    probe = socket.socket()
-    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def listening(host: str, port: int, option: str) -> socket.socket:
+    """Return a socket that listens there. port: 0 for any free one. Raises BadInput, which names the option to change."""
+    found = socket.socket()
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        probe.bind((host, port))
-        probe.listen()  # two sockets may be bound to one port until one of them listens
+        found.bind((host, port))
+        found.listen(CLASS)  # two sockets may be bound to one port until one of them listens
     except OSError as error:
-        probe.close()
-        raise not_available(host, port, option, error) from None
-    return probe
+        found.close()
+        raise _not_available(host, port, option, error) from None
+    return found
 
 
-def _port(listening: socket.socket) -> int:
-    port: int = listening.getsockname()[1]
-    return port
-
-
-def not_available(host: str, port: int, option: str, error: OSError) -> BadInput:
-    """Return the error for a page that cannot listen there."""
+def _not_available(host: str, port: int, option: str, error: OSError) -> BadInput:
     if isinstance(error, socket.gaierror):
         return BadInput(f"--host: there is no address {host}")
     if error.errno == errno.EADDRNOTAVAIL:

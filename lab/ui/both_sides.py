@@ -10,8 +10,8 @@ browser, and no page controls it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from urllib.parse import urlsplit
+from werkzeug.exceptions import SecurityError
+from werkzeug.wrappers import Request
 
 # the environment variables by which the lab configures Locust
 CONTROL = "LOCK_LAB_CONTROL"  # the path of the control socket
@@ -21,21 +21,18 @@ KEY = "LOCK_LAB_KEY"  # the teacher's key, which Locust's page asks for; empty i
 BUSY = "a run is under way: wait for its verdict, or press Stop"  # the refusal of a second run
 
 READING = ("GET", "HEAD", "OPTIONS")
-OWN = ("same-origin", "none")  # none: the visitor typed the address, or used a bookmark
+OWN = (None, "same-origin", "none")  # none: the visitor typed the address, or used a bookmark
 STRANGE = "this request was made by a page of another site"
 LOOPBACK = ("127.0.0.1", "localhost")
 
 
-def foreign(method: str, headers: Mapping[str, str], names: Collection[str] = ()) -> str:
-    """Return why this request is refused; empty if it is not. names: the server's names, any name if empty."""
-    sent = {name.lower(): value for name, value in headers.items()}  # a proxy may have changed their case
-    host, origin, site = sent.get("host", ""), sent.get("origin"), sent.get("sec-fetch-site", "none")
+def foreign(asked: Request) -> str:
+    """Return why this request is refused; empty if it is not. Its trusted hosts are the server's names; None: any name."""
     try:
-        name, at = urlsplit(f"//{host}").hostname, host if origin is None else urlsplit(origin).netloc
-    except ValueError:
-        return "its Host or Origin cannot be parsed"
-    if names and name not in names:
-        return f"the Host must be {' or '.join(names)}"
-    if method in READING:  # a link to this server is allowed; another site's page may not read its answers
-        return STRANGE if site == "cross-site" and sent.get("sec-fetch-mode") != "navigate" else ""
-    return STRANGE if at != host or site not in OWN else ""
+        host = asked.host
+    except SecurityError:
+        return f"the Host must be {' or '.join(asked.trusted_hosts or ())}"
+    site, origin = asked.headers.get("Sec-Fetch-Site"), asked.headers.get("Origin")
+    if asked.method in READING:  # a link to this server is allowed; another site's page may not read its answers
+        return STRANGE if site == "cross-site" and asked.headers.get("Sec-Fetch-Mode") != "navigate" else ""
+    return STRANGE if site not in OWN or (origin is not None and origin.partition("://")[2] != host) else ""

@@ -1,8 +1,8 @@
 """Who may do what on the pages of ``lab ui``: the teacher's key, the key for voting, and a word by which a phone gets that one.
 
 Where only this machine reaches the pages there are no keys, and every visitor is the teacher. A key comes once, in an
-address (``?k=``). From then on a cookie stands for it. The cookie of a phone is a number that the server made and signed: a
-phone has one prediction, and cannot make up a second one. It gets one where it loses the cookie and scans again.
+address (``?k=``). From then on a cookie stands for it. The cookie of a phone is a number that the server made and signed, in
+Flask's session: a phone has one prediction, and cannot make up a second one. It gets one if it loses the cookie and scans again.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ import hmac
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import Enum, IntEnum, auto
 from typing import NamedTuple
+
+from werkzeug.wrappers import Request, Response
 
 FREE, PAUSE_S = 3, 10.0  # after so many wrong words, an address of the network waits so long before each further one
 MOST_WRONG = 100  # of all addresses together: then words are not accepted any more
@@ -60,45 +62,17 @@ class Invitation(NamedTuple):
 
 
 class Keys:
-    """The keys of one ``lab ui``. Safe to use from many threads."""
+    """The keys of one ``lab ui``, and the words that visitors type. Safe to use from many threads.
 
-    def __init__(self, port: int, teacher: str = "", clock: Callable[[], float] = time.monotonic) -> None:
-        """port: of the lab's page. It is in the names of the cookies: two labs on one machine have their own. teacher: the
-        teacher's key; empty where nobody needs one.
-        """
+    teacher: the teacher's key; empty where nobody needs one.
+    """
+
+    def __init__(self, teacher: str = "", clock: Callable[[], float] = time.monotonic) -> None:
         self.teacher, self.vote = teacher, secrets.token_urlsafe(9)
         self.word = f"{secrets.choice(WORDS)} {secrets.choice(DIGITS)}"
-        self.teacher_cookie, self._device_cookie = teacher_cookie(port), f"lab_device_{port}"
-        self._secret = secrets.token_bytes()
         self._mutex, self._clock = threading.Lock(), clock
         self._wrong: dict[str, int] = {}  # how many wrong words came from an address
         self._waits_until: dict[str, float] = {}
-
-    def role(self, cookies: Mapping[str, str], on_this_machine: bool) -> Role:
-        """Return what a visitor may do. on_this_machine: the visitor's program runs here."""
-        if not self.teacher or same(cookies.get(self.teacher_cookie, ""), self.teacher):
-            return Role.TEACHER
-        if self.device(cookies):
-            return Role.VOTER
-        return Role.ONLOOKER if on_this_machine else Role.STRANGER
-
-    def enter(self, key: str, cookies: Mapping[str, str]) -> list[str] | None:
-        """Return the cookies that stand for a key from now on, beyond those that the browser has; None for an unknown key."""
-        if self.teacher and same(key, self.teacher):
-            return [kept(self.teacher_cookie, key), *self.new_device(cookies)]
-        return self.new_device(cookies) if not self.teacher or same(key, self.vote) else None
-
-    def device(self, cookies: Mapping[str, str]) -> str:
-        """Return the number of the visitor's browser; empty if it has none that this server made."""
-        number, _, signature = cookies.get(self._device_cookie, "").partition(".")
-        return number if number and same(signature, self._signature(number)) else ""
-
-    def new_device(self, cookies: Mapping[str, str]) -> list[str]:
-        """Return the cookie with a number for the visitor's browser; none if it has one already."""
-        if self.device(cookies):
-            return []
-        number = secrets.token_hex(12)
-        return [kept(self._device_cookie, f"{number}.{self._signature(number)}")]
 
     def typed(self, word: str, address: str) -> Admission:
         """Judge a word that was typed at an address of the network. After some wrong ones, that address has to wait.
@@ -117,9 +91,6 @@ class Keys:
                 self._waits_until[address] = self._clock() + PAUSE_S
             return Admission.WRONG
 
-    def _signature(self, number: str) -> str:
-        return hmac.digest(self._secret, number.encode(), "sha256").hex()
-
 
 def teacher_cookie(port: int) -> str:
     """Return the name of the cookie with the teacher's key. Locust's page, at another port of the same machine, gets it too."""
@@ -131,20 +102,19 @@ def as_teacher(port: int, key: str) -> dict[str, str]:
     return {"Cookie": f"{teacher_cookie(port)}={key}"}
 
 
-def cookies_in(header: str) -> dict[str, str]:
-    """Return the cookies that a browser sends, by name."""
-    pairs = (one.strip().partition("=") for one in header.split(";"))
-    return {name: value for name, _, value in pairs}
-
-
 def same(one: str, other: str) -> bool:
     """Compare two secrets in a time that does not depend on them."""
     return hmac.compare_digest(one.encode(), other.encode())
 
 
-def kept(name: str, value: str) -> str:
-    """Return the header that sets a cookie, which no script of a page can read."""
-    return f"{name}={value}; Path=/; HttpOnly; SameSite=Lax"
+def is_teacher(asked: Request, port: int, key: str) -> bool:
+    """Return whether a request comes from the teacher."""
+    return same(asked.cookies.get(teacher_cookie(port), ""), key)
+
+
+def stay_teacher(response: Response, port: int, key: str) -> None:
+    """Let a cookie, which no script of a page can read, stand for the teacher's key from now on."""
+    response.set_cookie(teacher_cookie(port), key, httponly=True, samesite="Lax")
 
 
 def _plain(word: str) -> str:

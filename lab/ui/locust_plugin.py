@@ -28,7 +28,7 @@ from html import escape
 from typing import Any
 
 import gevent
-from flask import Response, g, jsonify, make_response, request
+from flask import Response, g, jsonify, make_response, redirect, request
 from gevent.event import AsyncResult
 from locust.exception import StopTest
 from locust.runners import STATE_RUNNING, STATE_SPAWNING, MasterRunner, WorkerRunner
@@ -37,7 +37,7 @@ from werkzeug.datastructures import ImmutableMultiDict
 from lab.load.tickets import complete
 from lab.scenario.options import FormField, form_options
 from lab.ui.both_sides import BUSY, CONTROL, KEY, LIVE, LOOPBACK, foreign
-from lab.ui.joining import TEACHER_ONLY, kept, same, teacher_cookie
+from lab.ui.joining import TEACHER_ONLY, is_teacher, same, stay_teacher
 from lab.ui.locust_links import add_links
 
 ANSWER_WITHIN_S = 10.0
@@ -117,6 +117,7 @@ class LabPlugin:
         web_ui.template_args["extended_tables"] = [{"key": TAB, "structure": structure}]
         app = web_ui.app
         app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}  # the stage is the form's first field
+        app.config["TRUSTED_HOSTS"] = None if os.environ[KEY] else list(LOOPBACK)
         app.before_request(self.guard)
         app.before_request(self.admit)
         app.after_request_funcs[None].insert(0, forbid_other_sites)  # the first function of the list is called last
@@ -130,15 +131,15 @@ class LabPlugin:
         ready = not isinstance(runner, MasterRunner) or runner.worker_count >= self.environment.parsed_options.expect_workers
         return jsonify({"control": self.control, "ready": ready, "verdicts": self.verdicts})
 
-    def guard(self) -> Response | None:
+    def guard(self) -> Any:
         """Refuse requests that a page of another site made a browser send, and those without the teacher's key."""
-        key = os.environ[KEY]
-        why = foreign(request.method, dict(request.headers), () if key else LOOPBACK)
-        cookie = teacher_cookie(int(os.environ[LIVE]))
+        why, key, port = foreign(request), os.environ[KEY], int(os.environ[LIVE])
         if not why and key and request.path == "/" and same(request.args.get("k", ""), key):
             g.refused = True  # by this answer: a cookie stands for the key from now on, and the address loses it
-            return Response(status=303, headers={"Location": "/", "Set-Cookie": kept(cookie, key)})
-        if not why and key and not same(request.cookies.get(cookie, ""), key):
+            entered = redirect("/", 303)
+            stay_teacher(entered, port, key)
+            return entered
+        if not why and key and not is_teacher(request, port, key):
             why = TEACHER_ONLY
         if not why:
             return None

@@ -13,7 +13,7 @@ import secrets
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -66,19 +66,20 @@ def serve(
         tempfile.TemporaryDirectory(prefix="lock-lab-") as folder,
         ControlSocket(Path(folder) / "control", lambda form: read(form, processes), offer) as control,
         supervised() as supervisor,
-        _live_server(LiveState(*first), host, page_port, locust_port, key, names) as live,
+        contextlib.closing(LiveState(*first)) as state,
+        contextlib.closing(LiveServer(state, host, page_port, locust_port, key, names=names)) as live,
     ):
         if step:
-            live.state.teach(step)
+            state.teach(step)
         live.ready.clear()
-        place = PageSettings(host, locust_port, live.server_port, key, processes)
+        place = PageSettings(host, locust_port, live.port, key, processes)
         page = LocustProcess(supervisor, place, control.path, Path(folder) / "log")
         _welcome(place, live.invitation, step > 0)  # the page can be read while Locust starts
         page.wait()
         live.ready.set()
         if port is None and page_port != PAGE_PORT:
             _print(f"another program has port {PAGE_PORT}, so the page is at port {page_port}")
-        cut_short = _serve_runs(supervisor, control, page, live.state, LostIncrements(Path(folder)))
+        cut_short = _serve_runs(supervisor, control, page, state, LostIncrements(Path(folder)))
     if cut_short is None and isinstance(gone := pending(), SupervisorGone):  # between two runs
         raise gone
     drawn = cut_short is None or any(cut_short.folder.path.glob("report*.html"))
@@ -86,20 +87,6 @@ def serve(
         _print(_line(cut_short, finish(cut_short)))
     sys.stderr.write("\nstopped; nothing is left running\n")
     return ExitStatus.GOOD if drawn else ExitStatus.INTERRUPTED
-
-
-@contextlib.contextmanager
-def _live_server(state: LiveState, host: str, port: int, locust_port: int, key: str, names: bool) -> Iterator[LiveServer]:
-    try:
-        server = LiveServer(state, host, port, locust_port, key, names=names)
-    except OSError as error:
-        state.close()
-        raise addresses.not_available(host, port, "--port", error) from None
-    try:
-        yield server
-    finally:
-        state.close()
-        server.close()
 
 
 def _welcome(place: PageSettings, invitation: Invitation, is_lesson: bool) -> None:

@@ -55,7 +55,7 @@ def pages(browser: Any, reports: Path) -> Iterator[tuple[LiveState, Callable[...
         server.invitation = Invitation("192.0.2.7:8090", "http://192.0.2.7:8090/vote?k=s3cretkey123", "otter 4")
 
         def opened(path: str = "/", **how: Any) -> Any:
-            page = browser.open(f"http://127.0.0.1:{server.server_port}{path}", **how)
+            page = browser.open(f"http://127.0.0.1:{server.port}{path}", **how)
             page.locator("main[data-state]").wait_for()
             return page
 

@@ -227,7 +227,7 @@ def test_a_phone_joins_by_hand(browser):
     state = LiveState()
     state.teach(1)
     with closing(LiveServer(state, "127.0.0.1", 0, 8089, "teacher")) as server:
-        home = f"http://127.0.0.1:{server.server_port}"
+        home = f"http://127.0.0.1:{server.port}"
         browser.excused = ["403"]
         phone = browser.open(f"{home}/vote?k=old", size="phone", touch=True)
         phone.get_by_role("alert").filter(has_text="This address is of an earlier class.").wait_for()
@@ -331,4 +331,4 @@ def test_bad_prediction_is_refused(resting):
         assert (status, words in text) == (400, True), text
     assert '"voted":0' in resting.asked("GET", "/live/mine")[1]
     assert resting.asked("POST", "/live/prediction", said | {"name": "x" * 5000})[0] == 413
-    assert resting.asked("POST", "/live", said)[0] == 404
+    assert resting.asked("POST", "/live", said)[0] == 405

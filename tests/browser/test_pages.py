@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -49,10 +49,8 @@ def lost(reports) -> Path:
 @pytest.fixture
 def served(reports) -> Iterator[str]:
     """The address of the runs, as `lab serve` shows them."""
-    with Site(reports, 0) as server:
-        threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
+    with closing(Site(reports, 0).start()) as server:
         yield f"{server.address}/runs"
-        server.shutdown()
 
 
 def test_run_page_in_chinese(browser, lost, served):

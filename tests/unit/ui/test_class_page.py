@@ -114,7 +114,7 @@ def test_start_waits_for_pictures(locust, state, tmp_path):
     """While Locust is busy with a run that is over, Start is tried again; a run under way is refused at once."""
     port, posts, answers = locust
     with closing(LiveServer(state, HERE, 0, port, "", tmp_path)) as server:
-        address = f"http://{HERE}:{server.server_port}/live/start"
+        address = f"http://{HERE}:{server.port}/live/start"
         answers += [{"success": False, "message": BUSY}, {"success": True}]
         assert "no run of the lesson" in post(address, {})["refused"]
         state.teach(1)

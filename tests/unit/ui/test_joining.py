@@ -1,10 +1,15 @@
 """Who may do what: the teacher's key, a phone's scan, a typed word, and all that is refused. Without a browser."""
 
+import hmac
 import http.client
 import re
 import socket
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
+from http.cookies import SimpleCookie
+from threading import Barrier
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,7 +17,7 @@ import pytest
 
 from lab.errors import BadInput
 from lab.ui import addresses, joining, predictions
-from lab.ui.joining import FREE, MOST_WRONG, NOT_JOINED, PAUSE_S, TEACHER_ONLY, Admission, Keys, cookies_in
+from lab.ui.joining import FREE, MOST_WRONG, NOT_JOINED, PAUSE_S, TEACHER_ONLY, Admission, Keys
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from tests.every import every
@@ -32,7 +37,7 @@ class Answer(NamedTuple):
 
     @property
     def cookies(self) -> dict[str, str]:
-        return {name: value for one in self.headers.get_all("Set-Cookie", []) for name, value in cookies_in(one).items()}
+        return {name: one.value for line in self.headers.get_all("Set-Cookie", []) for name, one in SimpleCookie(line).items()}
 
 
 class Visitor:
@@ -42,11 +47,15 @@ class Visitor:
         self.server, self.headers = server, {"Host": PHONE} | headers
         self.cookies: dict[str, str] = {}
 
+    @property
+    def cookie(self) -> str:
+        return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+
     def ask(self, method: str, path: str, content: object = None) -> Answer:
-        kept = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
         body = content.encode() if isinstance(content, str) else msgspec.json.encode(content) if content else b""
-        with closing(http.client.HTTPConnection(HERE, self.server.server_port, timeout=60)) as line:
-            line.request(method, path, body, kept | self.headers)
+        with closing(http.client.HTTPConnection(HERE, self.server.port, timeout=60)) as line:
+            kind = {"Content-Type": "application/x-www-form-urlencoded" if isinstance(content, str) else "application/json"}
+            line.request(method, path, body, kind | {"Cookie": self.cookie} | self.headers)
             got = line.getresponse()
             answer = Answer(got.status, got.read().decode(), got.headers)
         self.cookies |= {name: value for name, value in answer.cookies.items() if name.startswith("lab_")}
@@ -77,7 +86,7 @@ def test_one_scan_joins(server):
 
     assert (first.status, first.headers["Location"]) == (303, "/vote")
     assert (first.headers["Referrer-Policy"], first.headers["Cache-Control"]) == ("same-origin", "no-store")
-    assert first.headers["Set-Cookie"].endswith("; Path=/; HttpOnly; SameSite=Lax")
+    assert first.headers["Set-Cookie"].endswith("; HttpOnly; Path=/; SameSite=Lax")
     assert (again.headers["Location"], again.headers["Set-Cookie"], phone.cookies) == ("/vote", None, number)
     page = phone.ask("GET", "/vote")
     assert page.status == 200
@@ -104,7 +113,7 @@ def test_teacher_key_opens_everything(server):
     first = teacher.ask("GET", f"/?k={TEACHER}")
 
     assert (first.status, first.headers["Location"]) == (303, "/")
-    assert teacher.cookies[f"lab_teacher_{server.server_port}"] == TEACHER
+    assert teacher.cookies[f"lab_teacher_{server.port}"] == TEACHER
     assert "They say" in teacher.ask("GET", "/").text
     assert teacher.post("prediction", VOTE).status == 200
     assert teacher.post("lesson").status == 200
@@ -146,29 +155,31 @@ def test_unknown_key_is_refused_in_words(server):
         wanted = 303 if path == "/?k=" else 403  # an empty one is none
         assert (answer.status, answer.cookies) == (wanted, {}), path
         assert wanted == 303 or "This address is of an earlier class." in answer.text
-    port = server.server_port
+    port = server.port
     forged = ("abc", "abc.", ".", "abc.0123", f"abc.{'0' * 64}", "\xe9.\xe9")
     for cookies in [{f"lab_teacher_{port}": "x"}, {f"lab_teacher_{port}": ""}, *({f"lab_device_{port}": one} for one in forged)]:
         stranger.cookies = cookies
         assert stranger.post("prediction", VOTE).status == 403, cookies
 
 
-def test_secrets_are_compared_in_constant_time(monkeypatch):
+def test_secrets_are_compared_in_constant_time(server, monkeypatch):
     """Each key, word and signature goes through the comparison whose time does not depend on them."""
     compared = []
-    monkeypatch.setattr(joining.hmac, "compare_digest", lambda one, other: compared.append(one) or one == other)
-    keys = Keys(8090, TEACHER)
+    monkeypatch.setattr(hmac, "compare_digest", lambda one, other: compared.append(one) or one == other)
+    stranger = Visitor(server)
+    stranger.cookies = {f"lab_teacher_{server.port}": "t1", f"lab_device_{server.port}": "number.time.c2ln"}
 
-    keys.role({keys.teacher_cookie: "t1", "lab_device_8090": "d.s1"}, on_this_machine=False)
-    keys.enter("k1", {})
-    keys.typed("w1", "a")
+    stranger.ask("GET", "/vote?k=k1")
+    stranger.ask("POST", "/join", "word=w1")
+    stranger.post("start")
 
-    assert compared == [b"t1", b"s1", b"k1", b"k1", b"w1"]
+    assert {b"t1", b"k1", b"w1", b"sig"} <= set(compared)
+    assert compared.count(b"k1") == 2  # with the teacher's key, and with that for voting
 
 
 def test_this_machine_may_look(server):
     """The browser of the projector needs no key on the teacher's machine: it sees the page without buttons, and may not act."""
-    projector = Visitor(server, Host=f"{HERE}:{server.server_port}")
+    projector = Visitor(server, Host=f"{HERE}:{server.port}")
 
     assert projector.ask("GET", "/projector").status == 200
     assert projector.ask("GET", "/live/mine").status == 200
@@ -183,7 +194,7 @@ def test_this_machine_may_look(server):
 def test_other_site_cannot_use_the_cookies(server):
     """A page of another site can post nothing with the teacher's cookie, and cannot make a phone join."""
     teacher = Visitor(server, Origin="http://evil.example")
-    teacher.cookies = {f"lab_teacher_{server.server_port}": TEACHER}
+    teacher.cookies = {f"lab_teacher_{server.port}": TEACHER}
 
     assert [teacher.post(what).status for what in (*LEADING, "prediction")] == [403] * 5
     assert teacher.ask("POST", "/join", f"word={server.keys.word}").status == 403
@@ -208,7 +219,7 @@ def test_word_joins_by_hand(server):
 def test_wrong_words_are_slowed_down():
     """After some wrong words an address waits, also with the right one; others go on; in the end no word opens."""
     now = [0.0]
-    keys = Keys(8090, TEACHER, lambda: now[0])
+    keys = Keys(TEACHER, lambda: now[0])
 
     assert [keys.typed("x", "a") for _ in range(FREE)] == [Admission.WRONG] * FREE
     assert [keys.typed(word, "a") for word in ("x", keys.word)] == [Admission.TOO_SOON] * 2
@@ -241,7 +252,7 @@ def test_one_vote_a_device(server, monkeypatch):
 def test_no_keys_on_this_machine_alone(tmp_path):
     """Without a network every visitor is the teacher; a vote still needs the cookie of the page."""
     with closing(LiveServer(LiveState(), HERE, 0, addresses.free_port(), reports=tmp_path)) as server:
-        reader = Visitor(server, Host=f"{HERE}:{server.server_port}")
+        reader = Visitor(server, Host=f"{HERE}:{server.port}")
         before = reader.post("prediction", VOTE).status
         opened = reader.ask("GET", "/?k=of-an-earlier-lab")
         after = [reader.post("prediction", VOTE).status, reader.post("lesson").status, reader.ask("GET", "/").status]
@@ -255,7 +266,7 @@ def test_no_keys_on_this_machine_alone(tmp_path):
 @every("asked, names", [(False, []), (True, ["Ann"])])
 def test_names_are_off_unless_asked_for(asked, names):
     with closing(LiveServer(LiveState(), HERE, 0, 8089, names=asked)) as server:
-        reader = Visitor(server, Host=f"{HERE}:{server.server_port}")
+        reader = Visitor(server, Host=f"{HERE}:{server.port}")
         page = reader.ask("GET", "/")
         reader.post("prediction", VOTE | {"name": "Ann"})
         server.state.predictions.begin(("none", "rush"), 2)
@@ -290,3 +301,44 @@ def test_wanted_port_is_not_replaced():
     with pytest.raises(BadInput, match=f"port {port} of {HERE} is not available"):
         addresses.ports(HERE, port, port)
     assert addresses.ports(HERE, port, 0)[0] == port
+
+
+SIXTY = 60  # phones of a class
+
+
+def test_class_of_sixty(server):
+    """Sixty phones join, listen and vote at once, beside as many clients that never end their request.
+
+    All hear where the teacher leads the class, and all are told the end within a second.
+    """
+    teacher, heard = Visitor(server), Barrier(SIXTY + 1, timeout=60)
+    teacher.ask("GET", f"/?k={TEACHER}")
+
+    def phone(_: int) -> float:
+        """Return when the phone was told the end."""
+        one = Visitor(server)
+        one.scan()
+        with closing(http.client.HTTPConnection(HERE, server.port, timeout=60)) as line:
+            line.request("GET", "/live/news", headers={"Host": PHONE, "Cookie": one.cookie})
+            news = line.getresponse()
+            assert b'"kind":"hello"' in news.readline()
+            assert one.post("prediction", VOTE).status == 200
+            heard.wait()
+            assert any(b'"step":3' in message for message in news)
+            heard.wait()
+            assert b'"step":4' not in news.read()
+            return time.monotonic()
+
+    with ExitStack() as held, ThreadPoolExecutor(SIXTY) as phones:
+        for _ in range(SIXTY):
+            held.enter_context(socket.create_connection((HERE, server.port))).sendall(b"POST /join HTTP/1.1\r\nContent-Le")
+        ends = [phones.submit(phone, number) for number in range(SIXTY)]
+        heard.wait()
+        assert server.state.predictions.voted(("none", "rush")) == SIXTY
+        teacher.post("lesson")
+        heard.wait()
+        began = time.monotonic()
+        server.state.close()
+        server.close()
+
+        assert max(end.result() for end in ends) - began < 1.0
