@@ -31,8 +31,6 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
     keys: KeyHistory
     # the grants whose release was around that time, in the order in which the releases ended
     releases: Sequence[Grant]
-    # the grants among ``releases`` that had lost their lock before
-    lost_locks: Sequence[Grant]
     # the faults of the run
     faults: Sequence[FaultOutcome]
     # when a replica did not run although no fault stopped it, and how long each replica waited for a processor

@@ -118,19 +118,8 @@ def lease_end(from_ns: int, lease_ns: int) -> int:
     return from_ns + max(lease_ns - EARLY_NS, lease_ns // 2) if lease_ns else FOREVER_NS
 
 
-def _entitled_until_ns(grant: Grant, lease_ns: int) -> int:
-    """Return when the tenure of a grant's own key ends."""
-    released_ns, open_until_ns = grant.releasing_ns or FOREVER_NS, grant.open_until_ns or FOREVER_NS
-    return min(released_ns, open_until_ns, lease_end(grant.lease_from_ns, lease_ns))
-
-
 def shared_key(one: Grant, other: Grant, lease_ns: int) -> str:
     """Return a key to which both grants were entitled at once; empty without such a key."""
-    if not one.outer_key and not other.outer_key:  # nearly always: making no tenure saves time if losses are many
-        if one.key != other.key:
-            return ""
-        until_ns = min(_entitled_until_ns(one, lease_ns), _entitled_until_ns(other, lease_ns))
-        return one.key if max(one.got_ns, other.got_ns) < until_ns else ""
     for mine in tenures(one, lease_ns):
         for theirs in tenures(other, lease_ns):
             later_ns = max(mine.got_ns, theirs.got_ns)

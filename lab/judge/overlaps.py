@@ -42,7 +42,6 @@ class Overlaps:
         self.lease_ns = findings.run.lease_ns
         self.thefts = Thefts(self.lease_ns, findings.faults, keys, open_grants.values)
         self.releases: deque[Grant] = deque(maxlen=REMEMBERED)
-        self.lost_locks: deque[Grant] = deque(maxlen=REMEMBERED)  # the releases of requests that had lost their lock
         self.number_released = 0
         # the conflicts not yet explained, each with the number of the release that showed it
         self.pending: deque[tuple[int, Grant, Grant]] = deque()
@@ -145,8 +144,7 @@ class Overlaps:
         grant = self._may_have_released(replica, event)
         if grant is None or grant.release_commands or grant.result != "ok":
             return
-        if self.thefts.released_outside(grant, event) and grant.lost is not None:
-            self.lost_locks.append(grant)
+        self.thefts.released_outside(grant, event)
 
     def _may_have_released(self, replica: str, event: Renewed) -> Grant | None:
         """Return the grant whose release a command may be: of the request that began its thread, or the last of its replica."""
@@ -181,8 +179,6 @@ class Overlaps:
         self.released_of[grant.replica, grant.key] = grant
         self._look_at_part(grant)
         self.thefts.released(grant)
-        if grant.lost is not None:
-            self.lost_locks.append(grant)
         self._look(grant)
         while self.pending and self.pending[0][0] + EXPLAINED_AFTER < self.number_released:
             self._explain(*self.pending.popleft()[1:])
@@ -273,7 +269,6 @@ class Overlaps:
             findings.run,
             self.keys,
             self.releases,
-            self.lost_locks,
             findings.faults,
             findings.stalls,
             self.asks_are_seen,

@@ -57,8 +57,8 @@ class Thefts:
                 self._rob(other, grant)
         self.recent.append(grant)
 
-    def released_outside(self, grant: Grant, event: Renewed) -> bool:
-        """Let a command outside all requests count as the release of a grant that sent none. Return whether it freed the lock.
+    def released_outside(self, grant: Grant, event: Renewed) -> None:
+        """Let a command outside all requests that freed the lock count as the release of a grant that sent none.
 
         A lock may be released by a thread of its own, after the answer to the request.
         """
@@ -67,9 +67,8 @@ class Thefts:
         grant.command, grant.answer = event.command, event.answer
         if can_have_deleted(grant, grant.key, self.keys):
             self.released(grant)
-            return True
-        grant.released_ns, grant.release_commands, grant.command, grant.answer = before
-        return False
+        else:
+            grant.released_ns, grant.release_commands, grant.command, grant.answer = before
 
     def _rob(self, other: Grant, thief: Grant) -> None:
         """Note the thief if its release can have deleted a lock that the other grant held at that time."""
@@ -190,29 +189,12 @@ def theft_in(conflict: Conflict) -> LostLock | None:
     The store can have deleted the lock at any time between sending and answer of the release. If the lease had ended when the
     younger came in, nothing was stolen: the store had freed the lock by itself.
     """
-    if not conflict.lost_locks:
+    elder, younger, key = conflict.elder, conflict.younger, conflict.elder.robbed_of
+    thief = elder.robbed_by
+    if thief is None or thief is younger or thief.lost is None or key not in younger.keys:
         return None
-    elder, younger = conflict.elder, conflict.younger
-    for key in sorted(elder.keys & younger.keys):
-        is_outer = key == younger.outer_key != younger.key
-        until_ns = younger.outer_got_ns if is_outer else younger.got_ns
-        lease_from_ns = elder.outer_lease_from_ns if key == elder.outer_key else elder.lease_from_ns
-        if until_ns < lease_end(lease_from_ns, conflict.run.lease_ns):
-            lost = _theft_of(key, until_ns, conflict)
-            if lost is not None:
-                return lost
-    return None
-
-
-def _theft_of(key: str, until_ns: int, conflict: Conflict) -> LostLock | None:
-    """Return how a request had lost its lock that then deleted this key of the elder before ``until_ns``; or None."""
-    elder, younger = conflict.elder, conflict.younger
-    from_ns = held_from_ns(elder, key)
-    for grant in reversed(conflict.lost_locks):
-        if grant.released_ns <= from_ns:
-            break
-        if grant is elder or grant is younger or released_during(grant, key)[0] >= until_ns:
-            continue
-        if grant.lost and key in grant.lost and can_have_deleted(grant, key, conflict.keys, from_ns):
-            return grant.lost[key]
-    return None
+    is_outer = key == younger.outer_key != younger.key
+    until_ns = younger.outer_got_ns if is_outer else younger.got_ns
+    lease_from_ns = elder.outer_lease_from_ns if key == elder.outer_key else elder.lease_from_ns
+    is_stolen = released_during(thief, key)[0] < until_ns < lease_end(lease_from_ns, conflict.run.lease_ns)
+    return thief.lost[key] if is_stolen else None
