@@ -47,9 +47,6 @@ class KeptDecision(msgspec.Struct, kw_only=True):
     stage: str
     # hash of the stage's source, of its imports from the shelf, and of its resource
     sha256: str
-    redis: str = ""
-    # the number of servers of the lock's store
-    servers: int = 1
     ttl_ms: int = 0
     # the time limit of the searches, in seconds
     budget_s: float = 0.0

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from enum import StrEnum
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
 from lab.errors import in_short
-from lab.evidence.run_folder import new_file
+from lab.evidence.run_folder import replace
 
 
 class Mechanism(StrEnum):
@@ -128,44 +125,24 @@ class Loss(msgspec.Struct, tag="loss", tag_field="what", gc=False):
 
 
 class LossFile:
-    """Write ``losses.jsonl`` while a run is judged. The file appears when it is complete.
+    """Collect the losses while a run is judged, and write ``losses.jsonl`` at the end.
 
-    If it cannot be written, the losses are dropped and ``failure`` has the reason: a run in a read-only folder can be judged.
+    If the file cannot be written, ``failure`` has the reason: a run in a read-only folder can be judged.
     """
 
     def __init__(self, folder: Path) -> None:
         self.failure = ""
         self._path = folder / "losses.jsonl"
-        self._temporary = folder / f".losses.jsonl.{os.getpid()}"
+        self._lines: list[bytes] = []
         self._encode = msgspec.json.Encoder().encode
-        self._file: IO[bytes] | None = None
-        try:
-            self._file = new_file(self._temporary)
-        except OSError as error:
-            self._give_up(error)
 
     def add(self, loss: Loss) -> None:
         """Add the line of one loss."""
-        if self._file is not None:
-            try:
-                self._file.write(self._encode(loss) + b"\n")
-            except OSError as error:
-                self._give_up(error)
+        self._lines.append(self._encode(loss) + b"\n")
 
     def close(self) -> None:
-        """Give the file its name."""
-        if self._file is not None:
-            try:
-                self._file.close()
-                self._temporary.replace(self._path)
-            except OSError as error:
-                self._give_up(error)
-
-    def _give_up(self, error: OSError) -> None:
-        self.failure = in_short(OSError(error.errno, error.strerror, str(self._path)))
-        with contextlib.suppress(OSError):  # the rest of the buffer cannot be written either
-            if self._file is not None:
-                self._file.close()
-        self._file = None
-        with contextlib.suppress(OSError):
-            self._temporary.unlink(missing_ok=True)
+        """Write the file, completely or not at all."""
+        try:
+            replace(self._path, b"".join(self._lines))
+        except OSError as error:
+            self.failure = in_short(OSError(error.errno, error.strerror, str(self._path)))

@@ -145,8 +145,6 @@ class RunRecord(msgspec.Struct, kw_only=True):
     versions: dict[str, str] = msgspec.field(default_factory=dict)
     # the packages that the stage's file imports, with their versions: the lock under test may be one of them
     libraries: dict[str, str] = msgspec.field(default_factory=dict)
-    # the files that pin the packages of the library of the lock under test, with their hashes
-    lock_files: dict[str, str] = msgspec.field(default_factory=dict)
     # the machine; and the percentage of its processors' time that programs outside the run took under load, None if unknown
     machine: dict[str, Any] = msgspec.field(default_factory=dict)
     others_percent: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None

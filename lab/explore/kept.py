@@ -24,8 +24,6 @@ def of(decision: Decision, story: Story | None, budget_s: float) -> KeptDecision
     return KeptDecision(
         stage=decision.stage.name,
         sha256=fingerprint_of(decision.stage),
-        redis=decision.redis,
-        servers=decision.servers,
         ttl_ms=decision.ttl_ms,
         budget_s=budget_s,
         promises=data["promises"],

@@ -39,8 +39,6 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
     asks_are_seen: bool = True
     # whether requests of one process were inside at once all the time: then nothing was locked at all
     nothing_locked: bool = False
-    # the result of entitled_at_once, once it is known
-    known_entitled: bool | None = None
     # the result of _shared_key, once it is known
     known_key: str | None = None
 
@@ -60,11 +58,6 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
 
         Two grants of different keys count as well: they should have been of one lock.
         """
-        if self.known_entitled is None:  # several mechanisms need it
-            self.known_entitled = self._entitled_at_once()
-        return self.known_entitled
-
-    def _entitled_at_once(self) -> bool:
         if self.elder is self.younger:
             return bool(self.elder.key) and not self.lease_ended
         if self.share_no_key:

@@ -162,7 +162,6 @@ def _begun(stage: Stage, asked: LockTest) -> TestedLock:
         library=stage.library,
         about={name: getattr(library, name) for name in ABOUT} if library else {},
         worker=shlex.join(stage.worker),
-        lock_files=environment.lock_files_of(stage),
         claims=[
             TestedClaim(claim=claim.name, **(promises[claim.name]._asdict() if claim.name in promises else {}))
             for claim in Claim

@@ -143,8 +143,6 @@ class TestedLock(msgspec.Struct, kw_only=True):
     about: dict[str, str] = msgspec.field(default_factory=dict)
     # the command of the program that holds the locks; empty where they are in the replicas
     worker: str = ""
-    # the files that pin the library's packages, with their hashes
-    lock_files: dict[str, str] = msgspec.field(default_factory=dict)
     # why no order of events was looked at, or why some promises are not decided so
     unexplored: str = ""
     # how the lock is made, and what was not run, and why

@@ -58,16 +58,6 @@ def libraries_of(stage: Stage) -> dict[str, str]:
     return {package: importlib.metadata.version(package) for package in sorted(found)}
 
 
-def lock_files_of(stage: Stage) -> dict[str, str]:
-    """Return the hashes of the files that pin the packages of a stage's library, by their paths in ``libraries``."""
-    if not stage.environment:
-        return {}
-    from app.foreign.environment import LIBRARIES, lock_files
-
-    files = lock_files(stage.environment)
-    return {path.relative_to(LIBRARIES).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-
-
 @cache
 def machine() -> dict[str, str | int | float]:
     """Return the cores, the memory and the system."""

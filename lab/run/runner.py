@@ -75,7 +75,6 @@ def run(
         started_utc=datetime.now(UTC).isoformat(timespec="milliseconds"),
         versions={},
         libraries=environment.libraries_of(stage),
-        lock_files=environment.lock_files_of(stage),
         machine=environment.machine(),
         threads=THREADS,
         engine=engine,

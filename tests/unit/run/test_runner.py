@@ -1,7 +1,6 @@
 """A run that fails keeps its folder, and the message names it; refused input and an early interrupt leave nothing."""
 
 import contextlib
-import hashlib
 import importlib.metadata
 import signal
 from collections.abc import Callable, Iterator
@@ -10,7 +9,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from app.foreign.environment import LIBRARIES
 from app.lock import Stage
 from app.locks import stages
 from lab.errors import ExitStatus, LabError, NotReady, RunFailed
@@ -18,7 +16,7 @@ from lab.evidence import run_folder
 from lab.evidence.run_record import Ending
 from lab.interrupts import Interrupted, interruptible, signals_held
 from lab.run import runner
-from lab.run.environment import libraries_of, lock_files_of
+from lab.run.environment import libraries_of
 from lab.scenario import reader as scenarios
 
 
@@ -98,11 +96,3 @@ def test_library_of_the_lock(tmp_path):
 def test_library_of_a_worker():
     """A stage that names its library has that one on record: its worker may have another version than the lab."""
     assert libraries_of(Stage(worker=("node",), library="redlock 4.2.0")) == {"redlock": "4.2.0"}
-
-
-def test_pins_of_an_environment():
-    """The file that pins the packages of a library is on record by its hash; a stage without an environment has none."""
-    digest = hashlib.sha256((LIBRARIES / "locked" / "valkey.txt").read_bytes()).hexdigest()
-
-    assert lock_files_of(Stage(environment="valkey")) == {"locked/valkey.txt": digest}
-    assert lock_files_of(Stage()) == {}
