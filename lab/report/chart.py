@@ -9,7 +9,7 @@ One colour has one meaning in all charts, pages and pictures, and lines take oth
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from io import BytesIO
 from pathlib import Path
@@ -20,20 +20,15 @@ from lab.language import Language
 from lab.report.run_data import Result
 from lab.story import say
 from lab.story.say import ENGLISH
-from lab.text import thousands, wrapped
+from lab.text import wrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 STYLE = Path(__file__).with_name("lab.mplstyle")
 GREEN, ORANGE, RED, PURPLE, GREY, BLUE = "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#999999", "#0072B2"
 COLOURS = {"counted": GREEN, "lost": RED, "refused": "#5B3F9B", "unknown": "#565656"}  # of increments, as in lab.css
 LINES = (BLUE, "#8B6914", "#000000", "#56B4E9", "#6A3D9A", "#B15928", "#1B7837", GREY)  # without those that have a meaning
-FONTS: dict[Any, Any] = {  # a browser without the first takes the next
-    "font.family": ["DejaVu Sans", "sans-serif"],
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
-}
 WIDTH_IN, LINE_IN, HEAD_WIDTH = 9.6, 0.25, 84  # of a picture, of a line in its head, and how many letters such a line has
 CONDITIONS = ("requests", "users", "rate", "replicas", "retry_ms", "work_ms")
 FEW = 8  # runs: with more, a reader cannot distinguish the curves
@@ -42,40 +37,26 @@ FEW = 8  # runs: with more, a reader cannot distinguish the curves
 class Chart(Protocol):
     """A chart of many runs, as a file of ``lab/report/charts`` defines it."""
 
-    def height(self, results: Sequence[Result]) -> float:
-        """Return its height in inches."""
-
     def fits(self, results: Sequence[Result]) -> bool:
         """Return whether the chart makes sense for these results."""
 
-    def draw(self, axes: Axes, results: Sequence[Result], language: Language = ENGLISH) -> None:
-        """Draw on the axes, with title, units and labels. Change no setting outside the axes."""
+    def draw(self, results: Sequence[Result], language: Language = ENGLISH) -> Figure:
+        """Return the figure, with its finding as the label, units and words. Change no setting outside it."""
 
 
 def save(chart: Chart, results: Sequence[Result], path: Path, language: Language = ENGLISH) -> Path:
     """Draw a chart into an SVG file, with its words in a language. Return its path."""
-    from matplotlib.figure import Figure  # here, because it takes half a second to load, and many commands draw nothing
-
-    def drawn() -> Figure:
-        figure = Figure(figsize=(WIDTH_IN, chart.height(results)), layout="constrained")
-        axes = figure.add_subplot()
-        chart.draw(axes, results, language)
-        separate_thousands(axes)
-        figure.set_label(axes.get_title(loc="left").replace("\n", " "))
-        return figure
-
-    return write(drawn, path)
+    return write(lambda: chart.draw(results, language), path)
 
 
-def write(draw: Callable[[], Figure], path: Path, settings: Mapping[str, Any] | None = None) -> Path:
+def write(draw: Callable[[], Figure], path: Path) -> Path:
     """Draw a figure in the lab's style into an SVG file. Return its path.
 
     It is written completely or not at all, and through no link. It states the figure's label as its title, and no date.
-    settings: of matplotlib, beyond those of the style.
     """
-    from matplotlib import style
+    from matplotlib import style  # here, because it takes half a second to load, and many commands draw nothing
 
-    with style.context([STYLE, dict(settings or {})]), warnings.catch_warnings():
+    with style.context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser draws the letters of an SVG, in fonts of its own
         figure = draw()
         about = {"Date": None} | ({"Title": figure.get_label()} if figure.get_label() else {})
@@ -83,27 +64,6 @@ def write(draw: Callable[[], Figure], path: Path, settings: Mapping[str, Any] | 
         figure.savefig(content, format="svg", metadata=about)
     replace(path, content.getvalue())
     return path
-
-
-def separate_thousands(axes: Axes) -> None:
-    """Write the numbers at the ticks of linear axes with a thin space between thousands."""
-    from matplotlib.ticker import ScalarFormatter
-
-    class Formatter(ScalarFormatter):
-        def __call__(self, number: float, place: int | None = None) -> str:
-            return thousands(number) if number >= 1000 else super().__call__(number, place)
-
-    for axis in (axes.xaxis, axes.yaxis):
-        if type(axis.get_major_formatter()) is ScalarFormatter:
-            axis.set_major_formatter(Formatter())
-
-
-def title(axes: Axes, finding: str, conditions: str, width: int = 78) -> None:
-    """Set the finding as the title, in lines of ``width`` letters, and write the conditions below it."""
-    axes.set_title("\n".join(wrapped(finding, width)))
-    height_in = axes.figure.get_figure(root=True).get_figheight()
-    above = 1 + 0.092 / height_in  # the same distance in inches for every height
-    axes.text(0, above, conditions, transform=axes.transAxes, va="bottom", ha="left", color="#555555", fontsize=10)
 
 
 def headed(finding: str, conditions: str, height_in: float) -> Figure:
@@ -121,11 +81,6 @@ def headed(finding: str, conditions: str, height_in: float) -> Figure:
     down_in = 0.12 + LINE_IN * len(title)
     figure.text(**places, y=1 - down_in / whole_in, s="\n".join(below), fontsize=10, color="#555555")
     return figure
-
-
-def title_width(labels: Sequence[str]) -> int:
-    """Return how many letters fit in a line of the title if these labels are at the left of the axes."""
-    return int(85 - 0.67 * max(map(len, labels)))
 
 
 def conditions(results: Sequence[Result], language: Language = ENGLISH, named: bool = True) -> str:

@@ -21,6 +21,7 @@ from lab.text import letters_of, thousands, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 PARTS = ("counted", "lost", "refused", "unknown")  # of a bar, from its left end
 INKS = {"counted": "#00654a", "lost": "#a34700", "refused": COLOURS["refused"], "unknown": COLOURS["unknown"]}  # of the numbers
@@ -72,27 +73,22 @@ def fits(results: Sequence[Result]) -> bool:
     return bool(results)
 
 
-def height(results: Sequence[Result]) -> float:
-    """Return the height in inches: that of a slide, less for a few runs, and more for very many."""
-    rows = -(-len(results) // _columns(results))
-    return max(min(SLIDE_IN, 1.7 + TALLEST_IN * rows), 1.6 + LEAST_IN * rows)
-
-
 def _columns(results: Sequence[Result]) -> int:
     return 1 if len(results) <= ONE_COLUMN else 2
 
 
-def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) -> None:
-    figure = axes.figure.get_figure(root=True)
-    figure.set_layout_engine("none")
-    axes.set_position((0, 0, 1, 1))
-    axes.axis("off")
-    tall = figure.get_figheight()
-    axes.set_xlim(0, WIDTH_IN)
-    axes.set_ylim(tall, 0)  # in inches, from the top
+def draw(results: Sequence[Result], language: Language = ENGLISH) -> Figure:
+    """Draw in inches, from the top: as tall as a slide, less for a few runs, and more for very many."""
+    from matplotlib.figure import Figure
+
     rows = ordered(results)
+    in_column = -(-len(rows) // _columns(results))
+    tall = max(min(SLIDE_IN, 1.7 + TALLEST_IN * in_column), 1.6 + LEAST_IN * in_column)
+    figure = Figure(figsize=(WIDTH_IN, tall))
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH_IN), ylim=(tall, 0))
+    axes.axis("off")
     said = finding(rows, language)
-    axes.set_title(said, visible=False)  # it is the name of the figure, too
+    figure.set_label(said)
     y = MARGIN_IN
     lines = wrapped(said, TITLE_LETTERS)
     for line in wrapped(said, max(TITLE_LETTERS // 2, letters_of(said) // len(lines) + 8)):  # no last line of one sign
@@ -105,6 +101,7 @@ def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) ->
     for place, line in enumerate(notes):
         axes.text(MARGIN_IN, foot + NOTE_IN * place, line, va="top", fontsize=8.5, color=SOFT)
     _bars(axes, rows, (y + 2 * LINE_IN + 0.12, foot - 0.08), _columns(results), language)
+    return figure
 
 
 def ordered(results: Sequence[Result]) -> list[LostBar]:

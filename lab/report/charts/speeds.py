@@ -19,6 +19,7 @@ from lab.story.say import ENGLISH, text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 CEILING = "incr"  # one command of the store: no lock can be faster
 INCHES = 0.23  # of a row
@@ -29,16 +30,14 @@ def fits(results: Sequence[Result]) -> bool:
     return len(results) > FEW
 
 
-def height(results: Sequence[Result]) -> float:
-    """Return the height of the chart in inches."""
-    return 1.7 + INCHES * (len(results) + len(families(results)))
-
-
-def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) -> None:
+def draw(results: Sequence[Result], language: Language = ENGLISH) -> Figure:
     """Draw a row for each result under the name of its family."""
     base = _base(results)
     labels: list[str] = []
     named = families(results, language)
+    height_in = 1 + INCHES * (len(results) + len(named))
+    figure = chart.headed(_finding(results, base, language), chart.conditions(results, language), height_in)
+    axes = figure.add_subplot()
     for family, members in named.items():
         labels.append(family)
         for result in members:
@@ -57,8 +56,7 @@ def draw(axes: Axes, results: Sequence[Result], language: Language = ENGLISH) ->
     axes.grid(visible=False, axis="y")
     axes.xaxis.set_major_formatter(lambda number, _: _percent(number))
     axes.set_xlabel(text("chart", "speeds", language, base=base.label))
-    width = chart.title_width([*(result.label for result in results), *named])
-    chart.title(axes, _finding(results, base, language), chart.conditions(results, language), width)
+    return figure
 
 
 def families(results: Sequence[Result], language: Language = ENGLISH) -> dict[str, list[Result]]:
