@@ -5,7 +5,6 @@ compared with the expected verdicts.
 from __future__ import annotations
 
 import time
-import tomllib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,9 +23,10 @@ from lab.experiments.matrix_round import conduct
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.language import Language
-from lab.paths import EXPECTED, INSTALLED, REPORTS, need_clone, new_place, shown
+from lab.paths import REPORTS, need_clone, new_place, shown
 from lab.pipeline import publish_site
 from lab.report.matrix import Cell, Matrix, Origin, as_lines, in_short, load, never_admitted, read
+from lab.report.matrix_layout import written
 from lab.report.matrix_page import Decided
 from lab.report.matrix_picture import draw
 from lab.report.terminal import terminal
@@ -44,13 +44,12 @@ WORDS = {"K": "KEPT", "A": "ADMITTED", "-": ""}
 
 def expectations() -> dict[tuple[str, str], str]:
     """Return the verdict that was written down for each (scenario, stage); none if the lab is installed."""
-    if INSTALLED:
-        return {}
-    table = tomllib.loads(EXPECTED.read_text(encoding="utf-8"))
+    table = written()
     names = table["stages"].split()
     return {
         (scenario, stage): WORDS[word]
-        for scenario, row in table["expected"].items()
+        for rows in table["expected"].values()
+        for scenario, row in rows.items()
         for stage, word in zip(names, row.split(), strict=True)
     }
 
@@ -143,42 +142,20 @@ def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
     return whole
 
 
-def resumed(cells: Sequence[Cell], folder: Path, origin: Origin) -> list[Cell]:
-    """Return these cells with the runs that the folder holds of them. Raises BadInput for runs of another judge or commit."""
-    refuse_a_mixture([], folder, origin)
-    known = {(cell.scenario, cell.stage): cell for cell in merged(cells, folder) if cell.verdict}
-    return [known.get((cell.scenario, cell.stage), cell) for cell in cells]
-
-
-def refuse_a_mixture(cells: Sequence[Cell], folder: Path, origin: Origin) -> None:
-    """Raise BadInput if cells that stay in the folder are of another judge or commit than these cells."""
-    if why := _mixture(cells, folder, origin):
+def refuse_a_mixture(folder: Path, origin: Origin) -> None:
+    """Raise BadInput if the folder has cells of another judge or commit than those that are measured now."""
+    if (folder / "matrix.json").exists() and (differences := read(folder).origin.differences(origin)):
         raise BadInput(
-            f"--out: {why} Give another folder, or measure all cells again (without --stage and --scenario), "
-            "or check out the commit of the folder's cells."
+            f"--out: {shown(folder)} keeps cells that cannot be compared with new ones: {'; '.join(differences)}. "
+            "Give another folder, or check out the commit of the folder's cells."
         )
 
 
-def _mixture(cells: Sequence[Cell], folder: Path, origin: Origin) -> str:
-    """Return why these cells and those that stay in the folder cannot stand in one matrix; empty if they can."""
-    if not (folder / "matrix.json").exists():
-        return ""
-    measured = {(cell.scenario, cell.stage) for cell in cells if cell.verdict or not cell.reason}
-    stay = [cell for cell in merged((), folder) if cell.verdict and (cell.scenario, cell.stage) not in measured]
-    differences = read(folder).origin.differences(origin)
-    if not stay or not differences:
-        return ""
-    return f"{shown(folder)} keeps {counted(len(stay), 'cell')} that cannot be compared with new ones: {'; '.join(differences)}."
-
-
 def _published(cells: list[Cell], out: Path | None, origin: Origin, console: Console) -> list[Cell]:
-    """Write the matrix, and return its cells: those of the folder included, unless they are of another judge or commit."""
+    """Write the matrix, and return its cells: those of the folder included."""
     if changes := origin.differences(measured_now()):
         console.print(f"the lab was changed while the matrix was measured: {'; '.join(changes)}", style="bold red")
         origin = msgspec.structs.replace(origin, judge="", code="")
-    if out is not None and (why := _mixture([cell for cell in cells if cell.verdict], out, origin)):
-        console.print(f"the matrix is written to a folder of its own, because {why}", style="bold red", soft_wrap=True)
-        out = None
     if out is not None:
         cells = merged(cells, out)
     for path in write(cells, out, origin=origin):
@@ -200,8 +177,7 @@ def run_matrix(
     Each round runs all cells before the next round begins, so that a change of the machine meets all cells alike.
     draw: draw all runs of the first round. resume: run a cell only as often as the folder ``out`` lacks runs of it.
 
-    Raises BadInput for an unknown name, where the lab is installed, and where ``out`` holds cells of another judge or commit
-    that would stay.
+    Raises BadInput for an unknown name, where the lab is installed, and where ``out`` has cells of another judge or commit.
     The status is 4 if a program was missing for some cells. It is 3 if no stage failed under a
     scenario, or if a cell is flaky or not as expected.
     """
@@ -213,10 +189,11 @@ def run_matrix(
     cells, origin = plan(only_stages, only_scenarios), measured_now()
     if resume and out is None:
         raise BadInput("--resume needs the folder of the matrix: --out")
+    if out is not None:
+        refuse_a_mixture(out, origin)
     if out is not None and resume:
-        cells = resumed(cells, out, origin)
-    elif out is not None:
-        refuse_a_mixture(cells, out, origin)
+        known = {(cell.scenario, cell.stage): cell for cell in merged(cells, out) if cell.verdict}
+        cells = [known.get((cell.scenario, cell.stage), cell) for cell in cells]
     console = terminal()
 
     def report(run: Cell) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from app.locks import part, stages
 from lab.language import Language, quoted
+from lab.paths import EXPECTED, INSTALLED
 from lab.report.chart import Mark
 from lab.report.matrix import Cell, lost_otherwise
 from lab.scenario import reader as scenarios
@@ -50,33 +53,6 @@ def completed(cells: Iterable[Cell]) -> list[Cell]:
     return found
 
 
-FAMILIES: dict[str, tuple[str, ...]] = {  # by the name of their title in lab/story/words.toml
-    "at_once": ("rush", "one_replica", "late_writes", "retry_counts_twice", "try_lock", "patient_users"),
-    "fails": (
-        *("holder_crash", "crash_after_renewals", "crash_while_acquiring", "error_while_acquiring"),
-        *("work_fails", "work_hangs", "waiters_die", "waiter_gives_up"),
-    ),
-    "slow": (
-        *("slow_holder", "late_release", "release_race", "work_outlasts_ttl", "explicit_lease"),
-        *("frozen_holder", "frozen_before_write", "frozen_between_writes"),
-    ),
-    "message": (
-        *("lost_reply", "slow_asking", "failed_release", "lost_release", "release_before_watch"),
-        *("renewal_fails_once", "renewal_stalls", "cut_off", "session_loss", "delayed_write"),
-    ),
-    "again": (
-        *("nested", "nested_contended", "nested_outlasts_ttl"),
-        *("nested_two_locks", "pooled_thread"),
-        *("convoy", "starvation", "starvation_in_process"),
-    ),
-    "store": (
-        *("store_restart", "store_restart_persisted"),
-        *("power_loss_always", "power_loss_everysec", "power_loss_no"),
-        *("failover", "failover_last_grant", "node_down", "leader_killed", "fence_restart"),
-        *("clock_jump", "clock_back", "split_brain"),
-    ),
-    "servers": ("two_nodes_silent", "majority_down", "amnesia", "amnesia_delayed"),
-}
 OTHERS = "others"
 CORE_SCENARIOS = (
     *("rush", "holder_crash", "work_fails", "work_hangs", "slow_holder", "release_race", "work_outlasts_ttl", "frozen_holder"),
@@ -114,6 +90,12 @@ class Layout(NamedTuple):
         return [column for columns in self.columns.values() for column in columns]
 
 
+@cache
+def written() -> dict[str, Any]:
+    """Return what docs/expected.toml has, its rows by family and scenario; nothing if the lab is installed."""
+    return {"stages": "", "expected": {}} if INSTALLED else tomllib.loads(EXPECTED.read_text(encoding="utf-8"))
+
+
 def layout(marks: Marks) -> Layout:
     """Return the layout of these marks. A row or a column that nothing can be said of is left out."""
     known = {place for place, mark in marks.items() if mark is not Mark.IMPOSSIBLE}
@@ -142,7 +124,7 @@ def in_words(scenario: str, language: Language = Language.ENGLISH) -> str:
 
 
 def _rows(names: set[str]) -> dict[str, list[str]]:
-    listed = {family: [name for name in members if name in names] for family, members in FAMILIES.items()}
+    listed = {family: [name for name in members if name in names] for family, members in written()["expected"].items()}
     others = sorted(names - {name for members in listed.values() for name in members})
     return {family: members for family, members in {**listed, OTHERS: others}.items() if members}
 
