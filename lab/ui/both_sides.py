@@ -14,9 +14,12 @@ from werkzeug.exceptions import SecurityError
 from werkzeug.wrappers import Request
 
 # the environment variables by which the lab configures Locust
-CONTROL = "LOCK_LAB_CONTROL"  # the path of the control socket
-LIVE = "LOCK_LAB_LIVE"  # the port of the live page
+LIVE = "LOCK_LAB_LIVE"  # the address of the lab's own pages, as Locust reaches them
 KEY = "LOCK_LAB_KEY"  # the teacher's key, which Locust's page asks for; empty if it needs none
+ORDERS_KEY = "LOCK_LAB_ORDERS_KEY"  # the key with which Locust asks the lab
+
+ORDERS = "/orders/"  # below it, the lab answers Locust
+SENT_KEY = "X-Lab-Key"  # the header with that key
 
 BUSY = "a run is under way: wait for its verdict, or press Stop"  # the refusal of a second run
 

@@ -22,12 +22,13 @@ from lab.paths import REPORTS
 from lab.pipeline import LOCAL, engine
 from lab.scenario import reader as scenarios
 from lab.ui import live_page, questions
-from lab.ui.addresses import JOIN, PROJECTOR, VOTE, from_elsewhere, from_here, joining
-from lab.ui.both_sides import BUSY, LOOPBACK
+from lab.ui.addresses import JOIN, PROJECTOR, VOTE, from_elsewhere, joining
+from lab.ui.both_sides import BUSY, LOOPBACK, ORDERS
 from lab.ui.event_stream import TooManyListeners, encoded
 from lab.ui.joining import NOT_JOINED, TEACHER_ONLY, Admission, Invitation, Keys, Role, as_teacher, is_teacher, same, stay_teacher
 from lab.ui.live_state import LiveState, UnderWay
 from lab.ui.locust_process import UP_WITHIN_S, LocustClient, NotStarted
+from lab.ui.locust_run import Orders
 from lab.ui.posted import PostedPlace, PostedPrediction, PostedScreen, decoded
 from lab.ui.predictions import Full
 from lab.ui.static_server import Site
@@ -47,7 +48,8 @@ PREDICTION = "/live/prediction"
 class LiveServer(Site):
     """Serves from its own threads until it is closed. Raises BadInput without the port.
 
-    teacher: the teacher's key; empty where nobody needs one. names: whether visitors are asked for their names.
+    teacher: the teacher's key; empty where nobody needs one. names: whether visitors are asked for their names. orders: answers
+    Locust.
     """
 
     def __init__(
@@ -59,13 +61,14 @@ class LiveServer(Site):
         teacher: str = "",
         reports: Path = REPORTS,
         names: bool = False,
+        orders: Orders | None = None,
     ) -> None:
         super().__init__(reports, port, host, () if teacher else LOOPBACK)
         self.state, self.locust_port, self.asks_names = state, locust_port, names
         self.ready = threading.Event()  # whether Locust answers: Start waits for it
         self.ready.set()
-        self.keys = Keys(teacher)
-        self.locust = LocustClient(from_here(host), locust_port, as_teacher(self.port, teacher))
+        self.keys, self.orders = Keys(teacher), orders or Orders()
+        self.locust = LocustClient(host, locust_port, as_teacher(self.port, teacher))
         name = from_elsewhere(host) if teacher and engine() == LOCAL else ""  # a container does not know its host's address
         address = f"{name}:{self.port}"
         code = f"http://{address}{VOTE}?k={self.keys.vote}"
@@ -75,6 +78,7 @@ class LiveServer(Site):
         self.app.config.update(SESSION_COOKIE_SAMESITE="Lax", MAX_CONTENT_LENGTH=LONGEST)
         for path in PAGES:
             self.app.add_url_rule(path, "first")
+        self.app.add_url_rule(f"{ORDERS}<what>", "orders", self.orders.answer, methods=["POST"])
         self.app.add_url_rule(JOIN, "join", self._join, methods=["GET", "POST"])
         self.app.add_url_rule("/live/mine", "mine", self._mine)
         self.app.add_url_rule("/live/news", "news", self._news)
@@ -93,7 +97,7 @@ class LiveServer(Site):
     def admit(self) -> None:
         super().admit()
         request.get_data()  # a post that is too long is refused, also where nothing of it is used
-        if request.path in (*PAGES, JOIN):
+        if request.path in (*PAGES, JOIN) or request.endpoint == "orders":
             return
         if request.method == "POST" and request.path != PREDICTION and self._role() is not Role.TEACHER:
             abort(403, TEACHER_ONLY)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
 import sys
 import time
@@ -14,17 +13,16 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 from urllib.parse import urlencode
 
 from lab.errors import LabError, NotReady
+from lab.load.locust import environment
 from lab.paths import LOCUSTFILES
-from lab.prerequisites import search_path
 from lab.servers.ports import free_port
 from lab.servers.process import last_words
 from lab.servers.supervisor import Supervisor
 from lab.ui.addresses import from_here
-from lab.ui.both_sides import CONTROL, KEY, LIVE
+from lab.ui.both_sides import KEY, LIVE, ORDERS_KEY
 from lab.ui.joining import as_teacher
 from lab.ui.posted import AT_ONCE, LOCUSTFILE, USERS
 
@@ -56,6 +54,11 @@ class PageSettings:
         """Return the address of the lab's own page, with the teacher's key if there is one."""
         return self._address(self.live_port)
 
+    @property
+    def live(self) -> str:
+        """Return the address of the lab's own pages, as Locust reaches them."""
+        return f"http://{self.visible}:{self.live_port}"
+
     def _address(self, port: int) -> str:
         return f"http://{self.visible}:{port}/" + (f"?{urlencode({'k': self.key})}" if self.key else "")
 
@@ -63,14 +66,12 @@ class PageSettings:
 class LocustProcess:
     """Locust's process, with its page."""
 
-    def __init__(self, supervisor: Supervisor, place: PageSettings, control: Path, log: Path) -> None:
+    def __init__(self, supervisor: Supervisor, place: PageSettings, orders_key: str, log: Path) -> None:
         self.place = place
+        self.client = LocustClient(place.host, place.port, as_teacher(place.live_port, place.key))
         self._supervisor = supervisor
-        self._control = control
         self._log = log
-        env = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
-        env |= {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(LOCUSTFILES.parent)}
-        env |= {CONTROL: str(control), LIVE: str(place.live_port), KEY: place.key}
+        env = environment() | {LIVE: place.live, KEY: place.key, ORDERS_KEY: orders_key}
         self._pid = supervisor.start(_argv(place), env, LOCUSTFILES.parent, log)
 
     def wait(self) -> None:
@@ -80,18 +81,17 @@ class LocustProcess:
         until = time.monotonic() + UP_WITHIN_S
         while time.monotonic() < until:
             self.check()
-            with contextlib.suppress(OSError, ValueError, HTTPException):
-                answer = self._answer()
-                if answer.get("control") == str(self._control) and answer.get("ready"):
+            with contextlib.suppress(NotStarted):
+                answer = self.client.ask("GET", "/lab", within_s=1)
+                if answer.get("live") == self.place.live and answer.get("ready"):
                     return
             time.sleep(0.02)
         raise NotReady(f"Locust's page did not come up at port {self.place.port}; the end of its log:\n{last_words(self._log)}")
 
-    def _answer(self) -> Any:
-        """Return which lab's page is at the address."""
-        with closing(HTTPConnection(self.place.visible, self.place.port, timeout=1)) as connection:
-            connection.request("GET", "/lab", headers=as_teacher(self.place.live_port, self.place.key))
-            return json.load(connection.getresponse())
+    @property
+    def runs(self) -> bool:
+        """Return whether Locust runs."""
+        return self._supervisor.exit_of(self._pid) is None
 
     def check(self) -> None:
         """Raise NotReady if Locust has ended."""
@@ -123,10 +123,10 @@ class NotStarted(LabError):  # noqa: N818 - states what happened
 
 
 class LocustClient:
-    """A visitor of Locust's page. cookie: the header with the teacher's key."""
+    """A visitor of Locust's page on this host. cookie: the header with the teacher's key."""
 
     def __init__(self, host: str, port: int, cookie: Mapping[str, str]) -> None:
-        self._host, self._port, self._headers = host, port, {**FORM, **cookie}
+        self._host, self._port, self._headers = from_here(host), port, {**FORM, **cookie}
 
     def start(self, stage: str, scenario: str, values: Mapping[str, str] = MappingProxyType({})) -> None:
         """Post Locust's form. Raises NotStarted, as the form shows it above its button.
@@ -134,19 +134,22 @@ class LocustClient:
         values: of the form's other fields, where they are not the scenario's own.
         """
         form = {"stage": stage, "scenario": scenario, "user_count": str(USERS), "spawn_rate": str(AT_ONCE), **values}
-        answer = self._post("/swarm", form)
+        answer = self.ask("POST", "/swarm", form)
         if not answer.get("success"):
             raise NotStarted(str(answer.get("message", "Locust gave no reason")))
 
     def stop(self) -> None:
         """End the run under way. Raises NotStarted."""
-        self._post("/stop", {})
+        self.ask("POST", "/stop")
 
-    def _post(self, path: str, form: Mapping[str, str]) -> dict[str, object]:
+    def ask(
+        self, method: str, path: str, form: Mapping[str, str] = MappingProxyType({}), within_s: float = ANSWER_WITHIN_S
+    ) -> dict[str, object]:
+        """Return the answer of Locust's page. Raises NotStarted."""
         try:
-            with closing(HTTPConnection(self._host, self._port, timeout=ANSWER_WITHIN_S)) as line:
-                line.request("POST", path, urlencode(form), self._headers)
-                answer: dict[str, object] = json.loads(line.getresponse().read())
+            with closing(HTTPConnection(self._host, self._port, timeout=within_s)) as line:
+                line.request(method, path, urlencode(form), self._headers)
+                answer: dict[str, object] = json.load(line.getresponse())
                 return answer
         except (OSError, HTTPException, ValueError) as error:
             raise NotStarted(f"Locust does not answer: {error}") from error

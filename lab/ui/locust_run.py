@@ -1,30 +1,36 @@
-"""One press of Start in Locust's page: the Unix socket on which Locust asks the lab, and the drive of the run that it requests.
+"""One press of Start in Locust's page: what Locust's process asks of the lab, and the drive of the run that it requests.
 
-The messages are described in ``lab/ui/locust_plugin.py``, Locust's side.
+The questions and answers are described in ``lab/ui/locust_plugin.py``, Locust's side.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import queue
-import socketserver
+import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from flask import abort, request
 
 from lab.errors import BadInput
 from lab.load.locust import PATIENCE_S, LoadFailed
 from lab.run.runner import CutShort, Drive
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
-from lab.ui.posted import RunRequest, offered
+from lab.ui.both_sides import SENT_KEY
+from lab.ui.joining import same
+from lab.ui.locust_process import LocustProcess, NotStarted
+from lab.ui.posted import RunRequest, offered, read
 
 STOPPED_WITHIN_S = 5.0
 QUIET_WITHIN_S = 5.0
+GONE = "Locust has ended in the middle of the run"
 Check = Callable[[Mapping[str, str]], RunRequest]
 
 
@@ -33,70 +39,61 @@ class LocustRun:
     """A run that Locust's page requests."""
 
     form: Mapping[str, str]  # the form's fields
-    line: Any  # the connection to Locust
-    # set when nothing more is sent: Locust reported it, or Locust is gone
-    ended: threading.Event = field(default_factory=threading.Event)
-    complete: bool = False  # Locust reported that all requests were sent and answered
-    lost: bool = False  # Locust is gone
+    # what Locust waits for: the plan when the servers are up, and the verdict when the run is drawn
+    plan: Future[dict[str, Any]] = field(default_factory=Future)
+    verdict: Future[dict[str, Any]] = field(default_factory=Future)
+    ended: threading.Event = field(default_factory=threading.Event)  # set when nothing more is sent
+    complete: bool = False  # all requests were sent and answered
 
-    def send(self, **message: Any) -> None:
-        """Send Locust a message, if it still runs."""
-        with contextlib.suppress(OSError, ValueError):
-            self.line.write(json.dumps(message).encode() + b"\n")
+    def refuse(self, why: str) -> None:
+        """Tell Locust that there is no run, or no verdict."""
+        for answer in (self.plan, self.verdict):
+            if not answer.done():
+                answer.set_result({"refused": why})
 
 
-class ControlSocket(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """A socket in a folder that only this user can enter. It puts requested runs into ``runs``.
+class Orders:
+    """Answers Locust's process, and nobody who does not send the key. It puts requested runs into ``runs``.
 
     check: parses a form, and raises BadInput for a form that cannot be run. offer: returns the
     choices of the form's drop-downs.
     """
 
-    daemon_threads = True
-
-    def __init__(self, path: Path, check: Check, offer: Callable[[], dict[str, Any]] = offered) -> None:
-        super().__init__(str(path), ControlHandler)
-        self.path, self.check, self.offer = path, check, offer
+    def __init__(self, check: Check = read, offer: Callable[[], dict[str, Any]] = offered) -> None:
+        self.key = secrets.token_urlsafe(18)
         self.runs: queue.Queue[LocustRun] = queue.Queue()
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        self._check = check
+        self._answers: dict[str, Callable[..., dict[str, Any]]] = {
+            "shelf": offer,
+            "check": self._checked,
+            "run": self._begin,
+            "ended": self._end,
+        }
+        self._run = LocustRun({})
 
-    def __exit__(self, *exc: object) -> None:
-        self.shutdown()
-        self.server_close()
+    def answer(self, what: str) -> dict[str, Any]:
+        """Answer a question. Raises BadInput."""
+        if not same(request.headers.get(SENT_KEY, ""), self.key) or what not in self._answers:
+            abort(403)
+        return self._answers[what](**request.get_json())
 
-
-class ControlHandler(socketserver.StreamRequestHandler):
-    """Answers one connection of Locust."""
-
-    server: ControlSocket
-
-    def handle(self) -> None:
-        question = json.loads(self.rfile.readline() or b"{}")
-        run = LocustRun(question.get("form", {}), self.wfile)
-        match question.get("ask"):
-            case "shelf":
-                run.send(**self.server.offer())
-            case "check":
-                run.send(**self._check(run.form))
-            case "run":
-                self._wait_for_end(run)
-
-    def _check(self, form: Mapping[str, str]) -> dict[str, Any]:
+    def _checked(self, form: Mapping[str, str]) -> dict[str, Any]:
         try:
-            request = self.server.check(form)
-        except BadInput as reason:
-            return {"refused": str(reason)}
+            return {"users": self._check(form).scenario.locust_users}
+        except BadInput:
+            raise
         except Exception as error:  # noqa: BLE001 - for example, a stage's file that cannot be imported
             return {"refused": failure(error)}
-        return {"users": request.scenario.locust_users}
 
-    def _wait_for_end(self, run: LocustRun) -> None:
-        self.server.runs.put(run)
-        for line in self.rfile:  # Locust sends one message: that its test has ended
-            run.complete = json.loads(line)["ended"]
-            run.ended.set()
-        run.lost = not run.ended.is_set()
-        run.ended.set()
+    def _begin(self, form: Mapping[str, str]) -> dict[str, Any]:
+        self._run = run = LocustRun(form)
+        self.runs.put(run)
+        return run.plan.result()
+
+    def _end(self, complete: bool) -> dict[str, Any]:
+        self._run.complete = complete
+        self._run.ended.set()
+        return self._run.verdict.result()
 
 
 def failure(error: Exception) -> str:
@@ -104,11 +101,11 @@ def failure(error: Exception) -> str:
     return f"the lab itself failed: {type(error).__name__}: {error}"
 
 
-def drive_by_page(run: LocustRun, scenario: Scenario, kill: Callable[[], None], follow: Callable[[Path], None]) -> Drive:
+def drive_by_page(run: LocustRun, scenario: Scenario, page: LocustProcess, follow: Callable[[Path], None]) -> Drive:
     """Return the drive of this run: Locust gets the servers' address, and reports when it has
     ended.
 
-    kill: ends Locust at once. follow: called with the run's folder just before requests are sent.
+    follow: called with the run's folder just before requests are sent.
     """
 
     def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
@@ -118,18 +115,18 @@ def drive_by_page(run: LocustRun, scenario: Scenario, kill: Callable[[], None], 
         where = {"host": f"http://{system.address}", "record": str(record)}
         what = {"requests": scenario.requests, "rate": scenario.rate or 0.0, "seed": scenario.seed}
         what |= {"connections": scenario.connections or 0}
-        run.send(plan=where | what | {"timeout_s": scenario.request_timeout_s})
+        run.plan.set_result(where | what | {"timeout_s": scenario.request_timeout_s})
         try:
-            reason = _watch(run, record, scenario, well)
-            if reason:
-                run.send(stop=reason)
+            reason = _watch(run, record, scenario, page, well)
+            if reason and page.runs:
+                threading.Thread(target=_stop, args=(page,), daemon=True).start()  # Locust answers when the run is judged
                 if not run.ended.wait(STOPPED_WITHIN_S):
-                    kill()
+                    page.kill()
         except KeyboardInterrupt:
-            kill()  # otherwise Locust would continue to record
+            page.kill()  # otherwise Locust would continue to record
             raise
-        if run.lost:
-            raise LoadFailed("Locust has ended in the middle of the run")
+        if reason == GONE:
+            raise LoadFailed(GONE)
         if not well():
             return
         if reason:
@@ -141,7 +138,12 @@ def drive_by_page(run: LocustRun, scenario: Scenario, kill: Callable[[], None], 
     return drive
 
 
-def _watch(run: LocustRun, record: Path, scenario: Scenario, well: Callable[[], bool]) -> str:
+def _stop(page: LocustProcess) -> None:
+    with contextlib.suppress(NotStarted):
+        page.client.stop()
+
+
+def _watch(run: LocustRun, record: Path, scenario: Scenario, page: LocustProcess, well: Callable[[], bool]) -> str:
     """Wait until Locust reports its end, and return an empty string; or return the reason why the
     run must end early.
     """
@@ -151,6 +153,8 @@ def _watch(run: LocustRun, record: Path, scenario: Scenario, well: Callable[[], 
             return "a server has ended in the middle of the run"
         if (now := record.stat().st_size) > size:
             size, moved_s = now, time.monotonic()
+        elif not page.runs:
+            return GONE
         if time.monotonic() - moved_s > scenario.request_timeout_s + PATIENCE_S:
             return f"no answer for {time.monotonic() - moved_s:.0f} s"
     return ""

@@ -32,7 +32,7 @@ from lab.ui.joining import Invitation
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import FIGURES, LiveState
 from lab.ui.locust_process import LocustProcess, PageSettings
-from lab.ui.locust_run import ControlSocket, LocustRun, drive_by_page, failure
+from lab.ui.locust_run import LocustRun, Orders, drive_by_page, failure
 from lab.ui.lost_increments import LostIncrements
 from lab.ui.posted import RunRequest, name_of, offered, read
 
@@ -60,26 +60,26 @@ def serve(
         program(name)  # its error states how to install it
     page_port, locust_port = addresses.ports(host, port, locust_port)
     key = "" if host in LOOPBACK else secrets.token_urlsafe(18)
+    orders = Orders(lambda form: read(form, processes), offer)
     cut_short: Conducted | None = None
     with (
         contextlib.suppress(KeyboardInterrupt),
         tempfile.TemporaryDirectory(prefix="lock-lab-") as folder,
-        ControlSocket(Path(folder) / "control", lambda form: read(form, processes), offer) as control,
         supervised() as supervisor,
         contextlib.closing(LiveState(*first)) as state,
-        contextlib.closing(LiveServer(state, host, page_port, locust_port, key, names=names)) as live,
+        contextlib.closing(LiveServer(state, host, page_port, locust_port, key, names=names, orders=orders)) as live,
     ):
         if step:
             state.teach(step)
         live.ready.clear()
         place = PageSettings(host, locust_port, live.port, key, processes)
-        page = LocustProcess(supervisor, place, control.path, Path(folder) / "log")
+        page = LocustProcess(supervisor, place, orders.key, Path(folder) / "log")
         _welcome(place, live.invitation, step > 0)  # the page can be read while Locust starts
         page.wait()
         live.ready.set()
         if port is None and page_port != PAGE_PORT:
             _print(f"another program has port {PAGE_PORT}, so the page is at port {page_port}")
-        cut_short = _serve_runs(supervisor, control, page, state, LostIncrements(Path(folder)))
+        cut_short = _serve_runs(supervisor, orders, page, state, LostIncrements(Path(folder)))
     if cut_short is None and isinstance(gone := pending(), SupervisorGone):  # between two runs
         raise gone
     drawn = cut_short is None or any(cut_short.folder.path.glob("report*.html"))
@@ -109,7 +109,7 @@ def _welcome(place: PageSettings, invitation: Invitation, is_lesson: bool) -> No
 
 
 def _serve_runs(
-    supervisor: Supervisor, control: ControlSocket, page: LocustProcess, state: LiveState, lost: LostIncrements
+    supervisor: Supervisor, orders: Orders, page: LocustProcess, state: LiveState, lost: LostIncrements
 ) -> Conducted | None:
     """Make one run after the other, as the page requests them.
 
@@ -118,7 +118,7 @@ def _serve_runs(
     while True:
         page.check()
         try:
-            run = control.runs.get(timeout=0.2)
+            run = orders.runs.get(timeout=0.2)
         except queue.Empty:
             continue
         try:
@@ -129,11 +129,11 @@ def _serve_runs(
         except LabError as reason:
             _print(f"not run: {reason}")
             state.refused(str(reason))
-            run.send(refused=str(reason))
+            run.refuse(str(reason))
         except Exception as error:  # noqa: BLE001 - an error in a new stage or check must not end the page
             traceback.print_exc()
             state.refused(failure(error))
-            run.send(refused=failure(error))
+            run.refuse(failure(error))
 
 
 def _shown(publish: Callable[..., None], *about: object) -> None:
@@ -148,7 +148,7 @@ def _run(
     supervisor: Supervisor, page: LocustProcess, state: LiveState, run: LocustRun, request: RunRequest, lost: LostIncrements
 ) -> Conducted | None:
     """Make one run, show it, judge it and draw it. Return it if an interrupt came before its end; otherwise None."""
-    drive = drive_by_page(run, request.scenario, page.kill, lambda folder: _shown(state.begin, request, folder))
+    drive = drive_by_page(run, request.scenario, page, lambda folder: _shown(state.begin, request, folder))
     _shown(state.starting, request)
     done = conduct(supervisor, request.stage, request.scenario, drive, request.command)
     if done.record.interrupted:
@@ -159,7 +159,7 @@ def _run(
         _shown(state.drawn, done)
         _shown(lambda: state.lost_increments(lost.add(done.folder.path)))
         _print(_line(done, report))
-        run.send(verdict=_facts(done, report), picture=state.lost)
+        run.verdict.set_result({"verdict": _facts(done, report), "picture": state.lost})
     except KeyboardInterrupt:
         return done
     return None

@@ -59,9 +59,9 @@ from lab.ui import locust_plugin
 if {added}:
     OPTIONS["nap_ms"] = Option(
         name="nap_ms", help="Length of a nap.", unit="ms", least=2, form=FormField.LAB, label=Label("nap {}"))
-locust_plugin.ask = lambda control, **question: {"stages": [], "stage": "lua", "scenarios": [], "scenario": "rush"}
+locust_plugin.ask = lambda what: {"stages": [], "stage": "lua", "scenarios": [], "scenario": "rush"}
 parser = ArgumentParser()
-locust_plugin.LabPlugin("nowhere").add_options(parser)
+locust_plugin.LabPlugin("http://nowhere:1", "").add_options(parser)
 print(parser.format_help())
 """
 

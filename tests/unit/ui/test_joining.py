@@ -17,6 +17,7 @@ import pytest
 
 from lab.errors import BadInput
 from lab.ui import addresses, joining, predictions
+from lab.ui.both_sides import SENT_KEY
 from lab.ui.joining import FREE, MOST_WRONG, NOT_JOINED, PAUSE_S, TEACHER_ONLY, Admission, Keys
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
@@ -54,7 +55,8 @@ class Visitor:
     def ask(self, method: str, path: str, content: object = None) -> Answer:
         body = content.encode() if isinstance(content, str) else msgspec.json.encode(content) if content else b""
         with closing(http.client.HTTPConnection(HERE, self.server.port, timeout=60)) as line:
-            kind = {"Content-Type": "application/x-www-form-urlencoded" if isinstance(content, str) else "application/json"}
+            is_form = path.startswith("/join")
+            kind = {"Content-Type": "application/x-www-form-urlencoded" if is_form else "application/json"}
             line.request(method, path, body, kind | {"Cookie": self.cookie} | self.headers)
             got = line.getresponse()
             answer = Answer(got.status, got.read().decode(), got.headers)
@@ -145,6 +147,22 @@ def test_stranger_gets_nothing_else(server):
     assert [NOT_JOINED in answer.text for answer in answers] == [True] * 4 + [False] * 2
     assert all(TEACHER_ONLY in answer.text.replace("&#x27;", "'") for answer in answers[4:])
     assert not [answer for answer in answers if answer.headers["WWW-Authenticate"]]
+
+
+def test_only_locust_orders_runs(server):
+    """A run is ordered with the key that Locust's process was given: neither the teacher's key nor a phone's does."""
+    teacher, phone = Visitor(server), Visitor(server)
+    teacher.ask("GET", f"/?k={TEACHER}")
+    phone.scan()
+    orders = server.orders
+
+    for visitor in (teacher, phone, Visitor(server), Visitor(server, **{SENT_KEY: TEACHER}), Visitor(server, **{SENT_KEY: ""})):
+        for what in ("shelf", "check", "run", "ended"):
+            assert visitor.ask("POST", f"/orders/{what}", {"form": {}}).status == 403
+    assert orders.runs.empty()
+    assert "stages" in Visitor(server, **{SENT_KEY: orders.key}).ask("POST", "/orders/shelf", "{}").text
+    foreign = Visitor(server, Origin="http://evil.example", **{SENT_KEY: orders.key})
+    assert foreign.ask("POST", "/orders/shelf", {"form": {}}).status == 403
 
 
 def test_unknown_key_is_refused_in_words(server):
