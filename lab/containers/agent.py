@@ -18,18 +18,20 @@ agent.
 from __future__ import annotations
 
 import contextlib
-import json
+import logging
 import os
 import signal
 import socket
 import sys
 import tempfile
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic_ns
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+
+from flask import Flask, request
+from werkzeug.serving import make_server
 
 from lab.servers.process import launch
 from lab.servers.programs.gunicorn import Gunicorn
@@ -126,65 +128,42 @@ def outside_any_run() -> dict[str, str]:
     return {"run": "containers"} | given
 
 
-class AgentHandler(BaseHTTPRequestHandler):
-    """Answers one connection to the agent."""
+def app_of(agent: Agent) -> Flask:
+    """Return the agent as an application. The error of an order is the answer to it, with status 500."""
+    app = Flask(__name__, static_folder=None)
 
-    agent: Agent
+    def resume() -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(request.args["pid"]), signal.SIGCONT)
 
-    def do_GET(self) -> None:
-        place = urlsplit(self.path)
-        if place.path == "/record":
-            self._answer(200, self.agent.record_from(int(parse_qs(place.query).get("from", ["0"])[0])))
-        else:
-            self._answer_state()
+    def route(method: str, path: str, act: Callable[[], object] = lambda: None) -> None:
+        def answer() -> Any:
+            act()
+            return agent.state()
 
-    def do_PUT(self) -> None:
-        length = int(self.headers.get("Content-Length", 0))
-        try:
-            self.agent.begin(json.loads(self.rfile.read(length)))
-        except Exception as error:  # noqa: BLE001 - the error is the answer to the order
-            self._answer(500, f"{type(error).__name__}: {error}".encode())
-        else:
-            self._answer_state()
+        app.add_url_rule(path, f"{method} {path}", answer, methods=[method])
 
-    def do_DELETE(self) -> None:
-        self.agent.idle()
-        self._answer_state()
-
-    def do_POST(self) -> None:
-        place = urlsplit(self.path)
-        if place.path == "/resume":
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(int(parse_qs(place.query)["pid"][0]), signal.SIGCONT)
-        elif place.path == "/kill":
-            self.agent.end_now()
-        self._answer_state()
-
-    def _answer_state(self) -> None:
-        self._answer(200, json.dumps(self.agent.state()).encode())
-
-    def _answer(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *words: Any) -> None:
-        """Log nothing."""
+    route("GET", "/")
+    route("PUT", "/order", lambda: agent.begin(request.get_json(force=True)))
+    route("DELETE", "/order", agent.idle)
+    route("POST", "/resume", resume)
+    route("POST", "/kill", agent.end_now)
+    app.add_url_rule("/record", "record", lambda: agent.record_from(request.args.get("from", type=int, default=0)))
+    app.register_error_handler(Exception, lambda error: (f"{type(error).__name__}: {error}", 500))
+    return app
 
 
 def main(kind: str) -> None:
     """Take orders until SIGTERM."""
     supervisor = Supervisor(forks=False)  # one program at a time: it shares its imports with no other
     with tempfile.TemporaryDirectory(prefix="lab-agent-") as folder:
-        AgentHandler.agent = Agent(kind, supervisor, Path(folder))
-        AgentHandler.agent.idle()
-        server = ThreadingHTTPServer((EVERYWHERE, PORT), AgentHandler)
+        agent = Agent(kind, supervisor, Path(folder))
+        agent.idle()
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)  # a judge asks often
+        server = make_server(EVERYWHERE, PORT, app_of(agent), threaded=True)
         signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
         try:
             server.serve_forever(poll_interval=0.1)
-        except KeyboardInterrupt:
-            sys.stderr.write("interrupted\n")
         finally:
             supervisor.close()
 

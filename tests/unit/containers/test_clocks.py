@@ -1,6 +1,6 @@
 """Clocks of containers: which of them are one clock is measured, and never taken from the boot of a kernel."""
 
-from lab.containers.agent import Agent
+from lab.containers.agent import Agent, app_of
 from lab.containers.clocks import MORE_TRIES, TRIES, Reading, number_of, read
 from tests.every import every
 
@@ -64,7 +64,10 @@ def test_slow_host_is_asked_more_often():
 
 
 def test_agent_reports_its_clock(tmp_path):
-    """An agent on this machine has this machine's clock."""
-    agent = Agent("replica", None, tmp_path)  # type: ignore[arg-type] # it starts nothing here
+    """An agent on this machine has this machine's clock. An order that fails is answered with its error."""
+    agent = app_of(Agent("replica", None, tmp_path)).test_client()  # type: ignore[arg-type] # it starts nothing here
+    state = agent.get("/").json
 
-    assert number_of([Reading(agent.state()["clock"], 0, 0), read(agent.state)]) == 1
+    assert number_of([Reading(state["clock"], 0, 0), read(lambda: agent.get("/").json)]) == 1
+    failed = agent.put("/order", json={"settings": {}})
+    assert (failed.status_code, failed.text) == (500, "KeyError: 'name'")
