@@ -32,11 +32,15 @@ from app.lock import Grant, NotAcquired, NotOwner, Work
 MOST_WORKS = 256  # of one event loop at the same time: a lock that lets all requests in is to be seen
 # where connections of redis-py lead, by the address in the lock's code or of the lab's server: always to the lab's database
 LED: dict[tuple[str, int], dict[str, Any]] = {}
+PLACE = ("host", "port", "user", "password", "database")
 Named = str | Callable[[str], str]
 
 
 class At:
-    """What one request gives to its lock: the client, the key, the times, and the work."""
+    """What one request gives to its lock: the client, the key, the times, and the work.
+
+    ``host``, ``port``, ``user``, ``password`` and ``database`` are for a lock that makes its client: of the first server.
+    """
 
     def __init__(self, lock: DeclaredLock, work: Work[Any], client: Any = None) -> None:
         self.lock, self.key, self.ttl_ms, self.retry_ms = lock, lock.key, lock.ttl_ms, lock.retry_ms
@@ -46,27 +50,25 @@ class At:
         self.answer: Any = None
         self._work, self._client = work, client
 
+    def __getattr__(self, name: str) -> Any:
+        if name not in PLACE:
+            raise AttributeError(name)
+        return _address(self.lock.store).get(name, "")
+
     @property
     def client(self) -> Any:
         """A client of the store as its library makes it; in a coroutine of redis.asyncio; of several servers a list."""
         store = self.lock.store
-        options = {"decode_responses": False} if hasattr(store, "connection_pool") or hasattr(store, "nodes") else {}
+        options: dict[str, Any] = (
+            {"decode_responses": False} if hasattr(store, "connection_pool") or hasattr(store, "nodes") else {}
+        )
+        options |= {"timeout_ms": self.ttl_ms} if "timeout_ms" in inspect.signature(store.plain).parameters else {}
         return store.plain(**options) if self._client is None else self._client
 
     @property
     def text_client(self) -> Any:
         """A client of Redis that answers with texts, as ``decode_responses=True`` does."""
         return self.lock.store.plain(decode_responses=True)
-
-    @property
-    def host(self) -> str:
-        """The host of the store; of several servers that of the first."""
-        return str(_address(self.lock.store)["host"])
-
-    @property
-    def port(self) -> int:
-        """The port of the store."""
-        return int(_address(self.lock.store)["port"])
 
     @cached_property
     def token(self) -> str:
@@ -220,7 +222,9 @@ def place(store: redis.Redis) -> dict[str, Any]:
 
 def _address(store: Any) -> dict[str, Any]:
     if hasattr(store, "endpoint"):
-        return {"host": store.endpoint.first.host, "port": store.endpoint.first.port}
+        here = store.endpoint
+        account = {"user": getattr(store, "user", here.user), "password": here.password, "database": here.database}
+        return {"host": here.first.host, "port": here.first.port} | account
     return place(store.nodes[0] if hasattr(store, "nodes") else store)
 
 

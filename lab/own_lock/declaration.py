@@ -16,7 +16,6 @@ from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
 from lab.servers.own_redis import own_servers
 
-OF_ITS_PACKAGE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)  # such an import needs the package of its file
 OURS = ("app", "lab", "locustfiles")  # the lab's own packages, which hide others of the same name
 WIDTH = 100  # of a line with claims
 IMPORT_S = 30  # for the import of a module
@@ -51,7 +50,11 @@ def of_a_lock(lock: str, claims: str | None, file: Path | None) -> Stage:
     module, _, name = lock.rpartition(":")
     folder = Path.cwd()
     if module.endswith(".py"):
-        folder, module = _place_of(Path(module), lock)
+        if not (path := Path(module)).is_file():
+            raise BadInput(f"{lock}: there is no file {module!r}")
+        if path.stem in sys.stdlib_module_names or "." in path.stem:
+            raise BadInput(f"{lock}: {path.stem!r} cannot be the name of a module of yours. Rename the file")
+        folder, module = path.resolve().parent, path.stem
     elif not all(part.isidentifier() for part in module.split(".")):
         raise BadInput(f"{lock}: {module!r} is not the name of a module. Give the path of its file: FILE.py:NAME")
     if module.partition(".")[0] in OURS:
@@ -100,19 +103,3 @@ def _used(lock: str, file: Path, claims: str | None) -> Stage:
     if claims and {claim.name for claim in stage.claims} != set(claims_of(claims).split()):
         raise BadInput(f"--claims: {file} has other claims in its STAGE; change them there")
     return stage
-
-
-def _place_of(file: Path, lock: str) -> tuple[Path, str]:
-    """Return the folder of a file, and the name by which it can be imported from there. Raises BadInput.
-
-    A file that imports its neighbours by a dot is imported as a module of its package.
-    """
-    if not file.is_file():
-        raise BadInput(f"{lock}: there is no file {str(file)!r}")
-    if file.stem in sys.stdlib_module_names or "." in file.stem:
-        raise BadInput(f"{lock}: {file.stem!r} cannot be the name of a module of yours. Rename the file")
-    folder, names = file.resolve().parent, [file.stem]
-    while OF_ITS_PACKAGE.search(file.read_bytes()) and (folder / "__init__.py").is_file():
-        names.insert(0, folder.name)
-        folder = folder.parent
-    return folder, ".".join(names)

@@ -6,10 +6,11 @@ ended.
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from multiprocessing import Pipe
+from multiprocessing.context import ForkProcess
+from typing import Any, NamedTuple
 
 import redis
 
@@ -52,38 +53,36 @@ class IdleServer(dict[tuple[str, int], dict[str, Any]]):
 
     def held(self) -> Keys:
         """Return the keys that are set."""
-        found = {key: (self.store.dump(key), self.store.pttl(key)) for key in sorted(self.store.keys("*"))}
-        return {key.decode(errors="replace"): value for key, value in found.items() if value[1] >= -1}
+        found = {key.decode(errors="replace"): (self.store.dump(key), self.store.pttl(key)) for key in self.store.keys("*")}
+        return {key: value for key, value in sorted(found.items()) if value[1] >= -1}
 
     def freed(self, held: Keys) -> tuple[str, ...]:
         """Return which keys have another value, or are gone, as soon as there are any."""
-        freed: tuple[str, ...] = ()
         until_s = time.monotonic() + FREED_S
-        while not freed and time.monotonic() < until_s:
-            time.sleep(0.02)
+        while True:
             now = self.held()
             freed = tuple(key for key, value in held.items() if now.get(key, (b"",))[0] != value[0])
-        return freed
+            if freed or time.monotonic() > until_s:
+                return freed
+            time.sleep(0.02)
 
 
-class Trial:
-    """One trial; leaving its block ends it."""
+class Trial(ForkProcess):
+    """One trial. Closing it ends it."""
 
     def __init__(self, server: IdleServer, lock: Callable[..., Any], key: str, ttl_ms: int, wait_ms: int) -> None:
         """lock: from what reports an answer, makes what makes a lock."""
-        fork = multiprocessing.get_context("fork")
-        self.pipe, there = fork.Pipe()
+        super().__init__(daemon=True)
+        self.server, self.lock, self.given = server, lock, (key, ttl_ms, wait_ms, RETRY_MS)
+        self.pipe, self.there = Pipe()
         self.came_from: list[tuple[str, int]] = []  # the addresses of its connections
-        self.process = fork.Process(target=_try, args=(server, there, lock, key, ttl_ms, wait_ms), daemon=True)
-        self.process.start()
-        there.close()
+        self.start()
+        self.there.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.join()
+    def close(self) -> None:
+        """End the process."""
+        self.kill()
+        self.join()
 
     def next(self, within_s: float = WITHIN_S) -> Said:
         """Return what it says next."""
@@ -93,27 +92,26 @@ class Trial:
                 if isinstance(found := self.pipe.recv(), Said):
                     return found
             except EOFError:
-                return Said("error", "SystemExit: it ended its process", ("builtins:SystemExit",))
+                return Said("waits", "it ended its process")
             self.came_from.append(found)
         return Said("waits", f"it took more than {within_s:g} s")
 
+    def run(self) -> None:
+        """Use the lock once, in its own process, and say what happens."""
+        self.server.tell = self.there.send
 
-def _try(server: IdleServer, pipe: Any, lock: Callable[..., Any], key: str, ttl_ms: int, wait_ms: int) -> None:
-    server.tell = pipe.send
+        def say(answer: Any, kind: str = "answer", name: str = "") -> bool:
+            types = tuple(f"{one.__module__}:{one.__qualname__}" for one in type(answer).__mro__)
+            text = f"{name}{answer}" if name else repr(answer)
+            self.there.send(Said(kind, text[:200], types, bool(answer), isinstance(answer, PLAIN)))
+            return True
 
-    def say(answer: Any, kind: str = "answer", name: str = "") -> bool:
-        types = tuple(f"{one.__module__}:{one.__qualname__}" for one in type(answer).__mro__)
-        text = f"{name}{answer}" if name else repr(answer)
-        pipe.send(Said(kind, text[:200], types, bool(answer), isinstance(answer, PLAIN)))
-        return True
+        def work(_: Any) -> None:
+            self.there.send(Said("granted"))
+            self.there.recv()
 
-    def work(_: Any) -> None:
-        pipe.send(Said("granted"))
-        pipe.recv()
-
-    try:
-        store = lock_store("redis", server.settings, Journal(None))
-        lock(say)(store, key, ttl_ms, wait_ms, RETRY_MS).run(work)
-        pipe.send(Said("over"))
-    except BaseException as error:  # noqa: BLE001 - whatever the lock raises, also an end of its process
-        say(error, "error", f"{type(error).__name__}: ")
+        try:
+            self.lock(say)(lock_store("redis", self.server.settings, Journal(None)), *self.given).run(work)
+            self.there.send(Said("over"))
+        except BaseException as error:  # noqa: BLE001 - whatever the lock raises, also an end of its process
+            say(error, "error", f"{type(error).__name__}: ")

@@ -97,8 +97,8 @@ class Loops(Plain):
         await self.client.eval(COMPARE, 1, self.key, self.token)
 
 class Manager:
-    def __init__(self, pool):
-        self.client = redis.Redis(connection_pool=pool)
+    def __init__(self, servers=()):
+        self.client = next(iter(servers))
 
     def lock(self, resource, ttl):
         mine = uuid.uuid4().hex
@@ -106,6 +106,21 @@ class Manager:
 
     def unlock(self, lock):
         self.client.eval(COMPARE, 1, *lock)
+
+class Lease:
+    def __init__(self, lock):
+        self.lock = lock
+
+    def release(self):
+        self.lock.release()
+
+class Leases:
+    def __init__(self, pool, settings):
+        self.client, self.name = redis.Redis(connection_pool=pool), settings.get("name", "lease:")
+
+    def acquire(self, path, seconds=60):
+        lock = Plain(self.client, self.name + path, seconds)
+        return Lease(lock) if lock.acquire() else None
 
 class Blocks:
     def __init__(self, client):
@@ -160,6 +175,18 @@ class Unknown(Plain):
     def __init__(self, client, key, zork):
         super().__init__(client, key, zork)
 
+class Tells:
+    def __init__(self, client, key, leaseTime=100):
+        self.lock = Plain(client, key, leaseTime / 1000)
+
+    def __enter__(self):
+        self.got = self.lock.acquire()
+        return self
+
+    def __exit__(self, *_):
+        if self.got:
+            self.lock.release()
+
 class NoAnswer(Plain):
     def acquire(self):
         super().acquire()
@@ -202,7 +229,7 @@ TAKEN = {
     "Loops": ["async def use(at)", "got = await lock.acquire()", "await lock.release()"],
 }
 TAKEN |= {
-    "Manager": ["Manager(at.client.connection_pool)", "got = lock.lock(at.key, at.ttl_ms)", "lock.unlock(got)"],
+    "Manager": ["Manager(servers=[at.client])", "got = lock.lock(at.key, at.ttl_ms)", "lock.unlock(got)"],
     "Blocks": ["with Blocks(at.client).locked(at.key, at.ttl_s):\n        at.work()", "errors=(Taken,)"],
     "of_redis": ["got = lock.acquire(sleep=at.retry_s)", "lock.release()", "errors=(LockNotOwnedError,)"],
 }
@@ -220,6 +247,8 @@ ASKED = {
     "OfHashes": ("px=at.ttl_ms", "is its key for 'lab-looks'. Which function makes it (key=)?"),
     "Unknown": ('Unknown(at.client, at.key, "lab")', "what is zork?"),
     "NoAnswer": ("lock.acquire()", "it answered None, and None while another request held the lock"),
+    "Leases": ("got = Leases(at.client.connection_pool, {}).acquire(at.key, seconds=at.ttl_s)", "what is settings?"),
+    "Tells": ("with Tells(at.client, at.key, leaseTime=at.ttl_ms) as got", "Which of them is a grant?"),
     "AnEnum": ("lock.acquire()", "Answers.BUSY: 'busy'> while another request held the lock. Which of them is a grant?"),
     "Thirty": ("ttl_ms=30000", "it was given 3000. Which TTL does it promise?"),
     "NoKey": ("NoKey(", "it set no key"),
@@ -255,6 +284,16 @@ def test_question(name, here):
     asked = [one for one in (here / "declared.py").read_text(encoding="utf-8").splitlines() if "QUESTION" in one]
 
     assert [(line in one, question in one) for one in asked] == [(True, True)], asked
+
+
+def test_source_tells_the_store(here):
+    """Of a lock in another store the file is written by its source alone, with a question at the line that makes the lock."""
+    text = LOCKS[LOCKS.index("class Plain") : LOCKS.index("class Texts")].replace("ttl", "password").replace("key", "path")
+    (here / "theirs.py").write_text(f"from pymysql import connect\n{text}", encoding="utf-8")
+    with pytest.raises(BadInput, match="a lock in mysql is not tried"):
+        of_a_lock("theirs:Plain", None, None)
+
+    assert "lock = Plain(at.client, at.key[-64:], at.password)  # QUESTION" in (here / "lab_plain.py").read_text(encoding="utf-8")
 
 
 def test_declaration_is_kept(here):
