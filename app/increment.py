@@ -8,6 +8,7 @@ also returns the value it overwrote. So each write knows how many increments it 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic_ns
 
@@ -75,14 +76,15 @@ class Increment:
         self.is_over = False  # whether it has its answer: work may continue after that, in another thread
         self.context = RequestContext()  # of this request: the thread may work for another one
 
-    def run(self, lock: Lock) -> Answer:
-        """Serve the request. Raises what the lock, the resource or their clients raise; NotOwner after the work only goes into
-        the journal.
+    def run(self, make: Callable[[], Lock]) -> Answer:
+        """Serve the request under a lock that is made for it. Raises what the lock, the resource or their clients raise.
+
+        NotOwner after the work only goes into the journal.
         """
         self.asked_ns = monotonic_ns()
         self.context = begin(self.request)
         try:
-            write = self.run_lock(lock)
+            write = self.run_lock(make)
             if write.pending:
                 self.wrote(write)
             if self.receipt.pending:
@@ -111,10 +113,10 @@ class Increment:
             sold_out=write.sold_out,
         )
 
-    def run_lock(self, lock: Lock) -> Write:
+    def run_lock(self, make: Callable[[], Lock]) -> Write:
         """Do the work under the lock. A release that fails after the work did does not hide the error of the work."""
         try:
-            return lock.run(self.work)
+            return make().run(self.work)
         except Exception as error:
             first: BaseException | None = error
             while first is not None and first is not self.broke:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
@@ -22,7 +21,7 @@ from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN, steps
 from app.failpoints.injection import Failpoints, InjectedError
 from app.increment import Increment
 from app.journal import Journal
-from app.lock import Abandoned, Grant, Lock, NotAcquired, Refused, Stage
+from app.lock import Abandoned, Lock, NotAcquired, Refused, Stage
 from app.nested_lock import OUTER_PAUSE_MS, NestedLock
 from app.request.context import RequestContext
 from app.request.current import follow
@@ -36,17 +35,6 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 class BadRequest(Exception):  # noqa: N818 - the field's name of status 400
     """A request that cannot be served; the message states what would be accepted."""
-
-
-class MadeLater:
-    """A lock that is made when it is asked for: what its constructor raises is an answer of the request."""
-
-    def __init__(self, make: Callable[[], Lock]) -> None:
-        self.make = make
-
-    def run(self, work: Callable[[Grant], Any]) -> Any:
-        """Make the lock, and run the work under it."""
-        return self.make().run(work)
 
 
 class StageEndpoint:
@@ -100,7 +88,7 @@ class StageEndpoint:
         about = {"replica": settings.replica, "stage": self.stage.name, "request": request_id}
         increment = Increment(request_id, self.resource, self.journal, settings.work_ms, self.receipts, self.stock)
         try:
-            did = increment.run(MadeLater(partial(self.lock, request_id)))
+            did = increment.run(partial(self.lock, request_id))
         except NotAcquired as error:
             return about | {"error": "not acquired", "reason": str(error)}, 503
         except Abandoned as error:
@@ -120,22 +108,6 @@ class StageEndpoint:
         return about | done | {"read": did.read} | waited, 200
 
 
-class InFlight:
-    """The number of requests that this replica is serving now."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._mutex = threading.Lock()
-
-    def __enter__(self) -> None:
-        with self._mutex:
-            self.count += 1
-
-    def __exit__(self, *exc: object) -> None:
-        with self._mutex:
-            self.count -= 1
-
-
 def create_app(**flags: Any) -> Flask:
     """Make the WSGI application of one replica. The flags are the fields of Settings. Raises SettingsError."""
     settings = Settings.read(**flags)
@@ -149,7 +121,7 @@ def create_app(**flags: Any) -> Flask:
     client_options = {
         name: store(name).CLIENT_OPTIONS for name in {"redis", *(one.stage.store for one in endpoints.values())} if name
     }
-    in_flight = InFlight()
+    in_flight: set[object] = set()  # one for each request that is being served: a set needs no mutex to take one in
     app = Flask("app")
     app.before_request(partial(_refuse_foreign, settings.hosts))
 
@@ -162,8 +134,11 @@ def create_app(**flags: Any) -> Flask:
 
     @app.post("/increment")
     def increment() -> tuple[dict[str, Any], int]:
-        with in_flight:
+        in_flight.add(mine := object())
+        try:
             return chosen().increment(_request_id())
+        finally:
+            in_flight.remove(mine)
 
     @app.get("/value")
     def value() -> dict[str, Any]:
@@ -175,7 +150,7 @@ def create_app(**flags: Any) -> Flask:
         about = {"replica": settings.replica, "run": settings.run, "stages": list(endpoints), "pid": os.getpid()}
         failure = next((one.workers.failure for one in endpoints.values() if one.workers), "")
         return about | {
-            "in_flight": in_flight.count,
+            "in_flight": len(in_flight),
             "worker": failure,
             "unwritten": journal.failure,
             "client_options": client_options,

@@ -102,7 +102,7 @@ class _Pass:
         # A collector that this run does not need is left out, because each is called for each grant.
         reentries, nested = _reentries(findings, keys)
         self.nested = nested
-        has_idle_times = run.tests == Claim.prompt_handover.name or run.has_faults
+        has_idle_times = run.tests == Claim.prompt_handover.name or run.has_faults or nested is not None
         self.idle_times = idle_times = IdleTimes(findings) if has_idle_times else None
         has_faults = bool(findings.faults)
         # For each type of event, its handler. An event that only belongs to its grant has no handler.

@@ -199,8 +199,6 @@ class Findings:
     longest: Wait | None = None
     # the sum of the times that holders worked which wrote
     worked_ns: int = 0
-    # the longest time for which a lock that was taken twice stayed taken after its outer release, although a request waited
-    stayed: Idle | None = None
     # if requests take their lock twice: how long each waited for the lock that it held; the longest of these waits
     own_waits_ns: array[int] = field(default_factory=lambda: array("q"))
     longest_own: Wait | None = None

@@ -141,8 +141,6 @@ class Judgement(msgspec.Struct, kw_only=True):
     danger: dict[str, Measure]
     # how often a request got a lock while another request still believed to hold it
     overlapping_beliefs: int = 0
-    # acknowledged requests a second
-    throughput_per_s: float
     # the waits from asking for the lock to getting it: p50, p99, max
     wait_ms: dict[str, float]
     # commands that the lock's store carried out, by its own count, those inside scripts included

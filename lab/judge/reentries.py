@@ -13,10 +13,10 @@ reports count from the end of that work, and the scenario gives the work some ti
 from __future__ import annotations
 
 from lab.judge.entitlement import lease_end
-from lab.judge.fact import EXAMPLES, Idle, Reentered, Wait, short
+from lab.judge.fact import EXAMPLES, Reentered, Wait, short
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
-from lab.judge.key_history import CHANGED, FOREVER_NS, KeyHistory
+from lab.judge.key_history import CHANGED, KeyHistory
 
 
 class Reentries:
@@ -112,24 +112,3 @@ class NestedLocks:
             others = [wait for wait in self.waits if wait.request != grant.request]
             waited = (wait.asked_ns < grant.outer_releasing_ns and grant.releasing_ns < wait.until_ns for wait in others)
             self.findings.measures["waited_between_releases"] += sum(waited)
-            self._look_after(grant, others)
-
-    def _look_after(self, grant: Grant, others: list[Wait]) -> None:
-        """Measure how long the lock stayed taken after its outer release, although a request waited for it.
-
-        The next holder can have it before the answer to the release has arrived: then it did not stay taken.
-        """
-        free_ns = grant.released_ns
-        if any(_holds(other, free_ns) for other in self.released_twice if other is not grant):
-            return
-        taken_ns = min((wait.until_ns for wait in others if wait.got and free_ns < wait.until_ns), default=FOREVER_NS)
-        for wait in others:
-            since_ns, until_ns = max(free_ns, wait.asked_ns), min(taken_ns, wait.until_ns)
-            stayed = Idle(grant.request, wait.request, since_ns, until_ns)
-            if since_ns < until_ns and (self.findings.stayed is None or stayed.ms > self.findings.stayed.ms):
-                self.findings.stayed = stayed
-
-
-def _holds(grant: Grant, at_ns: int) -> bool:
-    """Return whether the grant had the outer lock at this time."""
-    return (grant.outer_got_ns or grant.got_ns) <= at_ns < grant.released_ns

@@ -46,8 +46,6 @@ class RunFacts:
     stock: int | None = None
     # how many users send requests at the same time
     users: int = 0
-    # how many replicas the counter has; 0 if that is not known
-    replicas: int = 0
     # whether the lock's store reports changes of its keys
     reports_keys: bool = False
     # how long a request is ready to wait for the lock
@@ -111,7 +109,6 @@ def of(record: RunRecord) -> RunFacts:
         tests=scenario["tests"],
         stock=scenario.get("stock"),
         users=scenario["users"],
-        replicas=scenario.get("replicas") or 0,
         wait_ms=scenario.get("wait_ms", 0),
         reports_keys=record.stage.get("store") in REPORTS_KEYS,
         has_votes=record.stage.get("store") == "redis_nodes",

@@ -109,7 +109,6 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         violations=violations,
         danger=danger,
         overlapping_beliefs=findings.overlapping_beliefs,
-        throughput_per_s=round(findings.outcomes[Outcome.ACKNOWLEDGED] / findings.duration_s, 1) if findings.duration_s else 0.0,
         wait_ms=wait_ms(findings.waits_ns),
         commands_per_increment=round(sum(record.commands.get("lock", {}).values()) / account.writes, 2)
         if account.writes

@@ -311,6 +311,6 @@ def _waited_for_itself(promise: Promise, findings: Findings, bound_ms: float) ->
 
 def _stayed(promise: Promise, findings: Findings, bound_ms: float) -> Iterator[Violation]:
     """Yield a violation if requests found the lock taken long after its last holder had released it as often as it took it."""
-    one = findings.stayed
+    one = max(findings.idle_times, key=lambda idle: idle.ms, default=None)
     if one is not None and one.ms > bound_ms:
         yield promise.violation([Fact(Code.STAYED, ms=round(one.ms))], [one], Mechanism.STAYED_AFTER_RELEASE)

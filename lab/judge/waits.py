@@ -223,7 +223,8 @@ class IdleTimes:
     """Measure idle times from each grant, each release and each request that gave up. The results go into the findings.
 
     The lock counts as free until anybody gets it: a waiter, or a newcomer. If nobody gets it any more, the time goes on until the
-    last waiter has left. This needs every wait of the run, so it is only done if a scenario tests hand-overs, or injects a fault.
+    last waiter has left. This needs every wait of the run, so it is only done if a scenario tests hand-overs, injects a fault, or
+    takes a lock twice.
     """
 
     def __init__(self, findings: Findings) -> None:
@@ -231,8 +232,9 @@ class IdleTimes:
         self.keys: defaultdict[str, _OfKey] = defaultdict(_OfKey)
 
     def got(self, grant: Grant) -> None:
-        self._waited(grant.key, grant.asked_ns, grant.got_ns)
-        self.keys[grant.key].got.append((grant.got_ns, grant.request, grant.left_lease_from_ns > 0))
+        got_ns = grant.outer_got_ns if grant.outer_key == grant.key else grant.got_ns
+        self._waited(grant.key, grant.asked_ns, got_ns)
+        self.keys[grant.key].got.append((got_ns, grant.request, grant.left_lease_from_ns > 0))
 
     def gave_up(self, event: GaveUp) -> None:
         self._waited(event.wanted, event.asked_ns, event.gave_up_ns)

@@ -52,7 +52,8 @@ def increment(redis_port, store_url, tmp_path):
     def run(name: str, wait_ms: int = 5000):
         key = f"lab:test:{uuid4().hex}"
         lock = stages()[name].lock(client(stages()[name].store), key, 1000, wait_ms, 5)
-        return Increment("r1", Counter(counter_redis(Settings(counter_url=address)), f"{key}:counter"), journal, 0).run(lock)
+        counter = Counter(counter_redis(Settings(counter_url=address)), f"{key}:counter")
+        return Increment("r1", counter, journal, 0).run(lambda: lock)
 
     yield run
     for one in clients.values():

@@ -87,7 +87,7 @@ class Lab:
     def increment(self, name: str, wait_ms: int = 5000, work_ms: int = 0, request: str = "r1"):
         counter = Counter(counter_redis(Settings(counter_url=Endpoint.parse(self.urls("redis")))), f"{self.key}:counter")
         increment = Increment(request, counter, self.journal, work_ms)
-        return self.thread.submit(increment.run, self.lock(name, wait_ms)).result()
+        return self.thread.submit(increment.run, lambda: self.lock(name, wait_ms)).result()
 
     def prepare(self, failpoint: str, action: str) -> None:
         injection = Injection(name="fault-1", failpoint=failpoint, action=action)
@@ -172,7 +172,7 @@ def test_lane_of_a_thread_that_goes_on(lab):
     lanes = Lanes(dataclasses.replace(stage, lock=Leaving), settings, lab.store("redis"), lab.journal)
     counter = Renewing(counter_redis(Settings(counter_url=settings.redis_url)), f"{lab.key}:counter")
     for request in ("r1", "r2"):
-        Increment(request, counter, lab.journal, 0).run(lanes.lock(lab.key, 2000, 5000, 5))
+        Increment(request, counter, lab.journal, 0).run(lambda: lanes.lock(lab.key, 2000, 5000, 5))
     clients[0].ask("SET", lab.key, "again", "PX", "2000")
     threads = [one for one in threading.enumerate() if one.name.startswith("lane-") and one not in of_others]
     for client in clients:

@@ -137,7 +137,7 @@ def increment(mysql_url, tmp_path):
                 meddle(store)
                 return done
 
-        return Increment(request, Meddled(store, key), journal, 0).run(lock("mysql_for_update", store, key))
+        return Increment(request, Meddled(store, key), journal, 0).run(lambda: lock("mysql_for_update", store, key))
 
     yield run
     store.pool.dispose()

@@ -207,7 +207,8 @@ class _Process:
                 self._load()
             work = Work(replica, place, self.resource, task.work_ms, name)
             lock = self.lock(self.store, *about)
-            answer = work.run(Twice(lock, self.lock(self.store, *about), work) if task.nested else lock)
+            nested = Twice(lock, self.lock(self.store, *about), work) if task.nested else lock
+            answer = work.run(lambda: nested)
             if answer.wrote != work.written.value:
                 ended = Ended(WRONG_ANSWER, why=f"it answered with {answer.wrote!r}, and its work wrote {work.written.value!r}")
         except NotExplored:

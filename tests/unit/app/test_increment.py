@@ -52,7 +52,7 @@ def increment(tmp_path):
     """Do an increment under a lock. ``increment.events()`` is what its journal has."""
 
     def run(one, number=None, **about):
-        return Increment("r1", number or Number(), Journal(tmp_path / "journal"), 0, **about).run(one)
+        return Increment("r1", number or Number(), Journal(tmp_path / "journal"), 0, **about).run(lambda: one)
 
     def events() -> list[AnyEvent]:
         return list(map(msgspec.json.Decoder(AnyEvent).decode, (tmp_path / "journal").read_bytes().splitlines()))

@@ -47,7 +47,7 @@ def events(tmp_path):
 
     def run(lock) -> list[AnyEvent]:
         journal = Journal(tmp_path / "journal")
-        Increment("r1", Number(), journal, 0).run(lock)
+        Increment("r1", Number(), journal, 0).run(lambda: lock)
         return read()
 
     def read() -> list[AnyEvent]:

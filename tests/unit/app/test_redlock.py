@@ -68,6 +68,6 @@ def test_work_is_abandoned(stage, clock):
     slow = SimpleNamespace(read=lambda grant: clock.sleep(2) or 0, write=lambda value, grant: written.append(value))
 
     with pytest.raises(Abandoned):
-        Increment("r0", slow, Journal(None), work_ms=0).run(lock)
+        Increment("r0", slow, Journal(None), work_ms=0).run(lambda: lock)
 
     assert written == []
