@@ -138,7 +138,7 @@ class _Reader:
             drawn.wrote_at, drawn.wrote, drawn.overwrote = self.us(grant.wrote_ns), grant.wrote, grant.overwrote
             drawn.writing = self.us(grant.writing_ns)
         if grant.is_over:
-            drawn.until, drawn.released = self.us(grant.releasing_ns), self.us(grant.released_ns)
+            drawn.until, drawn.released = self.us(grant.releasing_ns or grant.released_ns), self.us(grant.released_ns)
             drawn.result = grant.result if grant.answer != "0" else f"{grant.result}, nothing was deleted"
         else:
             self.end(drawn, grant.replica)

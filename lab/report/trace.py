@@ -87,7 +87,11 @@ class _Trace:
     def request(self, grant: GrantRecord) -> Iterator[Event]:
         """Yield the events of a grant."""
         asked, got = self.us(grant.asked_ns), self.us(grant.got_ns)
-        end = self.us(grant.releasing_ns) if grant.is_over else self.died.get((grant.request, got), self.picture.end)
+        end = (
+            self.us(grant.releasing_ns or grant.released_ns)
+            if grant.is_over
+            else self.died.get((grant.request, got), self.picture.end)
+        )
         over = max(end, self.us(grant.released_ns))
         pid = self.pids[grant.replica]
         tid = self.row(pid, asked, over)

@@ -1,13 +1,11 @@
 """The timeline's data, from histories made by hand."""
 
-import msgspec
-
-from app.journal import GaveUp, Renewed, Started
+from app.journal import GaveUp, Got, Released, Renewed, Started
 from lab.evidence.loss import Mechanism
 from lab.report import run_page
 from lab.story.from_run import caption
 from lab.story.happening import Kind
-from lab.story.timeline import NEVER, load
+from lab.story.timeline import NEVER
 from tests.builders import MS, outlived, picture_of
 
 
@@ -21,7 +19,7 @@ def test_times_are_in_microseconds(made):
     assert (other.got, other.read, other.wrote, other.overwrote) == (10_000, 1, 2, 1)
 
 
-def test_lease_and_loss(made, tmp_path):
+def test_lease_and_loss(made):
     """A lease belongs to its holder and ends at its time, though the store noticed later. The picture opens on the loss."""
     picture = picture_of(outlived(made), final=1, ttl_ms=300, tests="held_to_the_end")
 
@@ -34,9 +32,6 @@ def test_lease_and_loss(made, tmp_path):
     assert picture.mechanisms[loss.mechanism] == Mechanism.TTL_OVER_IN_WORK
     assert picture.opens[0] == 0
     assert 761_000 <= picture.opens[1] <= picture.end
-    (tmp_path / "timeline.json").write_bytes(msgspec.json.encode(picture))
-    assert load(tmp_path / "timeline.json") == picture
-    assert load(tmp_path / "none.json") is None
 
 
 def test_overlaps_are_stacked(made):
@@ -204,3 +199,17 @@ def test_waiting_requests_are_counted(made):
     picture = picture_of(made, final=2)
 
     assert [number for _, number in picture.waiting] == [2, 1, 2, 1, 0]
+
+
+def test_end_that_nobody_recorded(made):
+    """If a journal has only the answer to a release, the holder held until that answer."""
+    granted = Got(request="a", key="lock", asked_ns=8 * MS, got_ns=9 * MS, commands=1)
+    made.line("journal/replica-1.jsonl", granted)
+    released = Released(request="a", releasing_ns=0, released_ns=20 * MS, result="ok", commands=1, answer="1", command="DEL")
+    made.line("journal/replica-1.jsonl", released)
+    made.answer("a", "acknowledged", "replica-1", 8 * MS, 30 * MS)
+
+    picture = picture_of(made, final=0)
+
+    assert [held.until for held in picture.held] == [12_000]
+    assert picture.opens[1] > 1
