@@ -33,14 +33,14 @@ from lab.report.run_data import Cause, Result
 from lab.report.run_index import PAGES
 from lab.report.run_words import RunWords, mender
 from lab.report.windows import Window, windows
-from lab.story import say, say_run, timeline, verdict
+from lab.story import say, say_run, verdict
 from lab.story.steps import StepsOfLoss, steps_of_run
 from lab.story.timeline import Timeline
 from lab.text import thousands
 
 STEPS = {Language.ENGLISH: "five_steps.svg", Language.CHINESE: "five_steps.zh.svg"}
 TIMELINES = {Language.ENGLISH: "timeline.svg", Language.CHINESE: "timeline.zh.svg"}
-PAGE, FACTS = PAGES[Language.ENGLISH], "timeline.json"  # of a run
+PAGE = PAGES[Language.ENGLISH]
 DRAWN = {name: language for names in (PAGES, STEPS, TIMELINES) for language, name in names.items()}  # the language of each file
 _ONE_AT_A_TIME = threading.Lock()  # a class may ask for a page all at once
 LEVELS, PLAY = "levels.json", "play"
@@ -221,21 +221,20 @@ def report_run(
     keep(folder, judgement, findings)
     result = run_data.load(folder)
     picture = timeline_reader.read(folder, judgement, findings, result.record.has_store)
-    replace(folder / FACTS, msgspec.json.encode(picture))
     trace.write(folder, picture, findings)
     return draw_run(result, picture, languages or [of_environment(os.environ)])
 
 
 def draw_if_missing(path: Path) -> None:
-    """Draw a run in the language of one of its files, if it is only drawn in another. A run that cannot be read is not drawn."""
+    """Draw a run in the language of one of its files, if it is only drawn in another. One that cannot be judged is not drawn."""
     folder, language = path.parent, DRAWN.get(path.name)
     if language is None or path.exists() or folder.parent.is_symlink() or folder.parent.name != "runs":
         return
     with _ONE_AT_A_TIME, contextlib.suppress(LabError, OSError, msgspec.MsgspecError):
         folder = folder.resolve()  # of ``latest``
-        facts = timeline.load(folder / FACTS) if folder.parent == path.parents[1] and folder.name[0] != "." else None
-        if facts is not None and not (folder / PAGES[language]).exists():
-            draw_run(run_data.load(folder), facts, [language])
+        is_of_runs = folder.parent == path.parents[1] and folder.name[0] != "."
+        if is_of_runs and (folder / trace.FILE).exists() and not (folder / PAGES[language]).exists():
+            report_run(folder, languages=[language])
 
 
 def draw_run(result: Result, picture: Timeline, languages: Iterable[Language]) -> list[Path]:

@@ -1,4 +1,4 @@
-"""The data of a run's timeline, small enough to sit in a page.
+"""The data of a run's timeline, from which its pictures are drawn.
 
 Times are whole microseconds since the first request, NEVER where an event did not happen. The records are JSON arrays
 (``array_like``): their fields' names stand here once, and not in every line. A *place* is an index into a list of the timeline.
@@ -7,7 +7,6 @@ Times are whole microseconds since the first request, NEVER where an event did n
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import msgspec
 
@@ -211,7 +210,7 @@ class Renewal(msgspec.Struct, array_like=True):
 
 
 class Timeline(msgspec.Struct, kw_only=True):
-    """A run as a picture needs it: the content of ``timeline.json``."""
+    """A run as a picture needs it."""
 
     stage: str
     # the lock's time to live; 0 without one
@@ -289,11 +288,6 @@ class Timeline(msgspec.Struct, kw_only=True):
         """Return whether a command outside any request is about a lease. Others set up a client, such as the load of a script."""
         name = self.keys[renewal.key] if 0 <= renewal.key < len(self.keys) else ""
         return name not in NO_LEASE and "redis.call" not in name
-
-
-def load(path: Path) -> Timeline | None:
-    """Return the timeline in a file, or None without the file."""
-    return msgspec.json.decode(path.read_bytes(), type=Timeline) if path.exists() else None
 
 
 SHORTEST_FAULT_US = 10_000  # a fault that is over at once, such as an exception or a lost reply, has no duration to report

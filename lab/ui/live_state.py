@@ -14,9 +14,10 @@ from typing import Any
 
 from lab.language import Language
 from lab.pipeline import Conducted
+from lab.report import timeline_reader
 from lab.scenario.requirements import servers
 from lab.scenario.scenario import Scenario
-from lab.story import say_run, timeline
+from lab.story import say_run
 from lab.story.steps import steps_of_run
 from lab.story.timeline import Timeline
 from lab.story.verdict import headline, reason
@@ -165,7 +166,9 @@ class LiveState:
 
     def drawn(self, done: Conducted) -> None:
         """Publish the run's page."""
-        picture = timeline.load(done.folder.path / "timeline.json") or Timeline(stage=done.judgement.stage)
+        picture = Timeline(stage=done.judgement.stage)
+        if not done.unwritten:
+            picture = timeline_reader.read(done.folder.path, done.judgement, done.findings, done.record.has_store)
         said = {language.value: _of_picture(picture, language) for language in Language}
         self._show_pictures({"run": done.folder.name, "said": said})
 

@@ -16,13 +16,14 @@ from PIL import Image
 from app.locks import stages
 from lab.judge.judgement import Judgement
 from lab.paths import REFERENCE
+from lab.report import timeline_reader
 from lab.scenario import reader as scenarios
 from lab.ui.lesson import steps
 from lab.ui.live_state import LiveState
 from lab.ui.posted import RunRequest
 from tests.chromium import unfit
 from tests.command import wait_for
-from tests.kept_runs import chapter
+from tests.kept_runs import chapter, timelines
 from tests.locust_page import Ui
 from tests.sampled import sampled
 
@@ -113,7 +114,7 @@ SCREENS = "#lesson, #outcome, #loss > *, .chart-area, .gap, .seen > .legend, .ne
 
 
 @pytest.fixture
-def judged(lesson, reports: Path) -> tuple[LiveState, Callable[..., Any]]:
+def judged(lesson, reports: Path, monkeypatch) -> tuple[LiveState, Callable[..., Any]]:
     """Step 7 of the lesson after its run: the verdict and the pictures of the reference's run, and a curve made by hand."""
     state, opened = lesson
     folder, scenario = reports / "runs" / RUN, scenarios.load("frozen_holder")
@@ -124,8 +125,9 @@ def judged(lesson, reports: Path) -> tuple[LiveState, Callable[..., Any]]:
     for number in range(12):
         state.predict(str(number), "", "watchdog", scenario, int(number > 2))
     state.starting(RunRequest(stages()["watchdog"], scenario, ""))
-    run, clocks = SimpleNamespace(path=folder, name=RUN), SimpleNamespace(clocks=2)
-    done: Any = SimpleNamespace(judgement=Judgement.load(folder), folder=run, record=clocks)
+    run, record = SimpleNamespace(path=folder, name=RUN), SimpleNamespace(clocks=2, has_store=True)
+    done: Any = SimpleNamespace(judgement=Judgement.load(folder), folder=run, record=record, findings=None, unwritten="")
+    monkeypatch.setattr(timeline_reader, "read", lambda *_: timelines()[RUN])  # the reference keeps no journals
     state.judged(done)
     state.drawn(done)
     state._now |= {"points": [[step / 100, step, 0, step, 0] for step in range(101)]}

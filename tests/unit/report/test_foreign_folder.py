@@ -20,7 +20,6 @@ def test_writes_through_no_link(tmp_path):
     """Each file that a report writes may be a link to a file of the user: the link is replaced, and the file stays."""
     folder = made_run(tmp_path / "run")
     written = [path.name for path in report_run(folder)] + [
-        "timeline.json",
         "trace.json",
         "verdict.json",
         "series.json",
