@@ -52,7 +52,7 @@ class Conducted:
     @property
     def exit_status(self) -> int:
         """Return the exit status of a command whose one run this is."""
-        if self.record.interrupted:
+        if self.record.ended.is_interrupt:
             return ExitStatus.INTERRUPTED
         return ExitStatus.CANNOT_WRITE if self.unwritten else self.judgement.exit_status
 

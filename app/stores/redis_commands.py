@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.foreign.wire import resp
 from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning
 
 Command = Sequence[Any]  # its words; the first is its name, a text in capitals
@@ -50,21 +51,10 @@ def words(command: Sequence[Any]) -> Command:
 
 
 def unpacked(packed: bytes) -> list[Command]:
-    """Return the commands in a text of the Redis protocol: ``*2``, ``$3``, ``GET``, ``$1``, ``k``, each with an end of line."""
+    """Return the commands in a text of the Redis protocol."""
     commands, at = [], 0
-
-    def number() -> int:
-        nonlocal at
-        end = packed.index(b"\r\n", at)
-        value, at = int(packed[at + 1 : end]), end + 2
-        return value
-
-    while at < len(packed):
-        command = []
-        for _ in range(number()):
-            length = number()
-            command.append(packed[at : at + length])
-            at += length + 2
+    while (found := resp.command(packed, at)) is not None:
+        command, at = found
         commands.append(words(command))
     return commands
 

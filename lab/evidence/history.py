@@ -20,7 +20,7 @@ import msgspec
 
 from app.journal import AnyEvent, LineFile, Number
 from lab.evidence.fault_record import FaultRecord
-from lab.evidence.run_record import Flaws
+from lab.evidence.run_record import Damage, DamageKind
 
 REQUESTS = "requests.jsonl"
 KEY_EVENTS = "server.jsonl"
@@ -101,14 +101,14 @@ class Recorder:
 class History:
     """The evidence in a run folder, streamed. It can be read any number of times.
 
-    A line that cannot be read is left out, and counted in ``flaws``: the rest of the evidence still counts. left_out: files that
-    are not read at all, because they differ from what the run wrote.
+    A line that cannot be read is left out, and counted: the rest of the evidence still counts. left_out: files that are not read
+    at all, because they differ from what the run wrote.
     """
 
     def __init__(self, folder: Path, left_out: Collection[str] = ()) -> None:
         self.folder = folder
         self.left_out = frozenset(left_out)
-        self.flaws = Flaws()
+        self.damaged: dict[str, Damage] = {}  # by file: how many of its lines cannot be read, and what is wrong with the first
 
     @property
     def replicas(self) -> list[str]:
@@ -146,7 +146,7 @@ class History:
 
     def _blocks(self, name: str, decoder: msgspec.json.Decoder[Any]) -> Iterator[Iterable[Any]]:
         """Decode a file, many lines at a time."""
-        self.flaws.forget(name)
+        self.damaged.pop(name, None)  # it may have been read before
         number, torn = 0, b""
         if name in self.left_out:
             return
@@ -155,7 +155,7 @@ class History:
         except FileNotFoundError:
             return
         except OSError as error:
-            self.flaws.add(name, error.strerror or str(error))
+            self._damage(name, error.strerror or str(error))
             return
         with file:
             while block := file.read(BLOCK):
@@ -167,7 +167,7 @@ class History:
                 yield self._one_by_one(name, lines, number, decoder) if items is None else items
                 number += lines.count(b"\n")
                 if len(torn) > LONGEST_LINE:
-                    self.flaws.add(name, f"line {number + 1}: it is too long")
+                    self._damage(name, f"line {number + 1}: it is too long")
                     return
         with contextlib.suppress(*UNREADABLE):
             yield decoder.decode_lines(torn)
@@ -178,7 +178,12 @@ class History:
             try:
                 yield decoder.decode(line)
             except UNREADABLE as error:
-                self.flaws.add(name, f"line {number}: {error}")
+                self._damage(name, f"line {number}: {error}")
+
+    def _damage(self, name: str, where: str) -> None:
+        """Count a line of a file that cannot be read. where: its number, and what is wrong; that of the first line is kept."""
+        before = self.damaged.get(name, Damage(name, DamageKind.UNREADABLE_LINES, detail=where))
+        self.damaged[name] = before._replace(n=before.n + 1)
 
 
 def journal_of(replica: str) -> str:

@@ -150,11 +150,6 @@ class RunRecord(msgspec.Struct, kw_only=True):
     others_percent: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
 
     @property
-    def interrupted(self) -> bool:
-        """Return whether an interrupt ended the run."""
-        return self.ended.is_interrupt
-
-    @property
     def has_store(self) -> bool:
         return self.stage["store"] is not None
 
@@ -185,27 +180,6 @@ class Damage(NamedTuple):
     n: int = 0
     # text of the first line, or the name that the damage is about
     detail: str = ""
-
-
-class Flaws:
-    """Count the lines that cannot be read, by file. They are left out of the judgement."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, tuple[int, str]] = {}
-
-    def add(self, file: str, where: str) -> None:
-        """Count one line. where: its number, and what is wrong; the text of the first line is kept."""
-        number, first = self._found.get(file, (0, where))
-        self._found[file] = number + 1, first
-
-    def forget(self, file: str) -> None:
-        """Forget the lines of a file, because it will be read again."""
-        self._found.pop(file, None)
-
-    def damages(self) -> Iterator[Damage]:
-        """Yield the damage of each file with such lines."""
-        for file, (number, where) in self._found.items():
-            yield Damage(file, DamageKind.UNREADABLE_LINES, number, detail=where)
 
 
 def inventory(folder: Path) -> dict[str, FileFacts]:

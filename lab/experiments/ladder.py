@@ -39,7 +39,7 @@ def run_ladder(given: Mapping[str, Any], out: Path | None, rounds: int, command:
             introduce(console, stage, scenario)
             done = make_run(stage, scenario, command, terminal(stderr=True), on_judged=partial(summarise, console))
             where_to_look(console, finish(done, draw=number == 1))
-            if done.record.interrupted or done.unwritten:
+            if done.record.ended.is_interrupt or done.unwritten:
                 return done.exit_status
             repeats.append(repeat_of(done.judgement, scenario.replicas, number))
             judgements.append((done.judgement, scenario.replicas))

@@ -69,7 +69,7 @@ def _read_requests(history: History, pass_: _Pass | _ClocklessPass, curves: Curv
         if curves is not None:
             curves.request(request)
     witnesses.close()
-    findings.damage += history.flaws.damages()
+    findings.damage += history.damaged.values()
     findings.measure_requests(history.replicas)
 
 

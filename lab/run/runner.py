@@ -157,27 +157,27 @@ def _run(
         except KeyboardInterrupt as interrupt:
             record.ended = _ended_by(interrupt)
         record.others_percent = processors.others_percent() if processors else None
-        if not record.interrupted and not well() and lost:
+        if not record.ended.is_interrupt and not well() and lost:
             record.ended, record.ended_with = Ending.SERVER_LOST, ", ".join(lost)
         with settling(record):
             # a run that was cut short does not wait for answers: a moment shows whether requests are still inside. After an
             # interrupt the lab does not ask, because busy replicas would answer late
             patience_s = scenario.request_timeout_s if record.ended is Ending.COMPLETE else 0.5
-            record.in_flight_left = record.interrupted or not system.quiet(patience_s)
+            record.in_flight_left = record.ended.is_interrupt or not system.quiet(patience_s)
             failures = [in_short(recorder.failure) for recorder in recorders if recorder.failure]
             why = "; ".join(dict.fromkeys(filter(None, [record.unwritten, *system.unwritten(), *failures])))
             record.unwritten = why.replace(f"{folder.path}/", "")
-            if record.unwritten and not record.interrupted:
+            if record.unwritten and not record.ended.is_interrupt:
                 record.ended, record.ended_with = Ending.NOT_WRITTEN, record.unwritten
             record.reports_off = any(recorder.is_silenced for recorder in recorders)
-            worker_failure = "" if record.interrupted else system.worker_failure()
+            worker_failure = "" if record.ended.is_interrupt else system.worker_failure()
             record.commands = _difference(before, system.commands())
             parts = system.parts()  # read after the commands are counted, so that this reading is not one of them
             record.final = None if parts is None else sum(parts.values())
             record.parts = parts if parts and set(parts) != {""} else {}
         if worker_failure:
             raise NotReady(worker_failure)
-        if record.interrupted:  # requests that are still inside would delay the end of the servers
+        if record.ended.is_interrupt:  # requests that are still inside would delay the end of the servers
             for replica in system.replicas:
                 replica.end_now()
         record.took_part = sorted(path.stem for path in (folder.path / "journal").glob("*.jsonl"))

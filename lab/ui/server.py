@@ -151,7 +151,7 @@ def _run(
     drive = drive_by_page(run, request.scenario, page, lambda folder: _shown(state.begin, request, folder))
     _shown(state.starting, request)
     done = conduct(supervisor, request.stage, request.scenario, drive, request.command)
-    if done.record.interrupted:
+    if done.record.ended.is_interrupt:
         return done
     try:
         _shown(state.judged, done)

@@ -47,7 +47,7 @@ class RunMeter(Meter):
             point.reason = f"the run could not start: {failure}"
             return
         finish(done, draw=False)
-        if done.record.interrupted:  # a part of a run is no point
+        if done.record.ended.is_interrupt:  # a part of a run is no point
             raise KeyboardInterrupt
         if done.unwritten:
             raise CannotWrite(f"the experiment ends here: {done.unwritten}")
