@@ -170,15 +170,11 @@ def cluster(
     with contextlib.ExitStack() as started:
 
         def up(*programs: process.ServerProgram) -> list[Running]:
-            starting: list[process.Starting] = []
             running: list[Running] = []
             started.callback(process.stop_all, running)
-            for one in programs:
-                starting.append(process.start(one, supervisor, logs))
-                running.append(starting[-1].running)  # at once: an interrupt may come before the next start
-            ready = [one.wait() for one in starting]
-            running[:] = ready  # after a second try, the process is another one
-            return ready
+            # each is in the list at once: an interrupt may come before the next start
+            running.extend(process.start(one, supervisor, logs) for one in programs)
+            return [one.wait() for one in running]
 
         running = iter(up(*counter, *chain(*wanted.values())))
         counter_redis = next(running) if counter else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import psutil
 
@@ -21,43 +21,20 @@ from lab.servers.server import Server
 from lab.servers.shifted_clock import jump_clock
 from lab.servers.stores import store_servers
 from lab.servers.synced_files import SyncedFiles, watched
-from lab.servers.tcp_proxy import DelayedWrite, TcpProxy
+from lab.servers.tcp_proxy import TcpProxy
 
 # By these bytes the proxy knows a command to the counter. A holder that is about to write sends no other.
 IN_REDIS, IN_THE_DATABASE = b":counter", b"UPDATE counter SET"
 
 
-class CounterWay:
-    """A proxy that exists for the duration of a run. A command to the counter begins with ``marker``, or contains it."""
+class CounterWay(NamedTuple):
+    """The way of a replica to the counter, over a proxy that exists for the duration of a run."""
 
-    def __init__(self, proxy: TcpProxy, store: str, marker: bytes) -> None:
-        self.proxy = proxy
-        # the lock's store, if it keeps the counter as well; empty for a counter that has its own Redis
-        self.store = store
-        self.marker = marker
-        self._write: DelayedWrite | None = None
-
-    @property
-    def settings(self) -> dict[str, str]:
-        """Return the setting of the replica that leads over the proxy."""
-        return (
-            {f"{self.store}_url": store_servers(self.store).url([self.proxy])}
-            if self.store
-            else {"counter_url": self.proxy.address}
-        )
-
-    def delay_write(self) -> None:
-        """Delay the next write, until ``deliver_write``."""
-        self._write = self.proxy.delay_write(self.marker)
-
-    def break_off_write(self) -> None:
-        """Let the sender learn that no answer will come."""
-        if self._write is not None:
-            self._write.break_off()
-
-    def deliver_write(self) -> int:
-        """Let the delayed write arrive. Return how many writes arrived late: one, or none."""
-        return self._write.deliver() if self._write is not None else 0
+    proxy: TcpProxy
+    # the bytes by which a command to the counter is known
+    marker: bytes
+    # the setting of the replica that leads over the proxy
+    settings: dict[str, str]
 
 
 class Partition(Protocol):
@@ -148,13 +125,14 @@ class FaultTarget:
             partition.mend()
 
     def delay_write(self, record: FaultRecord) -> None:
-        self.counter_ways[record.replica].delay_write()
+        way = self.counter_ways[record.replica]
+        way.proxy.delay_write(way.marker)
 
     def break_off_write(self, record: FaultRecord) -> None:
-        self.counter_ways[record.replica].break_off_write()
+        self.counter_ways[record.replica].proxy.delayed.break_off()
 
     def deliver_write(self, record: FaultRecord) -> int:
-        return self.counter_ways[record.replica].deliver_write()
+        return self.counter_ways[record.replica].proxy.delayed.deliver()
 
     def hold_replication(self) -> None:
         """Let the replicas receive nothing more. Raises NotReady when they do not catch up first."""
@@ -193,7 +171,6 @@ def prepared(
     targets, disks = {fault.target for fault in faults}, any(Need.DISK in fault.needs for fault in faults)
     in_lock_store = resources.kind(stage.resource).in_lock_store
     counter = next(iter(lock_store), None) if in_lock_store else counter_redis
-    store, marker = (stage.store or "", IN_THE_DATABASE) if in_lock_store else ("", IN_REDIS)
     with contextlib.ExitStack() as laid:
 
         def proxy(server: Server) -> TcpProxy:
@@ -201,9 +178,16 @@ def prepared(
             laid.callback(one.close)
             return one
 
+        def counter_way(server: Server) -> CounterWay:
+            way = proxy(server)
+            if in_lock_store:
+                url = store_servers(stage.store or "").url([way])
+                return CounterWay(way, IN_THE_DATABASE, {f"{stage.store}_url": url})
+            return CounterWay(way, IN_REDIS, {"counter_url": way.address})
+
         cut = {name: [proxy(server) for server in lock_store] for name in replicas if Target.NETWORK in targets}
         delayed = replicas if Target.COUNTER in targets else ()
-        ways = {name: CounterWay(proxy(counter), store, marker) for name in delayed if counter is not None}
+        ways = {name: counter_way(counter) for name in delayed if counter is not None}
         files = laid.enter_context(watched(lock_store if disks else ()))
         yield FaultTarget(stage.store or "", lock_store, (), cut, files, links, ways)
 

@@ -23,7 +23,6 @@ from lab.servers.supervisor import Forkable, Supervisor
 
 READY_WITHIN_S = 20.0
 STOPPED_WITHIN_S = 1.0
-TRIES = 3  # a program that is not the lab's can take a port between choosing and binding it
 
 
 class ServerProgram:
@@ -84,6 +83,19 @@ class Running:
         """Return ``127.0.0.1:port``."""
         return f"{self.host}:{self.port}"
 
+    def wait(self) -> Running:
+        """Wait until the server is ready. Return it. Raises NotReady, with the end of its log, if it ends or takes too long."""
+        until = time.monotonic() + READY_WITHIN_S
+        while time.monotonic() < until:
+            with contextlib.suppress(OSError):
+                if self.program.ready(self.port, self.pid):
+                    return self
+            if not self.running():
+                break
+            time.sleep(0.01)
+        self.stop()
+        raise NotReady(f"{self.name} did not come up; the end of its log:\n{last_words(self.log)}")
+
     def alive(self) -> bool:
         """Return whether the process runs, or was ended on purpose. False means that it was lost by accident."""
         # asked again at the end: it may have been killed before the second question, and started again before the third
@@ -103,7 +115,7 @@ class Running:
     def start_again(self) -> None:
         """Start the program again on the same port and in the same folder. Return when it is ready."""
         self.pid = launch(self.program, self.supervisor, self.port, self.log)
-        Starting(self, self.log.parent.parent, tries_left=1).wait()
+        self.wait()
         self.killed = False
 
     def pause(self) -> None:
@@ -150,42 +162,15 @@ def stop_all(several: Iterable[Running]) -> None:
             running.ask_to_end()
 
 
-@dataclass
-class Starting:
-    """A server whose process runs and which is not ready yet. Several can start at the same time."""
+def start(program: ServerProgram, supervisor: Supervisor, folder: Path) -> Running:
+    """Start a program on a free port, and do not wait until it is ready: several can start at the same time.
 
-    running: Running
-    folder: Path
-    tries_left: int
-
-    def wait(self) -> Running:
-        """Wait until the server is ready. Raises NotReady, with the end of its log, when it ends or
-        takes too long.
-        """
-        until = time.monotonic() + READY_WITHIN_S
-        while time.monotonic() < until:
-            with contextlib.suppress(OSError):
-                if self.running.program.ready(self.running.port, self.running.pid):
-                    return self.running
-            if not self.running.running():
-                break
-            time.sleep(0.01)
-        words = last_words(self.running.log)
-        self.running.stop()
-        if self.tries_left > 1 and "in use" in words.lower():
-            return start(self.running.program, self.running.supervisor, self.folder, self.tries_left - 1).wait()
-        raise NotReady(f"{self.running.program.name} did not come up; the end of its log:\n{words}")
-
-
-def start(program: ServerProgram, supervisor: Supervisor, folder: Path, tries: int = TRIES) -> Starting:
-    """Start a program on a free port. Its folder is ``folder/<name>``, with its log inside. Raises
-    MissingProgram, NotReady.
+    Its folder is ``folder/<name>``, with its log inside. Raises MissingProgram, NotReady.
     """
     home = folder / program.name
     home.mkdir(parents=True, exist_ok=True)
-    port = free_port()
-    log = home / "log"
-    return Starting(Running(program, port, launch(program, supervisor, port, log), log, supervisor), folder, tries)
+    port, log = free_port(), home / "log"
+    return Running(program, port, launch(program, supervisor, port, log), log, supervisor)
 
 
 def launch(program: ServerProgram, supervisor: Supervisor, port: int, log: Path) -> int:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +34,9 @@ class Forkable:
 
     entry: str  # the program, as module:function
     modules: tuple[str, ...]  # imported before the fork
-    home: Path = HOME  # the folder of the project's packages
+    home: str = str(HOME)  # the folder of the project's packages
     # how many processes fork it, in turn: the programs of one process share what its interpreter drew, as the seed of hash()
     interpreters: int = 1
-
-    def about(self) -> dict[str, Any]:
-        """Return it as the supervisor process reads it."""
-        return {"entry": self.entry, "modules": self.modules, "home": str(self.home), "interpreters": self.interpreters}
 
 
 class SupervisorGone(Interrupted):
@@ -78,7 +74,7 @@ class Supervisor:
     def prepare(self, forked: Forkable, env: dict[str, str]) -> None:
         """Let a fork server import a program's modules, and do not wait for it. Raises SupervisorGone."""
         if self._forks and not self._gone:
-            self._ask(False, prepare=forked.about(), env=env)
+            self._ask(False, prepare=asdict(forked), env=env)
 
     def start(self, argv: list[str], env: dict[str, str], cwd: Path, log: Path, forked: Forkable | None = None) -> int:
         """Start a program in a session of its own, and return its pid. Raises OSError, SupervisorGone.
@@ -87,7 +83,7 @@ class Supervisor:
         """
         if self._gone:
             raise SupervisorGone
-        about = {"fork": forked.about()} if forked and self._forks else {}
+        about = {"fork": asdict(forked)} if forked and self._forks else {}
         answer = self._ask(start=argv, env=env, cwd=str(cwd), log=str(log), **about)
         if "error" in answer:
             raise OSError(answer["error"])

@@ -70,7 +70,8 @@ class TcpProxy:
         self._held = threading.Event()
         self._connected = threading.Event()
         self._connected.set()
-        self._delayed: DelayedWrite | None = None
+        self.delayed = DelayedWrite(b"")  # the write that is kept, if one is
+        self.delayed.deliver()
         self._sockets: list[socket.socket] = []
         # by the port of each client, the proxy's end of its connection
         self._clients: dict[int, socket.socket] = {}
@@ -108,14 +109,13 @@ class TcpProxy:
 
     def delay_write(self, marker: bytes) -> DelayedWrite:
         """Take the next bytes with this marker from their sender. They arrive when ``deliver`` of the result is called."""
-        self._delayed = DelayedWrite(marker)
-        return self._delayed
+        self.delayed = DelayedWrite(marker)
+        return self.delayed
 
     def close(self) -> None:
         """Close the proxy and all its connections."""
         self.mend()
-        if self._delayed is not None:
-            self._delayed.deliver()
+        self.delayed.deliver()
         for one in (self._server, *self._sockets):
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
@@ -149,7 +149,7 @@ class TcpProxy:
                 if self._marker in data:
                     marked.set()
                 self._connected.wait()
-                if (delayed := self._delayed) is not None and delayed.takes(near, data):
+                if (delayed := self.delayed).takes(near, data):
                     delayed.pass_on(far, data)
                 else:
                     far.sendall(data)

@@ -58,7 +58,7 @@ class Place:
 
     def __init__(self, supervisor: Supervisor, home: Path, folder: Path) -> None:
         self.supervisor, self.folder, self.log = supervisor, folder, folder / "log"
-        self.forkable = Forkable("app.reporter:main", ("app.reporter",), home)
+        self.forkable = Forkable("app.reporter:main", ("app.reporter",), str(home))
 
     def start(self, *words: str, env: dict[str, str] = ENV) -> int:
         self.log.unlink(missing_ok=True)
