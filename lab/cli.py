@@ -79,8 +79,7 @@ def page_options(command: Any) -> Any:
     port = click.option("--port", type=PORT, help=f"Port of the live page; 0 selects a free port.  {USUAL.format(8090)}")
     locust = f"Port of Locust's page; 0 selects a free port.  {USUAL.format(8089)}"
     host = shown("--host", default="127.0.0.1", help="Address to listen on. On a network, all pages ask for a key.")
-    names = click.option("--names", is_flag=True, help="Ask visitors for their names, and show them with their scores.")
-    return port(click.option("--locust-port", type=PORT, help=locust)(host(names(command))))
+    return port(click.option("--locust-port", type=PORT, help=locust)(host(command)))
 
 
 @lab.command()

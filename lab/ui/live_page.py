@@ -40,15 +40,14 @@ def text(
     locust_port: int,
     ways: Mapping[str, str],
     language: Language = Language.ENGLISH,
-    names: bool = False,
     teacher: bool = True,
 ) -> str:
     """Return the page, with its texts in all languages.
 
     invitation: how phones come here; empty where only this machine can open
     the page. ways: the addresses of the lab's other pages, by name.
-    language: the language in which the page opens. A visitor can choose another one there. names: whether visitors are asked for
-    their names. teacher: whether the visitor is the teacher, who gets the notes of the lesson.
+    language: the language in which the page opens. A visitor can choose another one there. teacher: whether the visitor is the
+    teacher, who gets the notes of the lesson.
     """
     data = {
         "texts": texts(),
@@ -58,7 +57,7 @@ def text(
         "teacher": teacher,
     }
     encoded = msgspec.json.encode(data).decode().replace("<", "\\u003c")  # a </script> in a text would end the element
-    phones = {"invitation": invitation, "qr_code": qr_code(invitation.code) if invitation.code else "", "names": names}
+    phones = {"invitation": invitation, "qr_code": qr_code(invitation.code) if invitation.code else ""}
     here = {"locust_port": locust_port, "ways": ways, "t": texts()[Language.ENGLISH]}
     return page("live.html", TEMPLATES, data=encoded, **here, **phones)
 

@@ -48,8 +48,7 @@ PREDICTION = "/live/prediction"
 class LiveServer(Site):
     """Serves from its own threads until it is closed. Raises BadInput without the port.
 
-    teacher: the teacher's key; empty where nobody needs one. names: whether visitors are asked for their names. orders: answers
-    Locust.
+    teacher: the teacher's key; empty where nobody needs one. orders: answers Locust.
     """
 
     def __init__(
@@ -60,11 +59,10 @@ class LiveServer(Site):
         locust_port: int,
         teacher: str = "",
         reports: Path = REPORTS,
-        names: bool = False,
         orders: Orders | None = None,
     ) -> None:
         super().__init__(reports, port, host, () if teacher else LOOPBACK)
-        self.state, self.locust_port, self.asks_names = state, locust_port, names
+        self.state, self.locust_port = state, locust_port
         self.ready = threading.Event()  # whether Locust answers: Start waits for it
         self.ready.set()
         self.keys, self.orders = Keys(teacher), orders or Orders()
@@ -135,7 +133,7 @@ class LiveServer(Site):
         if role is not Role.ONLOOKER:
             number_device()
         shown = (self.invitation, self.locust_port, self.ways(), of_environment(os.environ))
-        return live_page.text(*shown, self.asks_names, role is Role.TEACHER)
+        return live_page.text(*shown, role is Role.TEACHER)
 
     def _enter(self, key: str) -> Any:
         response = redirect(request.path, 303)
@@ -175,7 +173,7 @@ class LiveServer(Site):
         if not 0 <= posted.choice < len(choices):
             offered = ", ".join(f"{place}: {text}" for place, text in enumerate(choices))
             raise BadInput(f"choice: there is no choice {posted.choice} for {scenario.name}; its choices are {offered}")
-        state.predict(session["device"], posted.name if self.asks_names else "", posted.stage, scenario, posted.choice)
+        state.predict(session["device"], posted.stage, scenario, posted.choice)
         return self._mine()
 
     def _teach(self) -> dict[str, Any]:

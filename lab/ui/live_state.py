@@ -105,10 +105,10 @@ class LiveState:
         """Return the run of the lesson that the class is asked about; None outside of the lesson, and in a step without runs."""
         return lesson.run_of(*self.place) if self.place[0] else None
 
-    def predict(self, device: str, name: str, stage: str, scenario: Scenario, choice: int) -> None:
+    def predict(self, device: str, stage: str, scenario: Scenario, choice: int) -> None:
         """Keep a visitor's prediction, and publish how many there are. Raises Full."""
         with self._mutex:
-            self.predictions.predict(device, name, (stage, scenario.name), choice)
+            self.predictions.predict(device, (stage, scenario.name), choice)
             if self.asked == (stage, scenario.name):
                 self.news.publish(kind="votes", **self._voted())
 

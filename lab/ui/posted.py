@@ -128,7 +128,6 @@ class PostedPrediction(msgspec.Struct):
     stage: str
     scenario: str
     choice: int  # the place of the choice, from 0, among the choices of the scenario's question
-    name: str = ""  # the visitor's name; may be empty
 
 
 class PostedScreen(msgspec.Struct):

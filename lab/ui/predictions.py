@@ -2,8 +2,7 @@
 
 A prediction is about a stage under a scenario: it is one of the choices of the claim's question. It counts for the next run of
 the two, and can be changed until that run starts. From then on it stays, and the run answers it. Until then nobody gets to know
-what others predict, only how many have. A visitor is known by the number of a browser (``joining.py``), and by a name if the lab
-asks for names.
+what others predict, only how many have. A visitor is known by the number of a browser alone (``joining.py``).
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-NAME_LETTERS = 40
 VOTERS = 200  # enough for a class; a limit, so that posts cannot fill the memory
 FULL = "{n} devices have predicted already, which is the most until the lab is started anew"
 Subject = tuple[str, str]  # stage, scenario
@@ -35,7 +33,6 @@ class Fixed:
 class Visitor:
     """A visitor who predicts."""
 
-    name: str = ""
     right: int = 0  # how many predictions were right
     wrong: int = 0
     open: dict[Subject, int] = field(default_factory=dict)  # the choices for the next runs
@@ -50,14 +47,12 @@ class Predictions:
         self._playing: Subject | None = None
         self._mutex = threading.Lock()
 
-    def predict(self, device: str, name: str, subject: Subject, choice: int) -> None:
+    def predict(self, device: str, subject: Subject, choice: int) -> None:
         """Keep a prediction until the next run. Raises Full."""
         with self._mutex:
             if device not in self._visitors and len(self._visitors) >= VOTERS:
                 raise Full(FULL.format(n=VOTERS))
-            one = self._visitors.setdefault(device, Visitor())
-            one.name = " ".join(name.split())[:NAME_LETTERS]
-            one.open[subject] = choice
+            self._visitors.setdefault(device, Visitor()).open[subject] = choice
 
     def begin(self, subject: Subject, choices: int) -> list[int]:
         """Start a run: its predictions are fixed. Return how many visitors predict each of the choices."""
@@ -107,16 +102,7 @@ class Predictions:
                 "wrong": one.wrong,
             }
 
-    def tally(self) -> dict[str, Any]:
-        """Return the numbers of right and wrong predictions, in all and by name, the best first.
-
-        Visitors without a name count only in the total.
-        """
+    def tally(self) -> dict[str, int]:
+        """Return how many predictions of all visitors were right, and how many wrong."""
         with self._mutex:
-            played = [one for one in self._visitors.values() if one.right + one.wrong]
-        named = sorted((one for one in played if one.name), key=lambda one: (-one.right, one.wrong, one.name))
-        return {
-            "right": sum(one.right for one in played),
-            "wrong": sum(one.wrong for one in played),
-            "names": [{"name": one.name, "right": one.right, "wrong": one.wrong} for one in named[:20]],
-        }
+            return {name: sum(getattr(one, name) for one in self._visitors.values()) for name in ("right", "wrong")}

@@ -44,14 +44,13 @@ def serve(
     processes: int = 1,
     offer: Callable[[], dict[str, Any]] = offered,
     step: int = 0,
-    names: bool = False,
 ) -> int:
     """Serve the pages until Ctrl-C. Return the exit status: 130 if Ctrl-C cut a run short.
 
     port, locust_port: None for the usual port, or another where it is taken; 0 for any free port. processes: how many send the
     requests. offer: returns the choices of the form's drop-downs. step: that of the lesson in which the page opens; 0 for a free
-    choice. names: whether visitors are asked for their names. Raises BadInput when a port is not available or a name or the step
-    is unknown, MissingProgram, and NotReady when Locust ends.
+    choice. Raises BadInput when a port is not available or a name or the step is unknown, MissingProgram, and NotReady when
+    Locust ends.
     """
     first = (name_of(offer()[field]) for field in ("stage", "scenario"))
     if step:
@@ -67,7 +66,7 @@ def serve(
         tempfile.TemporaryDirectory(prefix="lock-lab-") as folder,
         supervised() as supervisor,
         contextlib.closing(LiveState(*first)) as state,
-        contextlib.closing(LiveServer(state, host, page_port, locust_port, key, names=names, orders=orders)) as live,
+        contextlib.closing(LiveServer(state, host, page_port, locust_port, key, orders=orders)) as live,
     ):
         if step:
             state.teach(step)

@@ -123,7 +123,7 @@ def judged(lesson, reports: Path, monkeypatch) -> tuple[LiveState, Callable[...,
         shutil.copy(drawn, folder)
     state.teach(7)
     for number in range(12):
-        state.predict(str(number), "", "watchdog", scenario, int(number > 2))
+        state.predict(str(number), "watchdog", scenario, int(number > 2))
     state.starting(RunRequest(stages()["watchdog"], scenario, ""))
     run, record = SimpleNamespace(path=folder, name=RUN), SimpleNamespace(clocks=2, has_store=True)
     done: Any = SimpleNamespace(judgement=Judgement.load(folder), folder=run, record=record, findings=None, unwritten="")

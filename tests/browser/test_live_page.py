@@ -206,7 +206,7 @@ def test_each_state_fills_the_screen(browser, pages, view, width, height):
             {"kind": "begin", "phase": "running", "about": predicted},
             *({"kind": "look", **look(at_s=at / 10, acknowledged=20 * at, counter=5 * at)} for at in range(1, 31)),
         ],
-        "say": [{"kind": "judged", "phase": "judged", "result": RESULT, "tally": {"right": 2, "wrong": 1, "names": []}}],
+        "say": [{"kind": "judged", "phase": "judged", "result": RESULT, "tally": {"right": 2, "wrong": 1}}],
     }
     name = {"/": "whole", "/vote": "phone"}.get(view, "projector")
 
@@ -330,5 +330,5 @@ def test_bad_prediction_is_refused(resting):
         status, text = resting.asked("POST", "/live/prediction", posted, Cookie=device)
         assert (status, words in text) == (400, True), text
     assert '"voted":0' in resting.asked("GET", "/live/mine")[1]
-    assert resting.asked("POST", "/live/prediction", said | {"name": "x" * 5000})[0] == 413
+    assert resting.asked("POST", "/live/prediction", said | {"stage": "x" * 5000})[0] == 413
     assert resting.asked("POST", "/live", said)[0] == 405

@@ -48,7 +48,7 @@ class Lesson { // steps: as the server offers them. post: sends where the class 
     $("notes-switch").addEventListener("click", () => this.notes());
     $("lesson").addEventListener("click", (event) => { const one = event.target.closest("button"); if (one) this.go([Number(one.value), 0]); });
     document.addEventListener("keydown", (event) => {
-      if (event.key.toLowerCase() === "t" && !event.altKey && !event.ctrlKey && !event.metaKey && !event.target.closest("input[name=name], select, textarea")) this.notes();
+      if (event.key.toLowerCase() === "t" && !event.altKey && !event.ctrlKey && !event.metaKey && !event.target.closest("input, select, textarea")) this.notes();
     });
   }
   get now() { return this.steps[this.step - 1] ?? null; } // the step; null where the choice is free

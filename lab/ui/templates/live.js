@@ -16,10 +16,6 @@
   if (view !== "whole") Object.assign($("to-other-view"), { href: "/", target: "" }).dataset.text = "control";
   $("to-other-view").hidden = $("to-locust").hidden = $("to-start").hidden = !teacher; // another visitor only follows
 
-  if ($("name")) { // where the lab asks for names
-    try { $("name").value = localStorage.getItem("lab-name"); } catch { /* no name is kept here */ }
-    $("name").addEventListener("change", () => { try { localStorage.setItem("lab-name", $("name").value); } catch { /* the name is not kept */ } });
-  }
 
   const cell = (tag, text, name = "") => Object.assign(document.createElement(tag), { textContent: text, className: name });
   const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
@@ -102,7 +98,7 @@
     voted(message.voted);
   }
   async function predict(choice) {
-    const refused = await post("prediction", { name: $("name")?.value ?? "", ...asked, choice });
+    const refused = await post("prediction", { ...asked, choice });
     if (refused) $("said").textContent = refused; else own();
   }
   const lesson = new Lesson(steps, { view, teacher, say, local, post });
@@ -209,9 +205,8 @@
   }
   function tally(message) {
     const all = message.right + message.wrong;
-    $("tally").hidden = !all; $("names").hidden = !message.names.length;
+    $("tally").hidden = !all;
     $("tally").textContent = say("group", { right: message.right, all });
-    $("names").replaceChildren(...message.names.map((one) => cell("li", say("named", { name: one.name, right: one.right, all: one.right + one.wrong }))));
   }
   let drawing = null; // what is said of the run's picture
   function loss(now) { // a step of the loss that the run is about; without steps, the picture is the timeline

@@ -47,9 +47,9 @@ def test_predictions_are_fixed_when_the_run_starts(state, tmp_path):
     The next one goes on from its announcement, and counts each once. Late pictures change no page on which all are asked anew.
     """
     rush = scenarios.load("rush")
-    state.predict("1", "", "none", rush, 1)
+    state.predict("1", "none", rush, 1)
     state.starting(request_of("none", "rush"))
-    state.predict("2", "", "none", rush, 0)
+    state.predict("2", "none", rush, 0)
 
     assert state.snapshot()["about"]["predicted"] == [0, 1]
     assert state.snapshot()["votes"]["voted"] == 1

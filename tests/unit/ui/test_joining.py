@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from http.cookies import SimpleCookie
 from threading import Barrier
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import pytest
@@ -279,21 +279,6 @@ def test_no_keys_on_this_machine_alone(tmp_path):
 
     assert (before, opened.headers["Location"], after, phone.status) == (403, "/", [200, 200, 200], 403)
     assert server.invitation == ("", "", "")
-
-
-@every("asked, names", [(False, []), (True, ["Ann"])])
-def test_names_are_off_unless_asked_for(asked, names):
-    with closing(LiveServer(LiveState(), HERE, 0, 8089, names=asked)) as server:
-        reader = Visitor(server, Host=f"{HERE}:{server.port}")
-        page = reader.ask("GET", "/")
-        reader.post("prediction", VOTE | {"name": "Ann"})
-        server.state.predictions.begin(("none", "rush"), 2)
-        server.state.predictions.settle(1)
-        server.state.close()
-
-    assert ('id="name"' in page.text) == asked
-    tally: dict[str, Any] = server.state.predictions.tally()
-    assert ([one["name"] for one in tally["names"]], tally["right"]) == (names, 1)
 
 
 def test_two_pages_never_share_a_port():
