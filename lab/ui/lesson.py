@@ -192,57 +192,45 @@ def write_levels() -> None:
 
 
 @cache  # each visitor's page has it
-def offered(teacher: bool) -> list[dict[str, Any]]:
-    """Return the steps as the page shows them, in English; ``chinese`` has the same in Chinese.
+def offered(teacher: bool, language: Language) -> list[dict[str, Any]]:
+    """Return the steps as the page shows them.
 
     teacher: whether the visitor is the teacher, who alone gets the notes.
     """
     return [
         {
-            "title": place.step.title,
+            "title": _said(place.step, "title", language),
             "minutes": [place.begins, place.ends],
-            "situation": _situation(place, place.step.situation),
+            "situation": _situation(place, language),
             "code": place.step.code.strip("\n").split("\n"),
             "pages": [f"/{PLAY}/{one.page.name}" for one in place.step.actions if one.kind == OPEN],
             "commands": [f"lab {one.command}" for one in place.step.actions if one.kind == EXPLORE],
-            "runs": [_offered(run) for run in place.step.runs],
-            "notes": notes(place.number, Language.ENGLISH) if teacher else [],
+            "runs": [_offered(run, language) for run in place.step.runs],
+            "notes": notes(place.number, language) if teacher else [],
         }
         for place in steps()
     ]
 
 
-def _situation(place: Placed, text: str) -> str:
-    return text.format(**next((run.values for run in reversed(place.step.runs)), {}))
+def _said(of: LessonStep | Ask, name: str, language: Language) -> Any:
+    return getattr(of, f"{name}_zh" if language is Language.CHINESE else name)
 
 
-def _offered(run: LessonRun) -> dict[str, Any]:
+def _situation(place: Placed, language: Language) -> str:
+    values = next((run.values for run in reversed(place.step.runs)), {})
+    return str(_said(place.step, "situation", language).format(**values))
+
+
+def _offered(run: LessonRun, language: Language) -> dict[str, Any]:
     stage, scenario = stages()[run.stage], run.scenario
     return {
         "stage": run.stage,
         "scenario": scenario.name,
-        "text": run.ask.text.format(**run.values),
-        "choices": run.ask.choices,
+        "text": _said(run.ask, "text", language).format(**run.values),
+        "choices": _said(run.ask, "choices", language),
         "users": scenario.users,
         "replicas": scenario.replicas,
         "mutex": run.stage == "local",
         "ttl_ms": scenario.ttl_ms if stage.ttl_ms else None,
         "fault": next((fault.effect for fault in scenario.faults), ""),
     }
-
-
-@cache
-def chinese(teacher: bool) -> dict[str, str]:
-    """Return all that ``offered`` has in English, with its Chinese."""
-    found: dict[str, str] = {}
-    for place in steps():
-        one = place.step
-        found |= {one.title: one.title_zh, _situation(place, one.situation): _situation(place, one.situation_zh)}
-        for run in one.runs:
-            found |= {run.ask.text.format(**run.values): run.ask.text_zh.format(**run.values)}
-            found |= dict(zip(run.ask.choices, run.ask.choices_zh, strict=True))
-        if not teacher:
-            continue
-        pairs = zip(notes(place.number, Language.ENGLISH), notes(place.number, Language.CHINESE), strict=True)
-        found |= {english: other for pair in pairs for english, other in zip(*pair, strict=True)}
-    return found

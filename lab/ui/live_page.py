@@ -51,8 +51,8 @@ def text(
     """
     data = {
         "texts": texts(),
-        "chinese": chinese() | lesson.chinese(teacher),
-        "lesson": lesson.offered(teacher),
+        "chinese": chinese(),
+        "lessons": {one: lesson.offered(teacher, one) for one in Language},
         "language": language,
         "teacher": teacher,
     }

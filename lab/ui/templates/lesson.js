@@ -39,9 +39,9 @@ function showCode(place, code) { // a line of a step: what the step adds, and wh
   }).flatMap((line) => [line, "\n"]));
 }
 
-class Lesson { // steps: as the server offers them. post: sends where the class goes, and returns why that was refused
-  constructor(steps, { view, teacher, say, local, post }) {
-    Object.assign(this, { steps, view, teacher, say, local, post, step: 0, run: 0 });
+class Lesson { // steps: as the server offers them, in the language of the page. post: sends where the class goes, and returns why that was refused
+  constructor({ view, teacher, say, post }) {
+    Object.assign(this, { steps: [], view, teacher, say, post, step: 0, run: 0 });
     const $ = this.$ = (id) => document.getElementById(id);
     for (const [id, by] of [["step-back", -1], ["step-on", 1]]) $(id).addEventListener("click", () => this.go(this.towards(by)));
     $("lesson-on").addEventListener("click", () => this.go([1, 0]));
@@ -70,7 +70,7 @@ class Lesson { // steps: as the server offers them. post: sends where the class 
   }
   show({ step, run }) {
     Object.assign(this, { step, run });
-    const { $, say, local, now } = this;
+    const { $, say, now } = this;
     for (const id of ["lesson", "situation", "step-back", "step-on", "notes-switch", "minutes"]) $(id).hidden = !now;
     $("lesson-on").hidden = Boolean(now) || !this.steps.length || this.view !== "whole" || !this.teacher;
     document.querySelector("main").dataset.lesson = !now ? "" : now.runs.length ? "run" : "pages";
@@ -79,13 +79,13 @@ class Lesson { // steps: as the server offers them. post: sends where the class 
       const line = document.createElement("li"), own = document.createElement(this.view === "whole" ? "button" : "span");
       line.dataset.is = place + 1 < step ? "past" : place + 1 === step ? "now" : "later";
       if (line.dataset.is === "now") own.setAttribute("aria-current", "step");
-      Object.assign(own, { textContent: `${place + 1} ${local(one.title)}`, type: "button", value: place + 1 });
+      Object.assign(own, { textContent: `${place + 1} ${one.title}`, type: "button", value: place + 1 });
       line.append(own);
       return line;
     }));
-    $("step-title").textContent = local(now.title);
+    $("step-title").textContent = now.title;
     $("step-of").textContent = say("step_of", { n: step, all: this.steps.length });
-    $("situation-says").textContent = local(now.situation);
+    $("situation-says").textContent = now.situation;
     $("drawing").replaceChildren(drawSituation(now.runs[run] ?? null, now.code.some((line) => line.includes('"lock"')), say));
     showCode($("code"), now.code);
     $("pages").replaceChildren(...now.pages.map((address) => Object.assign(document.createElement("a"), { href: address, className: "button first", target: "_blank", textContent: say("to_play", { name: address.split("/").at(-1).replace(".html", "") }) })));
@@ -93,7 +93,7 @@ class Lesson { // steps: as the server offers them. post: sends where the class 
     $("minutes").textContent = say("minutes", { from: now.minutes[0], to: now.minutes[1] });
     $("notes").replaceChildren(...now.notes.map(([name, text]) => {
       const line = document.createElement("p");
-      line.append(Object.assign(document.createElement("b"), { textContent: local(name) }), ` ${local(text)}`);
+      line.append(Object.assign(document.createElement("b"), { textContent: name }), ` ${text}`);
       return line;
     }));
     $("step-back").disabled = !this.towards(-1); $("step-on").disabled = !this.towards(1);

@@ -1,7 +1,7 @@
 // The lab's own page: news by server-sent events; predictions and the lesson by post. All content is set as text, never as markup.
 {
   const $ = (id) => document.getElementById(id);
-  const { texts: inAll, chinese, lesson: steps, language: byDefault, teacher } = JSON.parse($("data").textContent);
+  const { texts: inAll, chinese, lessons, language: byDefault, teacher } = JSON.parse($("data").textContent);
   let language = "en", texts = inAll.en;
   const say = (key, values = {}) => texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const local = (text) => language === "zh" ? chinese[text] ?? text : text; // of what the server sends in English
@@ -15,7 +15,6 @@
   $("to-locust").href = $("to-start").href = `${location.protocol}//${location.hostname}:${LOCUST_PORT}/`;
   if (view !== "whole") Object.assign($("to-other-view"), { href: "/", target: "" }).dataset.text = "control";
   $("to-other-view").hidden = $("to-locust").hidden = $("to-start").hidden = !teacher; // another visitor only follows
-
 
   const cell = (tag, text, name = "") => Object.assign(document.createElement(tag), { textContent: text, className: name });
   const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
@@ -101,7 +100,7 @@
     const refused = await post("prediction", { ...asked, choice });
     if (refused) $("said").textContent = refused; else own();
   }
-  const lesson = new Lesson(steps, { view, teacher, say, local, post });
+  const lesson = new Lesson({ view, teacher, say, post });
   $("start").addEventListener("click", async () => {
     $("start").disabled = true;
     $("phase").textContent = say("starting", asked);
@@ -295,7 +294,7 @@
     news.onerror = () => { $("phase").textContent = say(news.readyState === EventSource.CLOSED ? "open_again" : "silent"); };
   }
   languageSwitch($("language"), byDefault, (now) => {
-    language = now; texts = inAll[now];
+    language = now; texts = inAll[now]; lesson.steps = lessons[now];
     document.title = say("title");
     writeTexts(texts);
     $("lost").alt = say("lost_picture");
