@@ -34,6 +34,7 @@ from lab.paths import COMMAND, DOCS, HOME, REFERENCE
 from lab.report.html import page
 from lab.report.markdown import anchor, as_html
 from lab.scenario import reader
+from lab.story.say import ENGLISH
 from lab.text import counted, folded, table, thousands
 
 FOLDER = REFERENCE / "libraries"
@@ -182,8 +183,8 @@ def _about(one: Entry, start: Path) -> Iterator[str]:
     lines = [line for each in claims for line in _seen(each)]
     yield from lines
     yield from [""] if lines else []
-    notes = [f"- {_cell(note)}" for note in tested.notes]
-    notes += [f"- In every order of events: {_cell(tested.unexplored)}"] if tested.unexplored else []
+    notes = [f"- {_cell(note[ENGLISH])}" for note in tested.notes]
+    notes += [f"- In every order of events: {_cell(why)}" for why in (tested.unexplored.get(ENGLISH),) if why]
     notes += [f"- All of it again: {_command(tested.command)}"] if tested.command else []
     yield from [*notes, ""] if notes else []
 
@@ -230,7 +231,7 @@ def _orders(tested: TestedLock) -> str:
     """Return what every order of events decided, and why not more: ``1 breaks; 4 hold; 2 not decided: the time was over``."""
     found = Counter(one.orders for one in tested.promised)
     said = [f"{found[what]} {word if found[what] == 1 else more}" for what, word, more in ORDERS if found[what]]
-    return ": ".join(part for part in ("; ".join(said) or "not looked at", tested.unexplored) if part)
+    return ": ".join(part for part in ("; ".join(said) or "not looked at", tested.unexplored.get(ENGLISH)) if part)
 
 
 def _speed(found: Speed | None) -> str:

@@ -75,7 +75,6 @@ from lab.servers.own_redis import own_servers
 from lab.story import say
 
 QUICK_S = 5.0  # of all searches: the pages to play on, which search again, then take a moment
-NO_SEARCH = "no search looks at what the lock promises"
 ABOUT = ("language", "used", "lock", "options")  # of a published library, in the record
 
 
@@ -184,8 +183,9 @@ def _explored(stage: Stage, asked: LockTest, answer: Answer, folder: Path) -> No
     """Decide every order of events that can break a promise, and note it claim by claim."""
     tested, out, servers = answer.tested, folder / "orders", servers_of(stage)
     questions = [one for one in SearchOptions().questions(stage) if stage.claims.intersection(one.tests(servers))]
-    if why := why_not(stage) or ("" if questions else NO_SEARCH):
-        tested.unexplored = why
+    if why_not(stage) or not questions:
+        why = "own_program" if stage.worker else "other_store" if why_not(stage) else "no_search"
+        tested.unexplored = _in_each_language(why, store=str(stage.store))
         return
     of_claims, known = {row.claim: row for row in tested.claims}, set[Claim]()
     answer.decision = decision = Decision(stage, SearchOptions().ttl_of(stage), questions)
@@ -215,7 +215,7 @@ def _explored(stage: Stage, asked: LockTest, answer: Answer, folder: Path) -> No
             note(set())  # now those under the cheapest faults are known
     for claim, status in decision.promises().items():
         of_claims[claim.name].orders = status
-    tested.unexplored = reasons(decision)
+    tested.unexplored = {one: why for one in Language if (why := reasons(decision, one))}
 
 
 def _run(stage: Stage, asked: LockTest, answer: Answer, tasks: Sequence[OwnCell]) -> None:
@@ -223,7 +223,8 @@ def _run(stage: Stage, asked: LockTest, answer: Answer, tasks: Sequence[OwnCell]
     tested = answer.tested
     open_ = {row.claim for row in tested.claims if row.orders not in (HOLDS, BREAKS)}
     tasks = sorted(tasks, key=lambda task: (task.scenario.tests.name not in open_, task.scenario.tests not in stage.claims))
-    tested.notes += [f"Not run: {task.scenario.name}: {task.reason}" for task in tasks if task.kind in (UNFIT, MISSING)]
+    left_out = [task for task in tasks if task.kind in (UNFIT, MISSING)]
+    tested.notes += [_in_each_language("not_run", scenario=task.scenario.name, why=task.reason) for task in left_out]
     for why in dict.fromkeys(task.reason for task in tasks if task.kind == MISSING):
         answer.console.print(why, style="bold red", markup=False, soft_wrap=True)
     are_voters = stage.library and stage.store == VOTED
@@ -234,7 +235,7 @@ def _run(stage: Stage, asked: LockTest, answer: Answer, tasks: Sequence[OwnCell]
         if task.scenario.name == UNDER and not task.kind:
             tested.speed = measure_speed(task, asked.repeat, REPORTS)
     if asked.is_speed_wanted and tested.speed is None:
-        tested.notes.append(f"No speed: it is measured under {UNDER}, in runs that break nothing.")
+        tested.notes.append(_in_each_language("no_speed", scenario=UNDER))
 
     def on_done(task: OwnCell) -> None:
         answer.advance(RUN_S)
@@ -244,6 +245,10 @@ def _run(stage: Stage, asked: LockTest, answer: Answer, tasks: Sequence[OwnCell]
 
     conduct_rounds(tasks, asked.repeat, asked.jobs, on_done, REPORTS, draw=asked.repeat == 1 and not asked.no_draw)
     publish_site()
+
+
+def _in_each_language(name: str, **places: str) -> dict[Language, str]:
+    return {one: say.text("tested", name, one, 1, **places) for one in Language}
 
 
 def _mended(row: TestedClaim, stage: Stage) -> TestedClaim:

@@ -133,7 +133,7 @@ class TestedLock(msgspec.Struct, kw_only=True):
 
     __test__ = False
 
-    schema: int = 2
+    schema: int = 3
     # as the command named it, and the name of its stage
     lock: str
     stage: str
@@ -143,10 +143,9 @@ class TestedLock(msgspec.Struct, kw_only=True):
     about: dict[str, str] = msgspec.field(default_factory=dict)
     # the command of the program that holds the locks; empty where they are in the replicas
     worker: str = ""
-    # why no order of events was looked at, or why some promises are not decided so
-    unexplored: str = ""
-    # how the lock is made, and what was not run, and why
-    notes: list[str] = msgspec.field(default_factory=list)
+    # why no order of events was looked at, or why some promises are not decided so; and what was not run, and why: by language
+    unexplored: dict[Language, str] = {}
+    notes: list[dict[Language, str]] = []
     claims: list[TestedClaim] = msgspec.field(default_factory=list)
     # how many rounds of runs were asked for
     rounds: int = 1

@@ -130,7 +130,9 @@ def test_page_of_a_tested_lock(browser, tmp_path):
     again = {"orders": "breaks", "schedule": "uuid.svg", "again": "lab replay uuid:A4BpAt3000BrAA"}
     again |= {"between": ["x.py:3: a < b", "x.py:4: c"], "mended_by": "lua"}
     claims = [TestedClaim(claim="exclusive", cells=[cell], **again), TestedClaim(claim="fair", orders="not_looked_at")]
-    tested = TestedLock(lock="./x.py", stage="x", claims=claims, notes=["its TTL: whole seconds"], command="lab test ./x.py")
+    tested = TestedLock(
+        lock="./x.py", stage="x", claims=claims, notes=[dict.fromkeys(Language, "Not run")], command="lab test ./x.py"
+    )
     page = write_page(tested, tmp_path, tmp_path / "runs")
 
     in_both(browser, page, "tested")

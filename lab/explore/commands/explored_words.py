@@ -202,13 +202,13 @@ def _reason(why: Undecided | None, about: str, language: Language) -> str:
     return made if why in OF_THE_BUDGET or not about else f"{made}{say.words(language)['mark']['colon']}{about}"
 
 
-def reasons(decision: Decision) -> str:
+def reasons(decision: Decision, language: Language) -> str:
     """Return why promises are not decided: each reason once, after the names of the promises."""
     found: dict[str, list[str]] = {}
     for claim in decision.of_status(OPEN):
         why = [(one.undecided, one.about) for one in decision.missing(claim) if one.undecided]
         first, about = next((one for one in why if one[0] not in OF_THE_BUDGET), why[0] if why else (None, ""))
-        found.setdefault(_reason(first, about, ENGLISH) or say.text("explored", "no_owner"), []).append(claim.name)
+        found.setdefault(_reason(first, about, language) or say.text("explored", "no_owner", language), []).append(claim.name)
     return "; ".join(f"{', '.join(names)}: {why}" for why, names in found.items())
 
 
