@@ -7,6 +7,7 @@ only where a run is in containers: no other run needs them.
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -27,7 +28,6 @@ from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge
 from lab.load.locust import Load, prepare
 from lab.paths import REPORTS
-from lab.report.run_page import keep, report_run
 from lab.report.terminal import progress
 from lab.run.runner import ClusterFactory, Drive, run
 from lab.scenario import reader as scenarios
@@ -63,6 +63,7 @@ def by_locust(supervisor: Supervisor, scenario: Scenario, on_progress: Callable[
 
     def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
         load = Load(supervisor, scenario, system.address, folder, len(system.workers))
+        importlib.import_module("lab.report.run_page")  # meanwhile: neither the servers nor the prompt wait for what draws
         try:
             with load_workers(system, scenario, folder):
                 load.wait(on_progress, well)
@@ -145,11 +146,13 @@ def finish(done: Conducted, draw: bool = True, is_listed: bool = True) -> Path:
     The folder is published even when drawing fails or is interrupted: the evidence and the verdict are complete before.
     Nothing is drawn of a run whose evidence could not be written, and a disk that is full now is only reported.
     """
+    from lab.report import run_page
+
     try:
         if draw and not done.unwritten:
-            report_run(done.folder.path, (done.judgement, done.findings))
+            run_page.report_run(done.folder.path, (done.judgement, done.findings))
         elif not done.unwritten:
-            keep(done.folder.path, done.judgement, done.findings)
+            run_page.keep(done.folder.path, done.judgement, done.findings)
     except OSError as error:
         if not of_the_place(error):
             raise

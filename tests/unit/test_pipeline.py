@@ -75,10 +75,10 @@ def test_interrupt_after_the_load(conducted, tmp_path, monkeypatch, moment):
     assert Judgement.load(kept).final == 2
 
 
-@pytest.mark.parametrize("step", ["save", "report_run"])
+@pytest.mark.parametrize("step", ["lab.pipeline.save", "lab.report.run_page.report_run"])
 def test_disk_that_is_full_at_the_end(conducted, monkeypatch, capsys, step):
     """Where the verdict or a picture cannot be written, the run is published, and its status is that of the disk."""
-    monkeypatch.setattr(pipeline, step, full)
+    monkeypatch.setattr(step, full)
 
     done = conducted()
     shown = pipeline.finish(done)

@@ -158,7 +158,7 @@ def test_interrupted_drawing(done, monkeypatch):
     def report_run(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pipeline, "report_run", report_run)
+    monkeypatch.setattr("lab.report.run_page.report_run", report_run)
 
     with pytest.raises(KeyboardInterrupt):
         pipeline.finish(done)
