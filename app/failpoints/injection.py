@@ -141,26 +141,19 @@ class Failpoints:
         return None
 
 
-def _raise(injection: Injection) -> None:
-    raise InjectedError(f"{injection.name} was injected at {injection.failpoint}")
+def _raising(error: type[Exception]) -> Callable[[Injection], None]:
+    """Return an action that raises this error."""
+
+    def act(injection: Injection) -> None:
+        raise error(f"{injection.name} was injected at {injection.failpoint}")
+
+    return act
 
 
 def _hang(injection: Injection) -> None:
     """Do nothing for so long that the run is over; then fail, so that the request writes nothing."""
     time.sleep(injection.for_ms / 1000)
-    _raise(injection)
-
-
-def _fail(injection: Injection) -> None:
-    raise CommandFailed(f"{injection.name} was injected at {injection.failpoint}")
-
-
-def _lose_reply(injection: Injection) -> None:
-    raise ReplyLost(f"{injection.name} was injected at {injection.failpoint}")
-
-
-def _drop_reply(injection: Injection) -> None:
-    raise ReplyDropped(f"{injection.name} was injected at {injection.failpoint}")
+    ACTIONS["raise"](injection)
 
 
 # the processes that hold locks for this one: they stop, continue and die with it
@@ -192,10 +185,10 @@ def _kill(_: Injection) -> None:
 ACTIONS: dict[str, Callable[[Injection], None]] = {
     "stop": _stop,
     "kill": _kill,
-    "raise": _raise,
+    "raise": _raising(InjectedError),
     "hang": _hang,
-    "fail": _fail,
+    "fail": _raising(CommandFailed),
     "wait": lambda injection: time.sleep(injection.for_ms / 1000),
-    "lose_reply": _lose_reply,
-    "drop_reply": _drop_reply,
+    "lose_reply": _raising(ReplyLost),
+    "drop_reply": _raising(ReplyDropped),
 }

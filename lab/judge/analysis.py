@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Stalled, Started, Wrote, WroteAgain, WroteLate
 from app.lock import Claim
@@ -27,13 +27,11 @@ from lab.judge.grant import Grant, Grants
 from lab.judge.key_history import KeyHistory
 from lab.judge.losses import Attribution, Losses, OnLoss
 from lab.judge.overlaps import Overlaps
+from lab.judge.reentries import NestedLocks, Reentries
 from lab.judge.run_facts import RunFacts
 from lab.judge.stalls import Stalls
 from lab.judge.waits import Handovers, Holds, IdleTimes, Leavers, Waits
 from lab.judge.writes import Curves, Witnesses, Writes
-
-if TYPE_CHECKING:
-    from lab.judge.reentries import NestedLocks, Reentries
 
 ERROR = "error: "  # the prefix of the result of a grant whose work or release failed
 WITHOUT_CLOCK = ("exclusive", "counts_once")  # the claims that can be judged without a clock
@@ -73,16 +71,6 @@ def _read_requests(history: History, pass_: _Pass | _ClocklessPass, curves: Curv
     findings.measure_requests(history.replicas)
 
 
-def _reentries(findings: Findings, keys: KeyHistory) -> tuple[Reentries | None, NestedLocks | None]:
-    """Return the collectors of re-entries into left-behind locks and into one's own lock; each is None if the run needs none."""
-    is_nested = findings.run.nested == "same"
-    if not (findings.faults or is_nested):
-        return None, None
-    from lab.judge.reentries import NestedLocks, Reentries
-
-    return Reentries(findings, keys) if findings.faults else None, NestedLocks(findings) if is_nested else None
-
-
 class _Pass:
     """Assemble grants, and report each event to the collectors that need it."""
 
@@ -100,8 +88,8 @@ class _Pass:
         self.leavers = leavers = Leavers(findings)
         waits, holds, handovers = Waits(findings), Holds(findings), Handovers(findings.measures)
         # A collector that this run does not need is left out, because each is called for each grant.
-        reentries, nested = _reentries(findings, keys)
-        self.nested = nested
+        reentries = Reentries(findings, keys) if findings.faults else None
+        self.nested = nested = NestedLocks(findings) if run.nested == "same" else None
         has_idle_times = run.tests == Claim.prompt_handover.name or run.has_faults or nested is not None
         self.idle_times = idle_times = IdleTimes(findings) if has_idle_times else None
         has_faults = bool(findings.faults)

@@ -42,8 +42,6 @@ class RunFacts:
     store_syncs: str = "always"
     # the claim that the scenario tests, by its name
     tests: str = ""
-    # how many items there are to sell; None if the number only grows
-    stock: int | None = None
     # how many users send requests at the same time
     users: int = 0
     # whether the lock's store reports changes of its keys
@@ -107,7 +105,6 @@ def of(record: RunRecord) -> RunFacts:
         store_persists=scenario.get("store_persists", False),
         store_syncs=scenario.get("store_syncs", "always"),
         tests=scenario["tests"],
-        stock=scenario.get("stock"),
         users=scenario["users"],
         wait_ms=scenario.get("wait_ms", 0),
         reports_keys=record.stage.get("store") in REPORTS_KEYS,

@@ -100,7 +100,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         failed=findings.outcomes[Outcome.FAILED],
         unknown=findings.outcomes[Outcome.UNKNOWN],
         sold_out=findings.outcomes[Outcome.SOLD_OUT],
-        stock=findings.run.stock,
+        stock=record.scenario.get("stock"),
         writes=account.writes,
         final=record.final,
         lost=lost,

@@ -11,7 +11,7 @@ def test_sold_out_is_an_answer(made, read):
     """A request that finds nothing left is answered. It is no write, no loss, and not a write that may have happened."""
     made.increment("a", 0, 0).sold_out("b", read, at=(10, 11, 12), replica="replica-2")
 
-    findings = made.analyse(final=1, stock=1)
+    findings = made.analyse(final=1)
 
     assert (findings.account.writes, findings.account.lost, findings.account.disagreement) == (1, 0, None)
     assert not found(findings)
@@ -23,4 +23,4 @@ def test_sold_out_needs_a_journal(made):
     """An answer that nothing is left counts only where the replica's journal says the same."""
     made.increment("a", 0, 0).answer("b", "sold_out", "replica-1")
 
-    assert made.analyse(final=1, stock=1).mismatches == [Fact(Code.SOLD_OUT_NOT_JOURNALED, request="b", replica="replica-1")]
+    assert made.analyse(final=1).mismatches == [Fact(Code.SOLD_OUT_NOT_JOURNALED, request="b", replica="replica-1")]
