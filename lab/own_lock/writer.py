@@ -53,16 +53,16 @@ PARAMETERS = (
     (r"key|name|resource|lock|mutex|^id$|_id$|topic|subject|path", "at.key", TEXTS),
     (r"", "", NEVER),
 )
-# what a trial changes in a way that does not work: several servers, a record of settings, milliseconds, answers as texts
-CHANGES = (("at.client", "[at.client]"), ('"lab"', "{}"), ("at.ttl_s", "at.ttl_ms"), ("at.client", "at.text_client"))
 WAITS = r", \w+=at\.wait_m?s|(?<=\()\w+=at\.wait_m?s(?:, )?"  # what can be left out of a call
+# what a trial changes in a way that does not work: several servers, a record of settings, no wait, milliseconds, answers as texts
+CHANGES = (("at.client", "[at.client]"), ('"lab"', "{}"), (WAITS, ""), ("at.ttl_s", "at.ttl_ms"), ("at.client", "at.text_client"))
 IN_MS = re.compile(r"(ms|millis|milliseconds|px)$")
 # words of the names of what acquires and of what releases, the likeliest first; and of what does neither
 ACQUIRES = ["acquire", "aquire", "obtain", "claim", "grab", "take", "enter", "try", "lock", "mutex", "get", "set", "start"]
 RELEASES = ["release", "unlock", "free", "remove", "delete", "del", "drop", "leave", "exit", "clear", "unset", "stop"]
 NEITHER = {"extend", "renew", "refresh", "check", "is", "has", "reacquire", "owned", "all", "info", "locked"}
 # errors that are no answers of a lock
-BUGS = re.compile(r":((Type|Attribute|Name|Import|Connection|Response)Error|SystemExit|NotAcquired)$")
+BUGS = re.compile(r":((Type|Attribute|Name|Import|Connection|Response)Error|SystemExit)$|^app\.lock:NotAcquired$")
 PASSED_MS = 400  # of a TTL, at most, until it was seen
 STEPS_MS = (60_000, 10_000, 5000, 1000, 500, 100, 50, 10, 1)  # people choose a TTL on such a step
 # by the library of another store: the store, what its locks take as a key, and what that makes of the key
@@ -123,8 +123,9 @@ class Way(NamedTuple):
     is_async: bool = False
 
     def but(self, old: str, new: str) -> Self:
-        """Return it with a part replaced."""
-        return self._replace(**{name: getattr(self, name).replace(old, new) for name in ("made", "asks", "frees")})
+        """Return it with a part replaced, which a pattern describes."""
+        made, asks, frees = (re.sub(old, new, one) for one in (self.made, self.asks, self.frees))
+        return self._replace(made=made, asks=asks, frees=frees)
 
 
 class Looked(NamedTuple):
@@ -252,7 +253,7 @@ class Writer:
         found = None
         for old, new in (("", ""), *CHANGES):
             with contextlib.suppress(Exception):  # a trial tells it
-                found = eval(made.replace(old, new), self.names | {"at": At(lock, str)})  # noqa: S307 - it was just written
+                found = eval(re.sub(old, new, made), self.names | {"at": At(lock, str)})  # noqa: S307 - it was just written
                 break
         return found if inspect.isroutine(found) else type(found)
 
@@ -342,8 +343,7 @@ class Writer:
         if seen.held and seen.end.kind == "error" and not seen.second.truth:  # who was let in as well may have its key
             self.ask(self.way.frees or self.way.made, f"on an idle server: {seen.end.text}. How is the lock released?")
         if not seen.waited:  # it does not wait: it is asked again
-            for one in re.findall(WAITS, f"{self.way.made} {self.way.asks}"):
-                self.way = self.way.but(one, "")
+            self.way = self.way.but(WAITS, "")
         self.tell_key_and_ttl(seen)
         self.tell_grant(seen)
         for error in (seen.second, self.look(self.way, is_lost=True).end):

@@ -18,7 +18,7 @@ import redis
 CLIENT = redis.Redis("localhost", 6379, db=3)
 COMPARE = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
 
-class Taken(Exception): ...
+class NotAcquired(Exception): ...
 
 class Plain:
     def __init__(self, client, key, ttl):
@@ -29,7 +29,7 @@ class Plain:
 
     def release(self):
         if not self.client.eval(COMPARE, 1, self.key, self.token):
-            raise Taken
+            raise NotAcquired
 
 class Texts(Plain):
     def release(self):
@@ -49,7 +49,7 @@ class Waits(Plain):
         until_s = time.monotonic() + self.timeout
         while not super().acquire():
             if time.monotonic() > until_s:
-                raise Taken
+                raise NotAcquired
             time.sleep(0.01)
 
 class Adds(Plain):
@@ -85,7 +85,7 @@ def block(lock_id):
 @asynccontextmanager
 async def raises(client, key, ttl):
     if not await client.set(key, "1", nx=True, ex=ttl):
-        raise Taken
+        raise NotAcquired
     yield
     await client.delete(key)
 
@@ -129,7 +129,7 @@ class Blocks:
     @contextmanager
     def locked(self, name, ttl):
         if not self.client.set(name, "1", nx=True, ex=ttl):
-            raise Taken
+            raise NotAcquired
         yield
         self.client.delete(name)
 
@@ -147,7 +147,7 @@ def guarded(client, key, ttl):
 
 def with_lock(client, name, func):
     if not client.set(name, "1", nx=True, ex=9):
-        raise Taken
+        raise NotAcquired
     func()
     client.delete(name)
 
@@ -164,6 +164,8 @@ class OfHashes(Plain):
 
 class Says(Plain):
     def acquire(self, blocking=False, blocking_timeout=None, *, namespace):
+        if blocking_timeout and blocking_timeout > self.ttl:
+            raise ValueError("longer than the TTL")
         return super().acquire()
 
     def delLock(self, namespace):
@@ -212,7 +214,7 @@ class Ends(Plain):
         os._exit(0)
 """
 TAKEN = {
-    "Plain": ["Plain(at.client, at.key, at.ttl_s)", "got = lock.acquire()\n    if got:", "errors=(Taken,)"],
+    "Plain": ["Plain(at.client, at.key, at.ttl_s)", "got = lock.acquire()\n    if got:", "errors=(NotAcquired,)"],
     "Texts": ["Texts(at.text_client,"],
     "OfItsOwn": [
         "OfItsOwn()",
@@ -220,27 +222,27 @@ TAKEN = {
         'leads_from="localhost:6379"',
         "ttl_ms=45000,  # the TTL in its code\n    has_fixed_ttl=True",
     ],
-    "Waits": ["timeout=at.wait_s", "    lock.acquire()\n    try:", "errors=(Taken,)", "has_fixed_ttl=True"],
+    "Waits": ["timeout=at.wait_s", "    lock.acquire()\n    try:", "errors=(NotAcquired,)", "has_fixed_ttl=True"],
     "Adds": ["timeout=at.ttl_s", "ttl_ms=3000,  # what the lock promises\n"],
     "Everybody": ["got = lock.acquire()\n    if got:"],
     "obtain": ["got = obtain(at.client, at.key, lock_timeout=at.ttl_s)", "if got:", "free(at.client, at.key, got)"],
     "block": ["with block(at.key) as got:\n        if got:", 'leads_from="localhost:6379"', "no expiry"],
-    "raises": ["async with raises(at.client, at.key, at.ttl_s):\n        await at.work()", "errors=(Taken,)"],
+    "raises": ["async with raises(at.client, at.key, at.ttl_s):\n        await at.work()", "errors=(NotAcquired,)"],
     "Loops": ["async def use(at)", "got = await lock.acquire()", "await lock.release()"],
 }
 TAKEN |= {
     "Manager": ["Manager(servers=[at.client])", "got = lock.lock(at.key, at.ttl_ms)", "lock.unlock(got)"],
-    "Blocks": ["with Blocks(at.client).locked(at.key, at.ttl_s):\n        at.work()", "errors=(Taken,)"],
+    "Blocks": ["with Blocks(at.client).locked(at.key, at.ttl_s):\n        at.work()", "errors=(NotAcquired,)"],
     "of_redis": ["got = lock.acquire(sleep=at.retry_s)", "lock.release()", "errors=(LockNotOwnedError,)"],
 }
 TAKEN |= {
     "guarded": ["def use(at):\n    guarded(at.client, at.key, at.ttl_s)(at.work)()\n", "declared(use),", "in whole seconds"],
-    "with_lock": ["    with_lock(at.client, at.key, at.work)\n", "errors=(Taken,)", "ttl_ms=9000,  # the TTL in its code"],
+    "with_lock": ["    with_lock(at.client, at.key, at.work)\n", "errors=(NotAcquired,)", "ttl_ms=9000,  # the TTL in its code"],
     "Factory": ['lock = Factory(at.client).new_lock("lab", at.key, timeout=at.ttl_s)', 'key="lab{key}"'],
     "Says": ['got = lock.acquire(namespace="lab")', "lock.release()"],
     "OF_THE_MODULE": [
         "use(at):\n    got = OF_THE_MODULE.acquire()",
-        'key="of themodule", errors=(Taken,), leads_from="localhost:6379"',
+        'key="of themodule", errors=(NotAcquired,), leads_from="localhost:6379"',
     ],
 }
 ASKED = {
