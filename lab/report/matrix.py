@@ -41,12 +41,14 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
 
     def differences(self, other: Origin) -> list[str]:
         """Return in what the cells of two origins differ; nothing where they can stand in one matrix."""
-        judges, commits = (self.judge, other.judge), (self.commit, other.commit)
-        found = [f"the judge is {_named(other.judge)}, and was {_named(self.judge)}"] if _differ(*judges) else []
-        if _differ(*(commit.removesuffix("+") for commit in commits)):
-            found.append(f"the commit is {_named(other.commit)}, and was {_named(self.commit)}")
-        elif _differ(self.code, other.code) and not _differ(*judges):
-            found.append(f"files of the lab, the locks or the scenarios have changed since, both at commit {_named(self.commit)}")
+        both = {name: (getattr(self, name), getattr(other, name)) for name in ("judge", "commit")}
+        found = [
+            f"the {name} is {new or UNKNOWN}, and was {old or UNKNOWN}"
+            for name, (old, new) in both.items()
+            if not old or old.removesuffix("+") != new.removesuffix("+")  # nobody can compare an unknown one
+        ]
+        if not found and (not self.code or self.code != other.code):
+            found.append(f"files of the lab, the locks or the scenarios have changed since, both at commit {self.commit}")
         stores = [(name, self.store(name), other.store(name)) for name in SERVERS]
         found += [f"{name} is {new}, and was {old}" for name, old, new in stores if old and new and old != new]
         return found
@@ -89,15 +91,6 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
             text("matrix", "again", language, commit=commit, scenarios=comma.join(sorted(names)))
             for commit, names in scenarios.items()
         )
-
-
-def _differ(one: str, other: str) -> bool:
-    """Return whether two values differ. An unknown value differs from every other: nobody can compare it."""
-    return not one or one != other
-
-
-def _named(value: str) -> str:
-    return value or UNKNOWN
 
 
 SCHEMA = 2  # of matrix.json

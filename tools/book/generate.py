@@ -49,14 +49,10 @@ def documents() -> list[Path]:
 
 def pictures() -> dict[Path, Callable[[Path], object]]:
     """Return the book's pictures: the path of each, and the function that draws it into a folder."""
-    heroes = {
-        PICTURES / f"{stem}{name}.svg": partial(hero.draw, name=name, language=language)
-        for language, stem in site.HEROES.items()
-        for name in PAPERS
-    }
-    cores = {
-        MATRIX / f"{stem}{name}.svg": partial(_core, name=name, language=language)
-        for language, stem in site.CORES.items()
+    first = {
+        folder / f"{stem}{name}.svg": partial(draw, name=name, language=language)
+        for folder, stems, draw in ((PICTURES, site.HEROES, hero.draw), (MATRIX, site.CORES, _core))
+        for language, stem in stems.items()
         for name in PAPERS
     }
     lost = {named(LOST, language): partial(_lost, language) for language in Language}
@@ -66,10 +62,10 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         for language in Language
         if (KEPT / f"{name}.csv").exists()
     }
-    return figures.pictures() | explored.pictures() | heroes | cores | measured | lost
+    return figures.pictures() | explored.pictures() | first | measured | lost
 
 
-def _core(folder: Path, name: str, language: Language) -> Path:
+def _core(folder: Path, name: str, language: Language = Language.ENGLISH) -> Path:
     return matrix_picture.draw_core(cells(), folder, matrix.read(MATRIX).origin, name, language)
 
 
