@@ -100,7 +100,7 @@ class _Reader:
         self.read_votes(history)
         picture.keys = [name.rpartition(":")[2] for name in self.keys]
         locks = picture.lock_keys  # once: each time it looks at all grants
-        picture.lives = [life for life in lives if life.key in locks]
+        picture.lives = [life for life in lives if life.place in locks]
         assign_lives(picture, thefts=self.findings.thefts > 0)
         self.read_losses(losses)
         picture.waiting = _waiting(picture) if complete and picture.is_locked else []

@@ -15,7 +15,7 @@ from operator import attrgetter
 
 from lab.evidence.fault_record import AT_THE_STORE
 from lab.evidence.history import KeyEvent
-from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnGrant, Life, Timeline, Vote
+from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnGrant, Life, Timeline
 
 NUMBERED = re.compile(r"\D+(\d+)")  # a server's name; a primary and its replica have the same number, and one vote
 FORGOTTEN = "forgotten"
@@ -36,14 +36,14 @@ def voters_of(nodes: Iterable[str]) -> list[str]:
     return [f"server {number}" for number in numbers] if len(numbers) >= FEWEST else []
 
 
-def votes_of(events: Iterable[tuple[int, KeyEvent]], voters: Sequence[str], keys: Collection[str], ttl_us: int) -> list[Vote]:
+def votes_of(events: Iterable[tuple[int, KeyEvent]], voters: Sequence[str], keys: Collection[str], ttl_us: int) -> list[Life]:
     """Return the votes for the holders of a lock, in the order in which they began.
 
     events: each with its moment in microseconds of the picture. keys: the lock's, as the store has them. ttl_us: the lock's, 0
     without one.
     """
-    votes: list[Vote] = []
-    living: dict[int, tuple[Vote, str]] = {}  # by the server's place: its vote, and which of a pair reported it
+    votes: list[Life] = []
+    living: dict[int, tuple[Life, str]] = {}  # by the server's place: its vote, and which of a pair reported it
     for at, event in events:
         found = NUMBERED.fullmatch(event.node)
         if event.key not in keys or found is None or (event.event != "set" and event.event not in ENDS):
@@ -56,7 +56,7 @@ def votes_of(events: Iterable[tuple[int, KeyEvent]], voters: Sequence[str], keys
             vote.gone, vote.how = at, event.event if event.event in ENDS else FORGOTTEN
             del living[node]
         if event.event == "set":
-            new = Vote(node, at, at + ttl_us if ttl_us else NEVER)
+            new = Life(node, at, at + ttl_us if ttl_us else NEVER)
             votes.append(new)
             living[node] = new, event.node
     return votes
@@ -68,9 +68,9 @@ def assign_votes(picture: Timeline) -> None:
     for vote in picture.votes:
         if vote.how == FORGOTTEN:
             vote.gone = next((at for at in faults if vote.born <= at <= vote.gone), vote.gone)
-    of_node: list[list[Vote]] = [[] for _ in picture.voters]
+    of_node: list[list[Life]] = [[] for _ in picture.voters]
     for vote in sorted(picture.votes, key=BORN):
-        of_node[vote.node].append(vote)
+        of_node[vote.place].append(vote)
     # a grant without a command was left by another request of its process
     missing = {place: {*range(len(picture.voters))} for place, held in enumerate(picture.held) if held.commands}
     spare = len(picture.voters) - picture.majority
@@ -82,7 +82,7 @@ def assign_votes(picture: Timeline) -> None:
                     missing[place].remove(node)
 
 
-def _first(votes: Sequence[Vote], held: DrawnGrant, faults: Sequence[int], within_us: int) -> Vote | None:
+def _first(votes: Sequence[Life], held: DrawnGrant, faults: Sequence[int], within_us: int) -> Life | None:
     """Return the first vote of a server that began in the acquire of a grant, and was not taken back before the release.
 
     within_us: how long after the grant the lab may have received the vote.
@@ -104,7 +104,7 @@ def _first(votes: Sequence[Vote], held: DrawnGrant, faults: Sequence[int], withi
     return None
 
 
-def _stays(vote: Vote, held: DrawnGrant) -> bool:
+def _stays(vote: Life, held: DrawnGrant) -> bool:
     """Return whether a vote stayed when the lock was granted, and was not deleted before the release."""
     return (vote.how != "del" or vote.gone >= held.until) and (vote.gone == NEVER or vote.gone > held.got)
 
@@ -127,7 +127,7 @@ def answers(picture: Timeline, place: int) -> dict[str, list[int]]:
     held, granted = picture.held[place], picture.voted_for(place)
     given: dict[str, list[int]] = {"granted": sorted(granted), "refused": [], "silent": []}
     for node in range(len(picture.voters)) if granted else ():
-        votes = [vote for vote in picture.votes if vote.node == node]
+        votes = [vote for vote in picture.votes if vote.place == node]
         if node in granted:
             continue
         if any(vote.born <= held.got < vote.end(picture.end) for vote in votes):
@@ -159,7 +159,7 @@ def assign_lives(picture: Timeline, thefts: bool) -> None:
         (*_strangeness(picture.held[place], life, number, thefts), number, place)
         for number, life in enumerate(picture.lives)
         if life.holder == NEVER
-        for place in _around(granted.get(life.key, []), life.born, RECEIVED_WITHIN_US)
+        for place in _around(granted.get(life.place, []), life.born, RECEIVED_WITHIN_US)
         if picture.held[place].lease == NEVER and picture.held[place].asked <= life.born
     )
     for *_, number, place in fits:
@@ -179,7 +179,7 @@ def _find_deleters(picture: Timeline, key: int) -> None:
     late = [place for place in releases if (lease := picture.lease(held[place])) is not None and lease.how == "expired"]
     releases.sort(key=lambda place: held[place].until, reverse=True)
     under_way: list[int] = []
-    for life in sorted((life for life in picture.lives if life.key == key and life.how == "del"), key=lambda life: life.gone):
+    for life in sorted((life for life in picture.lives if life.place == key and life.how == "del"), key=lambda life: life.gone):
         while releases and held[releases[-1]].until <= life.gone:
             under_way.append(releases.pop())
         under_way = [place for place in under_way if life.gone <= held[place].released + DELETED_WITHIN_US]
@@ -194,9 +194,9 @@ def _assign_in_order(picture: Timeline) -> None:
     The store reports in order, however late the lab receives it. The order of two grants is known where the later one was asked
     for after the one before had been granted.
     """
-    of_key: dict[int, tuple[list[int], list[int]]] = {life.key: ([], []) for life in picture.lives}
+    of_key: dict[int, tuple[list[int], list[int]]] = {life.place: ([], []) for life in picture.lives}
     for number, life in enumerate(picture.lives):
-        of_key[life.key][0].append(number)
+        of_key[life.place][0].append(number)
     for place in sorted(range(len(picture.held)), key=lambda place: picture.held[place].got):
         if picture.held[place].key in of_key and picture.held[place].commands:
             of_key[picture.held[place].key][1].append(place)

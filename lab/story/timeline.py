@@ -103,19 +103,19 @@ class DrawnGrant(msgspec.Struct, array_like=True):
 
 
 class Life(msgspec.Struct, array_like=True):
-    """A key's life at the lock's store, as the lab received it."""
+    """A key's life at the lock's store, as the lab received it; or at one of several servers: its vote for a request."""
 
-    # the place of the key
-    key: int
+    # the place of the key; of a vote, that of the server in the list of the servers that vote
+    place: int
     # when the key was set
     born: int
     # when its time to live was over; NEVER without one
     due: int = NEVER
     # when the store removed it
     gone: int = NEVER
-    # what ended it: an event of the store, or ``set over``; empty while it lives
+    # what ended it: an event of the store, or ``set over``; ``forgotten`` if a server gave its vote anew, and had removed none
     how: str = ""
-    # the place of the grant that it belongs to; NEVER if the evidence does not name it
+    # the place of the grant that it belongs to; NEVER if the evidence does not name it, or for a request without a majority
     holder: int = NEVER
     # the place of the grant whose release ended it; NEVER if the evidence does not name it
     by: int = NEVER
@@ -127,27 +127,13 @@ class Life(msgspec.Struct, array_like=True):
         """Return when the lease was over. The store reports an expiry late; if its clock jumped, the key was gone early."""
         return min(self.due, self.gone) if self.how == "expired" and self.due != NEVER else self.gone
 
-
-class Vote(msgspec.Struct, array_like=True):
-    """A key's life at one of several lock servers: that server's vote for a request, as the lab received it."""
-
-    # the place of the server in the list of the servers that vote
-    node: int
-    # when the key was set
-    born: int
-    # when its time to live is over; NEVER without one
-    due: int = NEVER
-    # when the server removed or forgot it; NEVER while it lives
-    gone: int = NEVER
-    # what ended it: an event of the server; ``forgotten`` if the server gave its vote anew, and had removed none
-    how: str = ""
-    # the place of the grant that it was given for; NEVER for a request without a majority
-    holder: int = NEVER
+    def removed(self, run_end: int) -> int:
+        """Return when the key was removed or forgotten, or the end of the run."""
+        return run_end if self.gone == NEVER else self.gone
 
     def end(self, run_end: int) -> int:
-        """Return when the vote was over: its key was removed, forgotten, or had outlived its time."""
-        ends = [at for at in (self.gone, self.due) if at != NEVER]
-        return min([*ends, run_end])
+        """Return when the lease, or the vote, was over. The store may have removed the key later."""
+        return min(at for at in (self.due, self.removed(run_end)) if at != NEVER)
 
 
 class DrawnLoss(msgspec.Struct, array_like=True):
@@ -253,7 +239,7 @@ class Timeline(msgspec.Struct, kw_only=True):
     gaps: list[float] = []
     # of a lock that several servers vote on: their names, and their votes
     voters: list[str] = []
-    votes: list[Vote] = []
+    votes: list[Life] = []
 
     @property
     def majority(self) -> int:
@@ -262,7 +248,7 @@ class Timeline(msgspec.Struct, kw_only=True):
 
     def voted_for(self, place: int) -> set[int]:
         """Return which servers voted for a grant; none if the lab received fewer votes than a majority: some came too late."""
-        found = {vote.node for vote in self.votes if vote.holder == place != NEVER}
+        found = {vote.place for vote in self.votes if vote.holder == place != NEVER}
         return found if len(found) >= self.majority else set()
 
     @property

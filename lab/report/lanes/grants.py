@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from lab.report.lanes.pen import Pen
-from lab.report.lanes.rows import Rows, lease_end
+from lab.report.lanes.rows import Rows
 from lab.report.timeline_votes import majority_ends
 from lab.story import from_run
 from lab.story.timeline import NEVER, DrawnGrant, Timeline
@@ -76,7 +76,7 @@ class Grants:
         if held.lease == NEVER:
             return NEVER, NEVER
         life = self.picture.lives[held.lease]
-        return life.born, lease_end(life, self.picture)
+        return life.born, life.end(self.picture.end)
 
     def taken_over(self, held: DrawnGrant) -> int:
         """Return when another request got the lock of a holder that a fault had stopped; NEVER where none did.

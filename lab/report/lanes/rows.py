@@ -99,9 +99,9 @@ class Rows:
         since, until = axis.since, axis.until
         self.visible = [held for held in picture.held if held.got <= until and held.until >= since]
         locks = picture.lock_keys
-        lives = [life for life in picture.lives if life.key in locks]
+        lives = [life for life in picture.lives if life.place in locks]
         self.votes = [vote for vote in picture.votes if vote.born <= until and vote.end(picture.end) >= since]
-        self.lives = [life for life in lives if life.born <= until and gone(life, picture) >= since and not self.votes]
+        self.lives = [life for life in lives if life.born <= until and life.removed(picture.end) >= since and not self.votes]
         self.renewals = [one for one in picture.renewals if since <= one.at <= until and picture.renews(one)]
         self.writes = [held for held in self.visible if held.wrote_in != NEVER and since <= held.wrote_in <= until]
         self.lanes: list[Lane] = []
@@ -132,16 +132,6 @@ class Rows:
         self.number += height * rows
         self.lanes.append(Lane(name, middle, self.number))
         return middle
-
-
-def gone(life: Life, picture: Timeline) -> int:
-    """Return when a key was removed, or the end of the run."""
-    return picture.end if life.gone == NEVER else life.gone
-
-
-def lease_end(life: Life, picture: Timeline) -> int:
-    """Return when the lease ended. The store may have removed the key later."""
-    return life.due if life.due != NEVER and life.due < gone(life, picture) else gone(life, picture)
 
 
 def is_stuck(life: Life, picture: Timeline) -> bool:

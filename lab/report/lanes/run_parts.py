@@ -8,7 +8,7 @@ from itertools import accumulate
 from lab.evidence.fault_record import Effect
 from lab.report.lanes.grants import Grants
 from lab.report.lanes.pen import Pen
-from lab.report.lanes.rows import Axis, Rows, gone, is_stuck, lease_end
+from lab.report.lanes.rows import Axis, Rows, is_stuck
 from lab.report.timeline_votes import FORGOTTEN, answers
 from lab.story import say
 from lab.story.timeline import NEVER, DrawnFault, DrawnGrant, Timeline, Waited
@@ -151,9 +151,9 @@ def draw_store(pen: Pen, picture: Timeline, rows: Rows) -> None:
     if row == NEVER:
         return
     for life in rows.lives:
-        end = lease_end(life, picture)
+        end = life.end(picture.end)
         pen.bars([(life.born, end)], row - BAR, 2 * BAR, "lease", "lease")
-        pen.bars([(end, gone(life, picture))], row - BAR, 2 * BAR, "expired", "expired")
+        pen.bars([(end, life.removed(picture.end))], row - BAR, 2 * BAR, "expired", "expired")
     stuck = max((life.born for life in rows.lives if is_stuck(life, picture)), default=NEVER)
     if stuck == NEVER and picture.is_stuck and not rows.lives:
         last = max((held.got for held in picture.held), default=picture.faults[picture.focus_fault].at)
@@ -171,7 +171,7 @@ def draw_votes(pen: Pen, picture: Timeline, rows: Rows, cast: Collection[DrawnGr
     wanted = {id(held) for held in cast}
     named = [place for place, held in enumerate(picture.held) if id(held) in wanted]
     for vote in rows.votes:
-        row, end = rows.of_voter[vote.node], vote.end(picture.end)
+        row, end = rows.of_voter[vote.place], vote.end(picture.end)
         if vote.holder in named:
             pen.bars([(vote.born, end)], row - VOTE, 2 * VOTE, "vote", "vote_of_title")
         elif vote.holder != NEVER:

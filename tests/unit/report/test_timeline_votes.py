@@ -38,11 +38,11 @@ def test_each_vote_has_its_grant(forgotten):
     of = {held.request: place for place, held in enumerate(picture.held)}
     assert answers(picture, of["r0"]) == {"granted": [0, 1, 2], "refused": [], "silent": [3, 4]}
     assert answers(picture, of["r1"]) == {"granted": [2, 3, 4], "refused": [0, 1], "silent": []}
-    assert [(vote.node, vote.how, vote.gone) for vote in picture.votes if vote.how == "forgotten"] == [(2, "forgotten", 9_000)]
+    assert [(vote.place, vote.how, vote.gone) for vote in picture.votes if vote.how == "forgotten"] == [(2, "forgotten", 9_000)]
     # a lease of three votes ends with the first of them that is lost; fewer than three votes are no majority
     assert majority_ends(picture)[of["r0"]] == 9_000
     assert majority_ends(picture)[of["r1"]] == 34_000
-    picture.votes = [vote for vote in picture.votes if vote.node != 4]
+    picture.votes = [vote for vote in picture.votes if vote.place != 4]
     assert of["r1"] not in majority_ends(picture)
 
 
@@ -103,7 +103,7 @@ def test_loser_has_no_majority(made):
 
     picture = picture_of(made, final=1, ttl_ms=3000)
 
-    assert [(vote.node, vote.holder) for vote in picture.votes] == [(0, 0), (1, 0), (2, 0), (3, NEVER)]
+    assert [(vote.place, vote.holder) for vote in picture.votes] == [(0, 0), (1, 0), (2, 0), (3, NEVER)]
     assert answers(picture, 0)["refused"] == [3]
 
 
@@ -118,7 +118,7 @@ def test_pair_has_one_vote(made):
     made.increment("r0", 0, 0, at=(11, 12, 18, 19), asked=9, released=22)
     made.increment("r1", 1, 1, at=(501, 502, 918, 919), asked=499, released=922)
 
-    votes = [vote for vote in picture_of(made, final=2, ttl_ms=3000).votes if vote.node == 0]
+    votes = [vote for vote in picture_of(made, final=2, ttl_ms=3000).votes if vote.place == 0]
 
     assert [(vote.born, vote.how) for vote in votes] == [(-1000, "del"), (489_000, "forgotten"), (889_000, "")]
 
