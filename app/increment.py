@@ -20,10 +20,7 @@ from app.request.current import begin, end, working
 from app.resource import Resource, Write
 
 # what the event of a grant has of the request's context, by the same names
-OF_CONTEXT = (
-    *("commands", "told_no", "sent_ns", "unheard", "session"),
-    *("outer_key", "outer_got_ns"),
-)
+OF_CONTEXT = ("commands", "told_no", "sent_ns", "unheard", "session", "outer_key", "outer_got_ns")
 
 
 @dataclass(frozen=True, slots=True)

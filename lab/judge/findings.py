@@ -162,8 +162,6 @@ class Findings:
     # the key of grants with conflicts, if the store never reported it but reported others; the keys that it did report
     strange_key: str = ""
     known_keys: list[str] = field(default_factory=list)
-    # how often a request got a key while another request still believed to hold it
-    overlapping_beliefs: int = 0
     # commands outside any request that renew a lock
     renewals: int = 0
     # requests that got no lock

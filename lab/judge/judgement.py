@@ -139,8 +139,6 @@ class Judgement(msgspec.Struct, kw_only=True):
     violations: list[Violation]
     # by name, the measures that the run had to reach to show anything
     danger: dict[str, Measure]
-    # how often a request got a lock while another request still believed to hold it
-    overlapping_beliefs: int = 0
     # the waits from asking for the lock to getting it: p50, p99, max
     wait_ms: dict[str, float]
     # commands that the lock's store carried out, by its own count, those inside scripts included

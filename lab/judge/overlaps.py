@@ -209,15 +209,12 @@ class Overlaps:
 
     def _look(self, grant: Grant) -> None:
         """Search for the first grant that overlaps this one."""
-        found: Grant | None = None
         for key, since_ns, until_ns in held(grant):
-            other = self.grants_of_key[key].first_of_another(grant.request, since_ns, until_ns)
-            if other is not None and key == grant.key and grant.is_over:
-                self.findings.overlapping_beliefs += 1
-            found = found or other
-        if found is not None:
-            self.number_in_one_process += found.replica == grant.replica
-            self.pending.append((self.number_released, grant, found))
+            found = self.grants_of_key[key].first_of_another(grant.request, since_ns, until_ns)
+            if found is not None:
+                self.number_in_one_process += found.replica == grant.replica
+                self.pending.append((self.number_released, grant, found))
+                return
 
     def _look_at_part(self, grant: Grant) -> None:
         """Search for a request that wrote to the same part of the resource at that time, under another key.

@@ -108,7 +108,6 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         duplicated=findings.duplicated,
         violations=violations,
         danger=danger,
-        overlapping_beliefs=findings.overlapping_beliefs,
         wait_ms=wait_ms(findings.waits_ns),
         commands_per_increment=round(sum(record.commands.get("lock", {}).values()) / account.writes, 2)
         if account.writes

@@ -43,7 +43,7 @@ def test_losses_need_no_clock(skewed):
     assert list(found.losses) == [Mechanism.WROTE_OVER_UNREAD]
     (loss,) = found.losses[Mechanism.WROTE_OVER_UNREAD].examples
     assert (loss.culprit.request, loss.victim.request) == ("r1", "r0")
-    assert (found.overlapping_beliefs, list(found.idle_times), found.duration_s) == (0, [], 0)
+    assert (found.overlaps, list(found.idle_times), found.duration_s) == ({}, [], 0)
     # handovers are counted in the order of the values; who came before r2, its value alone does not say
     assert found.measures["handovers_between_replicas"] == 1
 
