@@ -12,9 +12,9 @@ from pathlib import Path
 from app.lock import Claim, Stage
 from lab.commands.new import USUAL
 from lab.errors import BadInput, choose_from
-from lab.report.terminal import terminal
 from lab.scenario.stages import find_stage
 from lab.servers.own_redis import own_servers
+from lab.text import printable
 
 OURS = ("app", "lab", "locustfiles")  # the lab's own packages, which hide others of the same name
 WIDTH = 100  # of a line with claims
@@ -66,9 +66,7 @@ def of_a_lock(lock: str, claims: str | None, file: Path | None) -> Stage:
     text = _text(lock, claims_of(claims), folder, is_beside=file.resolve().parent == folder.resolve())
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
-    console = terminal()
-    console.print(f"wrote {file}:\n", style="dim")
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    sys.stdout.write(printable(f"wrote {file}:\n\n{text}\n"))  # a question is asked sooner without the terminal's library
     return find_stage(str(file))
 
 
