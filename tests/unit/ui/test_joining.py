@@ -21,6 +21,7 @@ from lab.ui.both_sides import SENT_KEY
 from lab.ui.joining import FREE, MOST_WRONG, NOT_JOINED, PAUSE_S, TEACHER_ONLY, Admission, Keys
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
+from lab.ui.static_server import Connection
 from tests.every import every
 
 HERE, TEACHER = "127.0.0.1", "the-teacher"
@@ -46,6 +47,7 @@ class Visitor:
 
     def __init__(self, server: LiveServer, **headers: str) -> None:
         self.server, self.headers = server, {"Host": PHONE} | headers
+        self.comes_from = HERE
         self.cookies: dict[str, str] = {}
 
     @property
@@ -54,7 +56,7 @@ class Visitor:
 
     def ask(self, method: str, path: str, content: object = None) -> Answer:
         body = content.encode() if isinstance(content, str) else msgspec.json.encode(content) if content else b""
-        with closing(http.client.HTTPConnection(HERE, self.server.port, timeout=60)) as line:
+        with closing(http.client.HTTPConnection(HERE, self.server.port, 60, (self.comes_from, 0))) as line:
             is_form = path.startswith("/join")
             kind = {"Content-Type": "application/x-www-form-urlencoded" if is_form else "application/json"}
             line.request(method, path, body, kind | {"Cookie": self.cookie} | self.headers)
@@ -207,6 +209,8 @@ def test_this_machine_may_look(server):
     assert projector.post("prediction", VOTE).status == 403
     rebound = Visitor(server, Host="evil.example")  # a name of another site that was made to point here
     assert rebound.ask("GET", "/projector").headers["Location"].startswith("/join")
+    projector.comes_from = "127.0.0.2"  # of another machine, whatever name it gives this one
+    assert projector.ask("GET", "/projector").headers["Location"].startswith("/join")
 
 
 def test_other_site_cannot_use_the_cookies(server):
@@ -345,3 +349,16 @@ def test_class_of_sixty(server):
         server.close()
 
         assert max(end.result() for end in ends) - began < 1.0
+
+
+def test_slow_or_long_posts_are_cut_off(server, monkeypatch):
+    """A client that does not go on with its request is disconnected, and a post that is too long is refused before it is read."""
+    assert 0 < Connection.timeout <= 60
+    monkeypatch.setattr(Connection, "timeout", 0.2)
+    for begun in (b"", b"POST /join HTTP/1.1\r\nContent-Le", b"POST /join HTTP/1.1\r\nContent-Length: 9\r\n\r\nword"):
+        with socket.create_connection((HERE, server.port), timeout=10) as slow:
+            slow.sendall(begun)
+            assert slow.makefile("rb").read().partition(b"\r\n")[0] in (b"", b"HTTP/1.1 400 BAD REQUEST")
+    stranger = Visitor(server)
+    for path in ("/join", "/live/prediction", "/orders/run"):
+        assert stranger.ask("POST", path, "word=" + "x" * 5000).status == 413
