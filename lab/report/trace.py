@@ -77,16 +77,9 @@ class _Trace:
             yield self.span(f"{event.request} gives up", since, until, pid, self.row(pid, since, until))
         lock, faults = len(self.pids) + 1, len(self.pids) + 2
         for life in self.picture.lives:
-            name = self.picture.held[life.holder].request if life.holder != NEVER else self.picture.keys[life.place]
-            yield self.span(
-                name,
-                life.born,
-                life.removed(self.picture.end),
-                lock,
-                life.place,
-                key=self.picture.keys[life.place],
-                ended=life.how,
-            )
+            key, until = self.picture.keys[life.place], life.removed(self.picture.end)
+            name = self.picture.held[life.holder].request if life.holder != NEVER else key
+            yield self.span(name, life.born, until, lock, life.place, key=key, ended=life.how)
         for place, fault in enumerate(self.picture.faults):
             yield self.span(fault.kind, fault.at, max(fault.at, fault.recovered), faults, place, request=fault.request)
         yield from self.losses()
