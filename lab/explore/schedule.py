@@ -1,12 +1,10 @@
 """The file of one schedule: what a search found, so that anybody can run it again and see whether it still is so.
 
-It has what happened at each event: the command and the reply. So a repetition can state where it differs. It has a hash of the
-code as well, so that a stage that was changed since is not taken for the one that was searched.
+It has a hash of the code, so that a stage that was changed since is not taken for the one that was searched.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -19,27 +17,14 @@ from lab.explore.code.program import Program, Task
 from lab.explore.model import GRID_MS
 from lab.explore.questions import Question
 from lab.explore.search.event import ScheduleEvent, parse, short
-from lab.explore.search.in_words import in_words, reply_in_words
 from lab.explore.search.move import Move
 from lab.explore.search.replay import needed
 
-SCHEMA = 2
-NUMBER = re.compile(r"-?\d+")
+SCHEMA = 3
 MOST_CLIENTS = 8
 
 Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=86_400_000)]
 Few = Annotated[int, msgspec.Meta(ge=1, le=MOST_CLIENTS)]
-
-
-class ScheduleStep(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """What happened at one event."""
-
-    # the event in its short form
-    event: str
-    # the command that was executed; empty where none was
-    command: str = ""
-    # what the store answered; empty where nothing was sent
-    reply: str = ""
 
 
 class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -75,8 +60,6 @@ class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_de
     # the claim that the last event breaks, and the code of how; empty in a schedule that was typed
     claim: str = ""
     harm: str = ""
-    # each event with its command and its reply; empty in a schedule that was typed
-    steps: list[ScheduleStep] = []
 
     @property
     def parsed(self) -> list[ScheduleEvent]:
@@ -108,24 +91,12 @@ def read(path: Path) -> Schedule:
     events = found.parsed
     if (most := max((event.client + 1 for event in events), default=0)) > found.clients:
         raise BadInput(f"{path}: its events name {most} clients, and it has {found.clients}")
-    if found.steps and [step.event for step in found.steps] != list(map(str, events)):
-        raise BadInput(f"{path}: its steps are not those of its events, {found.events}")
     return found
 
 
 def write(schedule: Schedule, path: Path) -> None:
     """Write the file of a schedule."""
     path.write_bytes(msgspec.json.format(msgspec.json.encode(schedule), indent=1) + b"\n")
-
-
-def steps(program: Program, moves: Sequence[Move]) -> list[ScheduleStep]:
-    """Return what happened at each event."""
-    return [
-        ScheduleStep(str(move.event), in_words(program, move.command), reply_in_words(program, move.reply))
-        if move.command is not None
-        else ScheduleStep(str(move.event))
-        for move in moves
-    ]
 
 
 def of_moves(
@@ -144,25 +115,4 @@ def of_moves(
         events=short([move.event for move in moves]),
         claim=claim,
         harm=harm,
-        steps=steps(program, moves),
     )
-
-
-def difference(before: Sequence[ScheduleStep], now: Sequence[ScheduleStep]) -> str:
-    """Return the first event at which two repetitions differ, in words; empty where they are the same."""
-    for number, (old, new) in enumerate(zip(before, now, strict=False), 1):
-        if old.command != new.command:
-            return f"event {number}, {old.event}: it sent {old.command or 'nothing'}, and now {new.command or 'nothing'}"
-        if not same_reply(old.reply, new.reply):
-            return f"event {number}, {old.event}: {old.command} was answered {old.reply}, and now {new.reply}"
-    return ""
-
-
-def same_reply(one: str, other: str) -> bool:
-    """Return whether two replies are the same. What a key has left to live may differ by some milliseconds."""
-    if one == other:
-        return True
-    if not (NUMBER.fullmatch(one) and NUMBER.fullmatch(other)):
-        return False
-    a, b = int(one), int(other)
-    return a * b > 0 and min(abs(a), abs(b)) > GRID_MS and abs(a - b) < GRID_MS

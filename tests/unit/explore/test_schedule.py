@@ -4,7 +4,7 @@ import pytest
 
 from lab.errors import BadInput
 from lab.explore.commands.replay import replay
-from lab.explore.schedule import SCHEMA, Schedule, ScheduleStep, difference, read, same_reply, write
+from lab.explore.schedule import SCHEMA, Schedule, read, write
 from lab.explore.search.event import (
     CHOICE,
     CLOCK,
@@ -23,8 +23,6 @@ from lab.explore.search.event import (
 from lab.explore.search.event import ScheduleEvent as Event
 from tests.every import every
 
-STEPS = [ScheduleStep("A", "GET n", "nil"), ScheduleStep("pA"), ScheduleStep("t3000"), ScheduleStep("B", "DEL L", "1")]
-
 
 def schedule(**given):
     fields = {
@@ -41,7 +39,7 @@ def schedule(**given):
 
 def test_written_and_read(tmp_path):
     """A schedule is read from its file as it was written."""
-    one = schedule(steps=STEPS, claim="releases_atomically", sha256="0" * 64)
+    one = schedule(claim="releases_atomically", sha256="0" * 64)
     write(one, tmp_path / "one.json")
 
     assert read(tmp_path / "one.json") == one
@@ -53,8 +51,8 @@ def test_written_and_read(tmp_path):
         ("{", "is not a schedule"),
         ("[]", "Expected `object`, got `array`"),
         ("\ud800", "is not a schedule"),
-        ('{"schema": 1}', r"Expected `int` >= 2 - at `\$.schema`"),
-        ('{"schema": 2, "stage": "uuid"}', "missing required field `clients`"),
+        ('{"schema": 1}', r"Expected `int` >= 3 - at `\$.schema`"),
+        ('{"schema": 3, "stage": "uuid"}', "missing required field `clients`"),
     ],
 )
 def test_no_schedule(text, message, tmp_path):
@@ -71,7 +69,6 @@ def test_no_schedule(text, message, tmp_path):
     [
         ({"events": "A?"}, r"unknown event '\?' at character 2"),
         ({"events": "AC"}, "its events name 3 clients, and it has 2"),
-        ({"events": "A", "steps": STEPS}, "its steps are not those of its events"),
     ],
 )
 def test_contradiction(fields, message, tmp_path):
@@ -96,24 +93,6 @@ def test_options_of_a_file(tmp_path):
 
     with pytest.raises(BadInput, match="has its own TTL"):
         replay(str(tmp_path / "one.json"), 500, None, None)
-
-
-def test_difference():
-    """The first event at which two repetitions differ is named, with what was and what is."""
-    sent, answered = [*STEPS[:3], ScheduleStep("B", "GET L", "1")], [ScheduleStep("A", "GET n", "1"), *STEPS[1:]]
-
-    assert difference(STEPS, STEPS) == ""
-    assert difference(STEPS, sent) == "event 4, B: it sent DEL L, and now GET L"
-    assert difference(STEPS, answered) == "event 1, A: GET n was answered nil, and now 1"
-
-
-@every(
-    "one, other, same",
-    [("3000", "2990", True), ("3000", "2000", False), ("1", "2", False), ("-2", "2", False), ("OK", "OK", True)],
-)
-def test_time_to_live(one, other, same):
-    """What a key has left to live differs by milliseconds; any other number must be the same."""
-    assert same_reply(one, other) is same
 
 
 @every(
