@@ -170,13 +170,12 @@ def _run(
             if record.unwritten and not record.ended.is_interrupt:
                 record.ended, record.ended_with = Ending.NOT_WRITTEN, record.unwritten
             record.reports_off = any(recorder.is_silenced for recorder in recorders)
-            worker_failure = "" if record.ended.is_interrupt else system.worker_failure()
             record.commands = _difference(before, system.commands())
             parts = system.parts()  # read after the commands are counted, so that this reading is not one of them
             record.final = None if parts is None else sum(parts.values())
             record.parts = parts if parts and set(parts) != {""} else {}
-        if worker_failure:
-            raise NotReady(worker_failure)
+            if not record.ended.is_interrupt and (failure := system.worker_failure()):
+                raise NotReady(failure)
         if record.ended.is_interrupt:  # requests that are still inside would delay the end of the servers
             for replica in system.replicas:
                 replica.end_now()

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -83,6 +84,18 @@ def test_interrupt_at_the_folder(tmp_path, monkeypatch):
         conducted(tmp_path, monkeypatch, lambda: None, lambda: None)
 
     assert left(tmp_path) == []
+
+
+def test_interrupt_after_the_load(tmp_path):
+    """An interrupt while the replicas finish their requests ends the run as interrupted: they are asked nothing more."""
+    system = MagicMock(dead=list, event_recorders=lambda _: [], replicas=[], **{"quiet.side_effect": Interrupted("SIGINT")})
+    record = SimpleNamespace(ended=Ending.COMPLETE, unwritten="")
+    runner._run(
+        system, scenarios.load("rush"), contextlib.nullcontext, lambda *_: None, SimpleNamespace(path=tmp_path), record, None
+    )
+
+    assert record.ended is Ending.INTERRUPTED
+    assert not system.parts.called
 
 
 def test_library_of_the_lock(tmp_path):
