@@ -174,8 +174,8 @@ def _run(
             parts = system.parts()  # read after the commands are counted, so that this reading is not one of them
             record.final = None if parts is None else sum(parts.values())
             record.parts = parts if parts and set(parts) != {""} else {}
-            if not record.ended.is_interrupt and (failure := system.worker_failure()):
-                raise NotReady(failure)
+            if not record.ended.is_interrupt and (reason := system.worker_failure()):
+                raise NotReady(reason)
         if record.ended.is_interrupt:  # requests that are still inside would delay the end of the servers
             for replica in system.replicas:
                 replica.end_now()
