@@ -64,20 +64,6 @@ class Lock(Lock):
         {after}
         return got
 """
-RUNS_ON = """
-def look(store, key):
-    for number in range({most}):
-        if store.pttl(key) == -1 or number == {limit}:
-            store.delete(key)
-        time.sleep(0.1)
-LOOKS = []
-class Lock(Lock):
-    def acquire(self):
-        if not LOOKS:
-            LOOKS.append(threading.Thread(target=look, args=(self.store, self.key), daemon=True))
-            LOOKS[0].start()
-        super().acquire()
-"""
 LISTENS = """
 class Lock(Lock):
     def acquire(self):
@@ -251,12 +237,6 @@ async def use(at):
 Lock = declared(use)
 """,
         PAUSE,
-    ),
-    "beside a thread that looks for ever": Case(
-        RUNS_ON.replace("for number in range({most})", "number = 0\n    while True").format(limit=9), CRASH
-    ),
-    "beside a thread that counts its rounds, and then deletes": Case(
-        RUNS_ON.format(most=99, limit=9), LONG, "releases_only_its_own exclusive"
     ),
     "is not the place where others' garbage ends": Case(
         """

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
-from lab.explore.code.memory import remembered
 from lab.explore.code.operation import AboutToWrite, Ended, Listen, Mark, Nap, Operation, Releasing, Until, WriteDone
 from lab.explore.code.program import Program
 from lab.explore.code.replica import Replica
@@ -62,9 +61,9 @@ class Node(NamedTuple):
 class Tree:
     """What is known so far of all that one replica can do."""
 
-    def __init__(self, program: Program, number: int, at_ms: int = 0, folds: bool = True) -> None:
-        """Take what the replica does, and when it begins. folds: a thread in the background may return to where it was."""
-        self.program, self.number, self.at_ms, self.folds = program, number, at_ms, folds
+    def __init__(self, program: Program, number: int, at_ms: int = 0) -> None:
+        """Take what the replica does, and when it begins."""
+        self.program, self.number, self.at_ms = program, number, at_ms
         self.runs = 0  # how often the real code was started
         self._children: dict[tuple[int, int, Any, int], int] = {}
         self._at_any_time: dict[tuple[int, int, Any], int] = {}  # node, thread, result → the same at all times
@@ -72,7 +71,6 @@ class Tree:
         self._standing: OrderedDict[int, Replica] = OrderedDict()
         self.nodes: list[Node] = []
         self.parents: list[int] = []  # of each node, the node before it
-        self._known: dict[tuple[Node, int], int] = {}  # what is equal, where a thread in the background has gone to sleep
         replica = self._start()
         self._number(replica, (), -1)
 
@@ -88,20 +86,10 @@ class Tree:
             replica = standing or self._start()
             replica.resume((happened,) if standing else inputs)
             found = self._number(replica, inputs, node)
-            if self.folds and _went_to_sleep(replica, thread):
-                found = self._folded(replica, found)
             if replica.looked_at_clock:
                 self._children[node, thread, result, at_ms] = found
             else:
                 self._at_any_time[node, thread, result] = found
-        return found
-
-    def _folded(self, replica: Replica, number: int) -> int:
-        """Return the first node that is equal to a new one: all that happened before has left nothing else in the replica."""
-        memory = remembered(replica)
-        found = number if memory is None else self._known.setdefault((self.nodes[number]._replace(inputs=()), memory), number)
-        if found != number:
-            self._standing.setdefault(found, self._standing.pop(number))
         return found
 
     def close(self) -> None:
@@ -123,13 +111,6 @@ class Tree:
             self._standing.popitem(last=not is_passed)[1].close()
         self._standing[number] = replica
         return number
-
-
-def _went_to_sleep(replica: Replica, thread: int) -> bool:
-    """Return whether a thread in the background has just gone to sleep, in a process without an event loop."""
-    its = replica.threads[thread]
-    is_asleep = isinstance(its.pending, Nap | Until) and its.pending.at_ms is not None
-    return is_asleep and not its.own and not any(one.loop or one.deliver for one in replica.threads)
 
 
 def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None, program: Program) -> Node:

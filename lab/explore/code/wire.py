@@ -37,7 +37,6 @@ KNOWN: dict[bytes, dict[bytes, bytes]] = {
     b"FUNCTION": dict.fromkeys((b"LOAD", b"FLUSH"), b""),
     b"SELECT": {b"0": OK},
 }
-KEPT = (commands.WATCH, commands.CLIENT, *commands.SUBSCRIBING)  # what a server keeps with the connection that sends it
 NOT_FOLLOWED = {
     "the server draws at random": (b"SPOP", b"SRANDMEMBER", b"RANDOMKEY", b"HRANDFIELD", b"ZRANDMEMBER"),
     "the server answers from more than its keys": (b"OBJECT", b"PUBSUB"),
@@ -56,8 +55,10 @@ class Wire:
     """The server's end of one connection, of whichever kind the client's end is."""
 
     def __init__(self, server: str, node: int) -> None:
+        here = current()
         self.server, self.node = server, node
-        self.number = 0  # until it sends what a server keeps with its connection: which connection sends the rest is all one
+        here.connections += 1
+        self.number: int = here.connections
         self.version = 2
         self.timeout_s: float | None = None  # of the client's socket
         self.unread: deque[Words | bytes] = deque()  # commands that are not answered; bytes are the answer to one that was
@@ -223,9 +224,6 @@ class Wire:
         here = current()
         words, follows = self.unread.popleft(), self.follows
         assert isinstance(words, tuple)  # noqa: S101 - an answer is not asked for
-        if not self.number and words[0] in KEPT:
-            here.connections += 1
-            self.number = here.connections
         behind = tuple(one for one in self.unread if isinstance(one, tuple))
         self.follows = bool(behind)
         waits = commands.can_wait(words)
