@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -237,9 +238,14 @@ def test_a_class_is_held(browser, lab, numbers):
                 page.locator("#asks").filter(has_text=question.format(**run.values)).wait_for()
             phone.locator("#choices button").last.tap()
             wall.locator("#said").filter(has_text="1 prediction.").wait_for()
-            teacher.get_by_role("button", name="Start").click()
-            wall.locator("#promise").filter(has_text=f"{run.stage} under {run.scenario.name}").wait_for(timeout=120_000)
-            phone.locator("#mine").filter(has_text="预测对了").or_(phone.locator("#mine").filter(has_text="预测错了")).wait_for()
+            for _ in range(3):  # on a busy machine a run may prove nothing: the predictions stand, and it is started again
+                teacher.get_by_role("button", name="Start").click()
+                wall.locator("#promise").filter(has_text=f"{run.stage} under {run.scenario.name}").wait_for(timeout=120_000)
+                phone.locator("[data-state=say] #mine").filter(has_text=re.compile("预测[对错]了|下一次运行时算数")).wait_for()
+                if "下一次" not in phone.locator("#mine").inner_text():
+                    break
+                same = {"step": place.number, "run": place.step.runs.index(run)}
+                teacher.evaluate("same => fetch('/live/lesson', {method: 'POST', body: JSON.stringify(same)})", same)
             came_true.append(wall.locator("#outcome-title").inner_text().lower() == run.ask.choices[-1].lower())
             assert phone.locator("#mine").inner_text().endswith(f"目前预测 {len(came_true)} 次，对 {sum(came_true)} 次。")
             for page in (teacher, wall):
