@@ -238,7 +238,7 @@ class Writer:
             asked = self.call(f"{made}.{one}" if made else f"{prefix}{one}", members[one], told)
             if (is_async := block(members[one])) is not None:
                 yield Way(asked, is_async=is_async)
-            elif inspect.isroutine(kind := self.kind_of(asked)):  # a decorator, or what it has made of the work
+            elif inspect.isroutine(kind := self.kind_of(asked)):  # a decorator, or the function that it has made
                 asked = asked if "at.work" in asked else f"{asked}(at.work)"
                 yield Way("", f"{asked}()", is_async=inspect.iscoroutinefunction(self.kind_of(asked)))
             elif "at.work" in asked:
@@ -327,7 +327,7 @@ class Writer:
         """Correct by trials what names have proposed."""
         found = vars(self.module).values()
         used = {str(getattr(one, "__module__", "") or getattr(one, "__name__", "")).partition(".")[0] for one in found}
-        if "redis" not in used and used & set(STORES):  # the source tells where it keeps the lock
+        if "redis" not in used and used & set(STORES):  # the imports name the lock's store
             self.way = next(self.ways(), self.way)
             self.not_tried("")
             return

@@ -8,8 +8,9 @@ from app.foreign.failure import ReportedFailure
 FAILURE = ReportedFailure(
     report="laravel/horizon#1738",
     link="https://github.com/laravel/horizon/issues/1738",
-    what="The key stays without an expiry, and nobody gets the lock again. Laravel itself had the same: laravel/framework#31166. "
-    "symfony/symfony#31426 is another failure of PHP: if many requests wait, each lock has expired at once.",
+    what="The key stays without an expiry, and nobody gets the lock again. Laravel itself had the same fault: "
+    "laravel/framework#31166. symfony/symfony#31426 reports another fault in PHP: if many requests "
+    "wait, each lock expires at once.",
     package="laravel/horizon",
     version="5",
     language="PHP",
