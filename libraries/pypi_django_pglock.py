@@ -5,8 +5,8 @@
 
 import threading
 
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
-from app.lock import Grant, NotAcquired
 
 README = "https://github.com/AmbitionEng/django-pglock/blob/1.8.0/README.md"
 BLOCKS = Quote(
@@ -46,25 +46,18 @@ def configure(settings, store):
     settings.configure(DATABASES={"default": database}, INSTALLED_APPS=["pgactivity", "pglock"])
 
 
-class Lock:
-    """The lock, on the thread's connection."""
+def use(at):
+    """Use the lock on the thread's connection."""
+    set_up(at.lock.store)
+    import pglock
+    from django.db import connection
 
-    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
-        set_up(store)
-        self.key, self.wait_ms = key, wait_ms
-
-    def run(self, work):
-        """Acquire, work, release."""
-        import pglock
-        from django.db import connection
-
-        try:
-            with pglock.advisory(self.key, timeout=self.wait_ms / 1000) as acquired:
-                if not acquired:
-                    raise NotAcquired(self.key, self.wait_ms)
-                return work(Grant(self.key))
-        finally:
-            connection.close()
+    try:
+        with pglock.advisory(at.key, timeout=at.wait_s) as acquired:
+            if acquired:
+                at.work()
+    finally:
+        connection.close()
 
 
-STAGE = LIBRARY.stage(lock=Lock, store="postgresql", environment="django_pglock")
+STAGE = LIBRARY.stage(lock=declared(use), store="postgresql", environment="django_pglock")

@@ -3,10 +3,8 @@
 **Idea** The client of OpenStack for etcd has a lock of its own.
 """
 
-import time
-
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
-from app.lock import Grant, NotAcquired, NotOwner
 
 CODE = "https://opendev.org/openstack/etcd3gw/src/tag/2.7.0/etcd3gw/lock.py"
 LOCK = Quote("Acquire the lock.", CODE)
@@ -22,26 +20,17 @@ LIBRARY = Library(
 )
 
 
-class Lock:
-    """The lock, asked for until the time is over."""
-
-    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
-        self.key, self.wait_ms, self.retry_ms = key, wait_ms, retry_ms
-        self.lock = store.plain().lock(key, ttl=ttl_ms // 1000)
-
-    def run(self, work):
-        """Acquire, work, release."""
-        deadline_s = time.monotonic() + self.wait_ms / 1000
-        while not self.lock.acquire():
-            self.lock.lease.revoke()  # each try makes a lease
-            if time.monotonic() > deadline_s:
-                raise NotAcquired(self.key, self.wait_ms)
-            time.sleep(self.retry_ms / 1000)
-        try:
-            return work(Grant(self.lock.key))
-        finally:
-            if not self.lock.release():
-                raise NotOwner(self.key, self.lock.uuid)
+def use(at):
+    """Use the lock once; each try makes a lease."""
+    lock = at.client.lock(at.key, ttl=at.ttl_s)
+    if not lock.acquire():
+        lock.lease.revoke()
+        return
+    try:
+        at.work()
+    finally:
+        if not lock.release():
+            at.lost()
 
 
-STAGE = LIBRARY.stage(lock=Lock, store="etcd", ttl_ms=3000, ttl_step_ms=1000)
+STAGE = LIBRARY.stage(lock=declared(use, key="/locks/{key}"), store="etcd", ttl_ms=3000, ttl_step_ms=1000)

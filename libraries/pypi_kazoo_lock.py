@@ -5,8 +5,8 @@
 
 from kazoo.exceptions import LockTimeout
 
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
-from app.lock import Grant, NotAcquired
 
 CODE = "https://github.com/python-zk/kazoo/blob/2.11.0/kazoo/recipe/lock.py"
 EXCLUSIVE = Quote("This is an exclusive lock.", CODE)
@@ -21,25 +21,14 @@ LIBRARY = Library(
 )
 
 
-class Lock:
-    """The lock, in the session of the replica."""
-
-    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
-        self.key, self.wait_ms = key, wait_ms
-        self.lock = store.plain(ttl_ms).Lock(f"/{key}")
-
-    def run(self, work):
-        """Acquire, work, release."""
+def use(at):
+    """Use the lock in the session of the replica."""
+    lock = at.client.Lock(f"/{at.key}")
+    if lock.acquire(blocking=at.wait_ms > 0, timeout=at.wait_s or None):
         try:
-            acquired = self.lock.acquire(blocking=self.wait_ms > 0, timeout=self.wait_ms / 1000 or None)
-        except LockTimeout:
-            acquired = False
-        if not acquired:
-            raise NotAcquired(self.key, self.wait_ms)
-        try:
-            return work(Grant(self.key))
+            at.work()
         finally:
-            self.lock.release()
+            lock.release()
 
 
-STAGE = LIBRARY.stage(lock=Lock, store="zookeeper", ttl_ms=10_000, ttl_step_ms=1000)
+STAGE = LIBRARY.stage(lock=declared(use, errors=(LockTimeout,)), store="zookeeper", ttl_ms=10_000, ttl_step_ms=1000)

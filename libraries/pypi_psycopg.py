@@ -3,8 +3,10 @@
 **Idea** A program that has a database needs no other server for a lock.
 """
 
+from psycopg.errors import LockNotAvailable
+
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
-from app.lock import Grant, NotAcquired, NotOwner
 
 ABOUT = "https://www.postgresql.org/docs/15/explicit-locking.html#ADVISORY-LOCKS"
 FUNCTIONS = "https://www.postgresql.org/docs/15/functions-admin.html#FUNCTIONS-ADVISORY-LOCKS"
@@ -14,7 +16,7 @@ ENDS = Quote("implicitly invoked at session end, even if the client disconnects 
 OWNED = Quote(
     "If the lock was not held, false is returned, and in addition, an SQL warning will be reported by the server.", FUNCTIONS
 )
-NOT_FREE = "55P03"  # the error for a lock that was not free within lock_timeout
+PATIENCE = "SELECT set_config('lock_timeout', %s, false)"
 ACQUIRE = "SELECT pg_advisory_lock(hashtextextended(%s, 0))"
 RELEASE = "SELECT pg_advisory_unlock(hashtextextended(%s, 0))"
 
@@ -34,30 +36,14 @@ LIBRARY = Library(
 )
 
 
-class Lock:
-    """The lock, on a connection of its own."""
-
-    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
-        self.store, self.key, self.wait_ms = store, key, wait_ms
-
-    def run(self, work):
-        """Acquire, work, release."""
-        options = f"-c lock_timeout={max(self.wait_ms, 1)}"  # 0 would wait without an end
-        with self.store.plain(options=options) as connection:
-            self.acquire(connection)
-            result = work(Grant(self.key))
-            if connection.execute(RELEASE, (self.key,)).fetchone() != (True,):
-                raise NotOwner(self.key, "this session")
-            return result
-
-    def acquire(self, connection):
-        """Wait for the lock. Raises NotAcquired."""
-        try:
-            connection.execute(ACQUIRE, (self.key,))
-        except self.store.Error as error:
-            if error.sqlstate == NOT_FREE:
-                raise NotAcquired(self.key, self.wait_ms) from error
-            raise
+def use(at):
+    """Use the lock on a connection of its own."""
+    with at.client as connection:
+        connection.execute(PATIENCE, (str(max(at.wait_ms, 1)),))  # 0 would wait without an end
+        connection.execute(ACQUIRE, (at.key,))
+        at.work()
+        if connection.execute(RELEASE, (at.key,)).fetchone() != (True,):
+            at.lost()
 
 
-STAGE = LIBRARY.stage(lock=Lock, store="postgresql")
+STAGE = LIBRARY.stage(lock=declared(use, errors=(LockNotAvailable,)), store="postgresql")

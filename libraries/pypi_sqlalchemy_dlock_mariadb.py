@@ -7,8 +7,8 @@ from functools import cache
 
 from sqlalchemy import create_engine
 
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
-from app.lock import Grant, NotAcquired
 
 README = "https://github.com/tanbro/sqlalchemy-dlock/blob/v0.9.0/README.md"
 CODE = "https://github.com/tanbro/sqlalchemy-dlock/blob/v0.9.0/src/sqlalchemy_dlock/lock/mysql.py"
@@ -36,24 +36,17 @@ def engine_of(store):
     return create_engine("mysql+pymysql://", creator=lambda: store.plain(autocommit=False), pool_size=32)
 
 
-class Lock:
-    """The lock, on a connection of the pool."""
+def use(at):
+    """Use the lock on a connection of the pool."""
+    from sqlalchemy_dlock import create_sadlock
 
-    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
-        self.store, self.key, self.wait_ms = store, key, wait_ms
-
-    def run(self, work):
-        """Acquire, work, release."""
-        from sqlalchemy_dlock import create_sadlock
-
-        with engine_of(self.store).connect() as connection:
-            lock = create_sadlock(connection, self.key[-LONGEST:])
-            if not lock.acquire(timeout=self.wait_ms / 1000):
-                raise NotAcquired(self.key, self.wait_ms)
+    with engine_of(at.lock.store).connect() as connection:
+        lock = create_sadlock(connection, at.key[-LONGEST:])
+        if lock.acquire(timeout=at.wait_s):
             try:
-                return work(Grant(self.key))
+                at.work()
             finally:
                 lock.release()
 
 
-STAGE = LIBRARY.stage(lock=Lock, store="mysql", environment="sqlalchemy_dlock")
+STAGE = LIBRARY.stage(lock=declared(use), store="mysql", environment="sqlalchemy_dlock")

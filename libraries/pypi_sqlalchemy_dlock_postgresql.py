@@ -7,8 +7,8 @@ from functools import cache
 
 from sqlalchemy import URL, create_engine
 
+from app.foreign.declared import declared
 from app.foreign.library import Library, Quote
-from app.lock import Grant, NotAcquired
 
 README = "https://github.com/tanbro/sqlalchemy-dlock/blob/v0.9.0/README.md"
 CODE = "https://github.com/tanbro/sqlalchemy-dlock/blob/v0.9.0/src/sqlalchemy_dlock/lock/base.py"
@@ -41,24 +41,17 @@ def engine_of(store):
     return create_engine(url, pool_size=32)
 
 
-class Lock:
-    """The lock, on a connection of the pool."""
+def use(at):
+    """Use the lock on a connection of the pool."""
+    from sqlalchemy_dlock import create_sadlock
 
-    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
-        self.store, self.key, self.wait_ms = store, key, wait_ms
-
-    def run(self, work):
-        """Acquire, work, release."""
-        from sqlalchemy_dlock import create_sadlock
-
-        with engine_of(self.store).connect() as connection:
-            lock = create_sadlock(connection, self.key)
-            if not lock.acquire(timeout=self.wait_ms / 1000, interval=INTERVAL_S):
-                raise NotAcquired(self.key, self.wait_ms)
+    with engine_of(at.lock.store).connect() as connection:
+        lock = create_sadlock(connection, at.key)
+        if lock.acquire(timeout=at.wait_s, interval=INTERVAL_S):
             try:
-                return work(Grant(self.key))
+                at.work()
             finally:
                 lock.release()
 
 
-STAGE = LIBRARY.stage(lock=Lock, store="postgresql", environment="sqlalchemy_dlock")
+STAGE = LIBRARY.stage(lock=declared(use), store="postgresql", environment="sqlalchemy_dlock")

@@ -102,11 +102,9 @@ class Etcd:
         self._http.mount("http://", CountedAdapter(journal, **options) if journal.on else HTTPAdapter(**options))
         self._sessions: dict[int, LeaseSession] = {}  # by the time of the lease
         self._beginning = threading.Lock()
-        self._servers = [self._client(address.host, address.port) for address in endpoint.addresses]
-
-    def _client(self, host: str, port: int) -> Etcd3Client:
-        timeout_s, path = CLIENT_OPTIONS["answer_timeout_s"], CLIENT_OPTIONS["api_path"]
-        return Etcd3Client(host, port, timeout=timeout_s, api_path=path, session=self._http)
+        self.endpoint = endpoint
+        about = {"timeout": CLIENT_OPTIONS["answer_timeout_s"], "api_path": CLIENT_OPTIONS["api_path"], "session": self._http}
+        self._servers = [Etcd3Client(one.host, one.port, **about) for one in endpoint.addresses]
 
     def close(self) -> None:
         """End all sessions, and close the connections."""

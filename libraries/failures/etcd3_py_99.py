@@ -3,9 +3,11 @@
 **Idea** Its transaction asks whether the key has the writer's own value. It never asks whether the key is there.
 """
 
+from contextlib import suppress
+
+from app.foreign.declared import declared
 from app.foreign.failure import ReportedFailure
 from app.foreign.library import Quote
-from app.lock import Grant, NotAcquired
 
 FAILURE = ReportedFailure(
     report="Revolution1/etcd3-py#99",
@@ -26,30 +28,20 @@ FAILURE = ReportedFailure(
 )
 
 
-class Lock:
-    """The lock of etcd3-py, with a client of its own."""
+def use(at):
+    """Use the lock of etcd3-py with a client of its own."""
+    from etcd3 import Client
+    from etcd3.stateful.lock import EtcdLockAcquireTimeout
 
-    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
-        from etcd3 import Client
-
-        server = store.plain()
-        client = Client(server.host, server.port)
-        client._session = server.session  # noqa: SLF001 - its own is of requests, too: so the lab sees what it sends
-        self.key, self.wait_ms = key, wait_ms
-        self.lock = client.Lock(key, lock_ttl=ttl_ms // 1000)
-
-    def run(self, work):
-        """Acquire, work, release."""
-        from etcd3.stateful.lock import EtcdLockAcquireTimeout
-
+    client = Client(at.host, at.port)
+    client._session = at.client.session  # noqa: SLF001 - its own is of requests, too: so the lab sees what it sends
+    lock = client.Lock(at.key, lock_ttl=at.ttl_s)
+    with suppress(EtcdLockAcquireTimeout):
+        lock.acquire(timeout=at.wait_s)
         try:
-            self.lock.acquire(timeout=self.wait_ms / 1000)
-        except EtcdLockAcquireTimeout:
-            raise NotAcquired(self.key, self.wait_ms) from None
-        try:
-            return work(Grant(f"_locks/{self.key}"))
+            at.work()
         finally:
-            self.lock.release()
+            lock.release()
 
 
-STAGE = FAILURE.stage(lock=Lock, store="etcd", ttl_ms=3000, ttl_step_ms=1000, environment="etcd3_py")
+STAGE = FAILURE.stage(lock=declared(use, key="_locks/{key}"), store="etcd", ttl_ms=3000, ttl_step_ms=1000, environment="etcd3_py")

@@ -47,7 +47,7 @@ COMMANDS = {
     "own_sockets": (1, 1),
     "pypi_etcd3gw": (2, 1),  # LeaseGrant, Txn; Txn
     "pypi_kazoo_lock": (3, 1),  # exists for the folder, create, getChildren; delete
-    "pypi_psycopg": (1, 1),
+    "pypi_psycopg": (2, 1),  # set_config, pg_advisory_lock; pg_advisory_unlock
     "pypi_redis": (1, 1),
     "pypi_redis_asyncio": (1, 1),
     "redis_blpop": (2, 1),  # EVALSHA, BLPOP; RPUSH
