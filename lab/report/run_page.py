@@ -27,15 +27,16 @@ from lab.paths import COMMAND
 from lab.report import chart, run_data, timeline_reader, trace
 from lab.report.chart import LINES
 from lab.report.html import in_both, inline
-from lab.report.lanes import drawing
-from lab.report.lanes.pen import STYLE, Pen
+from lab.report.lanes import drawing, steps_drawing
+from lab.report.lanes.drawing import RunPen
+from lab.report.lanes.pen import STYLE
 from lab.report.run_data import Cause, Result
 from lab.report.run_index import PAGES
 from lab.report.run_words import RunWords, mender
-from lab.report.windows import Window, windows
 from lab.story import say, say_run, verdict
 from lab.story.steps import StepsOfLoss, steps_of_run
 from lab.story.timeline import Timeline
+from lab.story.windows import Window, windows
 from lab.text import thousands
 
 STEPS = {Language.ENGLISH: "five_steps.svg", Language.CHINESE: "five_steps.zh.svg"}
@@ -193,12 +194,10 @@ def curves_of_run(result: Result, grants: int, language: Language) -> str:
 
 def draw_steps(result: Result, found: StepsOfLoss, folder: Path, language: Language) -> Path:
     """Draw the steps into a folder. Returns the path of the picture."""
-    from lab.report import steps_drawing  # here, because most runs lose nothing
-
     return _written(folder / STEPS[language], steps_drawing.draw(found, chart.conditions([result], language), language))
 
 
-def draw_timeline(result: Result, picture: Timeline, folder: Path, language: Language, pen: Pen | None = None) -> Path:
+def draw_timeline(result: Result, picture: Timeline, folder: Path, language: Language, pen: RunPen | None = None) -> Path:
     """Draw the timeline into a folder. Returns the path of the picture. pen: that has drawn it, if one has."""
     pen = pen or drawing.compose(picture, language)
     return _written(folder / TIMELINES[language], drawing.still(picture, pen, chart.conditions([result], language)))
@@ -255,7 +254,7 @@ def draw_run(result: Result, picture: Timeline, languages: Iterable[Language]) -
     return [*pages, *stills, *(path for drawn in steps.values() for path in drawn)]
 
 
-def _pictures(picture: Timeline, shown: Sequence[Window], pens: Sequence[Pen], language: Language) -> dict[str, object]:
+def _pictures(picture: Timeline, shown: Sequence[Window], pens: Sequence[RunPen], language: Language) -> dict[str, object]:
     """Return what the page has of the windows of a run."""
     whole = say.text("controls", "whole_lost" if picture.losses else "whole", language, s=f"{picture.end / 1e6:.1f}")
     sentences = [say_run.title(one.picture, language) for one in shown]
@@ -268,7 +267,7 @@ def _pictures(picture: Timeline, shown: Sequence[Window], pens: Sequence[Pen], l
                 "name": one.name,
                 "sentence": sentence,
                 "lanes": drawing.for_page(pen, sentence),
-                "at": drawing.share(pen, one.moment),
+                "at": pen.share(one.moment),
                 "axis": say.ended(pen.axis_name, language),
                 "legend": pen.explained,
             }

@@ -43,7 +43,7 @@ def test_it_opens_at_the_loss(browser, lost, size):
 
     assert "r1 writes 1 over 1" in shown(page)
     page.locator("#windows .drawn:visible").scroll_into_view_if_needed()
-    frame, arc = (page.locator(f"#windows .window:visible {what}").bounding_box() for what in (".drawn", "path.loss"))
+    frame, arc = (page.locator(f"#windows .window:visible {what}").bounding_box() for what in (".drawn", ".plot .loss.line"))
     assert frame["x"] <= arc["x"]
     assert arc["x"] + arc["width"] <= frame["x"] + frame["width"]
     browser.look(page, "windows", sizes=("wide", "phone") if size == "wide" else (), within="#windows")

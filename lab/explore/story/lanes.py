@@ -10,9 +10,9 @@ from itertools import groupby
 from typing import TypeVar
 
 from lab.language import Language
+from lab.report.lanes.lifelines import Lane, Lifelines, Mark, Row, Span, words_room
 from lab.story import say
 from lab.story.happening import Held, Kind, Scene, Story
-from lab.story.lanes import EDGE, WIDTH, Lane, Lanes, Mark, Row, Span, words_x
 from lab.story.say import ENGLISH
 from lab.text import wrapped
 
@@ -41,8 +41,8 @@ def draw(story: Story, language: Language = ENGLISH) -> str:
     lanes += [*(Lane((head,), width, width - 2) for head in heads), Lane((says("counter"),), COUNTER)]
     spans = tuple(_spans(story, servers or names, language))
     looks = {span.look.replace("votes1", "votes0") for span in spans}
-    room, counts = WIDTH - EDGE - words_x(lanes), [0, *(scene.counter for scene in story.scenes)]
-    return Lanes(
+    room, counts = words_room(lanes), [0, *(scene.counter for scene in story.scenes)]
+    return Lifelines(
         title=say.title(story, language),
         description=say.sentences(story, language),
         lanes=tuple(lanes),

@@ -1,6 +1,6 @@
-"""The drawing of a run: SVG with a lane for each thing that takes part, on an axis of time.
+"""The one drawing of lanes, as SVG: what takes part in a lane each, and what happens along a sequence.
 
-``drawing`` puts the parts together: one window of the run as a still picture, and the strip of the whole run. In it: the rows and
-the axis of time (``rows``), the pen with its labels and the legend (``pen``); what is drawn of grants, of their messages
-(``grants``) and of the whole run (``run_parts``).
+The ``pen`` draws, keeps labels apart and writes the legend. A sequence goes down, a row for each event, with words beside it
+(``lifelines``): the steps of a loss (``steps_drawing``), and schedules of the explorer. Or it goes to the right as far as time
+goes: a window of a run (``rows``), with its grants (``grants``) and the run (``whole``). ``drawing`` puts that together.
 """

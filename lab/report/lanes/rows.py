@@ -1,7 +1,7 @@
-"""The rows of a run's drawing, from the top, and its axis of time.
+"""The view of a run's drawing: its rows, from the top, and its axis of time.
 
-They are the faults, the lock's store or its servers, a row for each slot of each replica, the waiting, and the counter. A lane
-that would be empty is left out.
+The rows are the faults, the lock's store or its servers, a row for each slot of each replica, the waiting, and the counter. A
+lane that would be empty is left out.
 """
 
 from __future__ import annotations
@@ -9,16 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lab.report.lanes.pen import EDGE, WIDTH, View
 from lab.story.timeline import NEVER, DrawnGrant, Life, Timeline
 
-WIDTH, LEFT, RIGHT = 850, 116, 10  # of the drawing, and what is next to the lanes
-ROOM = WIDTH - LEFT - RIGHT  # for the view that the drawing opens on
+LEFT = 116  # px, next to the lanes
+ROOM = WIDTH - LEFT - EDGE  # for the view that the drawing opens on
+TOP = 12  # px, above the first row: a label may stand there
 DENSE_SHARE = 0.34  # of the width, for the dense end
 DENSER_BY = 2.5  # at least; otherwise the whole axis is even
 MARGIN = 0.015  # of the width, after the run's end: what happens there is not cut off
 TICKS = (1, 2, 5)  # times a power of ten
 MOST_TICKS = 8  # in each part
 APART = 0.04  # of the width, at least between the begin of the dense end and its first tick
+VOTER = 0.72  # the height of a row of a server that votes, in rows
+FULL, MOST_FULL = 36, 14  # px: a row's height; how many rows have it
+MOST_READS = 60  # grants in view; among more, only the writes are drawn, as lines of half a pixel
 
 
 @dataclass(frozen=True)
@@ -44,10 +49,6 @@ class Axis:
         if at <= self.bend:
             return (at - self.since) / (self.bend - self.since) * (1 - DENSE_SHARE)
         return 1 - DENSE_SHARE + (at - self.bend) / (self.until - self.bend) * DENSE_SHARE
-
-    def has(self, at: float) -> bool:
-        """Return whether a moment is in view."""
-        return self.since <= at <= self.until
 
     def ticks(self) -> Iterator[int]:
         """Yield the moments at which the axis has a number."""
@@ -77,10 +78,6 @@ def _round(since: int, until: int) -> Sequence[int]:
     return list(range(-(-since // step) * step, until + 1, step))
 
 
-VOTER = 0.72  # the height of a row of a server that votes, in rows
-FULL, MOST_FULL = 36, 14  # px: a row's height; how many rows have it
-
-
 @dataclass(frozen=True)
 class Lane:
     """A lane: rows of one thing."""
@@ -92,12 +89,14 @@ class Lane:
     bottom: float
 
 
-class Rows:
+class Rows(View):
     """The rows of a picture, and what is in view."""
 
-    def __init__(self, picture: Timeline, axis: Axis) -> None:
-        since, until = axis.since, axis.until
+    def __init__(self, picture: Timeline) -> None:
+        self.axis = axis = axis_of(picture)
+        super().__init__(since := axis.since, until := axis.until)
         self.visible = [held for held in picture.held if held.got <= until and held.until >= since]
+        self.is_crowded = len(self.visible) > MOST_READS
         locks = picture.lock_keys
         lives = [life for life in picture.lives if life.place in locks]
         self.votes = [vote for vote in picture.votes if vote.born <= until and vote.end(picture.end) >= since]
@@ -119,6 +118,11 @@ class Rows:
         self.of_counter = self._add("counter", bool(self.writes))
         # the height of a row in px: with many rows they share the room
         self.each = FULL * min(1.0, MOST_FULL / self.number)
+
+    def at(self, moment: float, row: float) -> tuple[float, float]:
+        """Return where a moment of a row is, in px from the left end of the axis and from the top."""
+        x = self.axis.place(moment) * ROOM
+        return round(2 * x) / 2 if self.is_crowded else round(x, 1), round(TOP + row * self.each, 1)
 
     def of(self, held: DrawnGrant) -> float:
         """Return the middle of a grant's row."""

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from lab.explore.story import lanes, rows
 from lab.language import Language
+from lab.report.lanes.pen import EDGE, STYLE, TITLE_LETTERS
 from lab.story.happening import Held
-from lab.story.lanes import EDGE, STYLE, TITLE_LETTERS
 from lab.story.say import row, sentences, text, title
 from lab.text import WIDTH
 from tests.stories import LOST, scene

@@ -6,8 +6,7 @@ from xml.etree import ElementTree as ET
 
 from lab.report.lanes.drawing import compose, still
 from lab.report.lanes.grants import named
-from lab.report.lanes.pen import Pen, width
-from lab.report.lanes.rows import WIDTH
+from lab.report.lanes.pen import WIDTH, Pen, width
 from lab.story.say_run import LONGEST
 from lab.story.say_run import title as finding
 from lab.story.timeline import Timeline

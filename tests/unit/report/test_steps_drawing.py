@@ -1,5 +1,6 @@
 """The picture of a loss in steps: its parts and room for each text in both languages; and a lock that stays taken, in steps."""
 
+import re
 from functools import cache
 from itertools import combinations, product
 from xml.etree import ElementTree as ET
@@ -8,8 +9,8 @@ import pytest
 
 from lab.evidence.fault_record import Effect
 from lab.language import Language
-from lab.report import steps_drawing
-from lab.story import lanes, say_run
+from lab.report.lanes import lifelines, steps_drawing
+from lab.story import say_run
 from lab.story.happening import Kind
 from lab.story.steps import steps, steps_of_run
 from lab.text import letters_of
@@ -33,7 +34,7 @@ def drawn(name: str, language: Language) -> ET.Element:
 def test_each_step_has_its_parts(name, language):
     """Each part of each step has an id of its own, and all sentences are there."""
     svg = drawn(name, language)
-    ids = [one.get("id") for one in svg.iter(f"{SVG}g")]
+    ids = [one.get("id") for one in svg.iterfind(f"{SVG}g[@id]")]
 
     assert len(set(ids)) == len(ids)
     assert {int(one.split("-")[1]) for one in ids} == set(range(1, len(KEPT[name].steps) + 1))
@@ -46,12 +47,12 @@ def test_no_bar_is_ahead_of_its_step(name):
     """A bar ends with the step that shows it: a page that shows the steps one by one gives nothing away."""
     svg = drawn(name, Language.ENGLISH)
     ends, tops = {}, {}
-    for part in svg.iter(f"{SVG}g"):
+    for part in svg.iterfind(f"{SVG}g[@id]"):
         number = int(part.get("id").split("-")[1])
         if part.find(f"{SVG}text") is not None:
             tops[number] = float(part.find(f"{SVG}text").get("y"))
-        for bar in part.findall(f"{SVG}rect"):
-            ends[number] = max(ends.get(number, 0), float(bar.get("y")) + float(bar.get("height")))
+        for bars in part.findall(f"{SVG}path"):
+            ends[number] = max([ends.get(number, 0), *map(float, re.findall(r"V([\d.]+)", bars.get("d")))])
 
     assert len(ends) > 1
     assert [number for number, end in ends.items() if number + 1 in tops and end > tops[number + 1]] == []
@@ -61,22 +62,23 @@ def test_no_bar_is_ahead_of_its_step(name):
 @every("name", KEPT)
 def test_no_text_covers_another(name, language):
     """Each text is inside the picture, and covers no other, nor a box with a value that is another's."""
-    boxes = {}
-    for number, one in enumerate((svg := drawn(name, language)).iter(f"{SVG}text")):
-        letter = WIDE.get(one.get("class"), 6.8)
-        x, y, width = float(one.get("x")), float(one.get("y")), letter * letters_of(one.text)
-        left = x - width * {"start": 0, "middle": 0.5, "end": 1}[one.get("text-anchor")]
-        boxes[number, one.text] = (left, left + width, y - 10, y + 1)
+    boxes, svg = {}, drawn(name, language)
+    for group in svg.iter():
+        right, down, *_ = map(float, re.findall(r"[\d.]+", group.get("transform", "0 0")))
+        for one in group.findall(f"{SVG}text"):
+            wide = WIDE.get(one.get("class"), 6.8) * letters_of(one.text)
+            left = right + float(one.get("x")) - wide * {"start": 0, "middle": 0.5, "end": 1}[one.get("text-anchor", "start")]
+            boxes[len(boxes), one.text] = (left, left + wide, down + float(one.get("y")) - 10, down + float(one.get("y")) + 1)
 
     # a value's own text is in the middle of its box
     values = {
-        ("value", y): (x, x + 2 * lanes.BOX, y + 1, y + 19)
+        ("value", y): (x, x + 2 * lifelines.BOX, y + 1, y + 19)
         for x, y in ((float(one.get("x")), float(one.get("y"))) for one in svg.iter(f"{SVG}rect") if one.get("rx"))
     }
     middles = {(left + right) / 2 for left, right, *_ in values.values()}
     others = {name: box for name, box in boxes.items() if (box[0] + box[1]) / 2 not in middles}
 
-    assert [text for text, (left, right, *_) in boxes.items() if left < 0 or right > lanes.WIDTH] == []
+    assert [text for text, (left, right, *_) in boxes.items() if left < 0 or right > lifelines.WIDTH] == []
     assert [
         (one, other)
         for (one, a), (other, b) in [*combinations(boxes.items(), 2), *product(others.items(), values.items())]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.language import Language
+from lab.report.lanes.lifelines import Lane, Lifelines, Mark, Row, Span
 from lab.story import say, say_run
 from lab.story.happening import Kind
-from lab.story.lanes import Lane, Lanes, Mark, Row, Span
 from lab.story.say import ENGLISH
 from lab.story.steps import Event, Line, Step, StepsOfLoss
 from lab.text import wrapped
@@ -30,7 +30,7 @@ def draw(found: StepsOfLoss, conditions: str, language: Language = ENGLISH) -> s
     if found.locked and any(event.loses_lock for step in found.steps for event in step):
         shown.append(("late", "lost"))
     clocks = say_run.clocks(found.steps, language)
-    return Lanes(
+    return Lifelines(
         title=say_run.title_of_steps(found, language),
         about=conditions,
         lanes=tuple(Lane(heads[line], ALL_LANES // len(lines)) for line in lines),

@@ -1,0 +1,161 @@
+"""Lanes of a sequence that goes down: a lifeline for each client, for the lock and for the counter; a row for each event or step.
+
+Rows go down, for then each has room for its words. The distances are not those of time. What belongs to a row has an id of that
+row, so that a page can show the rows one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from lab.report.lanes.pen import DISC, EDGE, WIDTH, Pen, View, headed, legend, picture, written
+from lab.text import letters_of
+
+NUMBER, GAP = 26, 8  # px: the widths left of the lanes, and right of them
+LINE, WORDS, EVENT = 18, 16, 30  # px: heights
+BOX, TALL = 25, 11  # px: half of the box with what the counter reads
+LETTER = 7.4  # px, the width of a bold letter of 12 px
+
+
+class Lane(NamedTuple):
+    """A lifeline. heads: the lines above it. end: the moment at which it ends. bar: how wide its spans are."""
+
+    heads: tuple[str, ...]
+    width: int
+    bar: int = 22
+    end: int = -1
+
+
+class Mark(NamedTuple):
+    """What is at a lifeline at an event; without a lane, at all of them."""
+
+    lane: int | None = None
+    # in the event's circle: the letter of a client, or the sign of what was done to it; there is no circle without one
+    sign: str = ""
+    # the lifelines to which an arrow goes, or from which it comes back
+    to: tuple[int, ...] = ()
+    is_back: bool = False
+    words: str = ""
+    # of the counter, in a box on the last of the lifelines
+    value: str = ""
+    is_bad: bool = False
+
+
+class Row(NamedTuple):
+    """An event, or the events of a step."""
+
+    # its lines, each with its class
+    words: tuple[tuple[str, str], ...]
+    # the marks of each event, from the top down
+    events: tuple[tuple[Mark, ...], ...]
+    is_bad: bool = False
+    # at the right end of its first line
+    place: str = ""
+
+
+class Span(NamedTuple):
+    """What holds at a lane from a moment until another: 0 is before the first event, 1 is the first event."""
+
+    lane: int
+    since: int
+    until: int
+    look: str
+    words: tuple[str, ...] = ()
+
+
+class Lifelines(NamedTuple):
+    """A whole picture. about: a line below the title. legend: looks of spans with their meaning."""
+
+    title: str
+    lanes: tuple[Lane, ...]
+    rows: tuple[Row, ...]
+    spans: tuple[Span, ...]
+    legend: tuple[tuple[str, str], ...]
+    about: str = ""
+    # for a screen reader
+    description: str = ""
+
+    def draw(self) -> str:
+        """Return the picture."""
+        parts, head = headed(self.title, self.about)
+        first = head + LINE * max(len(lane.heads) for lane in self.lanes) + GAP
+        heights = [max(EVENT * len(row.events) + 4, WORDS * len(row.words) + 12) for row in self.rows]
+        tops = [first + sum(heights[:number]) for number in range(len(heights) + 1)]
+        events = [
+            [top + 15 + EVENT * place for place in range(len(row.events))] for top, row in zip(tops, self.rows, strict=False)
+        ]
+        moments = [first, *(moment for row in events for moment in row), tops[-1]]
+        xs = [words_x(self.lanes[:number]) - GAP + lane.width // 2 for number, lane in enumerate(self.lanes)]
+        parts += [f'<path class="grid" d="M0 {top}H{WIDTH}"/>' for top in tops]
+        for number, (row, (top, end)) in enumerate(zip(self.rows, pairwise(tops), strict=True), 1):
+            if row.is_bad:
+                parts.append(f'<g id="step-{number}-1"><rect class="red" y="{top}" width="{WIDTH}" height="{end - top}"/></g>')
+        for x, lane in zip(xs, self.lanes, strict=True):
+            lines = [(line, head + 14 + LINE * place, "soft small" if place else "bold") for place, line in enumerate(lane.heads)]
+            parts += [written(line, x, y, look, "center") for line, y, look in lines]
+            parts.append(f'<path class="life" d="M{x} {first}V{moments[lane.end]}"/>')
+        pens = [Pen(View(*ends)) for ends in pairwise(tops)]
+        for number, pen in enumerate(pens, 1):
+            for one in self.spans:
+                wide = self.lanes[one.lane].bar
+                pen.bars([(xs[one.lane], moments[one.since], moments[one.until])], -wide // 2, wide, one.look)
+            parts.append(f'<g id="step-{number}-2">{pen.shapes()}</g>')
+            pen.paths.clear()
+        for one in self.spans:
+            room = moments[one.until] - moments[one.since]
+            words = one.words if room >= WORDS * len(one.words) + 4 else (" ".join(one.words),)
+            ys = (moments[one.since] + WORDS * place for place in range(1, len(words) + 1))
+            parts += [written(line, xs[one.lane], y, "small", "center") for line, y in zip(words, ys, strict=True)]
+        for number, (row, of_row, pen, top) in enumerate(zip(self.rows, events, pens, tops, strict=False), 1):
+            for y, marks in zip(of_row, row.events, strict=True):
+                for mark in marks:
+                    _mark(pen, mark, xs, y)
+            lines = [(line, top + 20 + WORDS * place, look) for place, (look, line) in enumerate(row.words)]
+            said = [written(line, words_x(self.lanes), y, look) for line, y, look in lines]
+            place = written(row.place, WIDTH - EDGE, top + 20, "code soft", "right")
+            name = written(str(number), EDGE + 18, top + 20, "soft", "right")
+            parts.append(f'<g id="step-{number}-3">{name}{pen.shapes()}{"".join([*pen.words, *said, place])}</g>')
+        looks = [(said, look and f'<path class="block {look}" d="M0 0h24v14h-24z"/>') for look, said in self.legend]
+        explained, height = legend(looks, tops[-1] + 12)
+        cut = f'class="lane-ink lifelines" data-lanes="0 {head} {words_x(self.lanes) - GAP} {height - head:g}"'
+        return picture(self.title, [*parts, *explained], height, self.description, cut)
+
+
+def words_x(lanes: Sequence[Lane]) -> int:
+    """Return where the words of the rows begin, in pixels from the left."""
+    return EDGE + NUMBER + sum(lane.width for lane in lanes) + GAP
+
+
+def words_room(lanes: Sequence[Lane]) -> int:
+    """Return how wide the words of the rows may be, in pixels."""
+    return WIDTH - EDGE - words_x(lanes)
+
+
+def _mark(pen: Pen, mark: Mark, xs: Sequence[int], y: float) -> None:
+    """Draw a mark into its row, with its words above the arrow or beside the sign."""
+    if mark.lane is None:
+        pen.ticks([(EDGE + NUMBER, y)], 0, xs[-1] + BOX - EDGE - NUMBER, "clock")
+        return
+    x, kind = xs[mark.lane], "step wrong" if mark.is_bad else "step"
+    for end in (xs[lane] for lane in mark.to):
+        side = 1 if end > x else -1
+        one, other = (y, x + DISC * side), (y, end - (BOX if mark.value else 2) * side)
+        pen.arrow(*((other, one) if mark.is_back else (one, other)), kind)
+    end = xs[mark.to[-1]] if mark.to else x
+    if mark.value:
+        box = f'x="{end - BOX}" y="{y - TALL:g}" width="{2 * BOX}" height="{2 * TALL}" rx="4"'
+        pen.words += [
+            f'<rect class="sign hollow {kind}" {box}/>',
+            written(mark.value, end, y + 5, "bad" if mark.is_bad else "bold", "center"),
+        ]
+    if mark.sign:
+        pen.disc(y, x, mark.sign, kind)
+    # above an arrow; above the box with the value as well, if the words are too long to end before it
+    is_long = bool(mark.to and mark.value) and 14 + LETTER * letters_of(mark.words) > abs(end - x) - BOX
+    is_left = end < x or (bool(mark.value) and not mark.to)
+    away = (14 if mark.sign else BOX + 6) * (-1 if is_left else 1)
+    below = 4 if not mark.to else -14 if is_long else -5
+    look = "small bad" if mark.is_bad else "small"
+    pen.words.append(written(mark.words, x + away, y + below, look, "right" if is_left else "left"))

@@ -1,0 +1,161 @@
+"""What a run's drawing has of the run as a whole: its faults, the lock's servers, the waiting, the counter, and the losses."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from lab.evidence.fault_record import Effect
+from lab.report.lanes.grants import LEASE, Grants, named
+from lab.report.lanes.pen import Pen
+from lab.report.lanes.rows import Rows, is_stuck
+from lab.report.timeline_votes import FORGOTTEN, answers
+from lab.story import say
+from lab.story.timeline import NEVER, DrawnFault, Timeline
+
+LABELS_APART = 5  # px: of the labels of the counter that are nearer to each other, one is tried
+BAR = (-0.2, 0.4)  # a lease or a vote, from the middle of its row
+
+
+def draw_stops(pen: Pen, picture: Timeline, rows: Rows) -> None:
+    """Shade the replicas whose process was not running, or was stopped."""
+    for fault in picture.faults:
+        if fault.replica != NEVER and (end := back(fault)) > fault.at:
+            top = rows.of_replica[fault.replica]
+            bottom = next(lane.bottom for lane in rows.lanes if lane.name == picture.replicas[fault.replica])
+            meaning = "process_gone" if fault.back != NEVER else "process_stopped"
+            pen.bars([(top, fault.at, end)], -0.5, bottom - top + 0.5, "down", meaning)
+
+
+def back(fault: DrawnFault) -> int:
+    """Return when the stopped or killed process of a replica ran again; NEVER if the fault did neither."""
+    if fault.back != NEVER:
+        return fault.back
+    return fault.recovered if fault.effect is Effect.PROCESS_STOPS else NEVER
+
+
+def draw_faults(pen: Pen, picture: Timeline, rows: Rows) -> None:
+    """Draw when each fault began, how long it lasted, and where."""
+    row = rows.of_faults
+    lasting = ((row, fault.at, fault.recovered) for fault in picture.faults if back(fault) == NEVER and rows.sees(fault.at))
+    pen.bars(lasting, -0.3, 0.6, "fault", "fault_lasts")
+    pen.ticks([(0, fault.at) for fault in picture.faults], 0, rows.number, "begins", "fault_begins")
+    for fault in picture.faults:
+        where = pen.say("at", place=picture.replicas[fault.replica]) if fault.replica != NEVER else ""
+        kind = say.fault(fault.kind, pen.language) if pen.language is not say.ENGLISH else fault.kind.replace("_", " ")
+        words = pen.say("fault_of" if fault.request else "fault", kind=kind, request=fault.request, where=where)
+        pen.label(words, fault.at, [row + 0.18, row - 0.14, row + 0.5], [("left", 6), ("right", -6)])
+
+
+def waiting_steps(picture: Timeline, until: float) -> list[tuple[int, int]]:
+    """Return how many requests waited: steps of a moment and the number from then on, to the end of the axis.
+
+    The steps of a kept picture end with what it opens on. Nobody gets the lock any more in a dense end: each request that asks
+    later waits, until it gives up.
+    """
+    steps = list(picture.waiting)
+    known = picture.shown[1]
+    if not steps or until <= known or not picture.is_stuck:
+        return steps
+    turns = [(waited.asked, 1) for waited in picture.waited] + [(waited.gave_up, -1) for waited in picture.waited]
+    later = sorted(turn for turn in turns if turn[0] > known)
+    numbers = accumulate((turn for _, turn in later), initial=steps[-1][1])
+    next(numbers)
+    return [step for step in steps if step[0] <= known] + list(zip((at for at, _ in later), numbers, strict=True))
+
+
+def draw_waiting(pen: Pen, picture: Timeline, rows: Rows) -> None:
+    """Draw how many requests of all replicas wait, which of them give up, and since when the title's requests wait."""
+    row, since, until = rows.of_waiting, rows.since, rows.until
+    if row == NEVER:
+        return
+    steps = waiting_steps(picture, until)
+    most = max(number for _, number in steps)
+    pen.area([(at, number / most) for at, number in steps], row + 0.42, 0.7, "waiting", "waiters")
+    gave_up = [waited for waited in picture.waited if rows.sees(waited.gave_up)]
+    pen.signs([(row, waited.gave_up) for waited in gave_up], -0.3, "cross", "gives_up", "harm")
+    names = named(picture) if gave_up else ()
+    for waited in gave_up:
+        if waited.request in names:
+            pen.bars([(row, waited.asked, waited.gave_up)], -0.33, 0.06, "wait", "wait")
+            pen.label(waited.request, max(waited.asked, since), [row], [("left", 4)], "first bold")
+    if picture.is_stuck and gave_up:
+        pen.label(pen.say("gave_up", len(gave_up)), until, [row + 0.36], [("right", -4)], "first bad")
+    ends = [at for at, _ in steps[1:]] + [until]
+    seen = [(max(at, since), number) for (at, number), end in zip(steps, ends, strict=True) if at <= until and end >= since]
+    at, number = max(seen, key=lambda step: step[1], default=(0, 0))
+    if number:
+        pen.label(pen.say("waiting", number), at, [row + 0.36], [("left", 4), ("right", -4)])
+
+
+def draw_counter(pen: Pen, picture: Timeline, rows: Rows, grants: Grants) -> None:
+    """Draw the counter's lane, in the order in which it took the writes. The numbers of the loss have room first."""
+    row = rows.of_counter
+    if row == NEVER:
+        return
+    bad = {id(picture.held[loss.culprit]) for loss in picture.losses}
+    loss = picture.losses[picture.focus] if picture.focus != NEVER else None
+    first = {id(picture.held[place]) for place in ((loss.culprit, loss.victim) if loss else ()) if place != NEVER}
+    last = -1.0 * LABELS_APART  # where the last label is
+    for held in sorted(rows.writes, key=lambda held: (id(held) not in first, held.wrote_in)):
+        is_bad, is_first = id(held) in bad, id(held) in first
+        look, meaning = ("write over", "overwrites") if is_bad else ("write", grants.written)
+        pen.ticks([(row, held.wrote_in)], -0.42, -0.1, look, meaning)
+        x = pen.at(held.wrote_in, row)[0]
+        if is_first or x >= last + LABELS_APART:
+            last = last if is_first else x
+            sides = [("center", 0.0), ("left", 4), ("left", 7), ("right", -4)] if is_first else [("center", 0.0)]
+            words = str(held.wrote if held.counter is None else held.counter)
+            pen.label(words, held.wrote_in, [row + 0.38], sides, f"{'first ' * is_first}{'bad' * is_bad}".strip())
+    for at in picture.gaps:
+        pen.write("?", at, row + 0.1, "right", -2, "bad")
+        pen.marks.setdefault("gap", '<text x="9" y="12">?</text>')
+
+
+def draw_loss(pen: Pen, picture: Timeline, rows: Rows) -> None:
+    """Draw the loss that the picture is about: the time that both were inside, and an arc from one write to the other."""
+    loss = picture.losses[picture.focus] if picture.focus != NEVER else None
+    if loss is None or loss.victim == NEVER:
+        return
+    both = [picture.held[place] for place in (loss.culprit, loss.victim)]
+    since, until = max(held.got for held in both), min(held.until for held in both)
+    pen.bars(((rows.of(held), since, until) for held in both), -0.08, 0.07, "both", "both")
+    start, end = ((held.wrote_moment, rows.of(held) + 0.08) for held in both)
+    pen.arrow(start, end, "loss arc", "arc", arc=True)
+
+
+def draw_store(pen: Pen, picture: Timeline, rows: Rows) -> None:
+    """Draw the leases of the lock's key. Without events of the store, draw a lock that nobody got any more."""
+    row = rows.of_store
+    if row == NEVER:
+        return
+    ends = [(row, life.born, life.end(picture.end), life.removed(picture.end)) for life in rows.lives]
+    pen.bars(((row, end, removed) for row, _, end, removed in ends), *BAR, "expired", "expired")
+    pen.bars(((row, born, end) for row, born, end, _ in ends), *BAR, "lease", "lease")
+    stuck = max((life.born for life in rows.lives if is_stuck(life, picture)), default=NEVER)
+    if stuck == NEVER and picture.is_stuck and not rows.lives:
+        stuck = max((held.got for held in picture.held), default=picture.faults[picture.focus_fault].at)
+        pen.bars([(row, stuck, picture.end)], *BAR, "lease", "nobody_gets_it")
+    if stuck != NEVER:
+        pen.bars([(row, stuck, rows.until)], *BAR, "lease")
+        pen.write(pen.say("for_ever"), rows.until, row - LEASE, "right", -2, "bad")
+
+
+def draw_votes(pen: Pen, picture: Timeline, rows: Rows, grants: Grants) -> None:
+    """Draw the votes of each lock server: those for the grants of the title dark, with their requests' names."""
+    if not rows.votes:
+        return
+    own = [place for place, held in enumerate(picture.held) if id(held) in grants.own]
+    for vote in rows.votes:
+        kind, meaning = ("vote", "vote_of_title") if vote.holder in own else ("vote-other", "vote_of_other")
+        if vote.holder == NEVER:
+            kind, meaning = "vote-alone", "vote_alone"
+        pen.bars([(rows.of_voter[vote.place], vote.born, vote.end(picture.end))], *BAR, kind, meaning)
+        if vote.how == FORGOTTEN and vote.holder in own:
+            pen.signs([(rows.of_voter[vote.place], vote.gone)], 0, "cross", "vote_forgotten", "harm")
+    for place in own:
+        held, given = picture.held[place], answers(picture, place)
+        for node in given["granted"]:
+            pen.label(held.request, held.got, [rows.of_voter[node] + 0.17], [("left", 6)], "first bold")
+        asked = {name: [(rows.of_voter[node], held.got) for node in given[name]] for name in ("refused", "silent")}
+        pen.signs(asked["refused"], 0, "diamond", "vote_refused", "plain hollow")
+        pen.signs(asked["silent"], 0, "circle", "no_vote", "plain hollow")
