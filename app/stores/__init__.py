@@ -6,9 +6,9 @@ decide what a failure looks like; they are recorded with the run. Connections ar
 for the stores that are needed. A file can have ``count_all(settings, journal)``: it lets this process count also what a library
 sends by a client of its own.
 
-The other files are not stores: those named after a connection or a client, and ``redis_asyncio``, count commands and reach the
-failpoints. ``redis_commands`` and ``statements`` know what a command means, ``redis_subscriptions`` listens to channels,
-``renewals`` journals what is sent outside any request, and ``redis_steps`` lets each command wait for a controller.
+The other files are not stores: those named after a connection or a client count commands and reach the failpoints.
+``redis_commands`` and ``statements`` know what a command means, ``redis_subscriptions`` listens to channels, ``renewals``
+journals what is sent outside any request, and ``redis_steps`` lets each command wait for a controller.
 """
 
 from __future__ import annotations

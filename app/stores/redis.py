@@ -21,7 +21,6 @@ from app.shelf import plugins
 
 SENTINEL = "sentinel"  # the scheme of a sentinel's address
 PRIMARY = "lock"  # the sentinel's name for the server that it watches
-LOCK, COUNTER = "lock", "counter"  # the servers, as a controller of steps names them
 CLIENT_OPTIONS = {
     "socket_timeout": 5.0,
     "socket_connect_timeout": 2.0,
@@ -91,20 +90,15 @@ def _part(name: str) -> ModuleType:
     return plugins.file(__package__, name)
 
 
-def _seam(server: str, hook: Callable[[Any], None]) -> dict[str, Any]:
-    """Return the option of a client whose commands wait for a controller, if there is one. hook: begins a connection."""
-    return {"redis_connect_func": _part("redis_steps").stepped(hook, server)}
-
-
 def counter_redis(settings: Settings) -> Redis:
     """Make the client of the counter's own Redis: breaking the lock's store never loses the counter."""
-    seam = {} if settings.journal is None else _seam(COUNTER, _part("redis_connection").uncounted)
+    seam = {} if settings.journal is None else {"redis_connect_func": _part("redis_connection").uncounted}
     return client(Redis, settings.counter_url, settings.counter_url.first, **seam)
 
 
 def counted(endpoint: Endpoint, address: Address, journal: Journal, **others: Any) -> Redis:
     """Make the client of a lock for one of an endpoint's servers. Its connections reach the failpoints; without a journal not."""
-    seam = _seam(LOCK, _part("redis_connection").counted(journal)) if journal.on else {}
+    seam = {"redis_connect_func": _part("redis_connection").counted(journal)} if journal.on else {}
     made = client(Redis, endpoint, address, **seam, **others)
     made.journal = journal
     return made
@@ -118,4 +112,3 @@ def connect(settings: Settings, journal: Journal) -> Redis:
 def count_all(settings: Settings, journal: Journal) -> None:
     """Count what any client of this process sends to the lock's store."""
     _part("redis_connection").count_all(journal, settings.redis_url.addresses)
-    _part("redis_asyncio").count_all()

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import redis
+from redis.asyncio.connection import AbstractConnection as AsyncConnection
 from redis.connection import AbstractConnection
 
 from app.failpoints import RENEW
@@ -44,11 +45,12 @@ from app.stores.redis_commands import (
     waits_s,
     words,
 )
+from app.stores.redis_steps import at_once, done, step
 
 NOTHING_DONE: Mapping[str, Any] = MappingProxyType({})  # to a lease
 # the servers of which all clients of this process are counted, each with the journal
 SERVERS: dict[tuple[str, int], Journal] = {}
-INTRODUCE = AbstractConnection.on_connect_check_health
+INTRODUCE, INTRODUCE_ASYNC = AbstractConnection.on_connect_check_health, AsyncConnection.on_connect_check_health
 
 
 class Awaited(NamedTuple):
@@ -74,11 +76,13 @@ class Seam:
     setting_up: bool
     # from the first subscription on, answers come when they come: no command waits for its own
     listening: bool
+    # whether its commands wait for a controller (``redis_steps``)
+    stepping: bool
 
     def begin(self) -> None:
         """Forget what an earlier connection to the server sent."""
         self.awaited, self.queued = deque(), []
-        self.listening = False
+        self.listening = self.stepping = False
 
     def _counts(self, commands: Sequence[Command], check_health: bool = True) -> bool:
         """Note what is about to be sent, and reach the failpoints. Return whether its answers are awaited."""
@@ -99,6 +103,52 @@ class Seam:
                 self._answered(command, "sent")
             else:
                 self.awaited.append(Awaited(command, alone, here().sent_ns))
+
+    async def _introduce(self, connect: Callable[[], Any]) -> None:
+        """Begin a new connection. What redis-py sends now does not count."""
+        self.begin()
+        self.setting_up = True
+        try:
+            await done(connect())
+        finally:
+            self.setting_up = False
+        step(self)
+
+    async def _transmit(self, send: Callable[..., Any], command: Any, check_health: bool) -> None:
+        """Send commands as one text, those of a pipeline for example."""
+        if self.setting_up:
+            await done(send(command, check_health))
+            return
+        commands = unpacked(packed := in_one(command))
+        counts = self._counts(commands, check_health)
+        await done(send([packed], check_health))
+        if counts:
+            self._await(commands, alone=len(commands) == 1)
+
+    async def _receive(self, read: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if not self.awaited:
+            return await done(read(*args, **kwargs))
+        if (sent := self.awaited[0]) is None:
+            self.awaited.popleft()
+            return await done(read(*args, **kwargs))
+        command = sent.command
+        try:
+            answer = await done(read(*args, **kwargs))
+        except redis.ResponseError as error:
+            self._refused(command, error)
+            raise
+        except BaseException as error:  # also the cancellation of a task that waits for an answer
+            self._unanswered(command, error)
+            raise
+        try:
+            if self._take(sent, answer):
+                return answer
+        except redis.ConnectionError:
+            await done(self.disconnect(nowait=True))  # type: ignore[attr-defined] # of the connection
+            raise
+        again: Any = self  # as a client that sends a command again after a lost reply
+        await done(again.send_command(*command))
+        return await done(again.read_response(*args, **kwargs))
 
     def _take(self, awaited: Awaited, answer: Any) -> bool:
         """Take the answer to the first of the awaited commands. Return False if the command is to be sent again.
@@ -154,13 +204,7 @@ class Counted(Seam, AbstractConnection):
     """A connection that reaches the failpoints, counts commands, and journals those that are sent outside any request."""
 
     def introduce(self) -> None:
-        """Begin a new connection. What redis-py sends now does not count."""
-        self.begin()
-        self.setting_up = True
-        try:
-            self.on_connect()
-        finally:
-            self.setting_up = False
+        at_once(self._introduce(self.on_connect))
 
     def send_command(self, *args: Any, **kwargs: Any) -> None:
         packed = self._command_packer.pack(*args)
@@ -177,44 +221,41 @@ class Counted(Seam, AbstractConnection):
             self._await([command], alone=True)
 
     def send_packed_command(self, command: Any, check_health: bool = True) -> None:
-        if self.setting_up:
-            super().send_packed_command(command, check_health)
-            return
-        commands = unpacked(packed := in_one(command))
-        counts = self._counts(commands)
-        super().send_packed_command([packed], check_health)
-        if counts:
-            self._await(commands, alone=len(commands) == 1)
+        at_once(self._transmit(super().send_packed_command, command, check_health))
 
     def read_response(self, *args: Any, **kwargs: Any) -> Any:
-        if not self.awaited:
-            return super().read_response(*args, **kwargs)
-        if (sent := self.awaited[0]) is None:
-            self.awaited.popleft()
-            return super().read_response(*args, **kwargs)
-        command = sent.command
-        if command[0] in WAITING and self.socket_timeout is not None and (wait_s := waits_s(command)) is not None:
+        sent = self.awaited[0] if self.awaited else None
+        wait_s = waits_s(sent.command) if sent is not None and sent.command[0] in WAITING else None
+        if wait_s is not None and self.socket_timeout is not None:
             kwargs.setdefault("timeout", wait_s + self.socket_timeout if wait_s else None)
-        try:
-            answer = super().read_response(*args, **kwargs)
-        except redis.ResponseError as error:
-            self._refused(command, error)
-            raise
-        except Exception as error:
-            self._unanswered(command, error)
-            raise
-        try:
-            if self._take(sent, answer):
-                return answer
-        except redis.ConnectionError:
-            self.disconnect()
-            raise
-        self.send_command(*command)  # as a client that sends a command again after a lost reply
-        return self.read_response(*args, **kwargs)
+        return at_once(self._receive(super().read_response, *args, **kwargs))
 
     def disconnect(self, *args: Any, **kwargs: Any) -> None:
         self.awaited.clear()
         super().disconnect(*args, **kwargs)
+
+
+class CountedAsync(Seam, AsyncConnection):
+    """The same of an asyncio client.
+
+    A lock may run an event loop in the thread of its request, or hand a coroutine to the loop of another thread. The context of
+    the request follows its tasks, so their commands belong to that request.
+    """
+
+    async def introduce(self, check_health: bool = True) -> None:
+        await self._introduce(partial(INTRODUCE_ASYNC, self, check_health))
+
+    async def send_packed_command(self, command: Any, check_health: bool = True) -> None:
+        if not self.is_connected:
+            await self.connect_check_health(check_health=False)
+        await self._transmit(super().send_packed_command, command, check_health)
+
+    async def read_response(self, *args: Any, **kwargs: Any) -> Any:
+        return await self._receive(super().read_response, *args, **kwargs)
+
+    async def disconnect(self, *args: Any, **kwargs: Any) -> None:
+        self.awaited.clear()
+        await super().disconnect(*args, **kwargs)
 
 
 def in_one(command: Any) -> bytes:
@@ -240,13 +281,17 @@ def counted(journal: Journal) -> Callable[[Any], None]:
     """Return the hook for new connections: it turns each into one that is counted, whichever class of redis-py it has."""
 
     def begin(connection: Any) -> None:
-        if not isinstance(connection, Counted):
-            kind: Any = type(connection)
-            connection.__class__ = _counted(kind)
-            connection.journal = journal
+        _count(connection, journal)
         connection.introduce()
 
     return begin
+
+
+def _count(connection: Any, journal: Journal) -> None:
+    if not isinstance(connection, Seam):
+        kind: Any = type(connection)
+        connection.__class__ = _counted(kind)
+        connection.journal = journal
 
 
 def count_all(journal: Journal, addresses: Iterable[Address]) -> None:
@@ -256,25 +301,37 @@ def count_all(journal: Journal, addresses: Iterable[Address]) -> None:
     """
     SERVERS.update({(_host(address.host), address.port): journal for address in addresses})
     AbstractConnection.on_connect_check_health = _introduce  # redis-py has no hook for all clients
+    AsyncConnection.on_connect_check_health = _introduce_async
 
 
 def _introduce(connection: Any, check_health: bool = True) -> None:
     """Begin a new connection; count it if it is to one of the servers."""
-    journal = journal_of(connection)
+    journal = _journal_of(connection)
     if journal is None or connection.redis_connect_func is not None or isinstance(connection, Counted):
         INTRODUCE(connection, check_health)
     else:
         counted(journal)(connection)
 
 
-def journal_of(connection: Any) -> Journal | None:
+async def _introduce_async(connection: Any, check_health: bool = True) -> None:
+    journal = _journal_of(connection)
+    if journal is None:
+        await INTRODUCE_ASYNC(connection, check_health)
+    else:
+        _count(connection, journal)
+        await connection.introduce(check_health)
+
+
+def _journal_of(connection: Any) -> Journal | None:
     """Return the journal for a connection to one of the servers; None for a connection to another server."""
     return SERVERS.get((_host(getattr(connection, "host", "")), getattr(connection, "port", 0)))
 
 
 def uncounted(connection: Any) -> None:
     """Begin a connection that is not a lock's: a hook for new connections."""
+    connection.stepping = False
     connection.on_connect()
+    step(connection)
 
 
 def _host(name: str) -> str:
@@ -282,5 +339,6 @@ def _host(name: str) -> str:
 
 
 @cache
-def _counted(kind: type[AbstractConnection]) -> type[AbstractConnection]:
-    return type(f"Counted{kind.__name__}", (Counted, kind), {})
+def _counted(kind: type[Any]) -> type[Seam]:
+    seam = CountedAsync if issubclass(kind, AsyncConnection) else Counted
+    return type(f"Counted{kind.__name__}", (seam, kind), {})

@@ -15,7 +15,7 @@ from app.journal import Journal
 from app.request.answer import agreed
 from app.request.current import here, not_counted
 from app.settings import Endpoint, Settings
-from app.stores import redis_asyncio, redis_connection, renewals
+from app.stores import redis_connection, renewals
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE
 from app.stores.redis import Redis, counted
 from app.stores.redis_commands import keys, lease, meaning, script
@@ -123,4 +123,3 @@ def connect(settings: Settings, journal: Journal) -> RedisNodes:
 def count_all(settings: Settings, journal: Journal) -> None:
     """Count what any client of this process sends to one of the nodes."""
     redis_connection.count_all(journal, settings.redis_nodes_url.addresses)
-    redis_asyncio.count_all()

@@ -1,91 +1,137 @@
 """The connections to Redis that let each command wait for the controller of ``app/failpoints/steps.py``.
 
 It is outside of what counts commands, so a command that is held was not sent yet for the journal. The connections to the counter
-are held as well: a controller decides the order of reads and writes too.
+are held as well: a controller decides the order of reads and writes too. A connection of asyncio waits in a thread of its own:
+the other tasks of its event loop go on.
 """
 
 from __future__ import annotations
 
+from asyncio import wrap_future
 from collections import deque
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import cache, cached_property, partial
+from types import CoroutineType
 from typing import Any
 
 import redis
+from redis.asyncio.connection import AbstractConnection as AsyncConnection
 from redis.connection import AbstractConnection
 
 from app.failpoints.steps import COMMAND, LOSE_COMMAND, LOSE_REPLY, MESSAGE, REPLY, SEND_TWICE, Steps, steps
 from app.stores.redis_commands import LISTENING, text, words
 
 LOST = "the reply was lost"
+Call = Callable[..., Any]
 
 
-class Stepped(AbstractConnection):
-    """A connection on which each command waits."""
+class Stepped:
+    """A connection on which each command waits, whether it is of threads or of asyncio."""
 
-    server = ""
     # False while the client introduces itself to the server
     stepping = False
     # whether it is subscribed: then what comes is a message, and no reply
     subscribed = False
     # the commands that were sent and are not yet answered, with the order of each
-    ordered: deque[tuple[str, tuple[Any, ...]]]
+    ordered: deque[tuple[str, Callable[[], Any]]]
 
-    def send_command(self, *args: Any, **kwargs: Any) -> None:
+    async def _at(self, call: Call, at: str, **about: Any) -> Any:
+        """Report to the controller, and wait if ``call`` does."""
+        return call(at, **about)
+
+    async def _hold(self, send: Call, *args: Any, **kwargs: Any) -> None:
+        again = partial(send, *args, **kwargs)
         if not self.stepping:
-            super().send_command(*args, **kwargs)
+            await done(again())
             return
         command = list(map(text, words(args)))
-        order = steps.wait(COMMAND, server=self.server, words=command)
-        if self._is_broken():  # as a client finds out that takes the connection now
-            self.disconnect()
-            self.connect()
+        order = await self._at(steps.wait, COMMAND, words=command)
+        if await self._is_broken():  # as a client finds out that takes the connection now
+            await done(self.disconnect())
+            await done(self.connect())  # type: ignore[attr-defined] # of the connection
         if order != LOSE_COMMAND:
-            super().send_command(*args, **kwargs)
+            await done(again())
         if command[0] in LISTENING:
             self.subscribed = True
-            steps.report(REPLY, reply=None)
+            await self._at(steps.report, REPLY, reply=None)
         else:
-            self.ordered.append((order, args))
+            self.ordered.append((order, again))
 
-    def _is_broken(self) -> bool:
+    async def _is_broken(self) -> bool:
         try:
-            return not self.subscribed and bool(self.can_read(timeout=0))
+            return not self.subscribed and bool(await done(self.can_read()))  # type: ignore[attr-defined] # of the connection
         except (redis.ConnectionError, redis.TimeoutError):
             return True
 
-    def read_response(self, *args: Any, **kwargs: Any) -> Any:
+    async def _held_reply(self, read: Call, *args: Any, **kwargs: Any) -> Any:
         if not self.stepping or not self.ordered:
-            message = super().read_response(*args, **kwargs)
+            message = await done(read(*args, **kwargs))
             if self.subscribed and isinstance(message, list) and text(message[0]) == MESSAGE:
-                steps.wait(MESSAGE, words=list(map(text, message)))
+                await self._at(steps.wait, MESSAGE, words=list(map(text, message)))
             return message
-        order, command = self.ordered.popleft()
-        answer = None if order == LOSE_COMMAND else self._answer(order, command, args, kwargs)
-        if order in (LOSE_COMMAND, LOSE_REPLY):
-            steps.report(REPLY, reply=None)
-            self.disconnect()
+        order, again = self.ordered.popleft()
+        answer, is_lost = None, order in (LOSE_COMMAND, LOSE_REPLY)
+        try:
+            answer = None if order == LOSE_COMMAND else await done(read(*args, **kwargs))
+            if order == SEND_TWICE:
+                await done(again())
+                answer = await done(read(*args, **kwargs))
+        except redis.ResponseError as error:
+            await self._at(steps.report, REPLY, reply=f"error: {error}")
+            raise
+        await self._at(steps.report, REPLY, reply=None if is_lost else _plain(answer))
+        if is_lost:
+            await done(self.disconnect())
             raise redis.TimeoutError(LOST)
         return answer
 
-    def _answer(self, order: str, command: tuple[Any, ...], args: Any, kwargs: Any) -> Any:
-        """Read the reply, and report it. Raises what the server answers."""
-        try:
-            answer = super().read_response(*args, **kwargs)
-            if order == SEND_TWICE:
-                super().send_command(*command)
-                answer = super().read_response(*args, **kwargs)
-        except redis.ResponseError as error:
-            steps.report(REPLY, reply=f"error: {error}")
-            raise
-        if order != LOSE_REPLY:
-            steps.report(REPLY, reply=_plain(answer))
-        return answer
-
-    def disconnect(self, *args: Any, **kwargs: Any) -> None:
+    def disconnect(self, *args: Any, **kwargs: Any) -> Any:
         if self.stepping:
             self.ordered.clear()
-        super().disconnect(*args, **kwargs)
+        return super().disconnect(*args, **kwargs)  # type: ignore[misc] # of the connection
+
+
+class SteppedThread(Stepped, AbstractConnection):
+    """A connection of threads."""
+
+    def send_command(self, *args: Any, **kwargs: Any) -> None:
+        at_once(self._hold(super().send_command, *args, **kwargs))
+
+    def read_response(self, *args: Any, **kwargs: Any) -> Any:
+        return at_once(self._held_reply(super().read_response, *args, **kwargs))
+
+
+class SteppedTask(Stepped, AsyncConnection):
+    """A connection of asyncio."""
+
+    @cached_property
+    def _holder(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(1)
+
+    async def _at(self, call: Call, at: str, **about: Any) -> Any:
+        return await wrap_future(self._holder.submit(copy_context().run, partial(call, at, **about)))
+
+    async def send_command(self, *args: Any, **kwargs: Any) -> None:
+        await self._hold(super().send_command, *args, **kwargs)
+
+    async def read_response(self, *args: Any, **kwargs: Any) -> Any:
+        return await self._held_reply(super().read_response, *args, **kwargs)
+
+
+async def done(found: Any) -> Any:
+    """Return what a method of a connection returns: that of asyncio's, when it has ended."""
+    return await found if type(found) is CoroutineType else found
+
+
+def at_once(work: Coroutine[Any, Any, Any]) -> Any:
+    """Return what a coroutine returns that waits for nothing but its thread."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError
 
 
 def _plain(answer: Any) -> Any:
@@ -95,23 +141,16 @@ def _plain(answer: Any) -> Any:
     return answer if answer is None or isinstance(answer, (int, str)) else text(answer)
 
 
-def stepped(hook: Callable[[Any], None], server: str) -> Callable[[Any], None]:
-    """Return a hook for new connections, which also lets each command wait for the controller, if there is one.
-
-    server: what the controller calls it.
-    """
-
-    def begin(connection: Any) -> None:
-        connection.stepping = False
-        hook(connection)
+def step(connection: Any) -> None:
+    """Let each command of a connection that was just introduced wait for the controller, if there is one."""
+    if Steps.address is not None:
         if not isinstance(connection, Stepped):
             kind: Any = type(connection)
             connection.__class__ = _stepped(kind)
-        connection.server, connection.ordered, connection.stepping = server, deque(), True
-
-    return hook if Steps.address is None else begin
+        connection.ordered, connection.stepping = deque(), True
 
 
 @cache
-def _stepped(kind: type[AbstractConnection]) -> type[AbstractConnection]:
-    return type(f"Stepped{kind.__name__}", (Stepped, kind), {})
+def _stepped(kind: type[Any]) -> type[Stepped]:
+    held = SteppedTask if issubclass(kind, AsyncConnection) else SteppedThread
+    return type(f"Stepped{kind.__name__}", (held, kind), {})

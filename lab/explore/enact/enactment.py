@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,8 @@ import psutil
 import redis
 
 from app.failpoints.steps import COMMAND, GO, LOSE_COMMAND, LOSE_REPLY, MESSAGE, SEND_TWICE
-from lab.explore.code.operation import CommandSent, Listen, Nap
+from lab.explore.code.operation import CommandSent, Listen, Nap, Operation
+from lab.explore.code.tree import Node
 from lab.explore.code.wire import AT_ONCE, KNOWN
 from lab.explore.enact.controller import Client, Controller, HeldThread
 from lab.explore.enact.faults import Injected
@@ -240,7 +241,7 @@ class Enactment:
         left_s = max(0.0, self.began_s + after.now_ms / 1000 - time.monotonic())
         wait_s = self._until_expiry_s() if gone else left_s
         until_s = time.monotonic() + wait_s
-        if self._waiters(move):
+        if any(self._waiters(move)):
             self.controller.pass_time(max(0.0, wait_s - BEFORE_EXPIRY_S))
             self._try_in_vain(move)
         if gone:
@@ -249,22 +250,21 @@ class Enactment:
         elif not self._comes_to_command(before, after):
             self.controller.pass_time(max(0.0, until_s - time.monotonic()))
 
-    def _waiters(self, move: Move) -> list[int]:
-        """Return the clients that sleep between two tries, and that an event wakes."""
-        before, after = move.before, move.state
-        everyone = (client for client, mode in enumerate(before.modes) if client != move.event.client and mode == RUNS)
-        return [client for client in everyone if self._naps(before, client) and before.nodes[client] != after.nodes[client]]
-
-    def _naps(self, state: State, client: int) -> bool:
-        """Return whether a client sleeps between two tries."""
-        return isinstance(self.script.world.node(state, client).pending[0], Nap)
+    def _waiters(self, move: Move) -> Iterator[tuple[int, int, Operation | None]]:
+        """Yield the clients that an event wakes from between two tries, with the thread and the operation that follow."""
+        for client, mode in enumerate(move.before.modes):
+            old, new = (self.script.world.node(state, client) for state in (move.before, move.state))
+            if client == move.event.client or mode != RUNS or old is new or not _naps(old):
+                continue
+            sends = (number for number, one in enumerate(new.pending) if isinstance(one, CommandSent) and one not in old.pending)
+            number = next(sends, 0)
+            yield client, number, new.pending[number]
 
     def _try_in_vain(self, move: Move) -> None:
         """Let each waiter that the event wakes try once more in vain, just before: so what it knows of the time is new."""
-        for client in self._waiters(move):
-            expected = self.script.world.node(move.state, client).pending[0]
+        for client, number, expected in self._waiters(move):
             for _ in range(MOST_IN_VAIN):
-                thread = self._held(client, 0, COMMAND, None, WITHIN_S)
+                thread = self._held(client, number, COMMAND, None, WITHIN_S)
                 self.controller.order(thread)
                 self.controller.wait_until(lambda thread=thread: bool(thread.at), WITHIN_S)  # type: ignore[misc]
                 if not isinstance(expected, CommandSent) or self.names.same_command(expected.words, thread.words):
@@ -274,7 +274,7 @@ class Enactment:
         """Return whether a thread that slept reaches a command, or ends its request, when this time has passed."""
         for client in range(self.script.clients):
             old, new = self.script.world.node(before, client), self.script.world.node(after, client)
-            if before.modes[client] != RUNS or self._naps(before, client) or old is new:
+            if before.modes[client] != RUNS or _naps(old) or old is new:
                 continue
             if new.ended != old.ended or any(isinstance(one, CommandSent) for one in new.pending if one not in old.pending):
                 return True
@@ -340,6 +340,11 @@ class Enactment:
 def _asked(server: Server) -> redis.Redis:
     """Return a client of the lab for one server, as a block."""
     return redis.Redis(host=server.host, port=server.port, password=server.secret or None, protocol=2)
+
+
+def _naps(node: Node) -> bool:
+    """Return whether a thread of a client sleeps between two tries."""
+    return any(isinstance(one, Nap) for one in node.pending)
 
 
 def _words(words: Sequence[bytes]) -> str:

@@ -5,7 +5,7 @@ letter is a step of another thread of that replica: its renewal, its subscriptio
 ``t3000`` lets time pass until the clock reads 3000 ms. The faults: ``pA`` pauses A, ``rA`` resumes it, ``kA`` kills it, ``lA``
 loses the reply to A's command, ``dA`` loses the command itself, ``xA`` sends it twice, ``fA`` lets A's work fail, ``w`` restarts
 the store without its data. ``A=1`` is a random choice. Where a replica has more threads, a number names the thread: ``a'3`` is
-thread 3 in the background, ``A'1`` the second request that the replica serves at once.
+thread 3 in the background, ``a'32`` two steps of it, ``a'(12)`` thread 12, ``A'1`` the second request that A serves at once.
 
 Where a lock asks several servers at once, each of them executes the command at its own moment: ``A.3`` is server 3, ``A.123``
 one after the other. ``lA.3``, ``dA.3`` and ``xA.3`` are the faults at one server, ``lA``, ``dA`` and ``xA`` those at all of them,
@@ -63,7 +63,8 @@ class ScheduleEvent(NamedTuple):
             return f"t{self.number}"
         if self.kind is RESTART:
             return f"w{self.node or ''}"
-        mark = f"'{self.thread}" if self.thread != (not self.own) else ""
+        number = f"{self.thread}" if self.thread < 10 else f"({self.thread})"  # what follows one digit is how often
+        mark = f"'{number}" if self.thread != (not self.own) else ""
         letter = letter_of(self.client, background=not self.own) + mark
         if self.kind is CHOICE:
             return f"{letter}={self.number}"
@@ -100,7 +101,7 @@ def _goes_on(group: Sequence[ScheduleEvent], event: ScheduleEvent) -> bool:
 
 WORD = re.compile(
     r"t(?P<clock>\d+)|(?P<restart>w)(?P<restarted>[1-9]?)|"
-    r"(?P<fault>[prkldxf]?)(?P<who>[A-Ha-h])('(?P<thread>\d+))?((=(?P<value>\d+))|(\.(?P<nodes>[1-9]+))|(?P<times>\d*))"
+    r"(?P<fault>[prkldxf]?)(?P<who>[A-Ha-h])('(?P<thread>\d|\(\d+\)))?((=(?P<value>\d+))|(\.(?P<nodes>[1-9]+))|(?P<times>\d*))"
 )
 
 
@@ -120,7 +121,9 @@ def parse(text: str) -> list[ScheduleEvent]:
             continue
         background = found["who"].islower()
         client = ord(found["who"]) - ord("a" if background else "A")
-        event = ScheduleEvent(EventKind(found["fault"]), client, int(found["thread"] or background), own=not background)
+        event = ScheduleEvent(
+            EventKind(found["fault"]), client, int((found["thread"] or f"{background:d}").strip("()")), own=not background
+        )
         if found["value"]:
             events.append(event._replace(kind=CHOICE, number=int(found["value"])))
         elif found["nodes"]:

@@ -15,7 +15,7 @@ from lab.servers.server import LOOPBACK
 from lab.servers.supervisor import Forkable
 
 THREADS = 32
-REDIS = tuple(f"app.stores.redis_{part}" for part in ("connection", "asyncio", "steps", "subscriptions"))
+REDIS = tuple(f"app.stores.redis_{part}" for part in ("connection", "steps", "subscriptions"))
 MODULES = ("gunicorn.arbiter", "gunicorn.workers.gthread", "app.web", *REDIS)
 INTERPRETERS = 2  # on separate hosts, hash() of a text is another number in each process: not all replicas may agree on it
 CONFIG = Path(__file__).parents[1] / "gunicorn_config.py"  # settings without an option on the command line

@@ -104,6 +104,8 @@ def test_options_of_a_file(tmp_path):
         ("kAxBdCw", [Event(CRASH, 0), Event(RESEND, 1), Event(LOST_COMMAND, 2), Event(RESTART)]),
         ("A=2B", [Event(CHOICE, 0, number=2), Event(STEP, 1)]),
         ("a'2", [Event(STEP, 0, 2, own=False)]),
+        ("a'32", [Event(STEP, 0, 3, own=False)] * 2),
+        ("a'(12)2", [Event(STEP, 0, 12, own=False)] * 2),
         ("A'1", [Event(STEP, 0, 1)]),
         ("da", [Event(LOST_COMMAND, 0, 1, own=False)]),
         ("A.12B.2", [Event(STEP, 0, node=1), Event(STEP, 0, node=2), Event(STEP, 1, node=2)]),
