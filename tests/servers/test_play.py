@@ -11,11 +11,10 @@ import pytest
 
 from app.locks import stage
 from lab.errors import ExitStatus
-from lab.explore.code.program import Task
 from lab.explore.decision import Explorer
 from lab.explore.play import page
 from lab.explore.play.levels import LEVELS
-from lab.explore.questions import PAIR, Question
+from lab.explore.questions import PAIR
 from lab.explore.search.event import parse
 from lab.explore.search.replay import walk_live
 from tests.command import lab
@@ -38,8 +37,7 @@ def test_plays_of_a_page_happen(level, real, levels):
     """Random plays of each page are possible on an empty server, and break there what the page reports."""
     text = (levels / f"{level.name}.html").read_text(encoding="utf-8")
     kept = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
-    question = Question(Task(level.ttl_ms, level.work_ms), level.budget, PAIR)
-    chance = random.Random(level.name)
+    question, chance = level.question, random.Random(level.name)
 
     with closing(Explorer(stage(level.stage), real)) as explorer:
         world = explorer.world(question.task, PAIR)

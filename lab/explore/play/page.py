@@ -15,14 +15,13 @@ import msgspec
 
 from app.lock import Claim, Stage
 from lab.errors import BadInput
-from lab.explore.code.program import Task
 from lab.explore.model import NUMBER
 from lab.explore.play.board import CodeLine, in_brief, stage_code, with_marks, work_code
 from lab.explore.play.encoding import encoded
 from lab.explore.play.graph import Graph, searched
 from lab.explore.play.levels import Level, LevelKind
 from lab.explore.play.texts import TEMPLATES, Said, both, faults, label, said, said_by, table
-from lab.explore.questions import PAIR, TTL_MS, Question
+from lab.explore.questions import PAIR, TTL_MS
 from lab.explore.search.event import short
 from lab.explore.search.replay import confirm
 from lab.explore.search.search import random_schedules
@@ -78,9 +77,8 @@ class Made:
 def make(level: Level, real: RealRedis, given: str = "") -> Made:
     """Search a level, run its shortest schedule and random ones again on an empty server, and encode its graph."""
     stage = find_stage(level.stage)
-    question = Question(Task(level.ttl_ms, level.work_ms), level.budget, PAIR)
-    until_ms = question.horizon_ms
-    with searched(stage, question, real, SEARCH_S) as found:
+    until_ms = level.question.horizon_ms
+    with searched(stage, level.question, real, SEARCH_S) as found:
         if not found.complete:
             raise Unfinished(f"the level {level.name} cannot be played: its search was not complete after {SEARCH_S:.0f} s")
         graph = Graph(found, level.claims)
@@ -187,8 +185,8 @@ def level_page(
         "number": NUMBER,
         "goal": [claim.name for claim in one.level.claims],
         "promises": {claim.name: [claim.value, claim in one.stage.claims] for claim in Claim if _is_found(claim, one)},
-        "options": _options(one.level),
-        "ttl_ms": one.level.ttl_ms,
+        "options": f" --work-ms {one.level.work_ms}" if one.level.work_ms else "",
+        "ttl_ms": TTL_MS,
         "schedules": one.schedules,
         "breaking": one.breaking,
         "par": one.par,
@@ -213,6 +211,7 @@ def level_page(
             claims=claims,
             chapters=_chapters(one.stage.name, into) if into else {},
             data=text,
+            ttl_ms=TTL_MS,
             title=title.english,
             zh=table((*texts_of(one), title.english), {**one.chinese, title.english: title.chinese}),
             language=language,
@@ -245,11 +244,6 @@ def _chapters(stage: str, into: Path) -> dict[str, str]:
 def _is_found(claim: Claim, one: Made) -> bool:
     """Return whether some move of the page breaks a claim."""
     return any(claim.name == name for finding in one.data["findings"] for name, _ in finding)
-
-
-def _options(level: Level) -> str:
-    work = f" --work-ms {level.work_ms}" if level.work_ms else ""
-    return work + (f" --ttl-ms {level.ttl_ms}" if level.ttl_ms != TTL_MS else "")
 
 
 def sealed(text: str) -> str:
