@@ -17,24 +17,26 @@ from types import ModuleType
 from app.lock import Stage, StageStory, WrongClaims
 from app.shelf import plugins, stage_check
 
-# The ladder in the order in which it is taught. A stage that is missing here comes right after the stage it follows.
+# The parts of the ladder, and the stages of each, as they are taught. A stage that is missing here comes right after the stage it
+# follows.
 PARTS: dict[str, tuple[str, ...]] = {
-    "Do you need a lock?": ("none", "local", "incr"),
-    "One key in Redis": ("setnx", "setnx_no_else", "setnx_expire", "setnx_finally", "ttl", "uuid", "lua"),
-    "A holder with a name": (
+    "no_lock": ("none", "local", "incr"),
+    "one_key": ("setnx", "setnx_no_else", "setnx_expire", "setnx_finally", "ttl", "uuid", "lua"),
+    "named_holder": (
         *("reentrant", "request_owner", "idempotent"),
         *("watchdog", "watchdog_once", "watchdog_cancelled", "watchdog_abort"),
         *("fencing", "fencing_owner"),
     ),
-    "Waiting well": ("pubsub", "queued", "fair", "cohort", "bucketed"),
-    "Several Redis servers": ("redlock", "redlock_cohort"),
-    "The database that you already have": ("mysql_insert", "mysql_upsert", "mysql_for_update", "mysql_version"),
-    "Consensus": (
+    "waiting": ("pubsub", "queued", "fair", "cohort", "bucketed"),
+    "several_servers": ("redlock", "redlock_cohort"),
+    "database": ("mysql_insert", "mysql_upsert", "mysql_for_update", "mysql_version"),
+    "consensus": (
         *("zookeeper", "zookeeper_no_recheck", "zookeeper_orphan", "zookeeper_abort", "zookeeper_fenced"),
         *("etcd", "etcd_fenced"),
     ),
 }
 
+OTHERS = "others"  # the part of all that follow none of these
 
 A_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")  # of a file: it is a part of folders, of keys and of commands
 
@@ -68,10 +70,10 @@ def followers(name: str) -> list[str]:
 
 
 def part(name: str) -> str:
-    """Return the part of the ladder that a stage belongs to: its own, or that of the stage it follows."""
-    here = next((title for title, names in PARTS.items() if name in names), "")
+    """Return the part of the ladder that a stage belongs to: its own, or that of the stage it follows; ``others`` without one."""
+    here = next((one for one, names in PARTS.items() if name in names), "")
     before = stage(name).follows
-    return here or (part(before) if before else "")
+    return here or (part(before) if before else OTHERS)
 
 
 def stage(name: str) -> Stage:

@@ -21,6 +21,7 @@ from lab.scenario.requirements import MEASURES
 from lab.scenario.scenario import Scenario
 from lab.scenario.stage_diff import changes, difference
 from lab.scenario.stages import find_stage
+from lab.story.say import text
 from lab.story.searches import summary
 from lab.text import WIDTH, hanging, in_few_words
 
@@ -34,10 +35,10 @@ def print_stages(name: str | None = None) -> None:
         return
     shelf = stages()
     wide = max(map(len, shelf))
-    title = ""
+    before = ""
     for stage in shelf.values():
-        if title != (title := part(stage.name)):
-            _say(f"\n[bold]{escape(title)}[/]")
+        if before != (before := part(stage.name)):
+            _say(f"\n[bold]{escape(text('part', before))}[/]")
         _say(f"  [bold]{stage.name:<{wide}}[/]  {escape(in_few_words(stage.story.title, WIDTH - wide - 4))}")
     _say(f"\nMore about a stage: {COMMAND} stages NAME", style="dim")
 
@@ -70,9 +71,9 @@ def _decided(stage: Stage) -> Iterator[str]:
 
 
 def _print_parts(lines: Iterable[tuple[str, str]]) -> None:
-    for label, text in lines:
-        if text:
-            _say(escape(hanging(label, text, LABEL)).replace(label, f"[bold]{label}[/]", 1 if label else 0))
+    for label, said in lines:
+        if said:
+            _say(escape(hanging(label, said, LABEL)).replace(label, f"[bold]{label}[/]", 1 if label else 0))
 
 
 def _say(text: str, style: str | None = None) -> None:

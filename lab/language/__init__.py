@@ -4,22 +4,18 @@ A page's address decides (``?lang=zh``); then the reader's choice at the switch 
 (``lab/report/templates/language.js``). Without a choice, the page of the class follows the environment of its command, and a page
 that is a file follows the browser.
 
-In it: that choice, and the catalogue of phrases, a shelf of files in ``zh/``, one for each kind of text. As in gettext, the
-English phrase is the key, word for word. So if an English phrase changes, the catalogue lacks it, and a test fails. The catalogue
-holds texts that are written once in English at their subject: in a stage, a scenario, a claim or a page. Texts that are made of
-facts are in ``lab/story/words.toml`` by name. Not in it: the Chinese prose of docs/zh, which a person writes.
+In it: that choice, and phrases of pages with their Chinese, by the English phrase, in files in ``zh/``. All other texts are in
+``lab/story/words.toml`` by name. Not in it: the Chinese prose of docs/zh, which a person writes.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
-
-from lab.paths import SCENARIOS
 
 CATALOGUE = Path(__file__).with_name("zh")  # a shelf: each file has groups of phrases
 
@@ -66,18 +62,7 @@ def phrases() -> list[Phrase]:
     """Return the catalogue."""
     shelf = sorted(CATALOGUE.glob("*.toml"))
     groups = [group for path in shelf for group in tomllib.loads(path.read_text(encoding="utf-8"))["group"]]
-    of_groups = [Phrase(frozenset(group["parts"]), *pair) for group in groups for pair in group["phrases"].items()]
-    return [*of_groups, *_of_scenarios()]
-
-
-def _of_scenarios() -> Iterator[Phrase]:
-    """Yield the titles of the lab's scenarios, and their names in a picture, from each scenario's file."""
-    for path in sorted(SCENARIOS.glob("*.toml")):
-        words = tomllib.loads(path.read_text(encoding="utf-8"))
-        if "title_zh" in words:
-            yield Phrase(frozenset({"picture", "title"}), words["title"], words["title_zh"])
-        if "name_zh" in words:
-            yield Phrase(frozenset({"scenario"}), path.stem.replace("_", " "), words["name_zh"])
+    return [Phrase(frozenset(group["parts"]), *pair) for group in groups for pair in group["phrases"].items()]
 
 
 @cache
@@ -89,8 +74,3 @@ def exactly(part: str, texts: Iterable[str]) -> dict[str, str]:
     """Map texts of a page to their Chinese. A text that the catalogue lacks word for word is left out."""
     known = _by_text(part)
     return {text: known[text] for text in texts if text in known}
-
-
-def quoted(part: str, text: str, language: Language) -> str:
-    """Return a text of a stage, a claim or a scenario in a language; in English if the catalogue lacks it."""
-    return text if language is Language.ENGLISH else _by_text(part).get(text, text)

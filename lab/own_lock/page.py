@@ -18,12 +18,12 @@ import msgspec
 from app.lock import Claim
 from app.locks import stages
 from lab.errors import ExitStatus
-from lab.language import Language, quoted
+from lab.language import Language
 from lab.report.html import in_both, named, page
 from lab.report.matrix import Cell, Origin
 from lab.report.run_index import page_of
 from lab.report.statistics import geometric_mean
-from lab.story.say import ENGLISH, capital, claim, text, words
+from lab.story.say import ENGLISH, capital, claim, stated, text, words
 from lab.story.verdict import because, promise
 from lab.text import printable, thousands
 
@@ -228,7 +228,7 @@ def not_shown(tested: TestedLock, language: Language = ENGLISH) -> list[str]:
 def mending(one: TestedClaim, language: Language = ENGLISH) -> str:
     """Return what mends a promise that breaks: the idea of a stage, and the command that shows how it does that."""
     stage = stages()[one.mended_by]
-    idea, command = quoted("idea", stage.story.idea, language), f"lab diff {stage.follows} {stage.name}"
+    idea, command = stated(f"stage.{stage.name}.idea", stage.story.idea, language), f"lab diff {stage.follows} {stage.name}"
     return text("tested", "mends", language, idea=idea, command=command)
 
 

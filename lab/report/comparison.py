@@ -11,14 +11,13 @@ import msgspec
 
 from lab.errors import BadInput, in_short
 from lab.evidence.run_folder import replace
-from lab.language import Language, quoted
+from lab.language import Language
 from lab.paths import REFERENCE
 from lab.report import chart, run_data
 from lab.report.charts import charts
 from lab.report.html import in_both, inline, named
-from lab.report.run_data import Result, labels, parameter, rounds_in, with_rounds
+from lab.report.run_data import PARAMETERS, Result, parameter, rounds_in, with_rounds
 from lab.report.run_page import Way, report_run
-from lab.scenario.options import Label
 from lab.story import say
 from lab.story.say import ENGLISH
 
@@ -117,7 +116,7 @@ def _result(folder: Path) -> Result:
 
 def differing(results: Sequence[Result]) -> list[str]:
     """Return the parameters in which the results differ."""
-    return [name for name in labels() if len({parameter(one, name) for one in results}) > 1]
+    return [name for name in PARAMETERS if len({parameter(one, name) for one in results}) > 1]
 
 
 def with_labels(results: Sequence[Result], language: Language = ENGLISH) -> list[Result]:
@@ -142,8 +141,10 @@ def _labels(alike: Sequence[Result], language: Language) -> list[str]:
         return [alike[0].named(language)]
     names = differing(alike)
     comma: str = say.words(language)["mark"]["comma"]
-    words = {name: Label(*(quoted("label", part, language) for part in label)) for name, label in labels().items()}
-    found = [comma.join([one.named(language), *(words[name].text(parameter(one, name)) for name in names)]) for one in alike]
+    found = [
+        comma.join([one.named(language), *(say.condition(name, parameter(one, name), language) for name in names)])
+        for one in alike
+    ]
     if len(set(found)) == len(found):
         return found
     twice = Counter(found)

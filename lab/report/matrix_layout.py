@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from app.locks import part, stages
-from lab.language import Language, quoted
+from app.locks import OTHERS, part, stages
+from lab.language import Language
 from lab.paths import EXPECTED, INSTALLED
 from lab.report.chart import Mark
 from lab.report.matrix import Cell, lost_otherwise
 from lab.scenario import reader as scenarios
+from lab.story.say import stated
 
 Marks = dict[tuple[str, str], Mark]  # by scenario and stage
 
@@ -53,7 +54,6 @@ def completed(cells: Iterable[Cell]) -> list[Cell]:
     return found
 
 
-OTHERS = "others"
 CORE_SCENARIOS = (
     *("rush", "holder_crash", "work_fails", "work_hangs", "slow_holder", "release_race", "work_outlasts_ttl", "frozen_holder"),
     *("frozen_before_write", "lost_reply", "nested", "starvation", "store_restart", "failover"),
@@ -62,15 +62,6 @@ CORE_STAGES = (
     *("none", "local", "incr", "setnx", "ttl", "uuid", "lua", "reentrant", "watchdog", "watchdog_abort", "fencing"),
     *("pubsub", "fair", "redlock", "mysql_for_update", "zookeeper", "zookeeper_fenced", "etcd", "etcd_fenced"),
 )
-SHORT = {  # the parts of the ladder as the head of few narrow columns, the longest name first
-    "Do you need a lock?": ("No lock", "no"),
-    "One key in Redis": ("One key", "key"),
-    "A holder with a name": ("A named holder", "named"),
-    "Waiting well": ("Waiting", "wait"),
-    "Several Redis servers": ("5 nodes",),
-    "The database that you already have": ("SQL",),
-    "Consensus": ("Consensus", "quorum"),
-}
 
 
 class Layout(NamedTuple):
@@ -120,7 +111,7 @@ def part_of(marks: Marks, scenarios: Iterable[str], names: Iterable[str]) -> Mar
 
 def in_words(scenario: str, language: Language = Language.ENGLISH) -> str:
     """Return a scenario's name as words."""
-    return quoted("scenario", scenario.replace("_", " "), language)
+    return stated(f"scenario_name.{scenario}", scenario.replace("_", " "), language)
 
 
 def _rows(names: set[str]) -> dict[str, list[str]]:

@@ -8,19 +8,20 @@ from pathlib import Path
 
 import msgspec
 
-from app.lock import Claim, Stage
+from app.lock import Stage
 from app.locks import stages
-from lab.language import Language, quoted
+from lab.language import Language
 from lab.paths import COMMAND
 from lab.report.chart import HARMS, NAMES, SIGNS, Mark
 from lab.report.html import in_both, named
 from lab.report.matrix import Cell, Origin, cell_requests, in_short, never_admitted
-from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, in_words, layout, mark, marks
+from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, in_words, layout, mark, marks
 from lab.scenario import reader as scenarios
 from lab.scenario.requirements import NEEDS
 from lab.scenario.scenario import Scenario
 from lab.story import say
 from lab.story.say import ENGLISH
+from lab.story.verdict import promise
 
 # what the searches of all orders decided, in words: by language, stage and claim
 Decided = Mapping[Language, Mapping[str, Mapping[str, str]]]
@@ -84,7 +85,7 @@ class MatrixPage:
             "all_marks": [one for one in Mark if one in set(known.values())],
             "families": say.words(self.language)["family"],
             "say": self.say,
-            "groups": {group: quoted("part", SHORT.get(group, (group,))[0], self.language) for group in plan.columns},
+            "groups": {group: say.text("part_short", group, self.language) for group in plan.columns},
             "notes": {(cell.scenario, cell.stage): self._note(cell) for cell in shown},
             "broken": {(cell.scenario, cell.stage) for cell in self.cells if cell.verdict == "BROKEN"},
             "surprises": [self._surprise(cell) for cell in self.cells if cell.verdict and cell.expected and not cell.as_expected],
@@ -117,9 +118,9 @@ class MatrixPage:
             ],
             "about": {
                 name: [
-                    quoted("title", one.title, self.language),
+                    say.stated(f"scenario.{name}", one.title, self.language),
                     one.tests.name,
-                    quoted("claim", Claim(one.tests).value, self.language),
+                    promise(one.tests.name, self.language),
                 ]
                 for name, one in sorted(self.loaded.items())
             },
@@ -157,10 +158,9 @@ class MatrixPage:
             names = say.words(self.language)["mark"]["names_comma"].join(cell.missing)
             return self.say("not_installed", names=names)
         if cell.scenario in self.loaded and cell.stage in self.shelf:
-            needs = (NEEDS[need] for need in self.loaded[cell.scenario].needs)
-            lacks = [what for what, has in needs if not has(self.shelf[cell.stage])]
-            if lacks:
-                what = quoted("need", lacks[0], self.language)
+            needs = self.loaded[cell.scenario].needs
+            if lacks := [need for need in needs if not NEEDS[need][1](self.shelf[cell.stage])]:
+                what = say.stated(f"need.{lacks[0]}", NEEDS[lacks[0]][0], self.language)
                 return self.say("unfit", scenario=cell.scenario, stage=cell.stage, what=what)
         return self.say("does_not_fit") if cell.reason else self.say("was_not_run")
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from app.locks import stages
-from lab.language import Language, quoted
+from lab.language import Language
 from lab.report.chart import HARMS, HELD, NAMES, PAPERS, SIGNS, Mark, Paper
 from lab.report.html import page
 from lab.report.matrix import Cell, Origin
-from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, SHORT, Marks, in_words, layout, marks, part_of
+from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, Marks, in_words, layout, marks, part_of
 from lab.report.matrix_page import NOTHING, Decided, write_page
 from lab.report.site import CORES
 from lab.story.say import ENGLISH, text, words
@@ -104,7 +104,7 @@ def _lines(column: tuple[str, ...], language: Language) -> list[str]:
 
 def _fitting(group: str, width: float, language: Language) -> str:
     """Return the longest name of a group that fits its width."""
-    names = [quoted("part", one, language) for one in SHORT.get(group, (group, group[:3]))]
+    names = [text(table, group, language) for table in ("part_short", "part_shortest")]
     return next((one for one in names if 10.5 * letters(one) <= width), names[-1])
 
 

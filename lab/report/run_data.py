@@ -17,7 +17,7 @@ from lab.judge.faults import FaultOutcome
 from lab.judge.findings import BIN_NS, Findings
 from lab.judge.judgement import Judgement
 from lab.language import Language
-from lab.scenario.options import OPTIONS, Label
+from lab.scenario.options import OPTIONS
 from lab.scenario.requirements import servers
 from lab.story import say
 from lab.story.say import ENGLISH
@@ -242,9 +242,7 @@ def _last_known(by_bin: dict[int, int], ends: range, step: int) -> list[int]:
 NONE = "–"
 
 
-def labels() -> dict[str, Label]:
-    """Return how a label writes each parameter: the scenario, and every option."""
-    return {"scenario": Label("{}", none="no scenario")} | {option.name: option.label for option in OPTIONS.values()}
+PARAMETERS = ("scenario", *OPTIONS)  # that the label of a run can name
 
 
 def parameter(result: Result, name: str) -> object:

@@ -16,7 +16,7 @@ from lab.evidence.run_folder import replace
 from lab.language import Language
 from lab.report.html import named
 from lab.report.matrix import Cell, in_short
-from lab.report.run_data import FACTS, Result, labels, load, parameter
+from lab.report.run_data import FACTS, PARAMETERS, Result, load, parameter
 from lab.story.verdict import headline, why
 
 CURVES = "curves.js"
@@ -120,7 +120,7 @@ def _row(result: Result, curves: bool, language: Language) -> Row:
         p50_ms=judgement.wait_ms["p50"] if result.series.wait_ms else None,
         p99_ms=judgement.wait_ms["p99"] if result.series.wait_ms else None,
         commands=judgement.commands_per_increment,
-        parameters=[_plain(parameter(result, name)) for name in labels()],
+        parameters=[_plain(parameter(result, name)) for name in PARAMETERS],
         curves=curves,
     )
 

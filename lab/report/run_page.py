@@ -22,7 +22,7 @@ from lab.evidence.run_folder import replace, save
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement, Violation
 from lab.judge.verdict import judge_again
-from lab.language import NAMES, Language, of_environment, quoted
+from lab.language import NAMES, Language, of_environment
 from lab.paths import COMMAND
 from lab.report import chart, run_data, timeline_reader, trace
 from lab.report.chart import LINES
@@ -83,7 +83,8 @@ class RunPage(RunWords):
     @property
     def stage(self) -> str:
         """Return what the stage is, as a sentence; empty where the record of the run has none."""
-        return quoted("stage", self.result.record.stage.get("title", ""), self.language).replace("`", "")
+        stage = self.result.record.stage
+        return say.stated(f"stage.{stage['name']}.title", stage.get("title", ""), self.language).replace("`", "")
 
     @property
     def missing(self) -> str:
@@ -125,7 +126,7 @@ class RunPage(RunWords):
         record, scenario = self.result.record, self.result.record.scenario
         comma: str = say.words(self.language)["mark"]["comma"]
         yield self.say("run"), self.say("run_of", run=record.run, commit=record.commit or "–")
-        yield self.say("scenario"), quoted("title", scenario["title"], self.language)
+        yield self.say("scenario"), say.stated(f"scenario.{scenario['name']}", scenario["title"], self.language)
         yield self.say("load"), comma.join(self._load(scenario))
         for fault in scenario.get("faults") or ():
             name = "fault_lasting" if fault.get("for_ms") else "fault"

@@ -15,12 +15,12 @@ from typing import Any
 
 import msgspec
 
-from lab.language import Language, quoted
+from lab.language import Language
 from lab.paths import REPORTS
 from lab.report.chart import FEW, LINES, PAPERS
 from lab.report.charts import FIRST
 from lab.report.html import in_both, inline, named
-from lab.report.run_data import labels
+from lab.report.run_data import PARAMETERS
 from lab.report.run_index import FIELDS, Row, rows
 from lab.story import say
 
@@ -59,7 +59,7 @@ def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, 
     data = {
         "fields": FIELDS,
         "rows": found,
-        "parameters": [[quoted("label", part, language) for part in label] for label in labels().values()],
+        "parameters": [_forms(name, language) for name in PARAMETERS],
         "lines": LINES,
         "few": FEW,
         "words": say.words(language)["curves"],
@@ -75,6 +75,12 @@ def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, 
         "core": _of_reference(reports, f"matrix/{CORES[language]}"),
         "data": msgspec.json.encode(data).decode().replace("<", "\\u003c"),
     }
+
+
+def _forms(parameter: str, language: Language) -> list[str]:
+    """Return how a label writes a parameter: for many, for one, for none."""
+    there = say.words(language)["conditions"]
+    return [there.get(f"{parameter}_several", there[parameter]), there[parameter], there[f"{parameter}_none"]]
 
 
 def _of_reference(reports: Path, stem: str) -> list[str]:

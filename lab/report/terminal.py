@@ -16,7 +16,7 @@ from rich.segment import Segment
 from app.lock import Stage
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement, Verdict
-from lab.language import Language, of_environment, quoted
+from lab.language import Language, of_environment
 from lab.paths import COMMAND, shown
 from lab.report.run_words import RunWords, mender
 from lab.scenario.scenario import Scenario
@@ -58,8 +58,9 @@ def load_in_words(scenario: Scenario, language: Language = Language.ENGLISH) -> 
 def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
     """Print what is about to happen."""
     language = of_environment(os.environ)
-    mark, title = say.words(language)["mark"], quoted("title", scenario.title, language)
-    console.print(f"[bold]{escape(stage.name)}[/]{mark['colon']}{escape(quoted('stage', stage.story.title, language))}")
+    mark, title = say.words(language)["mark"], say.stated(f"scenario.{scenario.name}", scenario.title, language)
+    about = say.stated(f"stage.{stage.name}.title", stage.story.title, language)
+    console.print(f"[bold]{escape(stage.name)}[/]{mark['colon']}{escape(about)}")
     console.print(f"{escape(title)}{mark['colon']}{load_in_words(scenario, language)}{mark['end']}", style="dim")
     for note in scenario.notes:
         console.print(f"Note: {escape(note)}.", style="yellow")

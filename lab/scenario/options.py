@@ -7,6 +7,7 @@ a run.
 
 To add an option, add its line to the table. ``tests/unit/scenario/test_options.py`` checks that it also has:
 
+- its words in the label of a run, in the table ``conditions`` of ``lab/story/words.toml``;
 - a field of the same name in ``Scenario`` (``scenario.py``), with the default value, and the place that uses the value;
 - if it reaches the replica, a field of the same name in ``app/settings.py``.
 
@@ -20,7 +21,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 from lab.text import thousands
 
@@ -39,27 +40,12 @@ class FormField(Enum):
     LOCUSTFILE = "locustfiles/rush.py adds the field"
 
 
-class Label(NamedTuple):
-    """The words for the value of a parameter in the label of a run."""
-
-    many: str  # with {} for the value
-    one: str = ""  # if the value is 1; empty if ``many`` is right for 1 as well
-    none: str = ""  # if the run has no value
-
-    def text(self, value: object) -> str:
-        """Return the label's words for a value."""
-        if value is None:
-            return self.none
-        return self.one if self.one and value == 1 else self.many.format(value)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Option:
     """Describe one scenario option."""
 
     name: str  # the key of a scenario file, and the field of Scenario
     help: str  # one sentence for --help and for the form
-    label: Label  # words for the value in the label of a run
     kind: type[int | float] = int  # the type of the value
     unit: str = ""  # unit of the value, for --help and for the form; empty for a plain number
     least: int  # for kind int, the smallest value; for kind float, the limit that the value must exceed
@@ -116,7 +102,6 @@ OPTIONS: dict[str, Option] = {
             most_here=_replicas_here,
             most_from_page=32,
             form=FormField.LAB,
-            label=Label("{} replicas", "1 replica", "no replicas"),
         ),
         Option(
             name="users",
@@ -124,7 +109,6 @@ OPTIONS: dict[str, Option] = {
             least=1,
             most=MOST_USERS,
             only_load=True,
-            label=Label("{} users", "1 user", "no users"),
         ),
         Option(
             name="rate",
@@ -135,7 +119,6 @@ OPTIONS: dict[str, Option] = {
             most=1_000_000,
             form=FormField.LOCUSTFILE,
             only_load=True,
-            label=Label("{} arrivals/s", none="no rate"),
         ),
         Option(
             name="connections",
@@ -143,7 +126,6 @@ OPTIONS: dict[str, Option] = {
             least=1,
             most=MOST_USERS,
             only_load=True,
-            label=Label("{} connections", "1 connection", "no limit of connections"),
         ),
         Option(
             name="requests",
@@ -153,7 +135,6 @@ OPTIONS: dict[str, Option] = {
             most_from_page=1_000_000,
             form=FormField.LOCUSTFILE,
             only_load=True,
-            label=Label("{} requests", "1 request", "no requests"),
         ),
         Option(
             name="ttl_ms",
@@ -163,7 +144,6 @@ OPTIONS: dict[str, Option] = {
             most=LONGEST_MS,
             form=FormField.LAB,
             reaches_replica=True,
-            label=Label("TTL {} ms", none="no TTL"),
         ),
         Option(
             name="work_ms",
@@ -174,7 +154,6 @@ OPTIONS: dict[str, Option] = {
             form=FormField.LAB,
             reaches_replica=True,
             scales_with_ttl=True,
-            label=Label("work {} ms", none="no work"),
         ),
         Option(
             name="stock",
@@ -183,7 +162,6 @@ OPTIONS: dict[str, Option] = {
             most=MOST,
             form=FormField.LAB,
             reaches_replica=True,
-            label=Label("{} items to sell", "1 item to sell", "no stock"),
         ),
         Option(
             name="retry_ms",
@@ -192,7 +170,6 @@ OPTIONS: dict[str, Option] = {
             least=1,
             most=LONGEST_MS,
             reaches_replica=True,
-            label=Label("retry {} ms", none="no retry"),
         ),
         Option(
             name="wait_ms",
@@ -202,7 +179,6 @@ OPTIONS: dict[str, Option] = {
             most=LONGEST_MS,
             reaches_replica=True,
             scales_with_ttl=True,
-            label=Label("wait {} ms", none="no wait"),
         ),
         Option(
             name="processes",
@@ -210,7 +186,6 @@ OPTIONS: dict[str, Option] = {
             least=1,
             most=64,
             only_load=True,
-            label=Label("{} Locust processes", "1 Locust process", "no processes"),
         ),
         Option(
             name="seed",
@@ -218,7 +193,6 @@ OPTIONS: dict[str, Option] = {
             least=0,
             most=MOST,
             only_load=True,
-            label=Label("seed {}", none="no seed"),
         ),
     )
 }

@@ -21,7 +21,7 @@ from lab.scenario.requirements import MEASURES, NEEDS
 from lab.scenario.scenario import SYNCS, Scenario, contradictions
 from lab.scenario.toml_types import Duration, Tables, Text, converted
 
-IN_CHINESE = ("title_zh", "name_zh")  # keys that lab/language reads: the title, and the name in a picture
+IN_CHINESE = ("title_zh", "name_zh")  # keys that lab/story/say.py reads: the title, and the name in a picture
 ENDING = ".toml"  # a name with this ending is the path of a file, and not a scenario of the lab
 
 

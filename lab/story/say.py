@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from lab.evidence.loss import Mechanism
 from lab.language import Language
+from lab.paths import SCENARIOS
 from lab.story.happening import LOSSES, Happening, Kind, Scene, Story
 from lab.text import thousands
 
@@ -39,13 +40,27 @@ GOT_IT = (Kind.GRANTED, Kind.GRANTED_WITH_FENCE, Kind.BEGAN, Kind.BEGAN_WITHOUT_
 @cache
 def words(language: Language) -> dict[str, Any]:
     """Return the templates of a language."""
-    return _of(tomllib.loads(WORDS.read_text(encoding="utf-8")), list(Language).index(language))
+    found = _of(tomllib.loads(WORDS.read_text(encoding="utf-8")), list(Language).index(language))
+    return found | (_of_scenarios() if language is Language.CHINESE else {})
 
 
 def _of(table: Mapping[str, Any], place: int) -> dict[str, Any]:
     """Return a table with the texts of one language. place: which of the texts of an entry; an entry without it is left out."""
-    entries = {name: _of(one, place) if isinstance(one, dict) else one[place : place + 1] for name, one in table.items()}
-    return {name: one[0] if isinstance(one, list) else one for name, one in entries.items() if one}
+    found: dict[str, Any] = {}
+    for name, one in table.items():
+        texts = [None, one] if isinstance(one, str) else one
+        if isinstance(one, dict):
+            found[name] = _of(one, place)
+        elif texts[place:] and texts[place] is not None:
+            found[name] = texts[place]
+    return found
+
+
+def _of_scenarios() -> dict[str, Any]:
+    """Return the Chinese of the lab's scenarios, which stands in their files: their titles, and their names in a picture."""
+    files = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in SCENARIOS.glob("*.toml")}
+    keys = {"scenario": "title_zh", "scenario_name": "name_zh"}
+    return {table: {name: one[key] for name, one in files.items() if key in one} for table, key in keys.items()}
 
 
 def text(table: str, name: str, language: Language = ENGLISH, n: int = 1, **places: object) -> str:
@@ -53,6 +68,17 @@ def text(table: str, name: str, language: Language = ENGLISH, n: int = 1, **plac
     there = words(language)[table]
     made: str = (there.get(f"{name}_several") if n != 1 else None) or there[name]
     return made.format(n=n, **places)
+
+
+def stated(name: str, english: str, language: Language = ENGLISH) -> str:
+    """Return a text whose English stands at its subject, such as a claim in ``app/lock.py``; in English if it has no Chinese.
+
+    name: where its Chinese is, with the table: ``claim.exclusive``.
+    """
+    there: Any = words(language)
+    for part in name.split("."):
+        there = there.get(part, {})
+    return str(there or english)
 
 
 def mechanism(one: Mechanism, language: Language = ENGLISH) -> str:
@@ -150,9 +176,11 @@ def fault(name: str, language: Language = ENGLISH) -> str:
     return str(words(language)["fault"].get(name, name.replace("_", " ")))
 
 
-def condition(name: str, value: float, language: Language = ENGLISH) -> str:
-    """Return a condition of a run, such as how many requests it sends."""
-    return text("conditions", name, language, int(value), shown=thousands(value) if isinstance(value, int) else value)
+def condition(name: str, value: Any, language: Language = ENGLISH) -> str:
+    """Return a condition of a run, such as how many requests it sends. value: None where it has none."""
+    if value is None:
+        return text("conditions", f"{name}_none", language)
+    return text("conditions", name, language, value, shown=thousands(value) if isinstance(value, int) else value)
 
 
 def milliseconds(ms: float) -> str:

@@ -13,9 +13,9 @@ from lab.evidence.loss import Mechanism
 from lab.evidence.run_record import Ending
 from lab.judge.fact import Code, Fact
 from lab.judge.judgement import Judgement, Verdict, Violation
-from lab.language import Language, quoted
+from lab.language import Language
 from lab.scenario.requirements import MEASURES
-from lab.story.say import ENGLISH, listed, mechanism, text, words
+from lab.story.say import ENGLISH, listed, mechanism, stated, text, words
 
 NAMED = 3  # commands and clients in a sentence
 HEADS = (Code.DANGER_NOT_REACHED, Code.NOBODY_SERVED)  # the facts after such a fact explain it
@@ -129,12 +129,12 @@ def promise(claim: str, language: Language) -> str:
     """Return a claim as its sentence."""
     if claim not in Claim.__members__:
         return claim  # a damaged record may name a claim that there is not
-    return quoted("claim", Claim[claim].value, language)
+    return stated(f"claim.{claim}", Claim[claim].value, language)
 
 
 def measure(name: str, language: Language) -> str:
     """Return what a measure of the danger counts."""
-    return quoted("measure", MEASURES.get(name, name), language)
+    return stated(f"measure.{name}", MEASURES.get(name, name), language)
 
 
 def _others(judgement: Judgement | Grounds, language: Language) -> Iterator[str]:

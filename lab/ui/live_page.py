@@ -70,7 +70,7 @@ def chinese() -> dict[str, str]:
     loaded = [scenarios.load(name) for name in scenario_names()]
     asked = [questions.QUESTIONS[one.tests.name] for one in loaded]
     return {
-        **exactly("title", (one.title for one in loaded)),
+        **{one.title: say.stated(f"scenario.{one.name}", one.title, Language.CHINESE) for one in loaded},
         **exactly("question", (text for one in asked for text in (one.text, *one.choices))),
         **{say.fault(name): say.fault(name, Language.CHINESE) for name in faults()},
         **exactly("refusal", (BUSY, TEACHER_ONLY, NOT_JOINED)),

@@ -9,7 +9,7 @@ from functools import partial
 from app.lock import Claim, Stage
 from app.locks import stages
 from lab.errors import BadInput, choose_from
-from lab.language import NAMES, Language, quoted
+from lab.language import NAMES, Language
 from lab.paths import HOME
 from lab.report import matrix, reference
 from lab.report.matrix import Cell
@@ -32,18 +32,20 @@ def _stage(name: str) -> Stage:
     return found[choose_from("stage", name, found)]
 
 
-def before(stage: Stage) -> list[Stage]:
-    """Return the stage that a stage follows, the one that this follows, and so on."""
-    found, by_name = [], stages()
-    while stage.follows:
-        stage = by_name[stage.follows]
-        found.append(stage)
-    return found
+def id_of_problem(stage: Stage) -> str:
+    """Return the name of a stage's problem in the words of the lab: a line of what an earlier stage leaves, or its own."""
+    problem, before = stage.story.problem, stage
+    while before.follows:
+        before = stages()[before.follows]
+        if problem in before.story.still:
+            return f"stage.{before.name}.still_{before.story.still.index(problem) + 1}"
+    return f"stage.{stage.name}.problem"
 
 
 def _problem(name: str, *, language: Language = ENGLISH) -> str:
-    story = _stage(name).story
-    problem, idea, source = (quoted("idea", one, language) for one in (story.problem, story.idea, story.source))
+    stage = _stage(name)
+    problem = say.stated(id_of_problem(stage), stage.story.problem, language)
+    idea, source = (say.stated(f"stage.{name}.{part}", getattr(stage.story, part), language) for part in ("idea", "source"))
     cited = text("chapter", "source", language, source=source) if source else ""
     return text("chapter", "problem", language, problem=problem, idea=idea) + cited
 
@@ -52,12 +54,12 @@ def _still(name: str, *, language: Language = ENGLISH) -> str:
     story = _stage(name).story
     answers: dict[str, list[str]] = {}
     for other in stages().values():
-        if next((one.name for one in before(other) if other.story.problem in one.story.still), "") == name:
-            answers.setdefault(other.story.problem, []).append(f"[`{other.name}`]({other.name}.md)")
+        answers.setdefault(id_of_problem(other), []).append(f"[`{other.name}`]({other.name}.md)")
     gap, comma = (say.words(language)["mark"][name] for name in ("gap", "names_comma"))
+    left = {f"stage.{name}.still_{number}": line for number, line in enumerate(story.still, 1)}
     lines = [
-        f"- {quoted('still', line, language)}" + (f"{gap}→ {comma.join(answers[line])}" if line in answers else "")
-        for line in story.still
+        f"- {say.stated(one, line, language)}" + (f"{gap}→ {comma.join(answers[one])}" if one in answers else "")
+        for one, line in left.items()
     ]
     commands = "\n".join(f".venv/bin/{line}" for line in story.see_it)
     return "\n".join([*lines, "", text("chapter", "see_it", language), "", "```sh", commands, "```", ""])
@@ -97,7 +99,7 @@ def _neighbours(name: str, *, language: Language = ENGLISH) -> str:
 
 def _picture(stage: str, scenario_name: str, *, language: Language = ENGLISH) -> str:
     one = figures.of(stage, scenario_name)
-    title = quoted("title", reader.load(scenario_name).title, language)
+    title = say.stated(f"scenario.{scenario_name}", reader.load(scenario_name).title, language)
     source = UP + one.shown(language).relative_to(HOME).as_posix()
     mark = say.words(language)["mark"]
     caption = f"{say_run.caption(timeline(one), language)}{mark['gap']}{result(one).judgement.verdict}{mark['end']}"

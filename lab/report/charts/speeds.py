@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from app.locks import part, stages
-from lab.language import Language, quoted
+from lab.language import Language
 from lab.report import chart
 from lab.report.chart import BLUE, FEW, RED
 from lab.report.run_data import NONE, Result, speed_ratios
@@ -65,7 +65,7 @@ def families(results: Sequence[Result], language: Language = ENGLISH) -> dict[st
     found: dict[str, list[Result]] = {}
     for result in sorted(results, key=lambda one: _place(one.judgement.stage, shelf)):
         name = result.judgement.stage
-        family = quoted("part", part(name), language) if name in shelf else text("chart", "own", language)
+        family = text("part", part(name), language) if name in shelf else text("chart", "own", language)
         found.setdefault(family, []).append(result)
     return found
 

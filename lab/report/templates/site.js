@@ -74,8 +74,8 @@ function recall() {
   if (runs.length) compare(known, runs.length - known.length); else close();
 }
 
-// A parameter's value in a label, as lab/scenario/options.py writes it: for many, for one, for none.
-const labelText = ([many, one, none], value) => value === null ? none : one && value === 1 ? one : many.replace("{}", value);
+// A parameter's value in a label, in the words of the table "conditions": for many, for one, for none.
+const labelText = ([many, one, none], value) => value === null ? none : (value === 1 ? one : many).replace("{shown}", Number.isInteger(value) ? lab.thousands(value) : value);
 // A different label for each run, as run_data.py makes them: with the parameters in which the runs differ, else with their begin.
 function apart(chosenRows) {
   const alike = Map.groupBy ? Map.groupBy(chosenRows, (row) => row.label) : chosenRows.reduce((all, row) => all.set(row.label, [...(all.get(row.label) || []), row]), new Map());

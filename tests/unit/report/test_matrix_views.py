@@ -79,7 +79,7 @@ def test_equal_columns_are_folded():
     """Stages of one group with the same marks in all rows share a column, in the order of the ladder; own locks stand last."""
     plan = layout(MADE)
 
-    assert plan.columns == {"One key in Redis": [("ttl",), ("uuid", "lua")], OTHERS: [("mine",)]}
+    assert plan.columns == {"one_key": [("ttl",), ("uuid", "lua")], OTHERS: [("mine",)]}
     assert plan.rows == {"at_once": ["rush"], "again": ["nested"], OTHERS: ["own"]}
 
 

@@ -11,9 +11,8 @@ from app.locks import stages
 from app.settings import Settings, SettingsError
 from lab.errors import BadInput
 from lab.paths import HOME
-from lab.report import run_data
 from lab.scenario import reader as scenarios
-from lab.scenario.options import OPTIONS, FormField, Label, Option, flags
+from lab.scenario.options import OPTIONS, FormField, Option, flags
 from lab.scenario.scenario import Scenario, override
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import replica_settings
@@ -31,7 +30,6 @@ MADE_UP = Option(
     form=FormField.LAB,
     reaches_replica=True,
     scales_with_ttl=True,
-    label=Label("nap {} ms", none="no nap"),
 )
 
 
@@ -54,11 +52,11 @@ def made_up(monkeypatch) -> None:
 
 FIELDS = """
 from argparse import ArgumentParser
-from lab.scenario.options import OPTIONS, FormField, Label, Option
+from lab.scenario.options import OPTIONS, FormField, Option
 from lab.ui import locust_plugin
 if {added}:
     OPTIONS["nap_ms"] = Option(
-        name="nap_ms", help="Length of a nap.", unit="ms", least=2, form=FormField.LAB, label=Label("nap {}"))
+        name="nap_ms", help="Length of a nap.", unit="ms", least=2, form=FormField.LAB)
 locust_plugin.ask = lambda what: {"stages": [], "stage": "lua", "scenarios": [], "scenario": "rush"}
 parser = ArgumentParser()
 locust_plugin.LabPlugin("http://nowhere:1", "").add_options(parser)
@@ -96,12 +94,10 @@ def test_new_option_is_an_override(made_up, wrong):
         override(SLEEPY, stages()["lua"], {"nap_ms": wrong})
 
 
-def test_new_option_has_a_flag_and_a_label(made_up):
-    """A new option is a flag, a setting and a label."""
+def test_new_option_has_a_flag(made_up):
+    """A new option is a flag and a setting."""
     assert flags({"nap_ms": 5, "seed": None}) == ["--nap-ms", "5"]
     assert replica_settings(SLEEPY, "run", [stages()["lua"]])["nap_ms"] == "10"
-    assert run_data.labels()["nap_ms"].text(3) == "nap 3 ms"
-    assert run_data.labels()["nap_ms"].text(None) == "no nap"
 
 
 @every("option", lambda: [option for option in OPTIONS.values() if option.reaches_replica])

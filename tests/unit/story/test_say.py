@@ -5,6 +5,8 @@ from string import Formatter
 
 from msgspec.structs import replace
 
+from app.lock import Claim
+from app.locks import PARTS, stages
 from lab.evidence.fault_record import Effect
 from lab.evidence.loss import Mechanism
 from lab.explore.decision import Undecided
@@ -13,7 +15,10 @@ from lab.explore.search.harm import Harm, Why
 from lab.judge.fact import Code
 from lab.judge.judgement import Verdict
 from lab.language import Language
+from lab.scenario import reader
 from lab.scenario.faults import faults
+from lab.scenario.options import OPTIONS
+from lab.scenario.requirements import MEASURES, NEEDS
 from lab.story import say, say_run
 from lab.story.happening import Happening, Kind
 from lab.story.steps import AFTER_CHECK, IN_RELEASE, steps
@@ -23,6 +28,7 @@ from tests.stories import LOST
 
 ENGLISH, CHINESE = Language
 CODE = "SET L"
+STATED = ("claim", "measure", "need", "stage", "scenario", "scenario_name")  # tables of Chinese alone
 PROSE = re.compile(r"[A-Za-z’]+ [a-z’]+")  # two words in a row
 
 
@@ -30,8 +36,22 @@ def templates(language):
     """Each template of a language, by its place in the file."""
     found = {}
     for table, there in say.words(language).items():
-        for name, one in there.items():
+        for name, one in there.items() if table not in STATED else ():
             found |= {(table, name, form): text for form, text in (one.items() if isinstance(one, dict) else [("", one)])}
+    return found
+
+
+def stated():
+    """The texts whose English stands at their subject, by the names of their Chinese."""
+    found = {f"claim.{one.name}": one.value for one in Claim} | {f"measure.{name}": text for name, text in MEASURES.items()}
+    found |= {f"need.{name}": text for name, (text, _) in NEEDS.items()}
+    for name, stage in stages().items():
+        texts = {part: getattr(stage.story, part) for part in ("title", "idea", "source")}
+        texts |= {"problem": "" if stage.follows else stage.story.problem}
+        texts |= {f"still_{number}": line for number, line in enumerate(stage.story.still, 1)}
+        found |= {f"stage.{name}.{part}": text for part, text in texts.items() if text}
+    for name in reader.names():
+        found |= {f"scenario.{name}": reader.load(name).title, f"scenario_name.{name}": name.replace("_", " ")}
     return found
 
 
@@ -48,6 +68,19 @@ def test_both_languages():
     assert [one for one in chinese if places(chinese[one]) != places(english[one])] == []
 
 
+def test_what_is_stated_in_english_has_its_chinese():
+    """Each text of a claim, a measure, a need, a stage and a scenario has its Chinese, and each Chinese one has its text."""
+    there = {
+        f"{table}.{name}{part and '.'}{part}"
+        for table in STATED
+        for name, one in say.words(CHINESE)[table].items()
+        for part in (one if isinstance(one, dict) else [""])
+    }
+
+    assert sorted(there ^ stated().keys()) == []
+    assert [name for name, english in stated().items() if say.stated(name, english, ENGLISH) != english] == []
+
+
 def test_each_kind_has_words():
     """Each kind has a template, and each template is of a kind. So has each way to break a claim, and each reason."""
     assert set(say.words(ENGLISH)["kind"]) == {kind.value for kind in Kind}
@@ -59,6 +92,8 @@ def test_each_kind_has_words():
     assert {*Verdict} == set(say.words(ENGLISH)["in_a_word"]) <= set(say.words(ENGLISH)["verdict"])
     assert set(say.words(ENGLISH)["why"]) == {why.value for why in Why if why}
     assert set(say.words(ENGLISH)["fault"]) == set(faults())
+    assert {f"{name}_none" for name in OPTIONS} <= set(say.words(ENGLISH)["conditions"])
+    assert {*PARTS} <= set(say.words(ENGLISH)["part"]) == set(say.words(ENGLISH)["part_short"])
     assert set(say.words(ENGLISH)["effect"]) - {IN_RELEASE, AFTER_CHECK} <= {effect.value for effect in Effect}
 
 

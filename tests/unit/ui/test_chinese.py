@@ -2,7 +2,6 @@
 
 from functools import cache
 
-from app.locks import stages
 from lab.language import Language, exactly
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
@@ -22,9 +21,6 @@ def offered() -> dict[str, set[str]]:
     """Return the texts of the page, and the names in the matrix, by the part of the catalogue that has them."""
     asked = [questions.QUESTIONS[one.tests.name] for one in loaded()]
     return {
-        "stage": {stage.story.title for stage in stages().values()},
-        "title": {one.title for one in loaded()},
-        "scenario": {name.replace("_", " ") for name in scenarios.names()},
         "question": {text for one in asked for text in (one.text, *one.choices)},
     }
 
