@@ -13,6 +13,7 @@ from lab.explore.code.operation import COUNTER, LOST, Choice, CommandSent, Grant
 from lab.explore.code.program import Program
 from lab.explore.code.tree import Node
 from lab.explore.model import NUMBER
+from lab.explore.play.texts import Said, in_both, in_one, text
 from lab.explore.search.ghosts import Hold
 from lab.explore.search.harm import Why
 from lab.explore.search.in_words import in_words, reply_in_words
@@ -42,7 +43,7 @@ class ThreadWait(NamedTuple):
     # command, moment, nap, message, choice, or over
     kind: str
     # the command in words
-    command: str = ""
+    command: Said = ""
     # the line of the stage's file; 0 where another file sends the command
     line: int = 0
     # the line of the resource's file; 0 outside the work
@@ -60,16 +61,16 @@ class Pane(NamedTuple):
     mode: str
     threads: tuple[ThreadWait, ...]
     # the last reply; empty before the first
-    answer: str
-    # why a client that is inside holds the lock no longer, in English; empty while it does
-    truth: str
+    answer: Said
+    # why a client that is inside holds the lock no longer; empty while it does
+    truth: Said
 
 
 class ShownKey(NamedTuple):
     """One key of a server."""
 
     name: str
-    value: str
+    value: Said
     # 0 where the key does not expire
     ttl_ms: int
     # the client that made it; -1 where nobody did
@@ -93,7 +94,7 @@ class Board:
     def __init__(self, world: World) -> None:
         self.world, self.program = world, world.program
         self._granted: dict[tuple[int, int], bool] = {}
-        self._values: dict[tuple[int, int], tuple[tuple[str, str], ...]] = {}
+        self._values: dict[tuple[int, int], tuple[tuple[str, Said], ...]] = {}
         self._words: dict[tuple[CommandSent, Language], str] = {}
         self._work = work_lines(world.program)
 
@@ -111,14 +112,15 @@ class Board:
             _truth(state.ghosts.actors[client].hold, state.now_ms, bool(node.inside)),
         )
 
-    def _answer(self, node: Node) -> str:
+    def _answer(self, node: Node) -> Said:
         """Return the last reply; "nil" where only time has passed."""
         if not node.inputs:
             return ""
         result = node.inputs[-1].result
-        if isinstance(result, bytes):
-            return reply_in_words(self.program, whole(result))
-        return "no reply" if result is LOST else reply_in_words(self.program, result if isinstance(result, tuple) else None)
+        if result is LOST:
+            return text("scheduler", "no_reply")
+        reply = whole(result) if isinstance(result, bytes) else result if isinstance(result, tuple) else None
+        return in_both(partial(self.reply, reply))
 
     def phase(self, state: State, client: int) -> str:
         """Return where a client is in its request."""
@@ -144,7 +146,7 @@ class Board:
             case CommandSent():
                 work = self._work[bool(node.writing)] if operation.server == COUNTER else 0
                 own = operation.line if operation.file == str(self.program.path) else 0
-                return ThreadWait(thread, "command", self.words(operation), own, work)
+                return ThreadWait(thread, "command", in_both(partial(self.words, operation)), own, work)
             case Until(at_ms):
                 return ThreadWait(thread, "moment", at_ms=at_ms or 0)
             case Nap():
@@ -182,7 +184,7 @@ class Board:
     def count(self, state: State) -> int:
         """Return what the counter reads: the sum of its parts."""
         keys = [key for key in self.counter(state) if key.name == NUMBER]
-        return sum(int(word) for key in keys for word in _numbers(key.value))
+        return sum(int(word) for key in keys for word in _numbers(in_one(key.value)))
 
     def _keys(self, which: int, table: StoreTable, number: int, state: State) -> tuple[ShownKey, ...]:
         if (which, number) not in self._values:
@@ -194,14 +196,14 @@ class Board:
         )
 
 
-def _truth(hold: Hold | None, now_ms: int, inside: bool) -> str:
+def _truth(hold: Hold | None, now_ms: int, inside: bool) -> Said:
     if hold is None or not inside:
         return ""
     why = hold.at(now_ms).why
-    return say.truth("" if why is Why.ENTITLED else why.value)
+    return in_both(partial(say.truth, "" if why is Why.ENTITLED else why.value))
 
 
-def _read(program: Program, real: RealRedis, contents: Contents) -> tuple[tuple[str, str], ...]:
+def _read(program: Program, real: RealRedis, contents: Contents) -> tuple[tuple[str, Said], ...]:
     """Return each key of a state with its value: the real server reads it."""
     if not contents:
         return ()
@@ -210,7 +212,8 @@ def _read(program: Program, real: RealRedis, contents: Contents) -> tuple[tuple[
     reading = [(READS[kind][0], key.name, *READS[kind][1:]) for kind, key in zip(types, contents, strict=True)]
     values = real.send(*reading)
     return tuple(
-        (key.name.decode(errors="replace"), _in_words(program, value)) for key, value in zip(contents, values, strict=True)
+        (key.name.decode(errors="replace"), in_both(partial(_in_words, program, value)))
+        for key, value in zip(contents, values, strict=True)
     )
 
 
@@ -219,11 +222,11 @@ def _numbers(value: str) -> list[str]:
     return [part.rpartition(": ")[2] for part in value.split(", ")]
 
 
-def _in_words(program: Program, value: Any) -> str:
+def _in_words(program: Program, value: Any, language: Language) -> str:
+    said = partial(reply_in_words, program, token=partial(say.token, language=language))
     if isinstance(value, tuple):
-        pairs = zip(value[::2], value[1::2], strict=False)
-        return ", ".join(f"{reply_in_words(program, one)}: {reply_in_words(program, other)}" for one, other in pairs)
-    return reply_in_words(program, value)
+        return ", ".join(f"{said(one)}: {said(other)}" for one, other in zip(value[::2], value[1::2], strict=False))
+    return said(value)
 
 
 def work_lines(program: Program) -> dict[bool, int]:

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from lab.explore.model import Numbered
-from lab.explore.play.board import Board
+from lab.explore.play.board import Board, Pane, ThreadWait
 from lab.explore.play.graph import NEVER, Graph
 from lab.explore.play.report import broken_by, reported
-from lab.explore.search.harm import Why
-from lab.language import Language
-from lab.story import say
+from lab.explore.play.texts import each_in_both
 
 
-def _stated(chinese: dict[str, str], texts: Callable[[Language], Sequence[str]]) -> Sequence[str]:
-    """Return texts in English, and note the Chinese of each: it is made of the same facts, once for each text."""
-    english = texts(Language.ENGLISH)
-    if any(one not in chinese for one in english):
-        chinese.update(zip(english, texts(Language.CHINESE), strict=True))
-    return english
-
-
-def encoded(graph: Graph) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the tables, the states and the moves; and each English text in them with its Chinese. State 0 is the start.
+def encoded(graph: Graph) -> tuple[dict[str, Any], set[ThreadWait]]:
+    """Return the tables, the states and the moves; and what threads wait for. State 0 is the start.
 
     ``states``: of each state the pane of each client, the lock, the counter, the clock, the faults that are left,
     how many increments were written, the distance.
     ``moves``: of each state, four numbers a move: the event, the next state, the report, what breaks.
+    ``words``: the texts of panes; one in both languages is a pair.
     ``reports``: of each report the places of its sentences, its letters for the picture, the answer.
     """
     board = Board(graph.world)
-    chinese = {say.truth(why.value): say.truth(why.value, Language.CHINESE) for why in Why if why}
-    panes, locks, counters, left, events, sentences, reports, findings = (Numbered[Any]() for _ in range(8))
+    panes, words, locks, counters, left, events, sentences, reports, findings = (Numbered[Any]() for _ in range(9))
     findings.number(())  # place 0: nothing breaks
     states, moves = [], []
     for number, state in enumerate(graph.states):
@@ -43,14 +32,16 @@ def encoded(graph: Graph) -> tuple[dict[str, Any], dict[str, str]]:
         states.append([*shown, *about, written, graph.distances.get(number, NEVER)])
         of_state: list[int] = []
         for move, after, found in zip(graph.moves[number], graph.leads_to[number], graph.broken[number], strict=True):
-            breaks = tuple((one.claim.name, *_stated(chinese, partial(broken_by, board, move, one))) for one in found)
-            *said, short, answer = _stated(chinese, partial(reported, board, move))
+            breaks = tuple((one.claim.name, *each_in_both(partial(broken_by, board, move, one))) for one in found)
+            *said, short, answer = each_in_both(partial(reported, board, move))
             placed = reports.number((tuple(map(sentences.number, said)), short, answer))
             of_state += [events.number(str(move.event)), after, placed, findings.number(breaks)]
         moves.append(of_state)
     states, moves = merged(states, moves)
+    waits = {wait for pane in panes for wait in pane.threads}
     data = {
-        "panes": panes,
+        "panes": [_numbered(pane, words) for pane in panes],
+        "words": words,
         "locks": locks,
         "counters": counters,
         "left": [one._asdict() for one in left],
@@ -61,7 +52,12 @@ def encoded(graph: Graph) -> tuple[dict[str, Any], dict[str, str]]:
         "states": states,
         "moves": moves,
     }
-    return data, {english: other for english, other in chinese.items() if english != other}
+    return data, waits
+
+
+def _numbered(pane: Pane, words: Numbered[Any]) -> tuple[Any, ...]:
+    threads = [(one.thread, one.kind, words.number(one.command), one.line, one.work_line, one.at_ms) for one in pane.threads]
+    return pane.phase, pane.mode, threads, words.number(pane.answer), words.number(pane.truth)
 
 
 def merged(states: list[list[int]], moves: list[list[int]]) -> tuple[list[list[int]], list[list[int]]]:

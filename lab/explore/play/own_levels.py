@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from app.lock import Claim, Stage
 from lab.explore.code.program import Task
 from lab.explore.play.graph import searched
 from lab.explore.play.levels import Level, LevelKind
-from lab.explore.play.texts import Said, faults, said
+from lab.explore.play.texts import Said, faults, in_both, text
 from lab.explore.questions import PAIR, TTL_MS, Question, by_default
 from lab.explore.search.event import Budget
 from lab.explore.search.search import Searched
 from lab.explore.store.real_redis import RealRedis
-from lab.language import Language
-from lab.story import say
+from lab.story.verdict import promise
 
 SEARCH_S = 20.0
 
@@ -42,15 +42,13 @@ def own_levels(stage: Stage, real: RealRedis, left_out: Callable[[Stage, Budget]
 
 def to_break(claim: Claim) -> Said:
     """Return the goal of a level in which a claim can be broken."""
-    promises = zip(Language, said(claim.value), strict=True)
-    return Said(*(say.text("level", "break", language, promise=promise) for language, promise in promises))
+    return text("level", "break", promise=in_both(partial(promise, claim.name)))
 
 
 def to_decide(question: Question) -> Said:
     """Return the goal of a level in which nothing breaks."""
-    long_work = Said(*(say.text("level", "long_work", one) for one in Language))
-    conditions = zip(Language, long_work if question.task.work_ms else faults(question.budget), strict=True)
-    return Said(*(say.text("level", "decide", language, conditions=what) for language, what in conditions))
+    conditions = text("level", "long_work") if question.task.work_ms else faults(question.budget)
+    return text("level", "decide", conditions=conditions)
 
 
 def _plain(stage: Stage) -> Iterator[Question]:
@@ -66,7 +64,7 @@ def _level(stage: Stage, question: Question, kind: LevelKind, goal: Said, claims
     work_ms, budget = question.task.work_ms, question.budget
     fault = "work" if work_ms else next((name for name, number in budget._asdict().items() if number), "no_fault")
     about = claims[0].name if kind is LevelKind.BREAK else fault
-    return Level(f"{stage.name}-{about}", stage.lookup, kind, goal, claims, budget, work_ms)
+    return Level(f"{stage.name}-{about}", stage.lookup, kind, claims, budget, work_ms, own_goal=goal)
 
 
 def _searched(stage: Stage, question: Question, real: RealRedis) -> Searched | None:

@@ -6,8 +6,9 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from lab.explore.play.board import CodeLine, in_brief, stage_code, with_marks, w
 from lab.explore.play.encoding import encoded
 from lab.explore.play.graph import Graph, searched
 from lab.explore.play.levels import Level, LevelKind
-from lab.explore.play.texts import TEMPLATES, Said, both, faults, label, said, said_by, table
+from lab.explore.play.texts import TEMPLATES, Said, both, faults, for_scripts, in_both, in_one, label, shown, text
 from lab.explore.questions import PAIR, TTL_MS
 from lab.explore.search.event import short
 from lab.explore.search.replay import confirm
@@ -30,11 +31,11 @@ from lab.paths import DOCS, HOME
 from lab.report.html import page
 from lab.report.run_page import LEVELS, LevelPage
 from lab.scenario.stages import find_stage
+from lab.story.verdict import promise
 
 SEARCH_S = 120.0
 CHECKED = 20  # random schedules of each level that are run again on an empty server
 MOST_BYTES = 160_000  # of a page, with both languages
-TITLE = "Be the scheduler"
 ROOM_FOR_LINKS = 1000  # to other levels
 POLICY = "default-src 'none'; style-src {style}; script-src {script}; img-src data:; base-uri 'none'; form-action 'none'"
 INLINE = {"style": re.compile(r"<style>(.*?)</style>", re.DOTALL), "script": re.compile(r"<script>(.*?)</script>", re.DOTALL)}
@@ -51,8 +52,6 @@ class Made:
     level: Level
     stage: Stage
     data: dict[str, Any]
-    # what the data states of moves, in Chinese
-    chinese: dict[str, str]
     schedules: int
     # how many states the search found; states that differ in nothing that can follow are one in the page
     states: int
@@ -86,15 +85,16 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
         shortest = graph.shortest()
         for events in [*([shortest] if shortest else []), *random_schedules(world, level.budget, until_ms, CHECKED, 1)]:
             confirm(world, events, until_ms)
-        data, in_chinese = encoded(graph)
-        waits = [wait for pane in data["panes"] for wait in pane.threads]
-        sent = {line: {one.command for one in waits if one.work_line == line} for line in {one.work_line for one in waits} - {0}}
+        data, waits = encoded(graph)
+        sent = {
+            line: {in_one(one.command) for one in waits if one.work_line == line}
+            for line in {one.work_line for one in waits} - {0}
+        }
         program = world.program
         return Made(
             level=level,
             stage=stage,
             data=data,
-            chinese=in_chinese,
             schedules=found.schedules,
             states=found.states,
             breaking=graph.breaking(),
@@ -158,9 +158,18 @@ def write_list(levels: Iterable[Level], into: Path) -> None:
 
 def index_page(made: Sequence[Made], language: str) -> str:
     """Return the page that leads to the levels. language: as in ``write``."""
-    zh = table([TITLE, *said_by("play_language.js", "play_index.js")], {})
-    about = {"both": both, "label": label, "faults": faults}
-    return sealed(page("play_index.html", TEMPLATES, title=TITLE, made=made, zh=zh, language=language, **about))
+    title = text("scheduler", "be_the_scheduler")
+    return sealed(_page("play_index.html", title, language, made=made))
+
+
+def _page(template: str, title: Said, language: str, **about: Any) -> str:
+    about |= {"both": both, "shown": shown, "label": label, "faults": faults, "promise": promised}
+    return page(template, TEMPLATES, title=in_one(title), texts=for_scripts(title), language=language, **about)
+
+
+def promised(claim: Claim) -> Said:
+    """Return a claim as its sentence."""
+    return in_both(partial(promise, claim.name))
 
 
 def level_page(
@@ -184,7 +193,7 @@ def level_page(
         "clients": PAIR,
         "number": NUMBER,
         "goal": [claim.name for claim in one.level.claims],
-        "promises": {claim.name: [claim.value, claim in one.stage.claims] for claim in Claim if _is_found(claim, one)},
+        "promises": {claim.name: [promised(claim), claim in one.stage.claims] for claim in Claim if _is_found(claim, one)},
         "options": f" --work-ms {one.level.work_ms}" if one.level.work_ms else "",
         "ttl_ms": TTL_MS,
         "schedules": one.schedules,
@@ -198,39 +207,21 @@ def level_page(
         "after": after.level.name if after else "",
         **one.data,
     }
-    text = msgspec.json.encode(data).decode().replace("<", "\\u003c")
-    title = Said(*(f"{its} – {of_all}" for its, of_all in zip(said(one.level.goal), said(TITLE), strict=True)))
     return sealed(
-        page(
+        _page(
             "play.html",
-            TEMPLATES,
+            text("scheduler", "title", goal=one.level.goal),
+            language,
             one=one,
             level=one.level,
             before=before,
             after=after,
             claims=claims,
             chapters=_chapters(one.stage.name, into) if into else {},
-            data=text,
             ttl_ms=TTL_MS,
-            title=title.english,
-            zh=table((*texts_of(one), title.english), {**one.chinese, title.english: title.chinese}),
-            language=language,
-            both=both,
-            label=label,
-            faults=faults,
+            data=msgspec.json.encode(data).decode().replace("<", "\\u003c"),
         )
     )
-
-
-def texts_of(one: Made) -> Iterator[str]:
-    """Yield the English texts that the scripts of a level's page may write."""
-    yield from said_by("play_language.js", "play.js")
-    yield one.level.lesson
-    yield from one.data["sentences"]
-    yield from (word for _, chip, answer in one.data["reports"] for word in (chip, answer))
-    yield from (mechanism for finding in one.data["findings"] for _, mechanism in finding)
-    yield from (pane.truth for pane in one.data["panes"])
-    yield from (claim.value for claim in Claim if _is_found(claim, one))
 
 
 def _chapters(stage: str, into: Path) -> dict[str, str]:

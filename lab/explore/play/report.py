@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from lab.explore.code.operation import Nap
 from lab.explore.play.board import WAITING, Board
 from lab.explore.search.event import CLOCK, FAILURE, LOST_COMMAND, LOST_REPLY, NOBODY, RESEND, letter_of
 from lab.explore.search.ghosts import ASKS, OVER
 from lab.explore.search.harm import Finding
+from lab.explore.search.in_words import reply_in_words
 from lab.explore.search.move import Move
 from lab.explore.search.state import RUNS, State
 from lab.explore.store.resp import Failure, Reply
@@ -31,6 +33,7 @@ def broken_by(board: Board, move: Move, finding: Finding, language: Language) ->
     return (say.capital(say.broken(breaks(_seen(board, move), finding), language)),)
 
 
+@cache
 def _sentence(parts: tuple[Happening, ...], language: Language) -> str:
     (one, *others) = parts
     if one.kind in (Kind.LOCK_EXPIRED, Kind.VOTES_EXPIRED):
@@ -100,12 +103,14 @@ def _in_short(board: Board, move: Move, language: Language) -> tuple[str, str]:
         return say.clause(Happening(kind), language, "short"), ""
     if event.kind in LOST:
         return board.short(move.command), say.clause(Happening(Kind.REPLY_LOST), language, "short")
-    return board.short(move.command), _answer(board, move)
+    return board.short(move.command), _answer(board, move, language)
 
 
-def _answer(board: Board, move: Move) -> str:
-    """Return the reply as short: of a token, whose it is. The script of a page writes it in Chinese."""
-    return say.clause(Happening(Kind.ERROR), form="short") if _is_error(move) else board.reply(move.reply).removesuffix(" token")
+def _answer(board: Board, move: Move, language: Language) -> str:
+    """Return the reply as short: of a token, whose it is."""
+    if _is_error(move):
+        return say.clause(Happening(Kind.ERROR), language, "short")
+    return reply_in_words(board.program, move.reply, lambda letter, number: say.whose(letter, number, language))
 
 
 def _changes(board: Board, move: Move) -> Iterator[tuple[Happening, ...]]:

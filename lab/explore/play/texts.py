@@ -1,87 +1,85 @@
-"""The texts of the pages in both languages: what a template writes, and what a script may write.
+"""The texts of the pages in both languages: of a template, of a script, and of what is made of facts.
 
-A page is English; each text of a template stands in it in Chinese as well, and the style shows one of the two. A script takes the
-Chinese of what it writes from a table in the page. Texts that stay the same are in ``lab/language/zh``, word for word; what is
-made of facts comes from ``lab.story`` in both languages.
+An element of a template is in the page in each language, and the style shows one of the two. A script chooses from a pair.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from lab.explore.search.event import Budget
-from lab.language import Language, exactly
+from lab.language import Language
 from lab.story import say
 
-PARTS = ("scheduler", "play", "claim")  # the parts of the catalogue with texts of a page, goals, claims
 TEMPLATES = Path(__file__).with_name("templates")
-SAYS = re.compile(r'\bsay\("((?:[^"\\]|\\.)*)"')  # a text that a script writes
-MARKS = {  # in a text of a template
-    re.compile(r"`([^`]+)`"): r"<code>\1</code>",
-    re.compile(r"\[(\w{1,3})\]"): r"<kbd>\1</kbd>",
-    re.compile(r"\*\*([^*]+)\*\*"): r"<strong>\1</strong>",
-}
+Said = str | tuple[str, str]  # a text in English and in Chinese; once if both are the same
 
 
-class Said(NamedTuple):
-    """A text in both languages."""
-
-    english: str
-    chinese: str
-
-
-def chinese(text: str) -> str:
-    """Return a text of the catalogue in Chinese, with its places as they are; the text itself where it is not there."""
-    return next((known[text] for part in PARTS if (known := exactly(part, [text]))), text)
+def in_both(made: Callable[[Language], str]) -> Said:
+    """Return in both languages what a function says in one."""
+    english, chinese = map(made, Language)
+    return english if english == chinese else (english, chinese)
 
 
-def said(text: object) -> Said:
-    """Return a text of the catalogue, or what stands in a place, in both languages."""
-    return text if isinstance(text, Said) else Said(str(text), chinese(str(text)))
+def each_in_both(made: Callable[[Language], Sequence[str]]) -> list[Said]:
+    """Return in both languages the texts that a function says in one."""
+    return [one if one == other else (one, other) for one, other in zip(*map(made, Language), strict=True)]
+
+
+def text(table: str, name: str, /, **places: Said) -> Said:
+    """Return a text of the lab's words. places: what stands in its places."""
+    return in_both(lambda language: say.text(table, name, language, **_of(places, language)))
 
 
 def faults(budget: Budget) -> Said:
     """Return the faults of a level."""
-    return Said(*(say.faults(budget._asdict(), language) for language in Language))
+    return in_both(lambda language: say.faults(budget._asdict(), language))
 
 
-def both(text: str | Said, **places: Any) -> Markup:
-    """Return a text for a template, in both languages. places: what stands in its places, by name."""
-    there, values = said(text), {name: said(value) for name, value in places.items()}
-    english = _marked(there.english.format(**{name: one.english for name, one in values.items()}))
-    translated = _marked(there.chinese.format(**{name: one.chinese for name, one in values.items()}))
-    if translated == english:
-        return english
-    return Markup('<span class="en">{}</span><span class="zh">{}</span>').format(english, translated)
+def in_one(one: Said, language: Language = say.ENGLISH) -> str:
+    """Return a text in one language."""
+    return one[list(Language).index(language)] if isinstance(one, tuple) else one
 
 
-def _marked(text: str) -> Markup:
-    made = str(escape(text))
-    for mark, tag in MARKS.items():
-        made = mark.sub(tag, made)
-    return Markup(made)  # noqa: S704 - escaped above
+def _of(places: dict[str, Said], language: Language) -> dict[str, Any]:
+    return {name: in_one(one, language) for name, one in places.items()}
 
 
-def label(text: str, **places: Any) -> Markup:
+def shown(one: Said) -> Markup:
+    """Return a text for a template."""
+    if isinstance(one, tuple):
+        return Markup('<span class="en">{}</span><span class="zh">{}</span>').format(*one)
+    return Markup("{}").format(one)
+
+
+def written(name: str, /, **places: Said) -> Said:
+    """Return a text of the templates, or of the scripts, as HTML. places: what stands in its places, and is no HTML."""
+
+    def in_one_language(language: Language) -> str:
+        there = say.words(language)["scheduler"] | say.words(language)["scheduler_script"]
+        return Markup(there[name]).format(**_of(places, language))  # noqa: S704 - the lab's own words
+
+    return in_both(in_one_language)
+
+
+def both(name: str, /, **places: Said) -> Markup:
+    """Return what an element has, in both languages: a text as in ``written``."""
+    return shown(written(name, **places))
+
+
+def label(name: str, /, **places: Said) -> Markup:
     """Return the attributes with which an element has a label in both languages; a script shows one of them."""
-    return Markup('aria-label="{0}" data-en="{0}" data-zh="{1}"').format(text.format(**places), chinese(text).format(**places))
+    english, chinese = (in_one(written(name, **places), language) for language in Language)
+    return Markup('aria-label="{0}" data-en="{0}" data-zh="{1}"').format(english, chinese)
 
 
-def said_by(*scripts: str) -> list[str]:
-    """Return the texts that scripts write. scripts: names of files in the folder of templates."""
-    return [text for name in scripts for text in SAYS.findall((TEMPLATES / name).read_text(encoding="utf-8"))]
-
-
-def table(texts: Iterable[str], known: Mapping[str, str]) -> str:
-    """Return a table for the scripts of a page, as JSON: each of the texts with its Chinese, where it has one.
-
-    known: texts whose Chinese is not in the catalogue.
-    """
-    found = {text: made for text in sorted(set(texts)) if (made := known.get(text) or chinese(text)) != text}
-    return msgspec.json.encode(found).decode().replace("<", "\\u003c")
+def for_scripts(title: Said) -> str:
+    """Return what the scripts of a page write, by name, as JSON. title: of the page."""
+    names = list(say.words(say.ENGLISH)["scheduler_script"])
+    said = each_in_both(lambda language: list(say.words(language)["scheduler_script"].values()))
+    return msgspec.json.encode({"title": title, **dict(zip(names, said, strict=True))}).decode().replace("<", "\\u003c")

@@ -5,19 +5,19 @@ const D = JSON.parse(document.getElementById("data").textContent);
 const LETTERS = [..."ABCD"].slice(0, D.clients), $ = (id) => document.getElementById(id);
 const [LOCK, COUNTER, NOW, LEFT, WRITTEN, DISTANCE] = [0, 1, 2, 3, 4, 5].map((i) => D.clients + i);
 const FAULTS = [ // key, event, label, the budget that it needs; the button for a pause resumes a client that is paused
-  ["p", "p", () => say("Pause"), "pauses"], ["k", "k", () => say("Kill"), "crashes"],
-  ["l", "l", () => say("Lose the reply"), "lost_replies"], ["d", "d", () => say("Lose the command"), "lost_replies"], ["x", "x", () => say("Send it twice"), "resends"],
-  ["f", "f", () => say("Let its work fail"), "failures"],
+  ["p", "p", () => say("pause"), "pauses"], ["k", "k", () => say("kill"), "crashes"],
+  ["l", "l", () => say("lose_reply"), "lost_replies"], ["d", "d", () => say("lose_command"), "lost_replies"], ["x", "x", () => say("send_twice"), "resends"],
+  ["f", "f", () => say("fail_work"), "failures"],
 ];
 let trail = [], given = [], answered = "", shown = false, hinted = 0, prefix = "", note = null; // note: returns a text, in the language of the moment
 
 const make = (name, about = {}, ...inside) => { const one = Object.assign(document.createElement(name), about); one.append(...inside); return one; };
-const counted = (n) => n === 1 ? say("{n} event", { n }) : say("{n} events", { n });
+const counted = (n) => n === 1 ? say("event", { n }) : say("events", { n });
 const thousands = (number) => number < 10000 ? String(number) : String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 const at = () => trail.length ? trail[trail.length - 1].to : 0;
 const row = (state) => D.states[state];
 const pane = (state, client) => { const [phase, mode, threads, answer, truth] = D.panes[row(state)[client]];
-  return { phase, mode, answer, truth, threads: threads.map(([thread, kind, command, line, work, atMs]) => ({ thread, kind, command, line, work, atMs })) }; };
+  return { phase, mode, answer: D.words[answer], truth: D.words[truth], threads: threads.map(([thread, kind, command, line, work, atMs]) => ({ thread, kind, command: D.words[command], line, work, atMs })) }; };
 function movesOf(state) {
   const flat = D.moves[state], found = [];
   for (let i = 0; i < flat.length; i += 4) {
@@ -27,7 +27,7 @@ function movesOf(state) {
   return found;
 }
 const moveOf = (state, event) => movesOf(state).find((move) => move.event === event);
-const sentence = (move) => sentences(move.sentences.map((place) => say(D.sentences[place])));
+const sentence = (move) => sentences(move.sentences.map((place) => said(D.sentences[place])));
 const reaches = (move) => move.breaks.some(([claim]) => D.goal.includes(claim));
 const won = () => trail.findIndex(reaches) + 1; // after how many events; 0: not yet
 
@@ -61,30 +61,30 @@ function walk(events) { // as far as they are possible
 // why a move is not possible
 function whyNotRun(state, client, thread = 0) {
   const one = pane(state, client), who = LETTERS[client], doing = one.threads.find((each) => each.thread === thread);
-  if (one.mode === "dead") return say("{who} is dead.", { who });
-  if (one.mode === "paused") return say("{who} is paused. Resume it first.", { who });
-  if (!doing || doing.kind === "over") return say("{who} has finished.", { who });
-  if (doing.kind === "nap") return say("{who} sleeps until its next try. It wakes when the lock’s store changes: before, a try would end the same way.", { who });
-  if (doing.kind === "moment" && !doing.atMs) return say("{who} waits for its other thread.", { who });
-  if (doing.kind === "moment") return one.phase === "inside" ? say("{who} works until {n} ms. Let time pass.", { who, n: doing.atMs }) : say("{who} sleeps until {n} ms. Let time pass.", { who, n: doing.atMs });
-  if (doing.kind === "message") return say("{who} waits for a message.", { who });
-  return say("{who} waits in the server.", { who });
+  if (one.mode === "dead") return say("is_dead", { who });
+  if (one.mode === "paused") return say("is_paused", { who });
+  if (!doing || doing.kind === "over") return say("has_finished", { who });
+  if (doing.kind === "nap") return say("sleeps_until_try", { who });
+  if (doing.kind === "moment" && !doing.atMs) return say("waits_for_thread", { who });
+  if (doing.kind === "moment") return one.phase === "inside" ? say("works_until", { who, n: doing.atMs }) : say("sleeps_until", { who, n: doing.atMs });
+  if (doing.kind === "message") return say("waits_for_message", { who });
+  return say("waits_in_server", { who });
 }
 function whyNot(state, event) {
   const later = movesOf(state).find((move) => move.event[0] === "t");
-  if (event === "t" && later) return say("The next moment is {n} ms.", { n: later.event.slice(1) }); // and not the moment of a given move
+  if (event === "t" && later) return say("next_moment", { n: later.event.slice(1) }); // and not the moment of a given move
   if (event === "t") return movesOf(state).some((move) => /^[A-Da-d](?![A-D])/.test(move.event))
-    ? say("Time passes only when no client that runs can do anything.") : movesOf(state).length ? say("Nothing is waiting for a moment. Resume a client first.") : say("Nothing is left that could happen.");
+    ? say("time_passes_only") : movesOf(state).length ? say("nothing_waits") : say("nothing_left");
   const kind = event.length > 1 ? event[0] : "", letter = event[event.length - 1], client = LETTERS.indexOf(letter.toUpperCase()), one = pane(state, client);
   if (!kind) return whyNotRun(state, client, letter === letter.toUpperCase() ? 0 : 1);
-  if (kind === "r") return say("{who} is not paused.", { who: letter });
+  if (kind === "r") return say("is_not_paused", { who: letter });
   const need = (FAULTS.find((fault) => fault[1] === kind) || FAULTS[0])[3], left = D.left[row(state)[LEFT]][need];
-  if (!left) return say("The faults of this level are used up. Undo, or start again.");
-  if (one.mode === "paused" && kind !== "k") return say("{who} is paused already.", { who: letter });
-  if (one.mode !== "runs" || one.threads[0].kind === "over") return say("{who} has finished.", { who: letter });
-  if (kind === "d") return say("It makes no difference here whether Redis executes the command: lose the reply instead.");
-  if (kind === "f") return say("{who} is not in its work now, or has written already.", { who: letter });
-  return say("{who} sends no command to the lock’s store now.", { who: letter });
+  if (!left) return say("faults_used_up");
+  if (one.mode === "paused" && kind !== "k") return say("is_paused_already", { who: letter });
+  if (one.mode !== "runs" || one.threads[0].kind === "over") return say("has_finished", { who: letter });
+  if (kind === "d") return say("makes_no_difference");
+  if (kind === "f") return say("is_not_in_work", { who: letter });
+  return say("sends_no_command", { who: letter });
 }
 
 // the buttons: made once, and never removed, so that the focus stays where it is
@@ -99,16 +99,16 @@ function button(into, label, keys, event, main = false) { // label: returns its 
 }
 for (const [client, letter] of LETTERS.entries()) {
   const into = document.querySelector(`.client[data-who=${letter}] .moves`);
-  button(into, () => say("Send {who}’s next command", { who: letter }), letter, letter, true);
-  if (D.events.includes(letter.toLowerCase())) button(into, () => say("Run {who}’s other thread", { who: letter }), `O ${letter}`, letter.toLowerCase());
+  button(into, () => say("send_next", { who: letter }), letter, letter, true);
+  if (D.events.includes(letter.toLowerCase())) button(into, () => say("run_other", { who: letter }), `O ${letter}`, letter.toLowerCase());
   for (const [key, event, label, need] of FAULTS) if (D.budget[need]) button(into, label, `${key.toUpperCase()} ${letter}`, event + letter);
 }
-if (D.events.some((event) => event[0] === "t")) button($("time"), () => say("Let time pass"), "T", "t"); else { $("time").hidden = true; $("time-why").hidden = true; $("clock").hidden = true; }
-for (const letter of LETTERS) button($("quick"), () => say("Send {who}", { who: letter }), "", letter); // for a phone
-if (!$("time").hidden) button($("quick"), () => say("Time"), "", "t");
+if (D.events.some((event) => event[0] === "t")) button($("time"), () => say("let_time_pass"), "T", "t"); else { $("time").hidden = true; $("time-why").hidden = true; $("clock").hidden = true; }
+for (const letter of LETTERS) button($("quick"), () => say("send", { who: letter }), "", letter); // for a phone
+if (!$("time").hidden) button($("quick"), () => say("time"), "", "t");
 $("quick").append(make("button", { type: "button", id: "quick-undo", onclick: undo }));
-if (D.budget.restarts) button($("time"), () => say("Restart without data"), "W", "w");
-for (const event of D.events) if (event.includes("=")) button(document.querySelector(`.client[data-who=${event[0].toUpperCase()}] .moves`), () => say("Draw {n}", { n: event.split("=")[1] }), "", event);
+if (D.budget.restarts) button($("time"), () => say("restart"), "W", "w");
+for (const event of D.events) if (event.includes("=")) button(document.querySelector(`.client[data-who=${event[0].toUpperCase()}] .moves`), () => say("draw", { n: event.split("=")[1] }), "", event);
 
 const exact = (event) => event === "t" ? (movesOf(at()).find((move) => move.event[0] === "t") || {}).event : event;
 function play(event) {
@@ -122,16 +122,16 @@ function arrive() {
   if (won() === trail.length && trail.length && !shown) remember({ events: trail.length });
   show();
 }
-function undo() { note = trail.length ? null : () => say("This is the start."); trail.pop(); hinted = 0; show(); }
-function again() { trail = []; shown = false; hinted = 0; note = () => say("This is the start again."); show(); }
-function back(number) { trail = trail.slice(0, number); hinted = 0; note = () => say("You are back after {events}.", { events: counted(number) }); show(); }
+function undo() { note = trail.length ? null : () => say("this_is_the_start"); trail.pop(); hinted = 0; show(); }
+function again() { trail = []; shown = false; hinted = 0; note = () => say("start_again"); show(); }
+function back(number) { trail = trail.slice(0, number); hinted = 0; note = () => say("back_after", { events: counted(number) }); show(); }
 function hint() {
   const left = row(at())[DISTANCE];
-  if (won()) note = () => say("The claim is broken already. Undo to look for another way.");
-  else if (D.kind !== "BREAK" && !answered) note = () => D.kind === "DECIDE" ? say("Answer the question first: a hint would give it away.") : say("Predict first: a hint would give it away.");
-  else if (left < 0) note = () => D.par ? say("No break is possible any more from here. Undo, or start again.") : say("No break is possible, from here or from anywhere.");
-  else if (hinted < 1) { note = () => left === 1 ? say("A break is still possible in 1 move. Ask again for the next move.") : say("A break is still possible in {n} moves. Ask again for the next move.", { n: left }); hinted = 1; }
-  else { const { event } = better(); note = () => say("A shortest way goes on with {event}: {move}.", { event, move: label(event) }); hinted = 2; }
+  if (won()) note = () => say("broken_already");
+  else if (D.kind !== "BREAK" && !answered) note = () => D.kind === "DECIDE" ? say("answer_before_hint") : say("predict_before_hint");
+  else if (left < 0) note = () => D.par ? say("no_break_from_here") : say("no_break_at_all");
+  else if (hinted < 1) { note = () => left === 1 ? say("break_in_one") : say("break_in", { n: left }); hinted = 1; }
+  else { const { event } = better(); note = () => say("goes_on_with", { event, move: label(event) }); hinted = 2; }
   show();
 }
 function better() {
@@ -140,11 +140,11 @@ function better() {
 }
 function label(event) {
   const found = buttons.find((one) => one.dataset.event === (event[0] === "t" ? "t" : event)), move = found?.firstChild.textContent ?? event;
-  return /^[prk]/.test(event) ? say("{move} {who}", { move, who: event[1] }) : move;
+  return /^[prk]/.test(event) ? say("move_of", { move, who: event[1] }) : move;
 }
 function showShortest() {
-  if (D.kind !== "BREAK" && !answered) { note = () => say("Answer first."); return show(); }
-  if (!D.par) { note = () => say("There is none: no schedule of {n} breaks it.", { n: thousands(D.schedules) }); return show(); }
+  if (D.kind !== "BREAK" && !answered) { note = () => say("answer_first"); return show(); }
+  if (!D.par) { note = () => say("there_is_none", { n: thousands(D.schedules) }); return show(); }
   trail = walk(parse(D.shortest)); shown = true; hinted = 0; note = null; show();
 }
 
@@ -156,13 +156,13 @@ function answer(word) {
 }
 function showAnswer() {
   if (!answered) return;
-  const truth = D.par > 0, right = (answered === "yes") === truth, all = { broken: thousands(D.breaking), all: thousands(D.schedules), events: counted(D.par), lesson: say(D.lesson) };
+  const truth = D.par > 0, right = (answered === "yes") === truth, all = { broken: thousands(D.breaking), all: thousands(D.schedules), events: counted(D.par), lesson: said(D.lesson) };
   let text;
-  if (D.kind === "SAME_MOVES") text = answered === "yes" ? say("You predict: they break it here too. Play them, and see.") : say("You predict: they do no harm here. Play them, and see.");
-  else if (right && truth) text = say("Right: {broken} of {all} schedules break it. Find one: the shortest has {events}.", all);
-  else if (right) text = say("Right. {all} schedules were decided: every order, and every moment of each fault. None breaks it. {lesson}", all);
-  else if (truth) text = say("It can: {broken} of {all} schedules break it, the shortest in {events}. Find one.", all);
-  else text = say("It cannot. {all} schedules were decided: every order, and every moment of each fault. None breaks it. {lesson}", all);
+  if (D.kind === "SAME_MOVES") text = answered === "yes" ? say("predict_break") : say("predict_no_harm");
+  else if (right && truth) text = say("right_broken", all);
+  else if (right) text = say("right_none", all);
+  else if (truth) text = say("it_can", all);
+  else text = say("it_cannot", all);
   $("answer").hidden = false;
   if ($("answer").textContent !== text) $("answer").textContent = text; // a screen reader reads it once
   for (const one of document.querySelectorAll("[data-answer]")) one.setAttribute("aria-pressed", String(one.dataset.answer === answered));
@@ -170,13 +170,13 @@ function showAnswer() {
 function playGiven() {
   const done = trail.length, same = trail.every((move, i) => move.event === given[i]);
   hinted = 0;
-  if (!answered) note = () => say("Predict first: choose one of the two answers above.");
-  else if (!same) note = () => say("You have left the given moves. Start again to play them.");
-  else if (done >= given.length) note = () => say("These were all the given moves. Go on with your own.");
+  if (!answered) note = () => say("predict_first");
+  else if (!same) note = () => say("left_given");
+  else if (done >= given.length) note = () => say("all_given");
   else {
     const move = moveOf(at(), given[done]);
     if (move) { note = null; trail.push(move); return arrive(); }
-    note = () => say("The given moves end here, after {n} of {all}. {why} Go on with your own.", { n: done, all: given.length, why: whyNot(at(), given[done][0] === "t" ? "t" : given[done]) });
+    note = () => say("given_end", { n: done, all: given.length, why: whyNot(at(), given[done][0] === "t" ? "t" : given[done]) });
   }
   show();
 }
@@ -192,14 +192,14 @@ function show() {
     else {
       const letter = one.dataset.event[1], paused = pane(state, LETTERS.indexOf(letter)).mode === "paused";
       one.dataset.event = (paused ? "r" : "p") + letter;
-      one.write(paused ? say("Resume") : say("Pause"), `${paused ? "R" : "P"} ${letter}`);
+      one.write(paused ? say("resume") : say("pause"), `${paused ? "R" : "P"} ${letter}`);
     }
     const able = possible.some((move) => move.event === one.dataset.event || (one.dataset.event === "t" && move.event[0] === "t"));
     one.setAttribute("aria-disabled", String(!able));
     one.title = able ? "" : whyNotFor(state, one.dataset.event);
     one.classList.toggle("hinted", hinted === 2 && better() && (better().event === one.dataset.event || (one.dataset.event === "t" && better().event[0] === "t")));
   }
-  $("quick-undo").textContent = say("← Undo");
+  $("quick-undo").textContent = say("undo");
   $("step").textContent = counted(trail.length);
   $("undo").setAttribute("aria-disabled", String(!trail.length));
   showAnswer();
@@ -210,22 +210,22 @@ function show() {
   $("short").textContent = text ? `${D.stage}:${text}` : "";
   if (location.hash.slice(1) !== text && !(location.hash.startsWith("#play=") && !text)) history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
 }
-const whyNotFor = (state, event) => event.includes("=") || event === "w" ? say("Not possible now.") : whyNot(state, event);
+const whyNotFor = (state, event) => event.includes("=") || event === "w" ? say("not_possible") : whyNot(state, event);
 function showClient(state, client, letter) {
   const one = pane(state, client), first = one.threads[0], card = document.querySelector(`.client[data-who=${letter}]`), get = (name) => card.querySelector(name);
-  const over = first.kind === "over", phases = { waiting: say("wants the lock"), inside: say("inside: it works"), releasing: say("releasing"), done: say("done") };
-  const modes = { paused: say("paused"), dead: say("dead") }, commands = (threads) => threads.map((each) => words(each.command)).join(", ");
+  const over = first.kind === "over", phases = { waiting: say("wants"), inside: say("inside"), releasing: say("releasing"), done: say("done") };
+  const modes = { paused: say("paused"), dead: say("dead") }, commands = (threads) => threads.map((each) => said(each.command)).join(", ");
   const badge = get(".badge");
-  badge.textContent = one.mode === "runs" ? phases[one.phase] || say("error: {error}", { error: one.phase }) : modes[one.mode];
+  badge.textContent = one.mode === "runs" ? phases[one.phase] || say("error", { error: one.phase }) : modes[one.mode];
   badge.className = `badge ${one.mode === "runs" ? one.phase : one.mode}`;
   const able = moveOf(state, letter);
-  get(".next").textContent = one.mode === "dead" ? say("its process is dead") : first.kind === "command" ? say("next: {command}", { command: commands([first]) }) : first.kind === "choice" ? say("next: a random number") : over ? one.phase === "done" ? say("its request is done") : say("its request ended: {error}", { error: one.phase }) : say("nothing to send now");
+  get(".next").textContent = one.mode === "dead" ? say("process_dead") : first.kind === "command" ? say("next", { command: commands([first]) }) : first.kind === "choice" ? say("next_random") : over ? one.phase === "done" ? say("request_done") : say("request_ended", { error: one.phase }) : say("nothing_to_send");
   get(".why").textContent = able || movesOf(state).some((move) => move.event.startsWith(`${letter}=`)) ? "" : whyNotRun(state, client);
   const others = one.threads.slice(1).filter((each) => each.kind === "command");
-  if (others.length) get(".why").textContent = sentences([get(".why").textContent, say("Its other thread is next with {commands}.", { commands: commands(others) })]);
+  if (others.length) get(".why").textContent = sentences([get(".why").textContent, say("other_thread_next", { commands: commands(others) })]);
   get(".truth").hidden = !one.truth || D.locks.length < 2; // a stage without a lock believes nothing of one
-  get(".truth").textContent = one.truth ? say("{who} believes that it holds the lock, and goes on {why}.", { who: letter, why: say(one.truth) }) : "";
-  get(".answered").replaceChildren(...(one.answer ? [say("last reply: "), make("code", {}, words(one.answer))] : []));
+  get(".truth").textContent = one.truth ? say("believes", { who: letter, why: said(one.truth) }) : "";
+  get(".answered").replaceChildren(...(one.answer ? [say("last_reply"), make("code", {}, said(one.answer))] : []));
   const lit = over || one.mode === "dead" ? [] : first.work ? [`[data-work="${first.work}"]`] : first.line ? [`[data-line="${first.line}"]`] : [];
   for (const line of card.querySelectorAll(".lit, .near")) { line.classList.remove("lit", "near"); line.removeAttribute("aria-current"); }
   for (const line of card.querySelectorAll(lit.join() || "none")) { line.classList.add("lit"); line.setAttribute("aria-current", "step"); }
@@ -242,44 +242,44 @@ function lastLine(client) { // that a client ran before it began to wait
 function showRedis(state) {
   const keys = D.locks[row(state)[LOCK]], now = row(state)[NOW], owner = (one) => LETTERS[one[3]];
   $("keys").replaceChildren(...(keys.length ? keys.map((one) => {
-    const [name, value, ttl] = one, item = make("li", { className: owner(one) ? `of-${owner(one)}` : "" }, make("code", {}, `${name} = ${words(value)}`), owner(one) ? say(" (made by {who})", { who: owner(one) }) : "");
-    const time = make("span", { className: "time" }, ttl ? say("expires in {n} ms, at {n2} ms", { n: ttl, n2: now + ttl }) : say("never expires"));
+    const [name, value, ttl] = one, item = make("li", { className: owner(one) ? `of-${owner(one)}` : "" }, make("code", {}, `${name} = ${said(value)}`), owner(one) ? say("made_by", { who: owner(one) }) : "");
+    const time = make("span", { className: "time" }, ttl ? say("expires_in", { n: ttl, n2: now + ttl }) : say("never_expires"));
     if (ttl) time.prepend(Object.assign(make("progress", { max: Math.max(D.ttl_ms, ttl), value: ttl }), { ariaHidden: "true" }));
     item.append(time);
     return item;
-  }) : [make("li", { className: "none" }, D.locks.length > 1 ? say("no key: the lock is free") : say("no key: this stage asks Redis for no lock"))]));
-  $("clock").textContent = say("The clock stands still at {n} ms.", { n: now });
+  }) : [make("li", { className: "none" }, D.locks.length > 1 ? say("no_key_free") : say("no_key_no_lock"))]));
+  $("clock").textContent = say("clock_stands", { n: now });
   const time = movesOf(state).find((move) => move.event[0] === "t");
-  $("time-why").textContent = time ? say("The next moment is {n} ms.", { n: time.event.slice(1) }) : whyNot(state, "t");
+  $("time-why").textContent = time ? say("next_moment", { n: time.event.slice(1) }) : whyNot(state, "t");
   const values = D.counters[row(state)[COUNTER]], main = values.find(([name]) => name === D.number), others = values.filter((one) => one !== main);
-  const written = row(state)[WRITTEN], value = main ? [...main[1].matchAll(/\d+(?=,|$)/g)].reduce((sum, [part]) => sum + Number(part), 0) : 0;
+  const written = row(state)[WRITTEN], value = main ? [...said(main[1]).matchAll(/\d+(?=,|$)/g)].reduce((sum, [part]) => sum + Number(part), 0) : 0;
   $("counter").textContent = String(value);
-  const made = written === 1 ? say("1 increment written") : say("{n} increments written", { n: written });
-  $("written").textContent = [made, written > value ? say(", {n} lost", { n: written - value }) : "", ...others.map(([name, text]) => `${isChinese() ? "；" : "; "}${name} = ${text}`)].join("");
+  const made = written === 1 ? say("one_written") : say("written", { n: written });
+  $("written").textContent = [made, written > value ? say("and_lost", { n: written - value }) : "", ...others.map(([name, text]) => `${isChinese() ? "；" : "; "}${name} = ${said(text)}`)].join("");
   $("written").classList.toggle("bad", written > value);
 }
 function showHappened(possible) {
   const last = trail[trail.length - 1], parts = [], result = [], events = won(), over = !possible.length;
   if (note) parts.push(make("p", {}, note()));
   else if (last) parts.push(make("p", {}, `${trail.length}. ${sentence(last)}`));
-  else parts.push(make("p", {}, D.kind === "SAME_MOVES" ? say("Nothing yet. Predict, then play the moves.") : say("Nothing yet. Send a command of A or B.")));
+  else parts.push(make("p", {}, D.kind === "SAME_MOVES" ? say("nothing_yet_predict") : say("nothing_yet_send")));
   if (last && !note) for (const [claim, mechanism] of last.breaks)
-    if (!D.goal.includes(claim)) parts.push(make("p", { className: "other" }, say("This breaks another claim, {claim}: {what}. The goal of this level is still open.", { claim, what: say(mechanism) })));
+    if (!D.goal.includes(claim)) parts.push(make("p", { className: "other" }, say("breaks_another", { claim, what: said(mechanism) })));
   const all = given.length > 0 && givenIsOver();
   if (events) {
     const [claim, mechanism] = trail[events - 1].breaks.find(([name]) => D.goal.includes(name)), [promise, made] = D.promises[claim];
-    const what = say("{what}.", { what: say(mechanism) });
-    const compared = events === D.par ? say("There is no shorter way.") : say("The shortest way has {n}.", { n: D.par });
-    if (events === trail.length && !note) parts.push(make("p", { className: "other" }, make("strong", {}, say("Broken.")), gap(), what));
-    if (events === trail.length && !note && D.after) parts.push(make("p", {}, make("a", { href: `${D.after}.html` }, say("Next level")))); // on a phone, the result is further below
-    result.push(make("p", {}, make("strong", {}, shown ? say("This is the shortest schedule.") : sentences([say("You broke it in {events}.", { events: counted(events) }), compared])), gap(), what));
-    result.push(make("p", {}, say("Broken is the claim "), make("code", {}, claim), sentences([say(": “{promise}”", { promise: say(promise) }), made ? say("The stage promises it.") : say("The stage does not promise it.")])));
-    if (all) result.push(make("p", {}, answered === "yes" ? say("As you predicted: the same moves break it here too.") : say("Not as you predicted: the same moves break it here too.")));
-    else if (D.lesson && D.kind !== "SAME_MOVES") result.push(make("p", {}, say(D.lesson)));
+    const what = say("sentence", { what: said(mechanism) });
+    const compared = events === D.par ? say("no_shorter") : say("shortest_has", { n: D.par });
+    if (events === trail.length && !note) parts.push(make("p", { className: "other" }, make("strong", {}, say("broken")), gap(), what));
+    if (events === trail.length && !note && D.after) parts.push(make("p", {}, make("a", { href: `${D.after}.html` }, say("next_level")))); // on a phone, the result is further below
+    result.push(make("p", {}, make("strong", {}, shown ? say("this_is_shortest") : sentences([say("you_broke_it", { events: counted(events) }), compared])), gap(), what));
+    result.push(make("p", {}, say("broken_is"), make("code", {}, claim), sentences([say("which_is", { promise: said(promise) }), made ? say("promised") : say("not_promised")])));
+    if (all) result.push(make("p", {}, answered === "yes" ? say("as_predicted_break") : say("not_as_predicted_break")));
+    else if (D.lesson && D.kind !== "SAME_MOVES") result.push(make("p", {}, said(D.lesson)));
   } else if (all && answered) {
-    result.push(make("p", {}, make("strong", {}, answered === "no" ? say("As you predicted: here the same moves do no harm.") : say("Not as you predicted: here the same moves do no harm.")), gap(), say(D.lesson)));
+    result.push(make("p", {}, make("strong", {}, answered === "no" ? say("as_predicted_harmless") : say("not_as_predicted_harmless")), gap(), said(D.lesson)));
     remember({});
-  } else if (over) result.push(make("p", {}, make("strong", {}, say("Nothing can happen any more, and the claim has held.")), gap(), D.par ? say("Undo, or start again.") : ""));
+  } else if (over) result.push(make("p", {}, make("strong", {}, say("claim_has_held")), gap(), D.par ? say("undo_or_again") : ""));
   if (result.length && (events || all || (answered && !D.par))) result.push(...ways(events));
   $("said").replaceChildren(...parts);
   $("result").replaceChildren(...result);
@@ -288,11 +288,11 @@ function showHappened(possible) {
 }
 function ways(events) {
   const mine = short(trail.slice(0, events).map((move) => move.event)), links = [];
-  for (const [name, stage] of D.next) links.push(make("a", { href: `${name}.html${events ? `#play=${mine}` : ""}` }, say("The same moves on {stage}", { stage })), " · ");
-  if (D.after) links.push(make("a", { href: `${D.after}.html` }, say("Next level")), " · ");
-  links.push(make("a", { href: "index.html" }, say("All levels")));
+  for (const [name, stage] of D.next) links.push(make("a", { href: `${name}.html${events ? `#play=${mine}` : ""}` }, say("same_moves_on", { stage })), " · ");
+  if (D.after) links.push(make("a", { href: `${D.after}.html` }, say("next_level")), " · ");
+  links.push(make("a", { href: "index.html" }, say("all_levels")));
   const found = [make("p", {}, ...links)];
-  if (events) found.push(make("p", { className: "soft" }, say("The same schedule on a Redis of your own: "), make("code", {}, `lab replay ${D.stage}:${mine}${D.options}`)));
+  if (events) found.push(make("p", { className: "soft" }, say("on_your_redis"), make("code", {}, `lab replay ${D.stage}:${mine}${D.options}`)));
   return found;
 }
 function showLanes() {
@@ -302,14 +302,14 @@ function showLanes() {
   for (const [name, line] of [["A", 2], ["Redis", 3], ["B", 4]]) put(make("span", { className: "name" }, name), 1, line);
   trail.forEach((move, i) => {
     const who = LETTERS.find((letter) => move.event.toUpperCase().replace(/^[PRKLDXF](?=[A-D])/, "").startsWith(letter) && move.event[0] !== "t") || "none";
-    const chip = make("button", { type: "button", className: `chip of-${who}${/^[prkldxfw]/.test(move.event) ? " fault" : ""}${move.breaks.length ? " broke" : ""}` }, say(move.chip), make("span", { className: "back" }, move.answer ? `→ ${words(say(move.answer))}` : move.event[0] === "t" ? say("{n} ms", { n: move.event.slice(1) }) : ""));
-    chip.title = sentences([say("Event {n}: {what}", { n: i + 1, what: sentence(move) }), say("Go back to it.")]); // its name is what is written in it
+    const chip = make("button", { type: "button", className: `chip of-${who}${/^[prkldxfw]/.test(move.event) ? " fault" : ""}${move.breaks.length ? " broke" : ""}` }, said(move.chip), make("span", { className: "back" }, move.answer ? `→ ${said(move.answer)}` : move.event[0] === "t" ? say("ms", { n: move.event.slice(1) }) : ""));
+    chip.title = sentences([say("event_is", { n: i + 1, what: sentence(move) }), say("go_back")]); // its name is what is written in it
     chip.addEventListener("click", () => { back(i + 1); $("lanes").focus(); });
     put(make("span", { className: "no", ariaHidden: "true" }, String(i + 1)), i + 2, 1);
     put(chip, i + 2, who === "none" ? 3 : lines[who]);
     if (who !== "none") {
       const before = D.locks[row(move.from)[LOCK]], after = D.locks[row(move.to)[LOCK]], same = JSON.stringify(before) === JSON.stringify(after);
-      const held = after.length ? after.map(([name, , , owner]) => owner >= 0 ? say("{key}: {who}’s", { key: name, who: LETTERS[owner] }) : name).slice(0, 1).join() : say("free");
+      const held = after.length ? after.map(([name, , , owner]) => owner >= 0 ? say("key_of", { key: name, who: LETTERS[owner] }) : name).slice(0, 1).join() : say("free");
       put(make("span", { className: `chip ${same ? "same" : "key"}`, ariaHidden: "true" }, same ? "·" : held), i + 2, 3);
     }
   });
@@ -340,7 +340,7 @@ document.addEventListener("keydown", (pressed) => {
   if (first && LETTERS.includes(letter)) play(first === "o" ? key : first + letter);
   else if (!first && LETTERS.includes(letter)) play(letter);
   else if (key === "t" || (key === "w" && D.budget.restarts)) { if (D.events.some((event) => event[0] === key)) play(key); }
-  else if (key === "o" || FAULTS.some(([each, , , need]) => (each === key || (key === "r" && each === "p")) && D.budget[need])) { prefix = key; note = () => say("{key} and then? A or B.", { key: letter }); show(); }
+  else if (key === "o" || FAULTS.some(([each, , , need]) => (each === key || (key === "r" && each === "p")) && D.budget[need])) { prefix = key; note = () => say("key_and_then", { key: letter }); show(); }
   else if (KEYS[key] && (key !== "n" || given.length)) KEYS[key]();
   else if (key === "escape" && first) { note = null; show(); }
   else return;
@@ -367,7 +367,7 @@ function begin() {
   const wanted = planned ? [] : parse(text);
   trail = walk(wanted);
   const { length } = trail;
-  note = length < wanted.length ? () => say("The address has {events}; event {n}, {event}, is not possible here. The ones before it were played.", { events: counted(wanted.length), n: length + 1, event: wanted[length] }) : null;
+  note = length < wanted.length ? () => say("address_has", { events: counted(wanted.length), n: length + 1, event: wanted[length] }) : null;
   show();
 }
 addEventListener("hashchange", begin);

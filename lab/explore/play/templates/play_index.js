@@ -8,10 +8,10 @@ function mark(item) {
 }
 function show() {
   const solved = items.filter(mark).length;
-  if (solved) document.getElementById("solved").textContent = say("You have done {n} of {all} levels.", { n: solved, all: items.length });
+  if (solved) document.getElementById("solved").textContent = say("levels_done", { n: solved, all: items.length });
   for (const item of items) {
     const one = mark(item);
-    if (one) item.querySelector(".done").textContent = one.events ? say("✓ done in {n}", { n: one.events }) : say("✓ done");
+    if (one) item.querySelector(".done").textContent = one.events ? say("done_in", { n: one.events }) : say("level_done");
   }
 }
 show();

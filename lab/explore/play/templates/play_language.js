@@ -1,10 +1,10 @@
-// The texts of the pages in the language that the reader chose. What has no Chinese stays English.
-const ZH = JSON.parse(document.getElementById("zh").textContent), TITLE = document.title;
+// The texts of the pages in the language that the reader chose: one text, or two, in English and in Chinese.
+const TEXTS = JSON.parse(document.getElementById("texts").textContent);
 const isChinese = () => document.documentElement.lang.startsWith("zh");
-const say = (text, places = {}) => ((isChinese() && ZH[text]) || text).replace(/\{(\w+)\}/g, (place, name) => places[name] ?? place);
+const said = (one) => typeof one === "string" ? one : one[isChinese() ? 1 : 0];
+const say = (name, places = {}) => said(TEXTS[name]).replace(/\{(\w+)\}/g, (place, name) => places[name] ?? place);
 const gap = () => isChinese() ? "" : " "; // between two sentences
 const sentences = (several) => several.filter(Boolean).join(gap());
-const words = (command) => isChinese() ? command.replace(/([A-D])’s token/g, "$1的随机值").replace(/^([A-D])’s$/, "$1的").replace(/^no reply$/, "没有响应") : command;
 
 // A language that the address names, or that was chosen on this page, is that of the pages to which this page leads. What the browser
 // remembers is not enough: for files, it may remember each page apart, or reach the next page a moment too late.
@@ -25,6 +25,6 @@ document.addEventListener("language", writeLabels);
 languageSwitch(document.getElementById("language"), "{{ language }}", (language) => {
   if (isWritten) chosen = language;
   isWritten = true;
-  document.title = say(TITLE);
+  document.title = say("title");
   document.dispatchEvent(new Event("language"));
 });
