@@ -10,6 +10,8 @@ browser, and no page controls it.
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from werkzeug.exceptions import SecurityError
 from werkzeug.wrappers import Request
 
@@ -21,7 +23,15 @@ ORDERS_KEY = "LOCK_LAB_ORDERS_KEY"  # the key with which Locust asks the lab
 ORDERS = "/orders/"  # below it, the lab answers Locust
 SENT_KEY = "X-Lab-Key"  # the header with that key
 
-BUSY = "a run is under way: wait for its verdict, or press Stop"  # the refusal of a second run
+
+class Refusal(StrEnum):
+    """What the pages refuse, and why; lab/story/words.toml has the Chinese."""
+
+    BUSY = "a run is under way: wait for its verdict, or press Stop"
+    FULL = "the lab takes no more devices that predict, until it is started anew"
+    TEACHER_ONLY = "only the teacher's page can do this: the lab printed its address when it started"
+    NOT_JOINED = "this device has not joined the class: scan the code on the wall, or type the word there"
+
 
 READING = ("GET", "HEAD", "OPTIONS")
 OWN = (None, "same-origin", "none")  # none: the visitor typed the address, or used a bookmark

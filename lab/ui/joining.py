@@ -19,8 +19,6 @@ from werkzeug.wrappers import Request, Response
 
 FREE, PAUSE_S = 3, 10.0  # after so many wrong words, an address of the network waits so long before each further one
 MOST_WRONG = 100  # of all addresses together: then words are not accepted any more
-TEACHER_ONLY = "only the teacher's page can do this: the lab printed its address when it started"
-NOT_JOINED = "this device has not joined the class: scan the code on the wall, or type the word there"
 DIGITS = "23456789"
 WORDS = """
 acorn anchor apple arrow autumn badge bagel banana barley beach bell berry bird blanket boat bread bridge brush butter button
@@ -47,10 +45,10 @@ class Admission(Enum):
     """What becomes of a word that a visitor typed, or of a key; the value names the sentence for it on the page."""
 
     OPEN = ""
-    UNKNOWN = "join_unknown"
-    WRONG = "join_wrong"
-    TOO_SOON = "join_soon"
-    CLOSED = "join_closed"
+    UNKNOWN = "unknown"
+    WRONG = "wrong"
+    TOO_SOON = "soon"
+    CLOSED = "closed"
 
 
 class Invitation(NamedTuple):

@@ -156,7 +156,7 @@ def _checked(entry: dict[str, object]) -> LessonStep:
     if (runs := sum(action.kind == RUN for action in found.actions)) != len(found.ask):
         raise BadInput(f"{where}: {runs} runs need as many questions, not {len(found.ask)}")
     for run in found.runs:
-        offered = questions.QUESTIONS[run.scenario.tests.name].choices
+        offered = questions.QUESTIONS[run.scenario.tests.name].said()["choices"]
         if not len(offered) == len(run.ask.choices) == len(run.ask.choices_zh):
             raise BadInput(
                 f"{where}: the choices of “{run.ask.text}” must be as many as those of the claim: {'; '.join(offered)}"

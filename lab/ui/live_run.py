@@ -21,6 +21,8 @@ import msgspec
 from app.journal import AnyEvent, Wrote, WroteAgain
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import Outcome, Request
+from lab.language import Language
+from lab.story import say
 
 AT_ONCE = 1 << 22  # bytes: a reader that comes late reads in steps
 
@@ -180,7 +182,7 @@ class LiveRun:
 def band(record: FaultRecord, seconds: Callable[[int], float]) -> dict[str, Any]:
     """Return a fault as the page draws it. seconds: returns those of a moment since the run's begin."""
     return {
-        "kind": record.name.rpartition("-")[0].replace("_", " "),
+        "kind": {one: say.fault(record.name.rpartition("-")[0], one) for one in Language},
         "replica": record.replica,
         "from_s": seconds(record.at_ns),
         "until_s": seconds(record.recovered_ns) if record.recovered_ns else None,

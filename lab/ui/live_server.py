@@ -23,9 +23,9 @@ from lab.pipeline import LOCAL, engine
 from lab.scenario import reader as scenarios
 from lab.ui import live_page, questions
 from lab.ui.addresses import JOIN, PROJECTOR, VOTE, from_elsewhere, joining
-from lab.ui.both_sides import BUSY, LOOPBACK, ORDERS
+from lab.ui.both_sides import LOOPBACK, ORDERS, Refusal
 from lab.ui.event_stream import TooManyListeners, encoded
-from lab.ui.joining import NOT_JOINED, TEACHER_ONLY, Admission, Invitation, Keys, Role, as_teacher, is_teacher, same, stay_teacher
+from lab.ui.joining import Admission, Invitation, Keys, Role, as_teacher, is_teacher, same, stay_teacher
 from lab.ui.live_state import LiveState, UnderWay
 from lab.ui.locust_process import UP_WITHIN_S, LocustClient, NotStarted
 from lab.ui.locust_run import Orders
@@ -85,7 +85,7 @@ class LiveServer(Site):
             self.app.add_url_rule(f"/live/{name}", name, post, methods=["POST"])
         self.app.add_url_rule(PREDICTION, "prediction", self._predict, methods=["POST"])
         for reason in (BadInput, Full, NotStarted, UnderWay):
-            self.app.register_error_handler(reason, lambda why: ({"refused": str(why)}, 400))
+            self.app.register_error_handler(reason, lambda why: (live_page.refused(why.args[0]), 400))
         self.app.register_error_handler(HTTPException, self._refuse)
         self.start()
 
@@ -98,9 +98,9 @@ class LiveServer(Site):
         if request.path in (*PAGES, JOIN) or request.endpoint == "orders":
             return
         if request.method == "POST" and request.path != PREDICTION and self._role() is not Role.TEACHER:
-            abort(403, TEACHER_ONLY)
+            abort(403, Refusal.TEACHER_ONLY)
         if self._role() is Role.STRANGER or (request.path == PREDICTION and "device" not in session):
-            abort(403, NOT_JOINED)
+            abort(403, Refusal.NOT_JOINED)
 
     def complete(self, response: Response) -> Response:
         response.headers["Referrer-Policy"] = "same-origin"  # no other server gets an address of this one
@@ -110,7 +110,7 @@ class LiveServer(Site):
         return super().complete(response)
 
     def _refuse(self, why: HTTPException) -> Any:
-        return ({"refused": why.description}, why.code) if request.path.startswith("/live/") else why
+        return (live_page.refused(why.description), why.code) if request.path.startswith("/live/") else why
 
     # who visits
     def _role(self) -> Role:
@@ -169,7 +169,7 @@ class LiveServer(Site):
         if (posted.stage, posted.scenario) != state.asked:
             raise BadInput(f"the class is asked about {' under '.join(state.asked)}, not {posted.stage} under {posted.scenario}")
         scenario = scenarios.load(posted.scenario)
-        choices = questions.QUESTIONS[scenario.tests.name].choices
+        choices = questions.QUESTIONS[scenario.tests.name].said()["choices"]
         if not 0 <= posted.choice < len(choices):
             offered = ", ".join(f"{place}: {text}" for place, text in enumerate(choices))
             raise BadInput(f"choice: there is no choice {posted.choice} for {scenario.name}; its choices are {offered}")
@@ -197,8 +197,10 @@ class LiveServer(Site):
                 self.locust.start(taught.stage, taught.scenario.name, taught.form)
                 return {}
             except NotStarted as reason:
-                if str(reason) != BUSY or self.state.under_way or time.monotonic() > until_s:
+                if str(reason) != Refusal.BUSY:
                     raise
+                if self.state.under_way or time.monotonic() > until_s:
+                    raise UnderWay(Refusal.BUSY) from None
             time.sleep(0.1)  # the pictures of the run before are being drawn
 
     def _stop(self) -> dict[str, Any]:

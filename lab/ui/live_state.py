@@ -17,12 +17,12 @@ from lab.pipeline import Conducted
 from lab.report import timeline_reader
 from lab.scenario.requirements import servers
 from lab.scenario.scenario import Scenario
-from lab.story import say_run
+from lab.story import say, say_run
 from lab.story.steps import steps_of_run
 from lab.story.timeline import Timeline
 from lab.story.verdict import headline, reason
 from lab.ui import lesson, questions
-from lab.ui.both_sides import BUSY
+from lab.ui.both_sides import Refusal
 from lab.ui.event_stream import EventStream
 from lab.ui.live_run import LiveRun
 from lab.ui.posted import RunRequest
@@ -87,7 +87,7 @@ class LiveState:
         """Ask the class about a stage under a scenario: all pages go there. Raises UnderWay."""
         with self._mutex:
             if self.under_way:
-                raise UnderWay(BUSY)
+                raise UnderWay(Refusal.BUSY)
             self.asked, self.place = (stage, scenario), place
             self._now = {"phase": "waiting"}
             self.news.publish(kind="asked", phase="waiting", **self._voted())
@@ -119,13 +119,13 @@ class LiveState:
         about = {
             "stage": stage.name,
             "scenario": scenario.name,
-            "title": scenario.title,
+            "title": {one: say.stated(f"scenario.{scenario.name}", scenario.title, one) for one in Language},
             "requests": scenario.requests,
             "replicas": scenario.replicas,
             "live": question.live,
             "store": stage.store,
             "servers": servers(stage.store, scenario.store_nodes, scenario.store_replica),
-            "question": {"text": question.text, "choices": question.choices},
+            "question": {one: question.said(one) for one in Language},
         }
         with self._mutex:
             self.asked, taught = (stage.name, scenario.name), self.taught
@@ -150,9 +150,9 @@ class LiveState:
         judgement = done.judgement
         answer = questions.shown(judgement)
         result = {name: getattr(judgement, name) for name in FIGURES}
-        result |= {"headline": headline(judgement), "why": reason(judgement), "answer": answer.shown()}
+        result |= {"headline": {one: headline(judgement, one) for one in Language}, "answer": answer.shown()}
+        result["why"] = {one: reason(judgement, one) for one in Language}
         result["kept_per_s"] = round(judgement.kept_per_s)  # here, for a browser rounds 150.5 up and Python rounds it to 150
-        result["chinese"] = {one(judgement): one(judgement, Language.CHINESE) for one in (headline, reason)}
         with self._mutex:
             self.predictions.settle(answer.choice)
             if self._live is not None:

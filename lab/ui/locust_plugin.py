@@ -31,8 +31,8 @@ from werkzeug.datastructures import ImmutableMultiDict
 
 from lab.load.tickets import complete
 from lab.scenario.options import FormField, form_options
-from lab.ui.both_sides import BUSY, KEY, LIVE, LOOPBACK, ORDERS, ORDERS_KEY, SENT_KEY, foreign
-from lab.ui.joining import TEACHER_ONLY, is_teacher, same, stay_teacher
+from lab.ui.both_sides import KEY, LIVE, LOOPBACK, ORDERS, ORDERS_KEY, SENT_KEY, Refusal, foreign
+from lab.ui.joining import is_teacher, same, stay_teacher
 from lab.ui.locust_links import add_links
 
 ANSWER_WITHIN_S = 10.0
@@ -137,7 +137,7 @@ class LabPlugin:
             stay_teacher(entered, port, key)
             return entered
         if not why and key and not is_teacher(request, port, key):
-            why = TEACHER_ONLY
+            why = Refusal.TEACHER_ONLY
         if not why:
             return None
         log.warning("refused %s %s: %s", request.method, request.path, why)
@@ -151,7 +151,7 @@ class LabPlugin:
         if request.endpoint != "locust.swarm":
             return None
         if self.busy:
-            return refusal(BUSY)
+            return refusal(Refusal.BUSY)
         self.busy = g.admitted = True
         self.form = request.form.to_dict()
         try:

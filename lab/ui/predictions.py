@@ -11,8 +11,9 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
+from lab.ui.both_sides import Refusal
+
 VOTERS = 200  # enough for a class; a limit, so that posts cannot fill the memory
-FULL = "{n} devices have predicted already, which is the most until the lab is started anew"
 Subject = tuple[str, str]  # stage, scenario
 
 
@@ -51,7 +52,7 @@ class Predictions:
         """Keep a prediction until the next run. Raises Full."""
         with self._mutex:
             if device not in self._visitors and len(self._visitors) >= VOTERS:
-                raise Full(FULL.format(n=VOTERS))
+                raise Full(Refusal.FULL)
             self._visitors.setdefault(device, Visitor()).open[subject] = choice
 
     def begin(self, subject: Subject, choices: int) -> list[int]:

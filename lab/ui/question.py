@@ -7,13 +7,14 @@ crash frees the lock, a run that loses nothing may still have refused most reque
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from lab.judge.judgement import Judgement, Verdict, Violation
+from lab.judge.promise import Bound
 from lab.language import Language
-from lab.story.say import ENGLISH, text
+from lab.story.say import ENGLISH, text, words
 
 PROMISED = 0  # the place of the choice that the claim promises
 
@@ -63,19 +64,32 @@ class RunAnswer:
 Answering = Callable[[Judgement, list[Violation]], RunAnswer]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ClaimQuestion:
     """The question of one claim."""
 
-    text: str
-    # what can be predicted; the first choice is what the claim promises
+    # of its text in the words of the lab
+    name: str
+    # what can be predicted, by the names of their texts; the first choice is what the claim promises
     choices: tuple[str, ...]
     # returns a run's answer from the judgement and its violations of this claim
     answering: Answering
+    # the limits that its texts name
+    bound: Bound = field(default_factory=Bound)
     # the figure that the page shows during the run: ``gap``, what is missing in the counter, or ``failed``
     live: str = "failed"
     # whether a refused request is what the claim promises
     refusals_are_good: bool = False
+
+    def said(self, language: Language = ENGLISH) -> dict[str, Any]:
+        """Return what is asked, and the choices."""
+        return {"text": text("question", self.name, language), "choices": [self._choice(name, language) for name in self.choices]}
+
+    def _choice(self, name: str, language: Language) -> str:
+        bound, there = self.bound, words(language)
+        names = {"within": f"{100 * bound.ttls:.0f}_{bound.ms:.0f}", "share": f"{100 * bound.share:.0f}"}
+        places = {table: there[table][one] for table, one in names.items() if one in there[table]}
+        return text("choice", name, language, times=bound.times, ms=f"{bound.ms:.0f}", **places)
 
     def shown(self, judgement: Judgement) -> RunAnswer:
         """Return what the run answers, and how it is drawn."""

@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from lab.language import Language
+from lab.ui import questions
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from tests.command import wait_for
@@ -135,7 +137,7 @@ def about(stage: str, scenario: str, predicted: list[int], live: str = "gap") ->
         "store": "redis",
         "servers": 1,
     }
-    words |= {"question": {"text": "Will it lose increments?", "choices": ["it loses none", "it loses some"]}}
+    words |= {"question": {one: questions.QUESTIONS["exclusive"].said(one) for one in Language}}
     return words | {"requests": 600, "replicas": 3, "predicted": predicted}
 
 

@@ -23,8 +23,9 @@ def text_of(levels: Path, name: str) -> str:
     return (levels / f"{name}.html").read_text(encoding="utf-8")
 
 
-def data(levels: Path, name: str) -> dict:
-    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text_of(levels, name), re.DOTALL)[1])
+def data(levels: Path, name: str, which: str = "data") -> dict:
+    found = re.search(rf'<script type="application/json" id="{which}">(.*?)</script>', text_of(levels, name), re.DOTALL)
+    return json.loads(found[1])
 
 
 def moves(level, state):
@@ -154,17 +155,11 @@ def test_chinese_page(levels, name):
 @every("name", NAMES)
 def test_chinese_of_a_page(levels, name):
     """Each sentence that the scripts of a page can write is Chinese as well."""
-    tables = {
-        name: json.loads(data)
-        for name, data in re.findall(
-            r'<script type="application/json" id="(\w+)">(.*?)</script>', text_of(levels, name), re.DOTALL
-        )
-    }
-    level = tables["data"]
+    level, texts = data(levels, name), data(levels, name, "texts")
     mechanisms = [mechanism for finding in level["findings"] for _, mechanism in finding]
     truths = [level["words"][truth] for *_, truth in level["panes"]]
     promises = [promise for promise, _ in level["promises"].values()]
-    texts = [*tables["texts"].values(), *level["sentences"], *mechanisms, *truths, *promises, level["lesson"]]
+    texts = [*texts.values(), *level["sentences"], *mechanisms, *truths, *promises, level["lesson"]]
     chinese = [one if isinstance(one, str) else one[1] for one in texts]
 
     assert [one for one in chinese if ENGLISH.search(COMMAND.sub("", re.sub(r"`[^`]*`", "", one)))] == []

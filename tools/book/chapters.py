@@ -57,10 +57,8 @@ def _still(name: str, *, language: Language = ENGLISH) -> str:
         answers.setdefault(id_of_problem(other), []).append(f"[`{other.name}`]({other.name}.md)")
     gap, comma = (say.words(language)["mark"][name] for name in ("gap", "names_comma"))
     left = {f"stage.{name}.still_{number}": line for number, line in enumerate(story.still, 1)}
-    lines = [
-        f"- {say.stated(one, line, language)}" + (f"{gap}→ {comma.join(answers[one])}" if one in answers else "")
-        for one, line in left.items()
-    ]
+    solved = {one: f"{gap}→ {comma.join(stages)}" for one, stages in answers.items()}
+    lines = [f"- {say.stated(one, line, language)}{solved.get(one, '')}" for one, line in left.items()]
     commands = "\n".join(f".venv/bin/{line}" for line in story.see_it)
     return "\n".join([*lines, "", text("chapter", "see_it", language), "", "```sh", commands, "```", ""])
 

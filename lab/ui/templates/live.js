@@ -1,10 +1,10 @@
 // The lab's own page: news by server-sent events; predictions and the lesson by post. All content is set as text, never as markup.
 {
   const $ = (id) => document.getElementById(id);
-  const { texts: inAll, chinese, lessons, language: byDefault, teacher } = JSON.parse($("data").textContent);
+  const { texts: inAll, lessons, language: byDefault, teacher } = JSON.parse($("data").textContent);
   let language = "en", texts = inAll.en;
   const say = (key, values = {}) => texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
-  const local = (text) => language === "zh" ? chinese[text] ?? text : text; // of what the server sends in English
+  const local = (said) => said[language] ?? said; // of what the server sends in both languages, or else in English
   const main = document.querySelector("main"), chart = new Paper("envelope");
   let points = [], look = null, about = null, phase = "waiting", questioned = 0, why = "", result = null;
   const asked = { stage: "", scenario: "" }; // what the class is asked
@@ -18,8 +18,7 @@
 
   const cell = (tag, text, name = "") => Object.assign(document.createElement(tag), { textContent: text, className: name });
   const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
-  const asks = ({ text, choices }) => ({ text: local(text), choices: choices.map(local) });
-  const chosen = () => asks(lesson.runOf(asked) ?? about?.question ?? { text: "", choices: [] }); // in the words of the lesson, if the class is at it
+  const chosen = () => lesson.runOf(asked) ?? about?.question[language] ?? { text: "", choices: [] }; // in the words of the lesson, if the class is at it
   const listed = (numbers, all) => numbers.map((number, place) => number ? `${number} × “${all[place]}”` : "").filter(Boolean).join(language === "zh" ? "，" : ", ");
   const sentences = (...all) => all.filter(Boolean).join(language === "zh" ? "" : " ");
   const isRun = () => about && about.stage === asked.stage && about.scenario === asked.scenario;
@@ -87,7 +86,7 @@
     const how = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(content) };
     const answer = await fetch(`/live/${what}`, how).catch(() => null);
     const message = await answer?.json().catch(() => null);
-    return message ? local(message.refused ?? "") : say("silent");
+    return message ? message[language] ?? message.refused ?? "" : say("silent");
   }
   async function own() { // what this visitor has predicted
     const now = ++questioned;
@@ -121,7 +120,7 @@
     $("starting").hidden = now !== "starting";
     for (const one of document.querySelectorAll("#run > .seen, #run > .under")) one.hidden = now === "starting";
     $("stop").hidden = now !== "running"; $("now-title").hidden = state === "say";
-    $("phase").textContent = now === "waiting" ? (!lesson.now ? say("waiting") : lesson.now.runs.length ? say("waiting_phone") : say("waiting_pages")) : now === "refused" ? say("refused", { why: local(why) })
+    $("phase").textContent = now === "waiting" ? (!lesson.now ? say("waiting") : lesson.now.runs.length ? say("waiting_phone") : say("waiting_pages")) : now === "refused" ? say("refused", { why })
       : say(now, { ...named, requests: thin(about.requests), replicas: replicas(about.replicas) });
     if (about) $("now-title").textContent = say("titled", { subject: say("subject", named), title: local(about.title) });
     $("rest-says").textContent = $("lost").hidden ? say(teacher ? "rest" : "waiting") : say("seen_so_far");
@@ -129,7 +128,7 @@
     draw();
   }
   function refusal() {
-    $("outcome-title").textContent = say("refused", { why: local(why) });
+    $("outcome-title").textContent = say("refused", { why });
     for (const id of ["outcome-asks", "result", "result-says", "why", "against", "promise", "locust-result", "counter-result"]) $(id).textContent = "";
     $("next").hidden = $("to-run").hidden = $("votes").hidden = true;
   }
@@ -184,7 +183,6 @@
   }
   function judged(message) {
     result = message.result;
-    Object.assign(chinese, result.chinese);
     const one = result, { answer } = one, { predicted } = about, { text, choices: all } = chosen();
     const duplicated = one.duplicated ? say("duplicated", { n: thin(one.duplicated) }) : "", voted = sum(predicted);
     $("outcome-asks").textContent = text;

@@ -11,10 +11,12 @@ from lab.evidence.fault_record import Effect
 from lab.evidence.loss import Mechanism
 from lab.explore.decision import Undecided
 from lab.explore.enact.enact import Agreement
+from lab.explore.play.levels import LEVELS
 from lab.explore.search.harm import Harm, Why
 from lab.judge.fact import Code
 from lab.judge.judgement import Verdict
 from lab.language import Language
+from lab.paths import HOME
 from lab.scenario import reader
 from lab.scenario.faults import faults
 from lab.scenario.options import OPTIONS
@@ -22,13 +24,14 @@ from lab.scenario.requirements import MEASURES, NEEDS
 from lab.story import say, say_run
 from lab.story.happening import Happening, Kind
 from lab.story.steps import AFTER_CHECK, IN_RELEASE, steps
+from lab.ui.both_sides import Refusal
 from tests.every import every
 from tests.kept_runs import timelines
 from tests.stories import LOST
 
 ENGLISH, CHINESE = Language
 CODE = "SET L"
-STATED = ("claim", "measure", "need", "stage", "scenario", "scenario_name")  # tables of Chinese alone
+STATED = ("claim", "measure", "need", "stage", "scenario", "scenario_name", "refusal")  # tables of Chinese alone
 PROSE = re.compile(r"[A-Za-z’]+ [a-z’]+")  # two words in a row
 
 
@@ -36,14 +39,15 @@ def templates(language):
     """Each template of a language, by its place in the file."""
     found = {}
     for table, there in say.words(language).items():
-        for name, one in there.items() if table not in STATED else ():
+        for name, one in there.items():
             found |= {(table, name, form): text for form, text in (one.items() if isinstance(one, dict) else [("", one)])}
     return found
 
 
 def stated():
     """The texts whose English stands at their subject, by the names of their Chinese."""
-    found = {f"claim.{one.name}": one.value for one in Claim} | {f"measure.{name}": text for name, text in MEASURES.items()}
+    found = {f"{table}.{one.name}": one.value for table, kind in (("claim", Claim), ("refusal", Refusal)) for one in kind}
+    found |= {f"measure.{name}": text for name, text in MEASURES.items()}
     found |= {f"need.{name}": text for name, (text, _) in NEEDS.items()}
     for name, stage in stages().items():
         texts = {part: getattr(stage.story, part) for part in ("title", "idea", "source")}
@@ -61,7 +65,7 @@ def places(text):
 
 def test_both_languages():
     """Each template has its Chinese, with the same places. Chinese needs no form for several, and English every one of them."""
-    english, chinese = templates(ENGLISH), templates(CHINESE)
+    english, chinese = ({one: text for one, text in templates(language).items() if one[0] not in STATED} for language in Language)
     several = {one for one in english if f"{one[1]}{one[2]}".endswith("_several")}
 
     assert english.keys() - several <= chinese.keys() <= english.keys()
@@ -70,15 +74,28 @@ def test_both_languages():
 
 def test_what_is_stated_in_english_has_its_chinese():
     """Each text of a claim, a measure, a need, a stage and a scenario has its Chinese, and each Chinese one has its text."""
-    there = {
-        f"{table}.{name}{part and '.'}{part}"
-        for table in STATED
-        for name, one in say.words(CHINESE)[table].items()
-        for part in (one if isinstance(one, dict) else [""])
-    }
+    there = {".".join(filter(None, one)) for one in templates(CHINESE) if one[0] in STATED}
 
     assert sorted(there ^ stated().keys()) == []
     assert [name for name, english in stated().items() if say.stated(name, english, ENGLISH) != english] == []
+
+
+# tables of which another test knows each name: codes and bounds
+KNOWN = (*STATED, "kind", "mechanism", "fact", "fault", "why", "goal", "lesson", "part", "part_short", "part_shortest", "within")
+ENDINGS = re.compile("_(several|none|conditions)$")
+
+
+def test_pages_name_what_is_there():
+    """Each text that a page or its script names is there. Each that is there is named, or its name begins as one made there."""
+    files = [path for part in ("lab", "tools") for path in (HOME / part).rglob("*") if path.suffix in (".html", ".js", ".py")]
+    texts = {path: path.read_text(encoding="utf-8") for path in files}
+    pages, sources = "\n".join(text for path, text in texts.items() if path.suffix != ".py"), "\n".join(texts.values())
+    asked = set(re.findall(r'(?:\b(?:say|both|label)\("|data-text=")(\w+)"[,) >]', pages)) - {"kind_"}
+    named, begun = set(re.findall(r"\w+", sources)), tuple(re.findall(r'\w+_(?=\$?\{|" ~)', sources))
+    names = {name for table, there in say.words(ENGLISH).items() if table not in KNOWN for name in there}
+
+    assert sorted(asked - names) == []
+    assert [one for one in sorted(names) if not {one, ENDINGS.sub("", one)} & named and not one.startswith(begun)] == []
 
 
 def test_each_kind_has_words():
@@ -93,6 +110,7 @@ def test_each_kind_has_words():
     assert set(say.words(ENGLISH)["why"]) == {why.value for why in Why if why}
     assert set(say.words(ENGLISH)["fault"]) == set(faults())
     assert {f"{name}_none" for name in OPTIONS} <= set(say.words(ENGLISH)["conditions"])
+    assert set(say.words(ENGLISH)["goal"]) == set(say.words(ENGLISH)["lesson"]) == {level.name for level in LEVELS}
     assert {*PARTS} <= set(say.words(ENGLISH)["part"]) == set(say.words(ENGLISH)["part_short"])
     assert set(say.words(ENGLISH)["effect"]) - {IN_RELEASE, AFTER_CHECK} <= {effect.value for effect in Effect}
 

@@ -12,14 +12,17 @@ import msgspec
 import pytest
 
 from app.locks import stages
+from lab.language import Language
 from lab.scenario import reader as scenarios
-from lab.ui import addresses
-from lab.ui.both_sides import BUSY
-from lab.ui.joining import as_teacher
+from lab.story import say
+from lab.ui import addresses, live_page
+from lab.ui.both_sides import Refusal
+from lab.ui.joining import Invitation, as_teacher
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from lab.ui.locust_process import LocustClient, NotStarted
 from lab.ui.posted import RunRequest
+from tests.every import every
 
 HERE = "127.0.0.1"
 
@@ -39,6 +42,14 @@ def test_address_for_phones():
     """Phones get an address only where the page listens beyond this machine."""
     assert [addresses.from_elsewhere(host) for host in ("127.0.0.1", "localhost", "192.0.2.7")] == ["", "", "192.0.2.7"]
     assert not addresses.from_elsewhere("0.0.0.0").startswith("127.")
+
+
+@every("language", Language)
+def test_language_without_a_choice(language):
+    """The page has the texts of both languages, and opens in that of the command's environment."""
+    text = live_page.text(Invitation(), 8089, {}, language)
+    assert f'"language":"{language}"' in text
+    assert all(f'"{say.text("class", "start", one)}"' in text for one in Language)
 
 
 def test_predictions_are_fixed_when_the_run_starts(state, tmp_path):
@@ -115,15 +126,14 @@ def test_start_waits_for_pictures(locust, state, tmp_path):
     port, posts, answers = locust
     with closing(LiveServer(state, HERE, 0, port, "", tmp_path)) as server:
         address = f"http://{HERE}:{server.port}/live/start"
-        answers += [{"success": False, "message": BUSY}, {"success": True}]
+        answers += [{"success": False, "message": Refusal.BUSY}, {"success": True}]
         assert "no run of the lesson" in post(address, {})["refused"]
         state.teach(1)
         assert post(address, {}) == {}
         assert [form["requests"] for _, form, _ in posts] == ["2000"] * 2
-        answers += [{"success": False, "message": BUSY}]
+        answers += [{"success": False, "message": Refusal.BUSY}]
         state.starting(request_of("none", "rush"))
-        assert post(address, {}) == {"refused": BUSY}
-        assert post(address.replace("start", "lesson"), {"step": 2}) == {"refused": BUSY}
+        assert post(address, {}) == post(address.replace("start", "lesson"), {"step": 2}) == live_page.refused(Refusal.BUSY)
         assert post(address.replace("start", "stop"), {}) == {}
         assert posts[-1][0] == "/stop"
 

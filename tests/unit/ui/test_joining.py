@@ -17,8 +17,9 @@ import pytest
 
 from lab.errors import BadInput
 from lab.ui import addresses, joining, predictions
-from lab.ui.both_sides import SENT_KEY
-from lab.ui.joining import FREE, MOST_WRONG, NOT_JOINED, PAUSE_S, TEACHER_ONLY, Admission, Keys
+from lab.ui.both_sides import SENT_KEY, Refusal
+from lab.ui.joining import FREE, MOST_WRONG, PAUSE_S, Admission, Keys
+from lab.ui.live_page import refused
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from lab.ui.static_server import Connection
@@ -106,7 +107,7 @@ def test_voting_key_only_votes(server):
 
     for what in LEADING:
         answer = phone.post(what)
-        assert (answer.status, msgspec.json.decode(answer.text)) == (403, {"refused": TEACHER_ONLY})
+        assert (answer.status, msgspec.json.decode(answer.text)) == (403, refused(Refusal.TEACHER_ONLY))
     assert server.state.place == (0, 0)
     assert [phone.ask("GET", path).headers["Location"] for path in ("/", "/live")] == ["/vote", "/vote"]
 
@@ -146,8 +147,8 @@ def test_stranger_gets_nothing_else(server):
     answers += [stranger.post("prediction", VOTE), stranger.post("start"), stranger.post("stop")]
 
     assert [answer.status for answer in answers] == [403] * 6
-    assert [NOT_JOINED in answer.text for answer in answers] == [True] * 4 + [False] * 2
-    assert all(TEACHER_ONLY in answer.text.replace("&#x27;", "'") for answer in answers[4:])
+    assert [Refusal.NOT_JOINED in answer.text for answer in answers] == [True] * 4 + [False] * 2
+    assert all(Refusal.TEACHER_ONLY in answer.text.replace("&#x27;", "'") for answer in answers[4:])
     assert not [answer for answer in answers if answer.headers["WWW-Authenticate"]]
 
 
@@ -255,7 +256,7 @@ def test_wrong_words_are_slowed_down():
 
 
 def test_one_vote_a_device(server, monkeypatch):
-    """A device votes once, whatever it posts; and there are not more voters than the answer says."""
+    """A device votes once, whatever it posts; and there is a limit of voters."""
     phone = Visitor(server)
     phone.scan()
     for number in range(20):
@@ -267,7 +268,7 @@ def test_one_vote_a_device(server, monkeypatch):
     assert [other.scan().status for other in others] == [303, 303]
     answers = [other.post("prediction", VOTE) for other in others]
     assert [answer.status for answer in answers] == [200, 400]
-    assert msgspec.json.decode(answers[1].text) == {"refused": predictions.FULL.format(n=predictions.VOTERS)}
+    assert msgspec.json.decode(answers[1].text) == refused(Refusal.FULL)
     assert phone.post("prediction", VOTE | {"choice": 0}).status == 200  # a device may change its vote
 
 

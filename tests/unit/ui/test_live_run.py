@@ -123,7 +123,8 @@ def test_fault_is_shown_while_it_lasts(run):
     record = {"name": "freeze-1", "replica": "replica-2", "pid": 7, "request": "r9", "at_ns": 200 * MS}
     (folder / "faults" / "freeze-1.reached").write_bytes(msgspec.json.encode(record))
 
-    assert look(300)["faults"] == [{"kind": "freeze", "replica": "replica-2", "from_s": 0.2, "until_s": None}]
+    kind = {"en": "freeze", "zh": "停顿"}
+    assert look(300)["faults"] == [{"kind": kind, "replica": "replica-2", "from_s": 0.2, "until_s": None}]
     append(folder / "faults.jsonl", record | {"recovered_ns": 450 * MS})
     assert look(500)["faults"][0]["until_s"] == 0.45
 

@@ -15,6 +15,7 @@ from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.judge.promises import PROMISES
 from lab.judge.run_facts import RunFacts
+from lab.language import Language
 from lab.ui import questions
 from lab.ui.question import PROMISED, Tone
 from tests.builders import MS, judgement_of
@@ -59,10 +60,13 @@ def granted_by_a_minority(number: int) -> FaultOutcome:
     return outcome
 
 
-def test_every_claim_has_its_question():
-    """Each claim has its own question; the list names the claims without one (add them in lab/ui/questions.py)."""
-    assert [name for name in EVERY if name not in questions.QUESTIONS] == []
-    assert sorted(set(questions.QUESTIONS) - set(EVERY)) == []
+@every("language", Language)
+@every("claim", EVERY)
+def test_each_question_is_said(claim, language):
+    """Each claim has its question (lab/ui/questions.py); it and its choices have words, with the bounds of its promise."""
+    asked = questions.QUESTIONS[claim].said(language)
+
+    assert [one for one in (asked["text"], *asked["choices"]) if not one or "{" in one] == []
 
 
 @every("claim", EVERY)

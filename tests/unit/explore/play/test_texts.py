@@ -1,18 +1,9 @@
 """The texts of the scheduler's pages: both languages, and nothing in them ends a tag or a script."""
 
 import json
-import re
 
-from lab.explore.play.levels import LEVELS
-from lab.explore.play.texts import TEMPLATES, both, faults, for_scripts, label, shown
+from lab.explore.play.texts import both, faults, for_scripts, label, shown
 from lab.explore.search.event import Budget
-from lab.story.say import ENGLISH, words
-
-IN_A_SCRIPT, IN_A_TEMPLATE = re.compile(r'\bsay\("(\w+)"'), re.compile(r'\b(?:both|label)\("(\w+)"[,)]')
-
-
-def used(ending: str, pattern: re.Pattern) -> set[str]:
-    return {name for path in TEMPLATES.glob(f"*.{ending}") for name in pattern.findall(path.read_text(encoding="utf-8"))}
 
 
 def test_both():
@@ -32,15 +23,3 @@ def test_for_scripts():
     assert json.loads(texts)["title"] == ["<a", "b"]
     assert json.loads(texts)["time"] == ["Time", "时间"]
     assert "<" not in texts
-
-
-def test_each_text_is_used():
-    """Each text that a template or a script names is there, and each that is there is named; so have the levels theirs."""
-    scripts, templates = used("js", IN_A_SCRIPT), used("html", IN_A_TEMPLATE)
-    by_code = {"title", "no_reply", *(f"kind_{one.kind.value}" for one in LEVELS)}
-    there = words(ENGLISH)
-
-    assert scripts == {"title", *there["scheduler_script"]}
-    assert templates | by_code == {*there["scheduler"]} | (templates & scripts)
-    assert not there["scheduler"].keys() & there["scheduler_script"].keys()
-    assert {*there["goal"]} == {*there["lesson"]} == {one.name for one in LEVELS}
