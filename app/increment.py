@@ -15,12 +15,8 @@ from time import monotonic_ns
 from app.failpoints import ACQUIRE, READ, RELEASE, THINK, WRITE, WRITE_AGAIN
 from app.journal import FENCES, AnyEvent, GaveUp, Got, Journal, Refusal, Released, SoldOut, Writing, Wrote, WroteAgain, WroteLate
 from app.lock import Abandoned, Grant, Lock, NotAcquired, NotOwner, Refused
-from app.request.context import RequestContext
-from app.request.current import begin, end, working
+from app.request.context import RequestContext, begin, end, working
 from app.resource import Resource, Write
-
-# what the event of a grant has of the request's context, by the same names
-OF_CONTEXT = ("commands", "told_no", "sent_ns", "unheard", "session", "outer_key", "outer_got_ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +121,7 @@ class Increment:
     def work(self, grant: Grant) -> Write:
         """Run the critical section once. All of it is between the stamps got and releasing."""
         _check(grant)
-        context = self.context
+        context, sent = self.context, self.context.sent
         context.granted(grant.key)
         if self.turn:
             self.released(self.ended)
@@ -140,8 +136,14 @@ class Increment:
             asked_ns=self.asked_ns,
             got_ns=self.got_ns,
             fence=grant.fence,
-            leased_ns=context.leased_ns(grant.key),
-            **{name: getattr(context, name) for name in OF_CONTEXT},
+            commands=sent.commands,
+            sent_ns=sent.at_ns,
+            leased_ns=sent.leased_ns(grant.key),
+            told_no=sent.told_no,
+            unheard=sent.unheard,
+            session=sent.session,
+            outer_key=context.outer_key,
+            outer_got_ns=context.outer_got_ns,
         )
         try:
             with working(context):
@@ -224,14 +226,16 @@ class Increment:
 
     def released(self, result: str) -> None:
         """Journal the end of the grant: the release, or the attempt of one."""
+        sent = self.context.sent
+        command, answer = sent.of_key or sent.last
         self.record(
             Released,
             releasing_ns=self.releasing_ns,
             released_ns=monotonic_ns(),
             result=result,
-            commands=self.context.commands,
-            command=self.context.command,
-            answer=str(self.context.answer),
+            commands=sent.commands,
+            command=command,
+            answer=str(answer),
             outer_releasing_ns=self.context.outer_releasing_ns,
         )
 
@@ -243,7 +247,7 @@ class Increment:
             self.turn += 1
             keys = {"wanted": error.key, "holding": error.holding} if isinstance(error, NotAcquired) else {}
             self.record(
-                GaveUp, asked_ns=self.asked_ns, gave_up_ns=monotonic_ns(), why=why, commands=self.context.commands, **keys
+                GaveUp, asked_ns=self.asked_ns, gave_up_ns=monotonic_ns(), why=why, commands=self.context.sent.commands, **keys
             )
         else:
             self.releasing_ns = self.releasing_ns or monotonic_ns()

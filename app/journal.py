@@ -197,8 +197,6 @@ class Renewed(JournalEvent, tag="renewed"):
     prolonged: bool = False
     # the request that began the thread that sent it, if one did
     begun_by: str = ""
-    # whether it ran a script: then only the store's report shows the new state of the key
-    script: bool = False
     # the port of the one server that answered; 0 if all servers did, at once
     server: Number = 0
     moment = "renewed_ns"

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 from app.lock import Grant, Lock, NotAcquired, Result, Work
-from app.request.current import here
+from app.request.context import here
 
 OUTER_PAUSE_MS = 100  # at least, between the two releases, unless requests cross: three tries of a waiter that polls
 

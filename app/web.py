@@ -17,14 +17,14 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from app import heartbeat, locks
-from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN, steps
+from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN
 from app.failpoints.injection import Failpoints, InjectedError
 from app.increment import Increment
 from app.journal import Journal
 from app.lock import Abandoned, Lock, NotAcquired, Refused, Stage
 from app.nested_lock import OUTER_PAUSE_MS, NestedLock
-from app.request.context import RequestContext
-from app.request.current import follow
+from app.request import steps
+from app.request.context import RequestContext, follow
 from app.resources import resource, stock_of_a_grant
 from app.settings import CROSSED, Settings, SettingsError
 from app.stores import lock_store, store
@@ -46,7 +46,7 @@ class StageEndpoint:
         self.journal = journal
         self.ttl_ms = settings.ttl_ms or stage.ttl_ms or 0
         self.lock_key = f"lab:{settings.run}:{stage.name}:lock"
-        self.store = lock_store(stage.store, settings, journal)
+        self.store = lock_store(stage.store, settings, journal.on)
         self.resource = resource(stage, settings, self.store)
         self.receipts = resource(stage, settings, self.store, "receipt") if settings.receipts else None
         self.stock = stock_of_a_grant(stage, settings)
@@ -55,13 +55,13 @@ class StageEndpoint:
         if stage.worker:
             from app.foreign.wire.lock import FAILURES, Workers
 
-            self.workers = Workers(stage, self.store, journal)
+            self.workers = Workers(stage, self.store)
             self.errors = (*self.errors, *FAILURES)
         self.lanes = None
         if stage.by_lane:
             from app.foreign.wire.own_client import ClientFailed, Lanes
 
-            self.lanes = Lanes(stage, settings, self.store, journal)
+            self.lanes = Lanes(stage, settings, self.store)
             self.errors = (*self.errors, ClientFailed)
 
     def lock(self, request_id: str) -> Lock:
@@ -114,6 +114,7 @@ def create_app(**flags: Any) -> Flask:
     journal = Journal(settings.journal)
     heartbeat.start(journal)
     follow()
+    RequestContext.journal = journal
     if settings.faults is not None:
         RequestContext.failpoints = Failpoints(settings.faults, settings.replica)
     steps.begin(settings.steps, settings.replica)

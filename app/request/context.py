@@ -1,102 +1,120 @@
-"""Where a request is, and what it has sent to the lock's store in its present phase: its context.
+"""For which request a thread or a task works, and what that request has sent to the lock's store: its context.
 
-A context follows its request: into threads that the request starts, into what it hands to a pool of threads, and into tasks of
-asyncio (``app/request/current.py``). All of them share the one context of the request.
+``here`` returns the context. It follows its request into threads that the request starts, and into what it hands to a pool of
+threads. Tasks of asyncio, ``asyncio.to_thread`` and what is sent to the event loop of another thread need no help: Python copies
+the context variables for them. All of them share the one context of the request.
 
 A thread or a task works for a request in the phase in which it was begun. What a renewing thread sends while its request works,
-or releases, belongs to no request, and to the phase ``renew``. Only what does the work itself follows it.
+or releases, belongs to no request, and to the phase ``renew``: it is journaled as a renewal. Only what does the work itself
+follows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic_ns
-from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from app.failpoints import ACQUIRE, AFTER, AFTER_FIRST, AFTER_SECOND, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW
 from app.failpoints.injection import CommandFailed, Failpoints
+from app.journal import Journal, Renewed
 from app.request.answer import AGREED, NOTHING, OPEN, REFUSED, Meaning, agreed
 from app.request.lock_keys import GRANTED, named
 
-# when this thread or task sent its last command; others of the same request may have sent one since
-SENT_NS: ContextVar[int] = ContextVar("sent_ns", default=0)
+START = threading.Thread.start
+SUBMIT = ThreadPoolExecutor.submit
 
 
-class RequestContext:
-    """In which phase a request is, and what it has sent to the lock's store in that phase."""
+@dataclass(slots=True)
+class Sent:
+    """What was sent to the lock's store in one phase of a request, and what it answered."""
 
-    # of the whole process; None while no fault is prepared
-    failpoints: ClassVar[Failpoints | None] = None
-    phase: str = RENEW
-    # whether the request has its answer: work that continues after that reaches no failpoint
-    is_over: bool = False
-    # how many commands were sent in this phase
     commands: int = 0
     # those of them that are about the lock's keys, as far as that is known (app/request/lock_keys.py)
     of_the_lock: int = 0
     # how many of those had been sent when the store said yes to one of them for the last time
     agreed_last: int = 0
-    # the keys of the acquire and of the release; only noted while a fault is prepared
-    touched: frozenset[str] = frozenset()
-    # when the last of these commands was sent; 0 without any
-    sent_ns: int = 0
+    # when the last command was sent; 0 without any
+    at_ns: int = 0
     # by key: when the present try for it began, by a command that can have set it or its TTL, and which servers it has asked
-    tries: Mapping[str, tuple[int, frozenset[int]]] = MappingProxyType({})
-    # the name of the last of these commands
-    command: str = ""
-    # the store's answer to it
-    answer: object = ""
-    # the key of the grant, and the last command of this phase about it, with its answer
-    key: str = ""
-    about_key: tuple[str, object] | None = None
-    # what the answers to these commands meant, as far as is known; None for a command without an answer
+    tries: dict[str, tuple[int, frozenset[int]]] = field(default_factory=dict)
+    # the name of the last command, and the store's answer to it; and those of the last one about the key of the grant
+    last: tuple[str, object] = ("", "")
+    of_key: tuple[str, object] | None = None
+    # what the answers meant, as far as is known; None for a command without an answer
     meanings: frozenset[Meaning | None] = frozenset()
     # the session or the lease to which the created lock belongs; empty if to none, None if the store has no such
     session: str | None = None
-    # the last script of this phase, empty without one or if a later command agreed, and what it answered
-    script: str = ""
-    script_answer: object = ""
-    # of nested locks: what the outer lock locked, when it was granted, and when its release began; 0 before that
-    outer_key: str = ""
-    outer_got_ns: int = 0
-    outer_releasing_ns: int = 0
+    # the last script, with its answer; None without one, or if a later command agreed
+    script: tuple[str, object] | None = None
+
+    def leased_ns(self, key: str) -> int:
+        """Return when the command was sent from which the lease of this key counts; 0 if it was the last one, or is not known.
+
+        It is the last one that can have set the key, or its TTL; of several servers, the first one of the last try.
+        """
+        began_ns, _ = self.tries.get(named(self.tries, key), (0, None))
+        return began_ns if began_ns < self.at_ns else 0
+
+    @property
+    def unheard(self) -> bool:
+        """Return whether nothing but refusals was answered, and the last command not at all."""
+        answer = self.last[1]
+        is_answered = answer != "" and not str(answer).startswith("error: ")
+        return self.commands > 0 and not is_answered and self.meanings <= {REFUSED, OPEN, None}
+
+    @property
+    def told_no(self) -> bool:
+        """Return whether the store refused, and nothing that it answered in this phase can have been a yes."""
+        return REFUSED in self.meanings and self.meanings <= {REFUSED, NOTHING}
+
+
+class RequestContext:
+    """In which phase a request is, and what it has sent in that phase; or what a thread sends outside all requests."""
+
+    # of the whole process: the faults, None while none is prepared; and its journal
+    failpoints: ClassVar[Failpoints | None] = None
+    journal: ClassVar[Journal | None] = None
 
     def __init__(self, request: str = "") -> None:
         """Take the request; empty for commands that a thread sends outside all requests."""
         self.request = request
+        self.phase: str = RENEW
+        # whether the request has its answer: work that continues after that reaches no failpoint
+        self.is_over = False
+        self.sent = Sent()
+        # the key of the grant; and the keys of the acquire and of the release, only noted while a fault is prepared
+        self.key = ""
+        self.touched: frozenset[str] = frozenset()
+        # of nested locks: what the outer lock locked, when it was granted, and when its release began; 0 before that
+        self.outer_key = ""
+        self.outer_got_ns = self.outer_releasing_ns = 0
 
     def enter(self, phase: str) -> None:
         """Start the next phase of this request."""
         if self.is_over:
             return
         if (failpoints := self.failpoints) is not None:
-            if self.of_the_lock:
-                failpoints.usual_commands[self.phase] = self.agreed_last or self.of_the_lock
-            if phase is READ and self.script:
-                failpoints.learn(self.script, self.script_answer)
+            if self.sent.of_the_lock:
+                failpoints.usual_commands[self.phase] = self.sent.agreed_last or self.sent.of_the_lock
+            if phase is READ and self.sent.script:
+                failpoints.learn(*self.sent.script)
             failpoints.reach(self.phase, AFTER, self.request)
-        self.phase = phase
-        self._forget()
+        self.phase, self.sent = phase, Sent()
         if failpoints is not None and phase is not RENEW:
             failpoints.reach(phase, BEFORE, self.request)
-
-    def _forget(self) -> None:
-        """Forget the commands of the phase before."""
-        self.commands = self.of_the_lock = self.agreed_last = self.sent_ns = 0
-        self.tries = {}
-        self.answer = self.script_answer = self.command = self.script = ""
-        self.meanings = frozenset()
-        self.session = None
-        self.about_key = None
 
     def fail_work(self) -> str:
         """Let the release begin after work that failed: no failpoint is there. Return the phase in which the work failed."""
         failed_in = self.phase
         if failed_in not in (ACQUIRE, RELEASE, RENEW):
-            self.phase = RELEASE
-            self._forget()
+            self.phase, self.sent = RELEASE, Sent()
         return failed_in
 
     def granted(self, key: str) -> None:
@@ -113,105 +131,123 @@ class RequestContext:
 
         error: what the client raises if a fault lets the command fail. keys: what the command is about, where that is known.
         """
+        sent = self.sent
         if (failpoints := self.failpoints) is not None:
-            is_about_it = failpoints.keys.are_of_the_lock(keys, self.phase is RENEW)
-            renewing = is_about_it and self.phase is RENEW
-            last = is_about_it and self.of_the_lock < failpoints.usual_commands.get(self.phase, 0) <= self.of_the_lock + commands
-            if renewing or last:
+            if failpoints.keys.are_of_the_lock(keys, self.phase is RENEW):
+                usual = failpoints.usual_commands.get(self.phase, 0)
+                is_last = sent.of_the_lock < usual <= sent.of_the_lock + commands
                 try:
-                    for moment in (*[BEFORE] * renewing, *[BEFORE_LAST] * last):
-                        failpoints.reach(self.phase, moment, self.request, command, keys)
+                    if self.phase is RENEW or is_last:
+                        failpoints.reach(self.phase, BEFORE_LAST if is_last else BEFORE, self.request, command, keys)
                 except CommandFailed as failed:
-                    self.command, self.answer = command, f"error: {failed}"  # the one before it may have been answered
+                    sent.last, sent.of_key = (command, f"error: {failed}"), None  # the one before it may have been answered
                     raise error(str(failed)) from failed
-            self.of_the_lock += commands * is_about_it
+                sent.of_the_lock += commands
             if self.phase in (ACQUIRE, RELEASE):
                 self.touched |= frozenset(keys)
-        self.commands += commands
-        self.command, self.answer = command, ""
-        self.sent_ns = monotonic_ns()
-        SENT_NS.set(self.sent_ns)
+        sent.commands += commands
+        sent.last = command, ""
+        sent.at_ns = monotonic_ns()
 
     def answered(
         self,
         command: str,
         answer: object,
         meaning: Meaning = OPEN,
-        script: str = "",
         keys: Sequence[str] = (),
+        *,
+        script: str = "",
         granted_now: bool = False,
         server: int = 0,
+        about: str = "",
+        prolongs: bool = False,
     ) -> None:
-        """Note that the lock's store has answered a command, and the keys that it is about.
+        """Note that the lock's store has answered a command, and the keys that it is about. Journal a renewal.
 
         ``script`` names a script: only the lock knows its answers. granted_now: the command waited at the store, so what it
-        granted was granted just now, and not when it was sent. server: its port, of one of several servers.
+        granted was granted just now, and not when it was sent. server: its port, of one of several servers. about: of a renewal,
+        the key or the session that the command names in another way. prolongs: whether the command can prolong a lease.
         """
-        self.command, self.answer = command, answer
-        if self.phase is RELEASE and self.key and keys:  # other commands of a release say nothing about the lock
-            if self.key in keys or (self.about_key is None and named(keys, self.key)):
-                self.about_key = command, answer
-            elif self.about_key is not None:
-                self.command, self.answer = self.about_key
+        sent = self.sent
+        sent.last = command, answer
+        if self.key and (self.key in keys or (sent.of_key is None and named(keys, self.key))):
+            sent.of_key = sent.last  # other commands of a release say nothing about the lock
         if granted_now:
-            self.sent_ns = monotonic_ns()
-        failpoints = self.failpoints
-        is_yes = failpoints.is_yes(script, answer) if script and failpoints is not None else agreed(answer, meaning)
-        self.meanings |= {AGREED if is_yes else meaning}
+            sent.at_ns = monotonic_ns()
+        failpoints, is_good = self.failpoints, agreed(answer, meaning)
+        is_yes = failpoints.is_yes(script, answer) if script and failpoints is not None else is_good
+        sent.meanings |= {AGREED if is_yes else meaning}
         if self.phase is ACQUIRE and meaning in (AGREED, OPEN):
             self._try(keys, server)
         if script:
-            self.script, self.script_answer = script, answer
+            sent.script = script, answer
         elif meaning is AGREED:  # this command grants the lock, and not the script before it
-            self.script = ""
+            sent.script = None
         if failpoints is not None:
             self._reach(failpoints, command, keys, is_yes)
+        self.renewed(command, answer, [about] if about else keys, prolonged=is_good and prolongs, server=server)
 
     def _reach(self, failpoints: Failpoints, command: str, keys: Sequence[str], is_yes: bool) -> None:
         """Reach the failpoints after a command."""
+        sent = self.sent
         if is_yes and failpoints.keys.are_of_the_lock(keys):
-            is_first, self.agreed_last = not self.agreed_last, self.of_the_lock or 1
+            is_first, sent.agreed_last = not sent.agreed_last, sent.of_the_lock or 1
             if is_first:
                 failpoints.reach(self.phase, AFTER_FIRST, self.request, command, keys)
-        if self.commands == 2:
+        if sent.commands == 2:
             failpoints.reach(self.phase, AFTER_SECOND, self.request, command, keys)
 
     def _try(self, keys: Sequence[str], server: int) -> None:
         """Note that a server was asked for these keys: a try asks each server once."""
-        sent_ns = SENT_NS.get() or self.sent_ns
+        tries, sent_ns = self.sent.tries, self.sent.at_ns
         for key in keys:
-            began_ns, asked = self.tries.get(key, (sent_ns, frozenset()))
-            present = (sent_ns, frozenset({server})) if server in asked else (began_ns, asked | {server})
-            self.tries = {**self.tries, key: present}
+            began_ns, asked = tries.get(key, (sent_ns, frozenset()))
+            tries[key] = (sent_ns, frozenset({server})) if server in asked else (began_ns, asked | {server})
 
-    def leased_ns(self, key: str) -> int:
-        """Return when the command was sent from which the lease of this key counts; 0 if it was the last one, or is not known.
-
-        It is the last one that can have set the key, or its TTL; of several servers, the first one of the last try.
-        """
-        began_ns, _ = self.tries.get(named(self.tries, key), (0, None))
-        return began_ns if began_ns < self.sent_ns else 0
-
-    def unanswered(self, command: str, error: BaseException) -> None:
+    def unanswered(self, command: str, error: BaseException, keys: Sequence[str] = (), about: str = "", server: int = 0) -> None:
         """Note that no answer came to a command. The store may have carried it out."""
-        self.command, self.answer = command, f"error: {type(error).__name__}"
-        self.meanings |= {None}
+        answer = f"error: {type(error).__name__}"
+        self.sent.last, self.sent.of_key = (command, answer), None
+        self.sent.meanings |= {None}
+        self.renewed(command, answer, [about] if about else keys, server=server)
+
+    def renewed(
+        self,
+        command: str,
+        answer: object,
+        about: Sequence[str] = (),
+        *,
+        prolonged: bool = False,
+        server: int = 0,
+        sent_ns: int = 0,
+        begun: str | None = None,
+    ) -> None:
+        """Journal a command outside any request, once for each key or session that it is about: any of them may be the lock's.
+
+        prolonged: whether it can have prolonged a lease. server: the port of the one server that it was sent to. sent_ns, begun:
+        when it was sent, and the request that began its thread, if another thread has the answer.
+        """
+        if self.phase is not RENEW or self.journal is None:
+            return
+        for key in about or ("",):
+            self.journal.record(
+                Renewed(
+                    request="",
+                    key=key,
+                    command=command,
+                    answer=str(answer),
+                    prolonged=prolonged,
+                    begun_by=begun_by() if begun is None else begun,
+                    sent_ns=sent_ns or self.sent.at_ns,
+                    server=server,
+                    renewed_ns=monotonic_ns(),
+                )
+            )
 
     def hangs_on(self, session: str) -> None:
         """Note on which session or lease something hangs that is created now; empty if on none."""
-        if session or self.session is None:
-            self.session = session
-
-    @property
-    def unheard(self) -> bool:
-        """Return whether nothing but refusals was answered, and the last command not at all."""
-        is_answered = self.answer != "" and not str(self.answer).startswith("error: ")
-        return self.commands > 0 and not is_answered and self.meanings <= {REFUSED, OPEN, None}
-
-    @property
-    def told_no(self) -> bool:
-        """Return whether the store refused, and nothing that it answered in this phase can have been a yes."""
-        return REFUSED in self.meanings and self.meanings <= {REFUSED, NOTHING}
+        if session or self.sent.session is None:
+            self.sent.session = session
 
     def end(self) -> None:
         """End the request: later commands of this thread belong to no request."""
@@ -219,3 +255,121 @@ class RequestContext:
         if self.failpoints is not None:
             self.failpoints.keys.learn("", self.touched)
         self.is_over = True
+
+
+class CurrentRequest(NamedTuple):
+    """For which request a thread or a task works."""
+
+    context: RequestContext
+    # the phase in which it was begun; empty for the thread that serves the request, and for who does its work
+    begun_in: str = ""
+    # whether it is within the work
+    working: bool = False
+
+
+CURRENT: ContextVar[CurrentRequest | None] = ContextVar("current", default=None)
+# whether what this thread or task sends belongs to a lock; False while a resource uses the lock's store
+COUNTING: ContextVar[bool] = ContextVar("counting", default=True)
+
+
+@contextmanager
+def not_counted() -> Iterator[None]:
+    """While the block runs, nothing that this thread or task sends belongs to a lock."""
+    before = COUNTING.set(False)
+    try:
+        yield
+    finally:
+        COUNTING.reset(before)
+
+
+def begun_by() -> str:
+    """Return the request that began this thread or task; empty if none did."""
+    current = CURRENT.get()
+    return current.context.request if current is not None and current.begun_in else ""
+
+
+def follow() -> None:
+    """Let requests follow into threads and pools, from now on, in this whole process: neither has a hook for it."""
+    threading.Thread.start = _start  # type: ignore[method-assign, assignment]
+    ThreadPoolExecutor.submit = _submit  # type: ignore[method-assign, assignment]
+
+
+@contextmanager
+def for_nobody() -> Iterator[None]:
+    """While the block runs, begin threads for no request: those that a store's client keeps for the whole process."""
+    current = CURRENT.get()
+    CURRENT.set(None)
+    try:
+        yield
+    finally:
+        CURRENT.set(current)
+
+
+@contextmanager
+def working(context: RequestContext) -> Iterator[None]:
+    """While the block runs, do the work of a request in this thread or task, whichever request it was begun for."""
+    before = CURRENT.get()
+    CURRENT.set(CurrentRequest(context, working=True))
+    try:
+        yield
+    finally:
+        CURRENT.set(CurrentRequest(context) if before is None or before.context is context else before)
+
+
+def _start(thread: threading.Thread) -> None:
+    if (current := _handed_on()) is not None:
+        thread.run = partial(_at, current, thread.run)  # type: ignore[method-assign]
+    START(thread)
+
+
+def _submit(pool: ThreadPoolExecutor, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+    current = _handed_on()
+    with for_nobody():  # a thread that the pool starts now will serve other requests as well
+        return SUBMIT(pool, call if current is None else partial(_at, current, call), *args, **kwargs)
+
+
+def _handed_on() -> CurrentRequest | None:
+    """Return the request for which this thread works now; threads that it starts get the same one. None if there is none."""
+    if (current := CURRENT.get()) is None or current.context.is_over:
+        return None
+    return CurrentRequest(current.context, current.begun_in or current.context.phase)
+
+
+def _at(current: CurrentRequest, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call for this request. A thread of a pool goes back to no request."""
+    CURRENT.set(current)
+    try:
+        return call(*args, **kwargs)
+    finally:
+        CURRENT.set(None)
+
+
+class _Alone(threading.local, RequestContext):
+    """The context of each thread for commands outside all requests."""
+
+
+_alone = _Alone()
+
+
+def here() -> RequestContext:
+    """Return the context to which this thread or task sends at this moment: that of its request, or its own."""
+    if (current := CURRENT.get()) is None:
+        return _alone
+    context, begun_in, working = current
+    in_phase = context.phase is begun_in if begun_in else working or context.phase is ACQUIRE or context.phase is RELEASE
+    return context if in_phase and not context.is_over else _alone
+
+
+def begin(request: str) -> RequestContext:
+    """Start a request in this thread, and return its context."""
+    context = RequestContext(request)
+    CURRENT.set(CurrentRequest(context))
+    context.enter(ACQUIRE)
+    return context
+
+
+def end() -> None:
+    """End the request of this thread."""
+    if (current := CURRENT.get()) is not None:
+        current.context.end()
+        CURRENT.set(None)

@@ -7,7 +7,7 @@ Algorithm: the idempotency key of payment services, with the key and the effect 
 from __future__ import annotations
 
 from app.lock import Grant
-from app.request.current import here
+from app.request.context import here
 from app.resource import Write
 from app.stores.redis import Redis
 

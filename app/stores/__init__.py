@@ -1,14 +1,14 @@
 """The stores: for each the client that a lock gets, one a file. A stage names the file in its ``store``.
 
-A store's file has two names. ``connect(settings, journal)`` returns a client whose connections reach the failpoints. It has its
-library's error type as ``Error``: a lock can then catch it without importing the library. ``CLIENT_OPTIONS`` are the options that
-decide what a failure looks like; they are recorded with the run. Connections are made at the first use: after the fork, and only
-for the stores that are needed. A file can have ``count_all(settings, journal)``: it lets this process count also what a library
-sends by a client of its own.
+A store's file has two names. ``connect(settings, counted)`` returns a client; if it is counted, its connections reach the
+failpoints. It has its library's error type as ``Error``: a lock can then catch it without importing the library.
+``CLIENT_OPTIONS`` are the options that decide what a failure looks like; they are recorded with the run. Connections are made at
+the first use: after the fork, and only for the stores that are needed. A file can have ``count_all(settings)``: it lets this
+process count also what a library sends by a client of its own.
 
 The other files are not stores: those named after a connection or a client count commands and reach the failpoints.
-``redis_commands`` and ``statements`` know what a command means, ``redis_subscriptions`` listens to channels, ``renewals``
-journals what is sent outside any request, and ``redis_steps`` lets each command wait for a controller.
+``redis_commands`` and ``statements`` know what a command means, ``redis_subscriptions`` listens to channels, and ``redis_steps``
+lets each command wait for a controller.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from app.journal import Journal
 from app.settings import Settings
 from app.shelf import plugins
 
@@ -26,13 +25,13 @@ def store(name: str) -> ModuleType:
     return plugins.file(__name__, name)
 
 
-def lock_store(name: str | None, settings: Settings, journal: Journal) -> Any:
+def lock_store(name: str | None, settings: Settings, counted: bool = False) -> Any:
     """Return the client for a stage's store; None for a stage without a store. Raises KeyError for an unknown name.
 
-    With a journal, what a library sends by a client of its own to this store is counted as well.
+    counted: whether commands are counted and reach the failpoints, also those that a library sends by a client of its own.
     """
     if name is None:
         return None
-    if journal.on:
-        getattr(store(name), "count_all", lambda *_: None)(settings, journal)
-    return store(name).connect(settings, journal)
+    if counted:
+        getattr(store(name), "count_all", lambda _: None)(settings)
+    return store(name).connect(settings, counted)

@@ -22,8 +22,7 @@ from etcd3gw.exceptions import ConnectionFailedError, ConnectionTimeoutError, Et
 from etcd3gw.lease import Lease
 from requests.adapters import HTTPAdapter
 
-from app.journal import Journal
-from app.request.current import for_nobody
+from app.request.context import for_nobody
 from app.settings import Endpoint, Settings
 from app.stores.etcd_connection import GONE, CountedAdapter
 
@@ -95,11 +94,11 @@ class Etcd:
 
     Error = (Etcd3Exception, requests.RequestException)
 
-    def __init__(self, endpoint: Endpoint, journal: Journal) -> None:
+    def __init__(self, endpoint: Endpoint, counted: bool) -> None:
         self._http = requests.Session()
         self._http.trust_env = False  # no proxy from the environment is wanted, and looking for it costs a tenth of the speed
         options = {"pool_maxsize": CLIENT_OPTIONS["connections"], "max_retries": 0}
-        self._http.mount("http://", CountedAdapter(journal, **options) if journal.on else HTTPAdapter(**options))
+        self._http.mount("http://", CountedAdapter(**options) if counted else HTTPAdapter(**options))
         self._sessions: dict[int, LeaseSession] = {}  # by the time of the lease
         self._beginning = threading.Lock()
         self.endpoint = endpoint
@@ -245,6 +244,6 @@ def _coded(text: str) -> str:
     return b64encode(text.encode()).decode()
 
 
-def connect(settings: Settings, journal: Journal) -> Etcd:
+def connect(settings: Settings, counted: bool) -> Etcd:
     """Make the client for a lock."""
-    return Etcd(settings.etcd_url, journal)
+    return Etcd(settings.etcd_url, counted)

@@ -15,10 +15,8 @@ import requests
 from requests.adapters import HTTPAdapter
 
 from app.failpoints.injection import ReplyDropped, ReplyLost
-from app.journal import Journal
 from app.request.answer import Meaning
-from app.request.current import here
-from app.stores import renewals
+from app.request.context import here
 
 GONE = "requested lease not found"
 COMMANDS = {
@@ -40,10 +38,6 @@ COMMANDS = {
 
 class CountedAdapter(HTTPAdapter):
     """The connections: here commands are counted, and faults are injected, whichever client sends them through the session."""
-
-    def __init__(self, journal: Journal, **options: Any) -> None:
-        super().__init__(**options)
-        self.journal = journal
 
     def send(self, request: requests.PreparedRequest, stream: bool = False, *args: Any, **options: Any) -> requests.Response:
         name = _name(urlsplit(request.url or "").path)
@@ -77,16 +71,13 @@ class CountedAdapter(HTTPAdapter):
             if not stream:
                 _ = response.content  # an error while the answer is read is an error of the command
         except Exception as error:
-            here().unanswered(name, error)
-            renewals.record(self.journal, name, here().answer, _key(request))
+            here().unanswered(name, error, about=_key(request))
             raise
         return response
 
     def _answered(self, name: str, request: requests.PreparedRequest, response: requests.Response, stream: bool) -> None:
         answer, means = ("sent", Meaning.NOTHING) if stream else _reading(name, response)
-        here().answered(name, answer, means)
-        prolonged = name in ("LeaseKeepAlive", "Put", "Txn") and means is Meaning.AGREED
-        renewals.record(self.journal, name, answer, _key(request), prolonged=prolonged)
+        here().answered(name, answer, means, about=_key(request), prolongs=name in ("LeaseKeepAlive", "Put", "Txn"))
 
 
 def _key(request: requests.PreparedRequest) -> str:

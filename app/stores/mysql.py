@@ -22,8 +22,7 @@ from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
-from app.journal import Journal
-from app.request.current import not_counted
+from app.request.context import not_counted
 from app.settings import Endpoint, Settings
 from app.stores.mysql_connection import LOST, LostReply, count_all  # noqa: F401 - lock_store calls count_all
 
@@ -195,7 +194,7 @@ def _pool(connect: Callable[[], pymysql.Connection]) -> QueuePool:
     return pool
 
 
-def connect(settings: Settings, _: Journal) -> MySQL:
+def connect(settings: Settings, _: bool) -> MySQL:
     """Make the client for a lock.
 
     If the endpoint names no user, the user is the replica: the server's list of connections then shows the replica of each.

@@ -12,18 +12,16 @@ from typing import Any
 import pymysql
 
 from app.failpoints.injection import ReplyDropped, ReplyLost
-from app.journal import Journal
 from app.request.answer import Meaning
-from app.request.current import COUNTING, here
+from app.request.context import COUNTING, here
 from app.request.lock_keys import granted_in
 from app.settings import Settings
-from app.stores import renewals
 from app.stores.statements import asks_by_name, meaning, name_of, renews
 
 LOST = 2013  # the number of PyMySQL's error for a connection that broke during a statement
 NO_ANSWER = (0, 2006, LOST)
 DUPLICATE = 1062
-SERVERS: dict[tuple[str, int], Journal] = {}  # whose connections are counted
+SERVERS: set[tuple[str, int]] = set()  # whose connections are counted
 MAKE = pymysql.Connection.__init__
 
 
@@ -34,7 +32,6 @@ class LostReply(pymysql.OperationalError):
 class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore] # PyMySQL has types only for some
     """A connection that reaches the failpoints, counts statements, and journals those that are sent outside any request."""
 
-    journal: Journal
     setting_up = False
 
     def connect(self, sock: Any = None) -> None:
@@ -71,15 +68,13 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
         answer = self._answer(name, statement, touched)
         means = meaning(name, statement, answer)
         try:
-            here().answered(name, answer, means)
+            here().answered(name, answer, means, about=granted_in(statement), prolongs=renews(name, statement))
         except ReplyLost as lost:
             self._force_close()
             kind = (
                 pymysql.OperationalError if isinstance(lost, ReplyDropped) else LostReply
             )  # a statement is sent again after this
             raise kind(LOST, "Lost connection to the server during query") from lost
-        prolonged = means is Meaning.AGREED and renews(name, statement)
-        renewals.record(self.journal, name, answer, granted_in(statement), prolonged=prolonged)
         return touched
 
     def _failed(self, name: str, error: Exception) -> None:
@@ -89,7 +84,6 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
             here().unanswered(name, error)
         else:
             here().answered(name, f"error: {number}", Meaning.REFUSED if number == DUPLICATE else Meaning.NOTHING)
-        renewals.record(self.journal, name, here().answer)
 
     def _answer(self, name: str, statement: str, touched: Any) -> Any:
         """Return the server's answer: how many rows. Of a lock by name it is the value that the server returned.
@@ -104,13 +98,13 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
         return touched
 
 
-def count_all(settings: Settings, journal: Journal) -> None:
+def count_all(settings: Settings) -> None:
     """Count what any connection of PyMySQL that this process makes from now on sends to the servers of the lock."""
-    SERVERS.update({(one.host, one.port): journal for one in settings.mysql_url.addresses})
+    SERVERS.update((one.host, one.port) for one in settings.mysql_url.addresses)
     pymysql.Connection.__init__ = _make  # PyMySQL has no hook for it
 
 
 def _make(connection: Any, *args: Any, **options: Any) -> None:
     MAKE(connection, *args, **options)
-    if (journal := SERVERS.get((connection.host, connection.port))) is not None:
-        connection.__class__ = type("CountedConnection", (CountedConnection, type(connection)), {"journal": journal})
+    if (connection.host, connection.port) in SERVERS:
+        connection.__class__ = type("CountedConnection", (CountedConnection, type(connection)), {})

@@ -11,8 +11,7 @@ from typing import Any
 
 import psycopg
 
-from app.journal import Journal
-from app.request.current import not_counted
+from app.request.context import not_counted
 from app.settings import Endpoint, Settings
 from app.stores.postgresql_connection import count_all  # noqa: F401 - lock_store calls it
 
@@ -60,6 +59,6 @@ class PostgreSQL:
             return self.here.connection.execute(statement.encode()).fetchall()
 
 
-def connect(settings: Settings, _: Journal) -> PostgreSQL:
+def connect(settings: Settings, _: bool) -> PostgreSQL:
     """Make the client for a lock."""
     return PostgreSQL(settings.postgresql_url, settings.replica)

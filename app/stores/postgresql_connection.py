@@ -17,29 +17,26 @@ from psycopg import BaseConnection
 from psycopg._cursor_base import BaseCursor
 
 from app.failpoints.injection import ReplyLost
-from app.journal import Journal
 from app.request.answer import Meaning
-from app.request.current import COUNTING, here
+from app.request.context import COUNTING, here
 from app.request.lock_keys import granted_in
 from app.settings import Settings
-from app.stores import renewals
 from app.stores.statements import asks_by_name, meaning, name_of, renews
 
 ENDED_BY_THE_SERVER = ("57P", "08")  # the first characters of SQLSTATE: the connection is gone, and nothing was answered
 REFUSALS = ("23505", "55P03")  # the unique key is taken; the lock was not free within lock_timeout, or with NOWAIT
 NO = (None, b"f", b"\x00")  # false, as text and in binary form
-# the servers whose connections are counted, each with the journal
-SERVERS: dict[tuple[str, int], Journal] = {}
+SERVERS: set[tuple[str, int]] = set()  # whose connections are counted
 BY_CURSOR: Any = BaseCursor._maybe_prepare_gen  # noqa: SLF001 - psycopg has no hook for what it sends
 BY_CONNECTION: Any = BaseConnection._exec_command  # noqa: SLF001 - as above
 Steps = Generator[Any, Any, Any]
 
 
-def count_all(settings: Settings, journal: Journal) -> None:
+def count_all(settings: Settings) -> None:
     """Count what any connection of psycopg in this process sends to the server of the lock."""
     for address in settings.postgresql_url.addresses:
         for *_, place in socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM):
-            SERVERS[str(place[0]), int(place[1])] = journal
+            SERVERS.add((str(place[0]), int(place[1])))
     BaseCursor._maybe_prepare_gen = _by_cursor  # type: ignore[method-assign, assignment] # noqa: SLF001 - as above
     BaseConnection._exec_command = _by_connection  # type: ignore[method-assign, assignment] # noqa: SLF001 - as above
 
@@ -62,50 +59,43 @@ def _counted(connection: Any, text: bytes | str, steps: Steps, result: Callable[
     named: the statement and its values.
     """
     statement = text.decode(errors="replace") if isinstance(text, bytes) else text
-    if (journal := _journal(connection)) is None:
-        return (yield from steps)
     name = name_of(statement)
-    if not COUNTING.get():
+    if not COUNTING.get() or not _is_of_the_lock(connection):
         return (yield from steps)
     here().sending(name, error=psycopg.OperationalError)
     try:
         done = yield from steps
     except psycopg.Error as error:
-        _failed(journal, name, error)
+        _failed(name, error)
         raise
     # in a pipeline, the answer comes later, and only the lock knows it
     in_a_pipeline = connection.pgconn.pipeline_status != psycopg.pq.PipelineStatus.OFF
     answer = "" if in_a_pipeline else _answer(name, statement, result())
     means = Meaning.OPEN if in_a_pipeline else meaning(name, statement, answer)
+    key = granted_in(b" ".join(value for value in named if value is not None).decode(errors="replace"))
     try:
-        here().answered(name, answer, means)
+        here().answered(name, answer, means, about=key, prolongs=renews(name, statement))
     except ReplyLost as lost:
         connection.pgconn.finish()
         raise psycopg.OperationalError("the connection is closed: the reply was lost") from lost
-    key = granted_in(b" ".join(value for value in named if value is not None).decode(errors="replace"))
-    renewals.record(journal, name, answer, key, prolonged=means is Meaning.AGREED and renews(name, statement))
     return done
 
 
-def _journal(connection: Any) -> Journal | None:
-    """Return the journal for a connection to one of the servers; None for another one. It is looked up once."""
-    try:
-        journal: Journal | None = connection.lab_journal
-    except AttributeError:
+def _is_of_the_lock(connection: Any) -> bool:
+    """Return whether a connection is to one of the servers. It is looked up once."""
+    if not hasattr(connection, "is_of_the_lock"):
         with socket.socket(fileno=os.dup(connection.fileno())) as line:
-            journal = SERVERS.get(line.getpeername()[:2]) if line.family != socket.AF_UNIX else None
-        connection.lab_journal = journal
-    return journal
+            connection.is_of_the_lock = line.family != socket.AF_UNIX and line.getpeername()[:2] in SERVERS
+    return bool(connection.is_of_the_lock)
 
 
-def _failed(journal: Journal, name: str, error: psycopg.Error) -> None:
+def _failed(name: str, error: psycopg.Error) -> None:
     """Note an error: one of the server is an answer, one of the connection is not."""
     if error.sqlstate is None or error.sqlstate.startswith(ENDED_BY_THE_SERVER):
         here().unanswered(name, error)
     else:
         means = Meaning.REFUSED if error.sqlstate in REFUSALS else Meaning.NOTHING
         here().answered(name, f"error: {error.sqlstate}", means)
-    renewals.record(journal, name, here().answer)
 
 
 def _answer(name: str, statement: str, result: Any) -> Any:

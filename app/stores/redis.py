@@ -15,7 +15,6 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
-from app.journal import Journal
 from app.settings import Address, Endpoint, Settings
 from app.shelf import plugins
 
@@ -42,7 +41,6 @@ class Redis(redis.Redis):
 
     Error = redis.RedisError
 
-    journal: Journal  # of a lock's client
     reach: Callable[..., redis.Redis] | None = None  # makes another client of the same server, if a sentinel knows it
 
     @cached_property
@@ -96,19 +94,17 @@ def counter_redis(settings: Settings) -> Redis:
     return client(Redis, settings.counter_url, settings.counter_url.first, **seam)
 
 
-def counted(endpoint: Endpoint, address: Address, journal: Journal, **others: Any) -> Redis:
-    """Make the client of a lock for one of an endpoint's servers. Its connections reach the failpoints; without a journal not."""
-    seam = {"redis_connect_func": _part("redis_connection").counted(journal)} if journal.on else {}
-    made = client(Redis, endpoint, address, **seam, **others)
-    made.journal = journal
-    return made
+def made(endpoint: Endpoint, address: Address, counted: bool, **others: Any) -> Redis:
+    """Make the client of a lock for one of an endpoint's servers. counted: whether its connections reach the failpoints."""
+    seam = {"redis_connect_func": _part("redis_connection").counted} if counted else {}
+    return client(Redis, endpoint, address, **seam, **others)
 
 
-def connect(settings: Settings, journal: Journal) -> Redis:
-    """Make the client for a lock; without a journal a plain one."""
-    return counted(settings.redis_url, settings.redis_url.first, journal)
+def connect(settings: Settings, counted: bool) -> Redis:
+    """Make the client for a lock."""
+    return made(settings.redis_url, settings.redis_url.first, counted)
 
 
-def count_all(settings: Settings, journal: Journal) -> None:
+def count_all(settings: Settings) -> None:
     """Count what any client of this process sends to the lock's store."""
-    _part("redis_connection").count_all(journal, settings.redis_url.addresses)
+    _part("redis_connection").count_all(settings.redis_url.addresses)

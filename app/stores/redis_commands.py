@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from app.foreign.wire import resp
@@ -36,8 +36,7 @@ GRANTS_LATE = WAITING - {"WAIT"}  # what they grant is granted when they are ans
 TRANSACTION = frozenset({"MULTI", "EXEC", "DISCARD"})
 WITH_KEYS_ALONE = frozenset({"DEL", "UNLINK", "EXISTS", "MGET", "TOUCH"})
 WITH_TWO_KEYS = frozenset({"RENAME", "RENAMENX", "LMOVE", "RPOPLPUSH", "COPY", "SMOVE"})
-ONLY_LOOK = frozenset({"EVAL_RO", "EVALSHA_RO", "FCALL_RO"})
-SETS_A_TTL = frozenset({"EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT", "SETEX", "PSETEX"})
+SETS_A_TTL = frozenset({"EVAL", "EVALSHA", "FCALL", "EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT", "SETEX", "PSETEX"})
 WITH_A_TIME = ("EX", "PX", "EXAT", "PXAT")  # options of SET and GETEX
 
 
@@ -100,16 +99,8 @@ def keys(command: Command) -> tuple[str, ...]:
     return (text(command[1]),)
 
 
-def lease(commands: Sequence[Command], agreed: bool) -> Mapping[str, Any]:
-    """Return what commands that were answered can have done to a lease. agreed: whether the store agreed to them.
-
-    Only what sets a TTL prolongs one, by its name. What a script did, only the store knows.
-    """
-    script = any(one[0] in SCRIPTS and one[0] not in ONLY_LOOK for one in commands)
-    return {"prolonged": agreed and (script or any(map(_sets_a_ttl, commands))), "script": script}
-
-
-def _sets_a_ttl(command: Command) -> bool:
+def prolongs(command: Command) -> bool:
+    """Return whether a command can prolong a lease: it sets a TTL, by its name, or it runs a script."""
     name = command[0]
     if name in SETS_A_TTL:
         return True

@@ -11,24 +11,19 @@ the PING of a health check.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import redis
 from redis.asyncio.connection import AbstractConnection as AsyncConnection
 from redis.connection import AbstractConnection
 
-from app.failpoints import RENEW
 from app.failpoints.injection import ReplyDropped, ReplyLost
-from app.journal import Journal
-from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning, agreed
-from app.request.context import SENT_NS
-from app.request.current import COUNTING, here
+from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning
+from app.request.context import COUNTING, here
 from app.request.lock_keys import NO_KEY
 from app.settings import Address
-from app.stores import renewals
 from app.stores.redis_commands import (
     GRANTS_LATE,
     LISTENING,
@@ -37,8 +32,8 @@ from app.stores.redis_commands import (
     WAITING,
     Command,
     keys,
-    lease,
     meaning,
+    prolongs,
     script,
     text,
     unpacked,
@@ -47,9 +42,7 @@ from app.stores.redis_commands import (
 )
 from app.stores.redis_steps import at_once, done, step
 
-NOTHING_DONE: Mapping[str, Any] = MappingProxyType({})  # to a lease
-# the servers of which all clients of this process are counted, each with the journal
-SERVERS: dict[tuple[str, int], Journal] = {}
+SERVERS: set[tuple[str, int]] = set()  # of which all clients of this process are counted
 INTRODUCE, INTRODUCE_ASYNC = AbstractConnection.on_connect_check_health, AsyncConnection.on_connect_check_health
 
 
@@ -59,13 +52,11 @@ class Awaited(NamedTuple):
     command: Command
     # whether it was sent alone, and not in a pipeline
     alone: bool
-    sent_ns: int
 
 
 class Seam:
     """What is known of the commands of a connection, whether it is of threads or of asyncio."""
 
-    journal: Journal
     # of the server
     port: int = 0
     # the commands that were sent and are not yet answered; None does not count
@@ -102,7 +93,7 @@ class Seam:
                 self.listening = True
                 self._answered(command, "sent")
             else:
-                self.awaited.append(Awaited(command, alone, here().sent_ns))
+                self.awaited.append(Awaited(command, alone))
 
     async def _introduce(self, connect: Callable[[], Any]) -> None:
         """Begin a new connection. What redis-py sends now does not count."""
@@ -156,7 +147,6 @@ class Seam:
         Raises ConnectionError for a reply that is lost for good: no client sends half a pipeline again.
         """
         self.awaited.popleft()
-        SENT_NS.set(awaited.sent_ns)  # others may have been sent since, to other servers
         try:
             self._answered(awaited.command, answer)
         except ReplyLost as lost:
@@ -169,12 +159,10 @@ class Seam:
         """Note that the server answered with an error."""
         self.awaited.popleft()
         self.queued = []
-        here().answered(command[0], f"error: {error}", NOTHING)
-        self._journal(command, keys(command))
+        here().answered(command[0], f"error: {error}", NOTHING, keys(command), server=self.port)
 
     def _unanswered(self, command: Command, error: BaseException) -> None:
-        here().unanswered(command[0], error)
-        self._journal(command, keys(command))
+        here().unanswered(command[0], error, keys(command), server=self.port)
 
     def _answered(self, command: Command, answer: Any) -> None:
         """Note the answer, reach the failpoints, and journal a command outside any request."""
@@ -188,16 +176,16 @@ class Seam:
             means = NOTHING
         elif isinstance(answer, bytes):
             answer = text(answer)
-        about = keys_of_all(carried_out)
-        context = here()
-        context.answered(command[0], answer, means, script(command), about, command[0] in GRANTS_LATE, self.port)
-        if context.phase is RENEW:
-            self._journal(command, about, lease(carried_out, agreed(answer, means)))
-
-    def _journal(self, command: Command, about: Sequence[str], done: Mapping[str, Any] = NOTHING_DONE) -> None:
-        """Journal a command outside any request, once for each key that it is about: any of them may be the lock."""
-        for key in about or ("",):
-            renewals.record(self.journal, command[0], here().answer, key, server=self.port, **done)
+        here().answered(
+            command[0],
+            answer,
+            means,
+            keys_of_all(carried_out),
+            script=script(command),
+            granted_now=command[0] in GRANTS_LATE,
+            server=self.port,
+            prolongs=any(map(prolongs, carried_out)),
+        )
 
 
 class Counted(Seam, AbstractConnection):
@@ -212,10 +200,10 @@ class Counted(Seam, AbstractConnection):
         if self.setting_up:
             super().send_packed_command(packed, check_health)
             return
-        command, sent_ns = words(args), here().sent_ns
+        command, before_ns = words(args), here().sent.at_ns
         counts = self._counts([command], check_health)
         if counts and command[0] in LISTENING:  # it grants nothing: a lease counts from the last command that can have granted it
-            here().sent_ns = sent_ns
+            here().sent.at_ns = before_ns
         super().send_packed_command(packed, check_health)
         if counts:
             self._await([command], alone=True)
@@ -277,54 +265,47 @@ def _of_transaction(commands: list[Command], answers: list[Any]) -> Meaning:
     return next((one for one in (AGREED, OPEN, LOOKED, REFUSED) if one in meanings), NOTHING)
 
 
-def counted(journal: Journal) -> Callable[[Any], None]:
-    """Return the hook for new connections: it turns each into one that is counted, whichever class of redis-py it has."""
-
-    def begin(connection: Any) -> None:
-        _count(connection, journal)
-        connection.introduce()
-
-    return begin
+def counted(connection: Any) -> None:
+    """Begin a new connection that is counted, whichever class of redis-py it has: a hook for new connections."""
+    _count(connection)
+    connection.introduce()
 
 
-def _count(connection: Any, journal: Journal) -> None:
+def _count(connection: Any) -> None:
     if not isinstance(connection, Seam):
         kind: Any = type(connection)
         connection.__class__ = _counted(kind)
-        connection.journal = journal
 
 
-def count_all(journal: Journal, addresses: Iterable[Address]) -> None:
+def count_all(addresses: Iterable[Address]) -> None:
     """Count what any client of this process sends to these servers: also a client that a library makes by itself.
 
     A connection with a hook of its own is left alone. The client of the counter has one, ``uncounted``.
     """
-    SERVERS.update({(_host(address.host), address.port): journal for address in addresses})
+    SERVERS.update((_host(address.host), address.port) for address in addresses)
     AbstractConnection.on_connect_check_health = _introduce  # redis-py has no hook for all clients
     AsyncConnection.on_connect_check_health = _introduce_async
 
 
 def _introduce(connection: Any, check_health: bool = True) -> None:
     """Begin a new connection; count it if it is to one of the servers."""
-    journal = _journal_of(connection)
-    if journal is None or connection.redis_connect_func is not None or isinstance(connection, Counted):
+    if connection.redis_connect_func is not None or isinstance(connection, Counted) or not _is_of_the_lock(connection):
         INTRODUCE(connection, check_health)
     else:
-        counted(journal)(connection)
+        counted(connection)
 
 
 async def _introduce_async(connection: Any, check_health: bool = True) -> None:
-    journal = _journal_of(connection)
-    if journal is None:
+    if not _is_of_the_lock(connection):
         await INTRODUCE_ASYNC(connection, check_health)
     else:
-        _count(connection, journal)
+        _count(connection)
         await connection.introduce(check_health)
 
 
-def _journal_of(connection: Any) -> Journal | None:
-    """Return the journal for a connection to one of the servers; None for a connection to another server."""
-    return SERVERS.get((_host(getattr(connection, "host", "")), getattr(connection, "port", 0)))
+def _is_of_the_lock(connection: Any) -> bool:
+    """Return whether a connection is to one of the servers of which all clients are counted."""
+    return (_host(getattr(connection, "host", "")), getattr(connection, "port", 0)) in SERVERS
 
 
 def uncounted(connection: Any) -> None:

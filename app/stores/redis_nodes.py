@@ -11,14 +11,12 @@ from typing import Any
 import redis
 
 from app.failpoints.injection import ReplyDropped, ReplyLost
-from app.journal import Journal
-from app.request.answer import agreed
-from app.request.current import here, not_counted
+from app.request.context import here, not_counted
 from app.settings import Endpoint, Settings
-from app.stores import redis_connection, renewals
+from app.stores import redis_connection
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE
-from app.stores.redis import Redis, counted
-from app.stores.redis_commands import keys, lease, meaning, script
+from app.stores.redis import Redis, made
+from app.stores.redis_commands import keys, meaning, prolongs, script
 
 NODE_TIMEOUT_S = 0.05
 CLIENT_OPTIONS = ONE_NODE | {"socket_timeout": NODE_TIMEOUT_S, "socket_connect_timeout": NODE_TIMEOUT_S}
@@ -31,13 +29,13 @@ class RedisNodes:
 
     Error = redis.RedisError
 
-    def __init__(self, endpoint: Endpoint, journal: Journal) -> None:
-        self.nodes = [counted(endpoint, address, journal, **UNHEARD) for address in endpoint.addresses]
-        self.journal = journal
+    def __init__(self, endpoint: Endpoint, counted: bool = False) -> None:
+        self.nodes = [made(endpoint, address, counted, **UNHEARD) for address in endpoint.addresses]
+        self.counted = counted
 
     def all(self, *command: Any) -> list[Any]:
         """Return each node's answer in order; the error of a node without an answer. It is one command for the failpoints."""
-        if not self.journal.on:
+        if not self.counted:
             return self._all(*command)
         answers = self._ask(command)
         try:
@@ -67,10 +65,7 @@ class RedisNodes:
     def _answered(self, command: tuple[Any, ...], answers: list[Any]) -> None:
         answer = _by_majority(answers)
         means = meaning(command, answer)
-        about = keys(command)
-        here().answered(command[0], answer, means, script(command), about)
-        done = lease([command], agreed(answer, means))
-        renewals.record(self.journal, command[0], answer, about[0] if about else "", **done)
+        here().answered(command[0], answer, means, keys(command), script=script(command), prolongs=prolongs(command))
 
     def _all(self, *command: Any) -> list[Any]:
         asked = [_send(node, command) for node in self.nodes]
@@ -115,11 +110,11 @@ def _read(node: Redis, connection: Any, until_s: float) -> Any:
         node.connection_pool.release(connection)
 
 
-def connect(settings: Settings, journal: Journal) -> RedisNodes:
+def connect(settings: Settings, counted: bool) -> RedisNodes:
     """Make the client for a lock."""
-    return RedisNodes(settings.redis_nodes_url, journal)
+    return RedisNodes(settings.redis_nodes_url, counted)
 
 
-def count_all(settings: Settings, journal: Journal) -> None:
+def count_all(settings: Settings) -> None:
     """Count what any client of this process sends to one of the nodes."""
-    redis_connection.count_all(journal, settings.redis_nodes_url.addresses)
+    redis_connection.count_all(settings.redis_nodes_url.addresses)

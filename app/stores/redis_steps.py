@@ -1,4 +1,4 @@
-"""The connections to Redis that let each command wait for the controller of ``app/failpoints/steps.py``.
+"""The connections to Redis that let each command wait for the controller of ``app/request/steps.py``.
 
 It is outside of what counts commands, so a command that is held was not sent yet for the journal. The connections to the counter
 are held as well: a controller decides the order of reads and writes too. A connection of asyncio waits in a thread of its own:
@@ -20,7 +20,7 @@ import redis
 from redis.asyncio.connection import AbstractConnection as AsyncConnection
 from redis.connection import AbstractConnection
 
-from app.failpoints.steps import COMMAND, LOSE_COMMAND, LOSE_REPLY, MESSAGE, REPLY, SEND_TWICE, Steps, steps
+from app.request.steps import COMMAND, LOSE_COMMAND, LOSE_REPLY, MESSAGE, REPLY, SEND_TWICE, Steps, steps
 from app.stores.redis_commands import LISTENING, text, words
 
 LOST = "the reply was lost"

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.request.current import for_nobody
+from app.request.context import for_nobody
 
 SUBSCRIBED_WITHIN_S = 5.0
 AGAIN_AFTER_S = 0.02

@@ -21,7 +21,6 @@ from kazoo.exceptions import (
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import KazooState, ZnodeStat
 
-from app.journal import Journal
 from app.settings import Endpoint, Settings
 from app.stores.zookeeper_client import count_all  # noqa: F401 - lock_store calls it
 
@@ -117,6 +116,6 @@ class KazooSession:
             return absent
 
 
-def connect(settings: Settings, _: Journal) -> ZooKeeper:
+def connect(settings: Settings, _: bool) -> ZooKeeper:
     """Make the client for a lock."""
     return ZooKeeper(settings.zookeeper_url)

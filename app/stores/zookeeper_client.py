@@ -29,18 +29,17 @@ from kazoo.protocol.states import KazooState
 
 from app.failpoints import RENEW
 from app.failpoints.injection import ReplyLost
-from app.journal import CONNECT, Journal
+from app.journal import CONNECT
 from app.request.answer import Meaning
-from app.request.current import begun_by, for_nobody, here
+from app.request.context import begun_by, for_nobody, here
 from app.settings import Settings
-from app.stores import renewals
 
 EPHEMERAL = 1  # the flag of a node that ends with its session
 EPHEMERAL_OR_SEQUENTIAL = 3  # the flags of a node that is more than a folder
 LOOKS = ("exists", "getChildren", "getData", "getACL")
 CHANGES = ("create", "delete", "setData", "transaction")
 UNANSWERED = (ConnectionLoss, ConnectionClosedError, SessionExpiredError)
-SERVERS: dict[tuple[str, int], Journal] = {}  # whose clients are counted
+SERVERS: set[tuple[str, int]] = set()  # whose clients are counted
 MAKE = KazooClient.__init__
 
 
@@ -113,8 +112,6 @@ class CountedResult(AsyncResult):
 class CountedClient(KazooClient):
     """A client that reaches the failpoints, counts commands, and journals what is sent outside any request."""
 
-    journal: Journal
-
     def begin(self) -> None:
         """Begin to count."""
         self.handler.async_result = partial(CountedResult, self.handler)
@@ -143,7 +140,7 @@ class CountedClient(KazooClient):
 
     def _journal_answer(self, command: str, path: str, result: Any) -> None:
         sent: dict[str, Any] = {"sent_ns": monotonic_ns(), "begun": begun_by()}
-        result.rawlink(lambda result: renewals.record(self.journal, command, _text(result), path, **sent))
+        result.rawlink(lambda result: here().renewed(command, _text(result), [path], **sent))
 
     def _journal_heartbeats(self) -> None:
         """Journal the session's heartbeats. kazoo reports them nowhere, so this uses a private method."""
@@ -152,31 +149,30 @@ class CountedClient(KazooClient):
         def send_and_record(connect_timeout: float) -> None:
             here().sending("ping", error=ConnectionDropped)
             send(connect_timeout)
-            renewals.record(self.journal, "ping", "sent", self._session_name(), prolonged=True)
+            here().renewed("ping", "sent", [self._session_name()], prolonged=True)
 
         self._connection._send_ping = send_and_record  # noqa: SLF001 - see above
 
     def _journal_session(self, state: str) -> None:
         """Journal the beginning of a session, and each new connection in it: a session renews no lock from before its time."""
         if state == KazooState.CONNECTED:
-            renewals.record(self.journal, CONNECT, "connected", self._session_name())
+            here().renewed(CONNECT, "connected", [self._session_name()])
 
     def _session_name(self) -> str:
         known = self.client_id
         return f"session {known[0]:x}" if known else "session"
 
 
-def count_all(settings: Settings, journal: Journal) -> None:
+def count_all(settings: Settings) -> None:
     """Count what any client of kazoo that this process makes from now on sends to the servers of the lock."""
-    SERVERS.update({(one.host, one.port): journal for one in settings.zookeeper_url.addresses})
+    SERVERS.update((one.host, one.port) for one in settings.zookeeper_url.addresses)
     KazooClient.__init__ = _make  # kazoo has no hook for it
 
 
 def _make(client: Any, *args: Any, **options: Any) -> None:
     MAKE(client, *args, **options)
-    journal = next((SERVERS[one] for one in client.hosts if one in SERVERS), None)
-    if journal is not None and type(client.handler) is SequentialThreadingHandler:
-        client.__class__ = type("CountedClient", (CountedClient, type(client)), {"journal": journal})
+    if not SERVERS.isdisjoint(client.hosts) and type(client.handler) is SequentialThreadingHandler:
+        client.__class__ = type("CountedClient", (CountedClient, type(client)), {})
         client.begin()
 
 

@@ -45,6 +45,7 @@ DONE_WITHIN_NS = 200_000_000
 EARLY_NS = 10_000_000
 LATE = 0.9  # part of a lease
 AT_A_MOMENT = frozenset({"EXPIREAT", "PEXPIREAT"})
+RUN_SCRIPTS = frozenset({"EVAL", "EVALSHA", "FCALL", "EXEC"})  # only the store's report shows what these did to a key
 
 
 def is_entitled(now: int, got: int = 0, released: int | None = None, lease_ends: int | None = None) -> bool:
@@ -70,23 +71,18 @@ class Tenure(NamedTuple):
         return is_entitled(now_ns, self.got_ns, self.released_ns, self.lease_ends_ns)
 
 
-def held(grant: Grant) -> list[tuple[str, int, int]]:
-    """Return each key of a grant and from when until when it held the key: to its release, or to the death of its process.
-
-    These are its key, and the outer key if it nests two locks. Leases do not count.
-    """
-    open_until_ns = grant.open_until_ns or FOREVER_NS
-    keys = [(grant.key, grant.got_ns, min(grant.releasing_ns or FOREVER_NS, open_until_ns))] if grant.key else []
-    if grant.outer_key:
-        released_ns = min(grant.outer_releasing_ns or grant.releasing_ns or FOREVER_NS, open_until_ns)
-        keys.append((grant.outer_key, grant.outer_got_ns, released_ns))
-    return keys
-
-
 def tenures(grant: Grant, lease_ns: int) -> list[Tenure]:
     """Return the tenures of a grant: of its key, and of the outer key if it nests two locks. lease_ns: 0 without a TTL."""
-    starts_ns = ([grant.lease_from_ns] if grant.key else []) + ([grant.outer_lease_from_ns] if grant.outer_key else [])
-    return [Tenure(*one, lease_end(from_ns, lease_ns)) for one, from_ns in zip(held(grant), starts_ns, strict=True)]
+    open_until_ns = grant.open_until_ns or FOREVER_NS
+    found = []
+    if grant.key:
+        released_ns = min(grant.releasing_ns or FOREVER_NS, open_until_ns)
+        found.append(Tenure(grant.key, grant.got_ns, released_ns, lease_end(grant.lease_from_ns, lease_ns)))
+    if grant.outer_key:
+        released_ns = min(grant.outer_releasing_ns or grant.releasing_ns or FOREVER_NS, open_until_ns)
+        ends_ns = lease_end(grant.outer_lease_from_ns, lease_ns)
+        found.append(Tenure(grant.outer_key, grant.outer_got_ns, released_ns, ends_ns))
+    return found
 
 
 def gave_less(event: Renewed, held: Iterable[Grant], lease_ns: int, keys: KeyHistory) -> bool:
@@ -96,7 +92,7 @@ def gave_less(event: Renewed, held: Iterable[Grant], lease_ns: int, keys: KeyHis
     that ends before its old lease would have ended was shortened: that excuses no renewal. held: the grants of the key that are
     open.
     """
-    if not (event.script or event.command in AT_A_MOMENT) or not keys.is_known(event.key):
+    if event.command not in RUN_SCRIPTS | AT_A_MOMENT or not keys.is_known(event.key):
         return False
     sent_ns = event.sent_ns or event.renewed_ns
     since_ns = min((lease_end(grant.lease_from_ns, lease_ns) for grant in held), default=sent_ns)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_right, insort
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 
@@ -19,6 +19,7 @@ DELETIONS = ("DEL", "UNLINK", "DELETE")
 # the answer of these commands is the number of entries that they removed from a key
 REMOVALS = (*DELETIONS, "HDEL", "SREM", "ZREM", "LREM", "XDEL")
 WHEN = itemgetter(0)
+REMEMBERED = 4096  # grants of one key
 # the first fields of a grant: after the replica and before sent_ns, they are those of its event
 BEGINS = attrgetter("request", "turn", "key", "asked_ns", "got_ns", "commands", "fence", "outer_got_ns")
 FACTS = attrgetter(*GrantFacts.__struct_fields__)
@@ -228,17 +229,16 @@ class Grants:
 
 
 class GrantsOfKey:
-    """Keep the grants of a key, each with the time when it was got, in the order of time."""
+    """Keep the last REMEMBERED grants of a key, each with the time when it was got, in the order of time."""
 
     def __init__(self) -> None:
         self._grants: list[tuple[int, Grant]] = []
 
-    def __len__(self) -> int:
-        return len(self._grants)
-
     def add(self, got_ns: int, grant: Grant) -> None:
         """Add a grant. Grants nearly always come in the order of time."""
         insort(self._grants, (got_ns, grant), key=WHEN)
+        if len(self._grants) > 2 * REMEMBERED:
+            del self._grants[:REMEMBERED]
 
     def first_of_another(self, request: str, since_ns: int, until_ns: int) -> Grant | None:
         """Return the first grant between two moments that another request got; None if there is none."""
@@ -249,7 +249,3 @@ class GrantsOfKey:
             if grant.request != request:
                 return grant
         return None
-
-    def forget_before(self, at_ns: int) -> None:
-        """Forget the grants before a moment, but never the last grant."""
-        del self._grants[: min(bisect_left(self._grants, at_ns, key=WHEN), len(self._grants) - 1)]

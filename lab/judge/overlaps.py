@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from app.journal import Renewed
 from lab.evidence.fault_record import Effect
 from lab.judge.conflict import Conflict
-from lab.judge.entitlement import ended_by_itself, gave_less, held, lease_end, renews
+from lab.judge.entitlement import RUN_SCRIPTS, ended_by_itself, gave_less, lease_end, renews, tenures
 from lab.judge.fact import TwoInside
 from lab.judge.faults import MAJORITY
 from lab.judge.findings import Findings
@@ -18,7 +18,6 @@ from lab.judge.losses import GOT, Conflicts
 from lab.judge.mechanisms import explain
 from lab.judge.thefts import EXPIRES, REPORTED_AT_ONCE_NS, Thefts, acquired_ns
 
-FORGET_BEYOND = 4096  # grants of one key; if there are more, the grants before every open grant are forgotten
 EXPLAINED_AFTER = 256  # releases: after so many more, every release that can have caused an overlap has ended
 REMEMBERED = 1024  # releases
 
@@ -83,23 +82,16 @@ class Overlaps:
         if self.thefts.recent_thieves:
             self.thefts.got(grant)
         if grant.key:
-            self._add(grant.key, grant.got_ns, grant)
+            self.grants_of_key[grant.key].add(grant.got_ns, grant)
         if grant.outer_key:
-            self._add(grant.outer_key, grant.outer_got_ns, grant)
-
-    def _add(self, key: str, got_ns: int, grant: Grant) -> None:
-        """Add a grant to the grants of a key."""
-        grants = self.grants_of_key[key]
-        grants.add(got_ns, grant)
-        if len(grants) > 2 * FORGET_BEYOND:
-            self._forget(grants)
+            self.grants_of_key[grant.outer_key].add(grant.outer_got_ns, grant)
 
     def renewed(self, replica: str, event: Renewed) -> None:
         """Prolong the leases of this replica that had not ended when the renewal was sent."""
         self.answered_ns[replica] = event.renewed_ns
         sent_ns = event.sent_ns or event.renewed_ns
         self._released_outside(replica, event)
-        sets_a_ttl = event.command in EXPIRES or (event.script and event.prolonged)
+        sets_a_ttl = event.command in EXPIRES or (event.command in RUN_SCRIPTS and event.prolonged)
         if sets_a_ttl and self.keys.happened("del", sent_ns, event.renewed_ns + REPORTED_AT_ONCE_NS, event.key):
             for grant in self.open_grants.values():
                 grant.renewed_to_death |= grant.replica == replica and grant.key == event.key
@@ -134,7 +126,7 @@ class Overlaps:
             return event.prolonged
         since_ns, until_ns = event.sent_ns or event.renewed_ns, event.renewed_ns + REPORTED_AT_ONCE_NS
         is_set, is_new = (self.keys.happened(one, since_ns, until_ns, event.key) for one in ("expire", BORN))
-        return (is_set if event.script else event.prolonged) and not is_new
+        return (is_set if event.command in RUN_SCRIPTS else event.prolonged) and not is_new
 
     def _released_outside(self, replica: str, event: Renewed) -> None:
         """Note that a command outside all requests ended its holder's lease, or released late for a grant that sent none."""
@@ -209,8 +201,8 @@ class Overlaps:
 
     def _look(self, grant: Grant) -> None:
         """Search for the first grant that overlaps this one."""
-        for key, since_ns, until_ns in held(grant):
-            found = self.grants_of_key[key].first_of_another(grant.request, since_ns, until_ns)
+        for one in tenures(grant, lease_ns=0):
+            found = self.grants_of_key[one.key].first_of_another(grant.request, one.got_ns, one.released_ns)
             if found is not None:
                 self.number_in_one_process += found.replica == grant.replica
                 self.pending.append((self.number_released, grant, found))
@@ -231,11 +223,6 @@ class Overlaps:
                 if other is not grant and _wrote_beside(other, grant):
                     self.pending.append((self.number_released, *sorted((grant, other), key=GOT)))  # type: ignore[arg-type] # two
                     return
-
-    def _forget(self, grants: GrantsOfKey) -> None:
-        """Forget the grants before every open grant: no release will search for them."""
-        begun_ns = (other.outer_got_ns or other.got_ns for other in self.open_grants.values())
-        grants.forget_before(min(begun_ns, default=FOREVER_NS))
 
     def _explain(self, elder: Grant, younger: Grant) -> None:
         """Find the mechanism of a conflict, and count the overlap if it is harm by itself."""

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import redis
 
 from app.foreign import declared
-from app.journal import Journal
 from app.settings import Settings
 from app.stores import lock_store
 
@@ -111,7 +110,7 @@ class Trial(ForkProcess):
             self.there.recv()
 
         try:
-            self.lock(say)(lock_store("redis", self.server.settings, Journal(None)), *self.given).run(work)
+            self.lock(say)(lock_store("redis", self.server.settings), *self.given).run(work)
             self.there.send(Said("over"))
         except BaseException as error:  # noqa: BLE001 - whatever the lock raises, also an end of its process
             say(error, "error", f"{type(error).__name__}: ")

@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from app.foreign.declared import At, declared
-from app.journal import Journal
 from app.shelf.plugins import suggestion
 from app.stores import lock_store
 from lab.own_lock.trial import NAME, OTHER_NAME, IdleServer, Keys, Said, Trial
@@ -248,7 +247,7 @@ class Writer:
 
     def kind_of(self, made: str) -> Any:
         """Call an expression. Return the class of the object that it returns; if it returns a function, return that function."""
-        lock = declared(len)(lock_store("redis", self.server.settings, Journal(None)), NAME, TTL_MS, TTL_MS, 0)
+        lock = declared(len)(lock_store("redis", self.server.settings), NAME, TTL_MS, TTL_MS, 0)
         self.server.store.flushall()
         found = None
         for old, new in (("", ""), *CHANGES):

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app import resources
-from app.journal import Journal
 from app.lock import Stage
 from app.settings import Settings
 from app.stores import lock_store
@@ -120,7 +119,7 @@ class Cluster:
 
     def parts(self) -> dict[str, int] | None:
         """Return the parts of the counter, read from where it is kept; None if that server does not answer."""
-        client = lock_store(self.stage.store, self.settings, Journal(None))
+        client = lock_store(self.stage.store, self.settings)
         errors = client.Error if client else ()  # of some stores they are several
         with contextlib.suppress(Client.Error, *errors if isinstance(errors, tuple) else (errors,)):
             return resources.resource(self.stage, self.settings, client).parts()

@@ -11,6 +11,7 @@ import redis
 import redis.asyncio
 from kazoo.client import KazooClient
 
+from app.request.context import RequestContext
 from app.stores import redis_connection
 from lab.explore.store.real_redis import RealRedis, redis_server
 from lab.judge.judgement import Judgement
@@ -40,7 +41,8 @@ def own_clients(monkeypatch) -> None:
         monkeypatch.setattr(kind, "on_connect_check_health", kind.on_connect_check_health)
     for kind in (KazooClient, pymysql.Connection):
         monkeypatch.setattr(kind, "__init__", kind.__init__)
-    monkeypatch.setattr(redis_connection, "SERVERS", {})
+    monkeypatch.setattr(redis_connection, "SERVERS", set())
+    monkeypatch.setattr(RequestContext, "journal", None)
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ from app.failpoints.injection import Failpoints
 from app.increment import Increment
 from app.journal import Journal
 from app.locks import stages
-from app.request.context import RequestContext
-from app.request.current import here
+from app.request.context import RequestContext, here
 from app.resources.read_then_write import Counter
 from app.settings import Endpoint, Settings
 from app.stores import lock_store
@@ -46,7 +45,7 @@ def increment(redis_port, store_url, tmp_path):
     def client(name: str):
         if name not in clients:
             where = address if name == "redis" else Endpoint.parse(store_url(name))
-            clients[name] = lock_store(name, Settings(**{f"{name}_url": where}), journal)
+            clients[name] = lock_store(name, Settings(**{f"{name}_url": where}), counted=True)
         return clients[name]
 
     def run(name: str, wait_ms: int = 5000):
@@ -85,7 +84,7 @@ def test_before_last_of_a_release(increment, activate, tmp_path):
     class Watching(Spy):
         def reach(self, phase, moment, request, command="", keys=()):
             if (phase, moment) == ("release", "before_last"):
-                seen.append(here().commands)
+                seen.append(here().sent.commands)
 
     for name, commands in (("uuid", 1), ("lua", 0), ("ttl", 0)):
         activate(None)

@@ -24,8 +24,7 @@ from app.increment import Increment
 from app.journal import AnyEvent, Got, Journal, Released, Renewed
 from app.lock import NotAcquired
 from app.locks import stage as load_stage
-from app.request.context import RequestContext
-from app.request.current import begin, end, here
+from app.request.context import RequestContext, begin, end, here
 from app.resources.read_then_write import Counter
 from app.settings import Endpoint, Settings
 from app.stores import lock_store, redis_nodes
@@ -65,6 +64,7 @@ class Lab:
         self.urls = urls
         self.monkeypatch = monkeypatch
         self.journal = journal
+        monkeypatch.setattr(RequestContext, "journal", journal)
         self.stores = {}
         # a browser's tests leave their event loop in this process's first thread, where asyncio would refuse a second one
         self.thread = ThreadPoolExecutor(1)
@@ -73,7 +73,7 @@ class Lab:
     def store(self, name: str):
         if name not in self.stores:
             where = {f"{name}_url": Endpoint.parse(self.urls(name))}
-            self.stores[name] = lock_store(name, Settings(**where), self.journal)
+            self.stores[name] = lock_store(name, Settings(**where), counted=True)
         return self.stores[name]
 
     def lock(self, name: str, wait_ms: int = 5000):
@@ -81,7 +81,7 @@ class Lab:
         store = self.store(stage.store)
         if stage.by_lane or name.endswith(BY_LANE):
             settings = Settings(**{f"{stage.store}_url": Endpoint.parse(self.urls(stage.store))})
-            return Lanes(stage, settings, store, self.journal).lock(self.key, 2000, wait_ms, 5)
+            return Lanes(stage, settings, store).lock(self.key, 2000, wait_ms, 5)
         return stage.lock(store, self.key, 2000, wait_ms, 5)
 
     def increment(self, name: str, wait_ms: int = 5000, work_ms: int = 0, request: str = "r1"):
@@ -169,7 +169,7 @@ def test_lane_of_a_thread_that_goes_on(lab):
             clients[-1].ask("PEXPIRE", lab.key, "2000")
             return super().read(grant)
 
-    lanes = Lanes(dataclasses.replace(stage, lock=Leaving), settings, lab.store("redis"), lab.journal)
+    lanes = Lanes(dataclasses.replace(stage, lock=Leaving), settings, lab.store("redis"))
     counter = Renewing(counter_redis(Settings(counter_url=settings.redis_url)), f"{lab.key}:counter")
     for request in ("r1", "r2"):
         Increment(request, counter, lab.journal, 0).run(lambda: lanes.lock(lab.key, 2000, 5000, 5))
@@ -287,13 +287,13 @@ def test_folders_are_counted(lab):
 
     class Spy(Failpoints):
         def reach(self, phase, moment, request, command="", keys=()):
-            seen.append((f"{phase}.{moment}", here().command))
+            seen.append((f"{phase}.{moment}", here().sent.last[0]))
 
     session = lab.store("zookeeper").session(4000)
     lab.activate(Spy(lab.folder, "replica-1"))
     begin("r1")
     session.create_ephemeral_sequential(f"/{uuid4().hex}/folder/node-")
-    commands = here().commands
+    commands = here().sent.commands
     end()
 
     assert commands == 7  # create; exists for each of two folders and the root; create for each folder; create
@@ -307,7 +307,7 @@ def test_answers_that_nobody_takes(lab):
 
     begin("r1")
     asked = client.exists_async("/")
-    commands = here().commands
+    commands = here().sent.commands
     end()
     asked.get()
 
@@ -317,14 +317,14 @@ def test_answers_that_nobody_takes(lab):
 def test_setting_up_does_not_count(lab):
     """What a client sends to introduce itself, or to see whether its connection lives, is no command of the lock."""
     begin("r1")
-    before = here().commands
+    before = here().sent.commands
     client = lab.store("redis").plain(health_check_interval=0.01, client_name="mine", db=3)
     client.get(lab.key)
     time.sleep(0.05)
     client.get(lab.key)
     lab.store("mysql").plain().close()
     lab.store("zookeeper").plain(4000)
-    after = here().commands
+    after = here().sent.commands
     end()
 
     assert after - before == 2
@@ -346,7 +346,7 @@ def test_own_clients_are_counted(lab):
         connection.cursor().execute("SELECT GET_LOCK('mine', 1)")
     client.start()
     client.create(f"/{uuid4().hex}", ephemeral=True)
-    commands = here().commands
+    commands = here().sent.commands
     end()
     client.stop()
     client.close()
@@ -363,7 +363,7 @@ def test_waiting_in_postgresql(lab):
         begin("r1")
         with suppress(lab.store("postgresql").Error):
             connection.execute(statement)
-        seen.append((here().command, here().answer, here().told_no))
+        seen.append((*here().sent.last, here().sent.told_no))
         end()
 
     with holder, waiter:

@@ -8,7 +8,6 @@ from contextlib import suppress
 
 import pytest
 
-from app.journal import Journal
 from app.lock import Claim, Grant, NotAcquired, NotOwner
 from app.locks import stages
 from app.settings import Settings
@@ -33,7 +32,7 @@ def clients(redis_port, store_url):
 
     def client(name: str):
         if name not in made:
-            made[name] = lock_store(name, Settings.read({}, **{f"{name}_url": store_url(name)}), Journal(None))
+            made[name] = lock_store(name, Settings.read({}, **{f"{name}_url": store_url(name)}))
         return made[name]
 
     yield client

@@ -20,10 +20,9 @@ ALL = stages()
 GRANT = Grant("")
 
 
-@pytest.fixture(params=["without a journal", "with a journal"])
-def store(request, mysql_url, tmp_path):
-    journal = Journal(tmp_path / "journal" if request.param == "with a journal" else None)
-    client = lock_store("mysql", Settings(mysql_url=Endpoint.parse(mysql_url)), journal)
+@pytest.fixture(params=["not counted", "counted"])
+def store(request, mysql_url):
+    client = lock_store("mysql", Settings(mysql_url=Endpoint.parse(mysql_url)), request.param == "counted")
     yield client
     client.pool.dispose()
 
@@ -128,7 +127,7 @@ def increment(mysql_url, tmp_path):
     """One increment under mysql_for_update; what to do in its work, between reading and writing, can be given."""
     (tmp_path / "journal").mkdir()
     journal = Journal(tmp_path / "journal" / "replica-1.jsonl")
-    store = lock_store("mysql", Settings(mysql_url=Endpoint.parse(mysql_url)), journal)
+    store = lock_store("mysql", Settings(mysql_url=Endpoint.parse(mysql_url)), counted=True)
 
     def run(key, request, meddle=lambda store: None):
         class Meddled(Row):

@@ -9,11 +9,9 @@ import pytest
 
 from app.failpoints import Injection
 from app.failpoints.injection import Failpoints
-from app.journal import Journal
 from app.lock import NotAcquired, NotOwner
 from app.locks import stages
-from app.request.context import RequestContext
-from app.request.current import begin, end
+from app.request.context import RequestContext, begin, end
 from app.settings import Endpoint, Settings
 from app.stores import lock_store
 from tests.command import wait_for
@@ -28,17 +26,12 @@ def name(request) -> str:
 
 
 @pytest.fixture
-def journal(tmp_path) -> Journal:
-    return Journal(tmp_path / "journal")
-
-
-@pytest.fixture
-def connect(name, store_url, journal):
+def connect(name, store_url):
     """Make clients of the store, each as another replica's; they are closed in the end."""
     made = []
 
     def client():
-        made.append(lock_store(name, Settings.read({}, **{f"{name}_url": store_url(name)}), journal))
+        made.append(lock_store(name, Settings.read({}, **{f"{name}_url": store_url(name)}), counted=True))
         return made[-1]
 
     yield client

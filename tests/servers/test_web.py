@@ -16,7 +16,7 @@ FIELDS = {"value", "read", "wrote", "replica", "stage", "request", "waited_ms", 
 @pytest.fixture(autouse=True)
 def other_tests_are_not_counted(monkeypatch):
     """A replica counts all clients of its process; here this process is also that of other tests."""
-    monkeypatch.setattr(redis_connection, "SERVERS", {})
+    monkeypatch.setattr(redis_connection, "SERVERS", set())
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from app.failpoints import ACQUIRE
 from app.foreign.wire.link import Closed, Link
 from app.foreign.wire.resp import NotRedis
-from app.journal import Journal
-from app.request.current import CURRENT, CurrentRequest, for_nobody, here
+from app.request.context import CURRENT, CurrentRequest, for_nobody, here
 
 LOOPBACK = "127.0.0.1"
 
@@ -25,9 +24,9 @@ class Silent(Exception):  # noqa: N818 - names what the worker is
 class WireLane:
     """One lane. Its thread carries commands for the request whose call waits; else for a renewal of the last request."""
 
-    def __init__(self, number: int, stores: Sequence[Callable[[], socket.socket]], journal: Journal) -> None:
+    def __init__(self, number: int, stores: Sequence[Callable[[], socket.socket]]) -> None:
         """Take what makes a new connection to each server of the store: where a sentinel knows the server, it can change."""
-        self.number, self.stores, self.journal = number, stores, journal
+        self.number, self.stores = number, stores
         self.place: CurrentRequest | None = None  # for whom the thread carries
         self.has_carried = False
         self._answers: queue.SimpleQueue[list[str] | BaseException] = queue.SimpleQueue()
@@ -124,7 +123,7 @@ class WireLane:
         except Exception:  # noqa: BLE001 - whatever a client raises where no server is: then the worker has no server either
             near.close()
             return
-        link = Link(near, far, self.journal)
+        link = Link(near, far)
         for one in (near, far):
             self._links[one.fileno()] = link
             self._events.register(one.fileno(), select.EPOLLIN)

@@ -10,8 +10,7 @@ import redis
 
 from app.failpoints.injection import CommandFailed
 from app.foreign.wire.resp import command, message
-from app.journal import Journal
-from app.request.current import here
+from app.request.context import here
 from app.stores.redis_commands import Command, words
 from app.stores.redis_connection import Seam, keys_of_all
 
@@ -27,8 +26,8 @@ class Closed(Exception):  # noqa: N818 - names what it is
 class Link(Seam):
     """A pair of connections: near is the worker's, far is the store's."""
 
-    def __init__(self, near: socket.socket, far: socket.socket, journal: Journal) -> None:
-        self.near, self.far, self.journal = near, far, journal
+    def __init__(self, near: socket.socket, far: socket.socket) -> None:
+        self.near, self.far = near, far
         self.port = far.getpeername()[1]
         self._from_worker = self._from_store = b""
         self._raw: list[bytes] = []  # of the commands that are awaited, in the same order

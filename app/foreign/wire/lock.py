@@ -12,7 +12,6 @@ from typing import Any
 from app.foreign.wire.lane import Silent, WireLane
 from app.foreign.wire.servers import servers
 from app.foreign.wire.worker import SHOWN, BadWorker, WireWorker
-from app.journal import Journal
 from app.lock import Grant, Lock, NotAcquired, NotOwner, Result, Stage, Work
 
 PATIENCE_S = 30.0  # how much longer than the wait of a request a call may take: some locks retry a release as well
@@ -28,9 +27,9 @@ FAILURES = (BadWorker, WorkerFailed)
 class Workers:
     """The workers of a stage in one replica, and the lanes that are free."""
 
-    def __init__(self, stage: Stage, store: Any, journal: Journal) -> None:
+    def __init__(self, stage: Stage, store: Any) -> None:
         """Start the first worker. A failure is kept: the replica reports it, and refuses requests."""
-        self.stage, self.journal = stage, journal
+        self.stage = stage
         self.servers = servers(store)
         self.command, self.folder = resolved(stage)
         self.failure = ""
@@ -95,7 +94,7 @@ class Workers:
                 if self.stage.worker_lanes or not self._workers:
                     self._workers.append(WireWorker(self.command, self.folder))
                 worker = self._workers[-1]
-                lane = WireLane(self._lanes, self.servers, self.journal)
+                lane = WireLane(self._lanes, self.servers)
                 self._lanes += 1
                 self._of[lane.number] = worker
                 worker.add(lane)

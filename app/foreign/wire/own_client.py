@@ -13,9 +13,8 @@ from typing import Any
 
 from app.foreign.wire.lane import LOOPBACK, WireLane, renewal
 from app.foreign.wire.servers import servers
-from app.journal import Journal
 from app.lock import Grant, NotAcquired, NotOwner, Result, Stage, Work
-from app.request.current import CURRENT, CurrentRequest
+from app.request.context import CURRENT, CurrentRequest
 from app.settings import Address, Settings
 from app.stores import lock_store
 
@@ -27,9 +26,9 @@ class ClientFailed(Exception):  # noqa: N818 - names what happened
 class Lanes:
     """What makes the lane of each request of a stage in one replica."""
 
-    def __init__(self, stage: Stage, settings: Settings, store: Any, journal: Journal) -> None:
+    def __init__(self, stage: Stage, settings: Settings, store: Any) -> None:
         """Take the store as the replica knows it: a lane leads there."""
-        self.stage, self.settings, self.journal = stage, settings, journal
+        self.stage, self.settings = stage, settings
         self.servers = servers(store)
         self._numbers = count()
 
@@ -39,11 +38,11 @@ class Lanes:
 
     def new(self) -> tuple[WireLane, Any]:
         """Return a new lane, and the client that the lock gets as its store. That client is not counted: its lane is."""
-        lane = WireLane(next(self._numbers), self.servers, self.journal)
+        lane = WireLane(next(self._numbers), self.servers)
         url = f"{self.stage.store}_url"
         addresses = tuple(Address(LOOPBACK, port) for port in lane.ports)
         by_lane = replace(getattr(self.settings, url), addresses=addresses, scheme="")
-        return lane, lock_store(self.stage.store, replace(self.settings, **{url: by_lane}), Journal(None))
+        return lane, lock_store(self.stage.store, replace(self.settings, **{url: by_lane}))
 
 
 class LaneLock:

@@ -16,7 +16,7 @@ from pathlib import Path
 from app.failpoints import injection
 from app.foreign.wire.lane import WireLane
 from app.journal import FENCES
-from app.request.current import for_nobody
+from app.request.context import for_nobody
 
 LIBC, PR_SET_PDEATHSIG = ctypes.CDLL(None), 1
 ANSWERS = {"acquire": ("yes", "no", "error"), "release": ("ok", "lost", "error")}

@@ -17,7 +17,6 @@ from typing import Any
 
 import redis
 
-from app.journal import Journal
 from app.lock import Grant, Lock, NotAcquired, Result, Work
 from app.settings import Settings
 from app.stores import lock_store
@@ -75,7 +74,7 @@ class LockMeter(Meter):
 
         def lock(number: int) -> Callable[[], Lock]:
             key = f"lab:bench:{stage}:{'all' if is_one_key else number}"
-            store = lock_store(name, settings, Journal(None))
+            store = lock_store(name, settings)
             return lambda: found.lock(store, key, found.ttl_ms or 0, WAIT_MS, RETRY_MS) if found else RedisPy(store, key)
 
         all_warm = FORK.Barrier(clients)

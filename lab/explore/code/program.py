@@ -186,7 +186,7 @@ class _Process:
         store: Any
         if program.servers > 1:
             addresses = [Address(sockets.NODE_HOST.format(node), sockets.PORT) for node in range(1, program.servers + 1)]
-            store = redis_nodes.RedisNodes(Endpoint(scheme="redis", addresses=tuple(addresses)), Journal(None))
+            store = redis_nodes.RedisNodes(Endpoint(scheme="redis", addresses=tuple(addresses)))
         else:
             store = _client(sockets.LOCK_HOST)
         self.resource: Any = program.resource(_client(sockets.COUNTER_HOST), NUMBER)

@@ -1,4 +1,4 @@
-"""The controller: each thread of each replica waits here, at each command, until it is let go (``app/failpoints/steps.py``)."""
+"""The controller: each thread of each replica waits here, at each command, until it is let go (``app/request/steps.py``)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from time import monotonic_ns
 from typing import Any
 
-from app.failpoints.steps import COMMAND, GO, MESSAGE, REPLY
+from app.request.steps import COMMAND, GO, MESSAGE, REPLY
 from lab.evidence.history import REQUESTS, Recorder, Request, outcome_of
 from lab.servers.ports import free_port
 from lab.servers.server import LOOPBACK, Server

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import redis
 
-from app.failpoints.steps import COMMAND, GO, LOSE_COMMAND, LOSE_REPLY, MESSAGE, SEND_TWICE
+from app.request.steps import COMMAND, GO, LOSE_COMMAND, LOSE_REPLY, MESSAGE, SEND_TWICE
 from lab.explore.code.operation import CommandSent, Listen, Nap, Operation
 from lab.explore.code.tree import Node
 from lab.explore.code.wire import AT_ONCE, KNOWN

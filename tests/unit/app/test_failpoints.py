@@ -110,9 +110,9 @@ def test_told_no(meanings, told_no):
     for meaning in meanings:
         one.answered("COMMAND", None, Meaning[meaning])
 
-    assert one.told_no is told_no
+    assert one.sent.told_no is told_no
     one.enter(READ)
-    assert not one.told_no
+    assert not one.sent.told_no
 
 
 def sent(one: RequestContext, *commands) -> list[int]:
@@ -121,8 +121,8 @@ def sent(one: RequestContext, *commands) -> list[int]:
     times = []
     for name, answer, meaning, key, *server in commands:
         one.sending(name)
-        times.append(one.sent_ns)
-        one.answered(name, answer, meaning, "", (key,), False, *server)
+        times.append(one.sent.at_ns)
+        one.answered(name, answer, meaning, (key,), server=server[0] if server else 0)
     return times
 
 
@@ -142,7 +142,7 @@ def test_the_first_vote(servers, first):
     one = RequestContext("r1")
     sent_ns = sent(one, *(("EVAL", 1, Meaning.OPEN, "lock", server) for server in servers))
 
-    assert one.leased_ns("lock") == (0 if first is None else sent_ns[first])
+    assert one.sent.leased_ns("lock") == (0 if first is None else sent_ns[first])
 
 
 def test_the_command_that_begins_a_lease():
@@ -151,8 +151,8 @@ def test_the_command_that_begins_a_lease():
     about_lock = (Meaning.AGREED, Meaning.OPEN, Meaning.REFUSED, Meaning.LOOKED)  # the second sets its TTL
     sent_ns = sent(one, *(("SET", None, meaning, "lock") for meaning in about_lock), ("SET", None, Meaning.OPEN, "fences"))
 
-    assert sent_ns[0] < one.leased_ns("lock") == sent_ns[1] < one.sent_ns
-    assert one.leased_ns("fences") == 0  # it was the last one
+    assert sent_ns[0] < one.sent.leased_ns("lock") == sent_ns[1] < one.sent.at_ns
+    assert one.sent.leased_ns("fences") == 0  # it was the last one
 
 
 def test_failed_renewal(tmp_path, monkeypatch):

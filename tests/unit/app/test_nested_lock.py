@@ -10,7 +10,7 @@ from app.journal import AnyEvent, GaveUp, Got, Journal, Released
 from app.lock import Grant, NotAcquired
 from app.locks import stages
 from app.nested_lock import NestedLock
-from app.request.current import here
+from app.request.context import here
 from app.settings import Settings
 from app.web import StageEndpoint
 from tests.fake_number import Number

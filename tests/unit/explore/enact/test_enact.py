@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from app.failpoints import steps
-from app.failpoints.steps import COMMAND, GO, LOSE_REPLY, REPLY, Steps
+from app.request import steps
+from app.request.steps import COMMAND, GO, LOSE_REPLY, REPLY, Steps
 from lab.explore.enact.controller import Controller
 from lab.explore.enact.enactment import Enactment, ScheduleScript
 from lab.explore.enact.faults import Injected

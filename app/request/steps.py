@@ -16,7 +16,7 @@ import socket
 import threading
 from typing import Any, ClassVar
 
-from app.request.current import here
+from app.request.context import here
 
 COMMAND, REPLY, MESSAGE = "command", "reply", "message"
 # the orders: send the command; do not send it, or send it and drop the reply, and raise an error; send it, and again
