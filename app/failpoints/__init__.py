@@ -19,7 +19,7 @@ The moments of a phase are:
   phase; before the last of all where it said yes to none. What a release sends when it has freed the lock is not meant.
 
 Of the commands of ``acquire``, ``release`` and ``renew``, only those count that are about a key of the lock
-(``app/request/lock_keys.py``): a command that counts tries, an EXEC without commands or a message takes no fault away from it.
+(``Failpoints.are_of_the_lock``): a command that counts tries, an EXEC without commands or a message takes no fault away from it.
 
 A fault is prepared as a file, an ``Injection``, which a replica reads when it starts. It is injected at most once in a run: a
 replica that is started again does not inject it a second time. Replicas (``injection.py``) and the lab's injector speak of it

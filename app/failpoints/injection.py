@@ -20,7 +20,7 @@ from pathlib import Path
 from app import failpoints
 from app.failpoints import AFTER, BEFORE, PASSED, READ, RELEASE, WRITE, Injection
 from app.request.answer import is_good, kind
-from app.request.lock_keys import LockKeys
+from app.request.lock_keys import NO_KEY
 
 
 class InjectedError(Exception):
@@ -82,10 +82,19 @@ class Failpoints:
         self.late: dict[str, str] = {}  # by the request whose write comes late: the fault
         self.awaited = [injection.name for injection in self.pending.values() if injection.awaits_grant]
         self.grants = 0
-        self.keys = LockKeys()
+        self.lock_keys: set[str] = set()  # the keys of grants whose acquires were about them
         self.usual_commands: dict[str, int] = {}  # phase → how many commands of the lock the last request sent in it
         self.entered_after: dict[str, set[str]] = {}  # script → the kinds of answer after which requests entered their work
         self._mutex = threading.Lock()
+
+    def are_of_the_lock(self, keys: Sequence[str]) -> bool:
+        """Return whether a command about these keys is one of the lock; also if nothing is known that contradicts it.
+
+        A lock may send other commands as well: it counts its tries, or notes its progress. If the acquires of grants were about
+        the keys that the grants name, no other key is the lock. If no acquire was, the lock has another name at the store, or
+        several keys: then each command may be one of the lock.
+        """
+        return keys != NO_KEY and (not keys or not self.lock_keys or not self.lock_keys.isdisjoint(keys))
 
     def learn(self, script: str, answer: object) -> None:
         """Note that a request entered its work after this answer of this script: it meant yes."""

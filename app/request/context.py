@@ -36,7 +36,7 @@ class Sent:
     """What was sent to the lock's store in one phase of a request, and what it answered."""
 
     commands: int = 0
-    # those of them that are about the lock's keys, as far as that is known (app/request/lock_keys.py)
+    # those of them that are about the lock's keys, as far as that is known (Failpoints.are_of_the_lock)
     of_the_lock: int = 0
     # how many of those had been sent when the store said yes to one of them for the last time
     agreed_last: int = 0
@@ -89,9 +89,7 @@ class RequestContext:
         # whether the request has its answer: work that continues after that reaches no failpoint
         self.is_over = False
         self.sent = Sent()
-        # the key of the grant; and the keys of the acquire and of the release, only noted while a fault is prepared
-        self.key = ""
-        self.touched: frozenset[str] = frozenset()
+        self.key = ""  # of the grant
         # of nested locks: what the outer lock locked, when it was granted, and when its release began; 0 before that
         self.outer_key = ""
         self.outer_got_ns = self.outer_releasing_ns = 0
@@ -121,8 +119,8 @@ class RequestContext:
         """Note the key of a grant: it shows which of the keys that the acquire was about are those of the lock."""
         self.key = key
         GRANTED.add(key)
-        if self.failpoints is not None:
-            self.failpoints.keys.learn(key, self.touched)
+        if self.failpoints is not None and key in self.sent.tries:
+            self.failpoints.lock_keys.add(key)
 
     def sending(
         self, command: str = "", commands: int = 1, error: type[Exception] = CommandFailed, keys: Sequence[str] = ()
@@ -132,19 +130,16 @@ class RequestContext:
         error: what the client raises if a fault lets the command fail. keys: what the command is about, where that is known.
         """
         sent = self.sent
-        if (failpoints := self.failpoints) is not None:
-            if failpoints.keys.are_of_the_lock(keys, self.phase is RENEW):
-                usual = failpoints.usual_commands.get(self.phase, 0)
-                is_last = sent.of_the_lock < usual <= sent.of_the_lock + commands
-                try:
-                    if self.phase is RENEW or is_last:
-                        failpoints.reach(self.phase, BEFORE_LAST if is_last else BEFORE, self.request, command, keys)
-                except CommandFailed as failed:
-                    sent.last, sent.of_key = (command, f"error: {failed}"), None  # the one before it may have been answered
-                    raise error(str(failed)) from failed
-                sent.of_the_lock += commands
-            if self.phase in (ACQUIRE, RELEASE):
-                self.touched |= frozenset(keys)
+        if (failpoints := self.failpoints) is not None and failpoints.are_of_the_lock(keys):
+            usual = failpoints.usual_commands.get(self.phase, 0)
+            is_last = sent.of_the_lock < usual <= sent.of_the_lock + commands
+            try:
+                if self.phase is RENEW or is_last:
+                    failpoints.reach(self.phase, BEFORE_LAST if is_last else BEFORE, self.request, command, keys)
+            except CommandFailed as failed:
+                sent.last, sent.of_key = (command, f"error: {failed}"), None  # the one before it may have been answered
+                raise error(str(failed)) from failed
+            sent.of_the_lock += commands
         sent.commands += commands
         sent.last = command, ""
         sent.at_ns = monotonic_ns()
@@ -190,7 +185,7 @@ class RequestContext:
     def _reach(self, failpoints: Failpoints, command: str, keys: Sequence[str], is_yes: bool) -> None:
         """Reach the failpoints after a command."""
         sent = self.sent
-        if is_yes and failpoints.keys.are_of_the_lock(keys):
+        if is_yes and failpoints.are_of_the_lock(keys):
             is_first, sent.agreed_last = not sent.agreed_last, sent.of_the_lock or 1
             if is_first:
                 failpoints.reach(self.phase, AFTER_FIRST, self.request, command, keys)
@@ -252,8 +247,6 @@ class RequestContext:
     def end(self) -> None:
         """End the request: later commands of this thread belong to no request."""
         self.enter(RENEW)
-        if self.failpoints is not None:
-            self.failpoints.keys.learn("", self.touched)
         self.is_over = True
 
 

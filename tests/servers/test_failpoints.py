@@ -16,7 +16,8 @@ from app.settings import Endpoint, Settings
 from app.stores import lock_store
 from app.stores.redis import counter_redis
 
-SHARED = [name for name, stage in stages().items() if stage.store in ("redis", "zookeeper", "etcd")]
+# a request of ``bucketed`` locks one of several keys: the failpoints at a key are reached once a grant has shown it
+SHARED = [name for name, stage in stages().items() if stage.store in ("redis", "zookeeper", "etcd") and name != "bucketed"]
 
 
 class Spy(Failpoints):
@@ -38,8 +39,8 @@ def activate(monkeypatch):
 
 @pytest.fixture
 def increment(redis_port, store_url, tmp_path):
-    """Do one increment under a stage. Its key is new, so the lock is free."""
-    address = Endpoint.parse(f"127.0.0.1:{redis_port}")
+    """Do one increment under a stage. Its key is the test's own, as a run has its own."""
+    address, run_name = Endpoint.parse(f"127.0.0.1:{redis_port}"), uuid4().hex
     journal, clients = Journal(tmp_path / "journal"), {}
 
     def client(name: str):
@@ -49,7 +50,7 @@ def increment(redis_port, store_url, tmp_path):
         return clients[name]
 
     def run(name: str, wait_ms: int = 5000):
-        key = f"lab:test:{uuid4().hex}"
+        key = f"lab:{run_name}:{name}:lock"
         lock = stages()[name].lock(client(stages()[name].store), key, 1000, wait_ms, 5)
         counter = Counter(counter_redis(Settings(counter_url=address)), f"{key}:counter")
         return Increment("r1", counter, journal, 0).run(lambda: lock)

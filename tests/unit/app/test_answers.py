@@ -3,7 +3,6 @@
 import pytest
 
 from app.request.answer import Meaning
-from app.request.lock_keys import NO_KEY, LockKeys
 from app.stores import statements
 from app.stores.redis_commands import keys, meaning, prolongs, script, unpacked, waits_s, words
 from tests.every import every
@@ -122,28 +121,3 @@ def test_statements(statement, answer, name, means):
 def test_statement_that_renews(statement, prolongs):
     """Only what changes a row that is there can prolong a lease."""
     assert statements.renews(statements.name_of(statement), statement) is prolongs
-
-
-TOUCHED = frozenset({"lock", "lock:tries"})
-
-
-@every(
-    "named, keys, renewing, expected",
-    [
-        ("lock", ("lock",), False, True),
-        ("lock", ("lock:tries",), False, False),
-        ("lock", ("lock:tries", "lock"), False, True),  # a script about both
-        ("lock", ("another lock",), False, True),  # it may be: no grant was about it so far
-        ("lock", ("gauge",), True, False),
-        ("lock", ("lock",), True, True),
-        ("lock", (), False, True),
-        ("lock", NO_KEY, False, False),  # an EXEC without commands
-        ("a name that the store does not know", ("lock:tries",), False, True),
-    ],
-)
-def test_commands_of_the_lock(named, keys, renewing, expected):
-    """A command about another key than that of the grants is none of the lock, once a grant has shown it."""
-    known = LockKeys()
-    known.learn(named, TOUCHED)
-
-    assert known.are_of_the_lock(keys, renewing) is expected

@@ -10,6 +10,7 @@ from app.failpoints import ACQUIRE, AFTER, BEFORE, PASSED_WITHIN_S, READ, RELEAS
 from app.failpoints.injection import Failpoints, InjectedError
 from app.request.answer import Meaning
 from app.request.context import RequestContext
+from app.request.lock_keys import NO_KEY
 from tests.every import every
 
 
@@ -202,6 +203,27 @@ def test_yes_of_a_script_is_learned(tmp_path, monkeypatch, refusal, grant):
     acquire()
 
     assert acquire() == [0, 0, 1]
+
+
+@every(
+    "granted, keys, expected",
+    [
+        ("lock", ("lock",), True),
+        ("lock", ("lock:tries",), False),
+        ("lock", ("lock:tries", "lock"), True),  # a script about both
+        ("lock", (), True),
+        ("lock", NO_KEY, False),  # an EXEC without commands
+        ("a name that the store does not know", ("lock:tries",), True),
+    ],
+)
+def test_commands_of_the_lock(tmp_path, monkeypatch, granted, keys, expected):
+    """A command about another key than that of the grants is none of the lock, once the acquire of a grant was about it."""
+    monkeypatch.setattr(RequestContext, "failpoints", failpoints := Failpoints(tmp_path, "replica-1"))
+    one = RequestContext("r1")
+    sent(one, ("SET", True, Meaning.AGREED, "lock"), ("INCR", 1, Meaning.OPEN, "lock:tries"))
+    one.granted(granted)
+
+    assert failpoints.are_of_the_lock(keys) is expected
 
 
 def test_after_the_second_command(tmp_path, monkeypatch):
