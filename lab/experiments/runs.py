@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 SLOWEST_S = 180
 SPAWN = multiprocessing.get_context("spawn")
 # -P: a folder `app` or `lab` in the user's folder is not ours; a clone may be found by the folder alone
-LAB = [sys.executable, *(["-P"] if INSTALLED else []), "-m", "lab.cli"]
+LAB = [sys.executable, *(["-P"] if INSTALLED else []), "-m", "lab"]
 
 
 def in_parallel(make: Callable[..., Result], tasks: Sequence[tuple[Task, Any]], jobs: int) -> Iterator[tuple[Task, Result]]:

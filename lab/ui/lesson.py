@@ -187,7 +187,7 @@ def write_levels() -> None:
     if not all(page.is_file() for page in pages):
         sys.stderr.write("writing the pages on which the class is the scheduler, once: some 20 s\n")
         stages = dict.fromkeys(page.stem.partition("-")[0] for page in pages)
-        words = [sys.executable, "-m", "lab.cli", "play", *stages, "--out", str(REPORTS / PLAY)]
+        words = [sys.executable, "-m", "lab", "play", *stages, "--out", str(REPORTS / PLAY)]
         subprocess.run(words, env=os.environ | {"PYTHONPATH": str(HOME)}, stdout=subprocess.DEVNULL, check=False)
 
 

@@ -36,7 +36,7 @@ FAILOVER = ("failover", "lua")  # it needs a Sentinel
 )
 def test_run(project, scenario, stage):
     """All servers start below such a folder, and the run is judged, and drawn."""
-    words = [sys.executable, "-m", "lab.cli", "run", scenario, "--stage", stage, "--requests", "120"]
+    words = [sys.executable, "-m", "lab", "run", scenario, "--stage", stage, "--requests", "120"]
     about = {"cwd": project, "env": {**os.environ, "PYTHONPATH": ""}}
     ended = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, **about)
     done = Done(ended.returncode, ended.stdout, ended.stderr, (project / "reports" / "runs" / "latest").resolve())

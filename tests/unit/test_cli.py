@@ -81,7 +81,7 @@ INTO_A_FILE = [(*words, "--out", str(HOME / "LICENSE")) for words in (("experime
         (("experiment", "retry", "--values", "9000"), ["ttl_ms = 3000", "retry_ms = 9000"]),
         (("experiment", "retry", "--repeats", "0"), ["--repeats", "0"]),
         (("run", "rush", "--stge", "lua"), ["error: there is no option '--stge'. Did you mean '--stage'?"]),
-        (("--langue",), ["error: there is no option '--langue'. `lab --help`"]),
+        (("--xyz",), ["error: there is no option '--xyz'.", "`lab --help` lists all"]),
         (("run", "rush"), ["error: --stage is missing. `lab run --help`"]),
         (("run",), ["error: SCENARIO is missing"]),
         (("run", "rush", "more", "--stage", "lua"), ["error: Got unexpected extra argument (more). `lab run --help`"]),

@@ -230,7 +230,7 @@ class _Process:
 @cache
 def _model(host: str) -> Any:
     address = Address(host, sockets.PORT)
-    return redis_store.client(redis_store.Redis, Endpoint((address,), "redis"), address, driver_info=None)
+    return redis_store.client(redis_store.Redis, Endpoint((address,), "redis"), address, **redis_store.UNNAMED)
 
 
 def _client(host: str) -> Any:

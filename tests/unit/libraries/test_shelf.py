@@ -31,7 +31,7 @@ def assert_quoted(promises):
 
 def installed(environment):
     """Return the packages that an environment has, each with its version; without an environment, those of the lab's own."""
-    lock = environments.LOCKED / f"{environment}.txt" if environment else HOME / "requirements.txt"
+    lock = environments.LOCKED / f"{environment}.txt" if environment else HOME / "requirements" / "run.txt"
     found = set(re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", lock.read_text(encoding="utf-8"), flags=re.MULTILINE))
     of_npm = environments.LOCKED / environment / "package.json"
     if environment and of_npm.is_file():
