@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher, get_close_matches
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
@@ -58,25 +58,32 @@ class _Uncached(SourceFileLoader):
 
 
 def read(path: Path) -> ModuleType:
-    """Execute somebody's file. Raises TimeoutError if that takes too long: in the first thread of a process, others go on."""
-
-    def end(*_: object) -> None:
-        raise TimeoutError(f"the import did not end within {IMPORT_S} s")
-
+    """Execute somebody's file. Raises TimeoutError if that takes too long."""
     loader = _Uncached(path.stem, str(path))
     module = importlib.util.module_from_spec(ModuleSpec(path.stem, loader, origin=str(path)))
     module.__file__ = str(path)
-    if threading.current_thread() is not threading.main_thread():
+    with limited(IMPORT_S):
         loader.exec_module(module)
-        return module
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(IMPORT_S)
-    try:
-        loader.exec_module(module)
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
     return module
+
+
+@contextlib.contextmanager
+def limited(import_s: int) -> Iterator[None]:
+    """Let somebody's import raise TimeoutError if it takes too long: in the first thread of a process, others go on."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError(f"the import did not end within {import_s} s")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, import_s, 1)  # again and again: a loop that connects takes the first for a failure
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:

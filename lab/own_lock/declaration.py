@@ -10,17 +10,15 @@ import textwrap
 from pathlib import Path
 
 from app.lock import Claim, Stage
+from app.shelf import plugins
 from lab.commands.new import USUAL
 from lab.errors import BadInput, choose_from
 from lab.scenario.stages import find_stage
-from lab.servers.own_redis import own_servers
 from lab.text import printable
 
 OURS = ("app", "lab", "locustfiles")  # the lab's own packages, which hide others of the same name
 WIDTH = 100  # of a line with claims
-IMPORT_S = 30  # for the import of a module
-WRITE_S = 60  # for the import and all trials
-LINE = re.compile(r'File "(.+)", line (\d+) in <module>')
+LOOK_S = 30  # for all trials, on a busy machine
 
 
 def claims_of(names: str | None) -> str:
@@ -72,22 +70,14 @@ def of_a_lock(lock: str, claims: str | None, file: Path | None) -> Stage:
 
 def _text(lock: str, claims: str, folder: Path, is_beside: bool) -> str:
     """Return the declaration of a lock. is_beside: whether it will be in the folder of the lock. Raises BadInput."""
-    words = [sys.executable, "-m", "lab.own_lock.writer", lock, claims]
-    with own_servers(1) as (server,):
-        words += [str(server.port), str(folder), str(IMPORT_S)]
-        try:
-            done = subprocess.run(words, capture_output=True, text=True, timeout=WRITE_S, check=False)
-        except subprocess.TimeoutExpired:
-            raise BadInput(f"{lock}: a look at it did not end within {WRITE_S} s. Write its file: docs/your-lock.md") from None
-    if not done.stdout:
-        line = LINE.search(done.stderr)
-        where = f" at {line[1]}:{line[2]}" if line else ""
-        why = f"its import did not end within {IMPORT_S} s" if line else (done.stderr.strip().splitlines() or ["it ended"])[-1]
-        raise BadInput(f"{lock}: {why}{where}")
-    answer = json.loads(done.stdout)
-    if "error" in answer:
-        raise BadInput(f"{lock}: {answer['error']}")
-    first, _, rest = answer["text"].partition("\n")
+    words = [sys.executable, "-m", "lab.own_lock.writer", lock, claims, str(folder), str(plugins.IMPORT_S)]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=plugins.IMPORT_S + LOOK_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise BadInput(f"{lock}: a look at it did not end. Write its file: docs/your-lock.md") from None
+    if not done.stdout:  # the last line says why
+        raise BadInput(f"{lock}: {(done.stderr.strip().splitlines() or ['it ended the process that looked at it'])[-1]}")
+    first, _, rest = done.stdout.partition("\n")
     found = "" if is_beside else f"\nimport sys\n\nsys.path.append({json.dumps(str(folder))})\n"
     return f"{first}\n{found}{rest}"
 

@@ -1,15 +1,11 @@
-"""A trial of a lock on an idle Redis server, in a process of its own: its threads and what it keeps end with that process.
-
-The lock is acquired once. The trial tells what the acquire answered, holds the lock until it may go on, and tells how the release
-ended.
-"""
+"""Trials of a lock on an idle Redis server. Each use of the lock has a thread of its own, because it may never come back."""
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from collections.abc import Callable
-from multiprocessing import Pipe
-from multiprocessing.context import ForkProcess
 from typing import Any, NamedTuple
 
 import redis
@@ -18,99 +14,151 @@ from app.foreign import declared
 from app.settings import Settings
 from app.stores import lock_store
 
-NAME, OTHER_NAME, RETRY_MS = "lab-looks", "lab-looks-again", 30  # the keys that the lock is given
-WITHIN_S = 2.5  # for what one acquire or one release on an idle server takes
+NAME, OTHER_NAME = "lab-looks", "lab-looks-again"  # the keys that the lock is given
+# its times; no TTL is near the other, nor near its double. Another request, which asks while the lock is held, waits briefly
+TTL_MS, OTHER_TTL_MS, WAIT_MS, BRIEF_MS, RETRY_MS = 3000, 8700, 10_000, 1000, 30
+WITHIN_S = 2.0  # for what one acquire or one release on an idle server takes
 FREED_S = 0.3  # a thread of the lock may free it a moment later
-PLAIN = (bool, int, float, str, bytes, type(None))  # answers that say what they mean
-Keys = dict[str, tuple[bytes, int]]  # by key: its value, and what is left of its TTL in ms, -1 without one
 
 
 class Said(NamedTuple):
-    """What a lock answered (``answer``, ``granted``, ``over``), that it failed (``error``), or that nothing came (``waits``)."""
+    """What a lock answered (``answer``, ``granted``), that it failed (``error``), or that nothing came (``waits``)."""
 
     kind: str
-    text: str = ""
-    # the classes of an answer or an error, as module:name, the closest first
-    types: tuple[str, ...] = ()
-    truth: bool = False
-    is_plain: bool = True
+    what: Any = None  # the answer, or the error
+
+    @property
+    def text(self) -> str:
+        """The answer or the error in a line."""
+        return (repr(self.what) if self.kind == "answer" else f"{type(self.what).__name__}: {self.what}")[:200]
+
+
+class Looked(NamedTuple):
+    """What one acquire and its release have shown, and another acquire while the lock was held."""
+
+    first: Said
+    second: Said = Said("waits")
+    end: Said = Said("")  # as answered if it came to its end
+    # the key of the lock, empty if there was none, and what was left of its TTL after passed_ms, -1 without one
+    key: str = ""
+    ttl_ms: int = 0
+    passed_ms: int = 0
+    is_freed: bool = False
+    waited: bool = False  # whether the other waited by itself
+
+    @property
+    def score(self) -> list[bool]:
+        """How far it went: a way that works has True everywhere."""
+        lasts = self.ttl_ms < 0 or self.ttl_ms > TTL_MS // 100
+        return [self.first.kind != "error", bool(self.end.kind), bool(self.key), lasts, self.is_freed, self.end.kind == "answer"]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no other way need be tried: this one works, or does not come back."""
+        return all(self.score) or "waits" in (self.first.kind, self.end.kind)
+
+
+KEPT: list[Said] = []  # of all jobs: the end of an object can hang, and so none comes to its end
+
+
+def done(job: Callable[[], Any], within_s: float = WITHIN_S) -> Said:
+    """Return what a job answers. It has a thread of its own, because it may never come back."""
+
+    def run() -> None:
+        try:
+            found.append(Said("answer", job()))
+        except BaseException as error:  # noqa: BLE001 - whatever the lock raises
+            found.append(Said("error", error))
+
+    found = list[Said]()
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(within_s)
+    KEPT.extend(found)
+    return found[0] if found else Said("waits", TimeoutError(f"it took more than {within_s:g} s"))
 
 
 class IdleServer(dict[tuple[str, int], dict[str, Any]]):
-    """The server of trials. All connections of this process lead to it, whatever their address: none reaches another server."""
+    """The server of trials, which starts when it is needed.
 
-    def __init__(self, port: int) -> None:
-        self.address, self.store = ("127.0.0.1", port), redis.Redis("127.0.0.1", port)
-        self.settings = Settings.read(environ={}, redis_url=f"127.0.0.1:{port}")
-        self.tell: Callable[[tuple[str, int]], object] = lambda _: None
+    All connections of this process lead to it, whatever their address: none reaches another server.
+    """
+
+    def __init__(self, until: contextlib.ExitStack) -> None:
+        self.until, self.starting, self.clients = until, threading.RLock(), list[redis.Redis | None]()
+        self.came_from: set[tuple[str, int]] = set()  # the addresses in the code of the lock
         declared.LED = self  # a mapping that has each address
 
+    @property
+    def store(self) -> Any:
+        """A client of the server."""
+        with self.starting:  # threads of the module wait meanwhile
+            if not self.clients:
+                from lab.servers.own_redis import own_servers
+
+                self.clients.append(None)
+                (server,) = self.until.enter_context(own_servers(1))
+                self.clients[0] = redis.Redis(server.host, server.port)
+            return self.clients[0]
+
     def get(self, address: Any, _: object = None) -> dict[str, Any]:
-        """Return where a connection leads, and tell where it was to go."""
-        self.tell(address)
-        return declared.place(self.store)
+        """Return where a connection leads. The start itself connects to what it has started."""
+        if self.store is None:
+            return {}
+        here = declared.place(self.store)
+        self.came_from |= {address} - {(here["host"], here["port"])}
+        return here
 
-    def held(self) -> Keys:
-        """Return the keys that are set."""
-        found = {key.decode(errors="replace"): (self.store.dump(key), self.store.pttl(key)) for key in self.store.keys("*")}
-        return {key: value for key, value in sorted(found.items()) if value[1] >= -1}
+    def lock(self, use: Any, key: str = NAME, ttl_ms: int = TTL_MS, wait_ms: int = WAIT_MS) -> Any:
+        """Return the lock of one request."""
+        here = declared.place(self.store)
+        settings = Settings.read(environ={}, redis_url=f"{here['host']}:{here['port']}")
+        return declared.declared(use)(lock_store("redis", settings), key, ttl_ms, wait_ms, RETRY_MS)
 
-    def freed(self, held: Keys) -> tuple[str, ...]:
-        """Return which keys have another value, or are gone, as soon as there are any."""
-        until_s = time.monotonic() + FREED_S
-        while True:
-            now = self.held()
-            freed = tuple(key for key, value in held.items() if now.get(key, (b"",))[0] != value[0])
-            if freed or time.monotonic() > until_s:
-                return freed
-            time.sleep(0.02)
+    def use(self, text: str, names: dict[str, Any], work: Callable[[], object], *lease: Any, within_s: float) -> list[Said]:
+        """Use the lock once, by the source of ``use``. Return what it said: at last how it ended. names: of the source."""
+        said = list[Said]()
 
-
-class Trial(ForkProcess):
-    """One trial. Closing it ends it."""
-
-    def __init__(self, server: IdleServer, lock: Callable[..., Any], key: str, ttl_ms: int, wait_ms: int) -> None:
-        """lock: from what reports an answer, makes what makes a lock."""
-        super().__init__(daemon=True)
-        self.server, self.lock, self.given = server, lock, (key, ttl_ms, wait_ms, RETRY_MS)
-        self.pipe, self.there = Pipe()
-        self.came_from: list[tuple[str, int]] = []  # the addresses of its connections
-        self.start()
-        self.there.close()
-
-    def close(self) -> None:
-        """End the process."""
-        self.kill()
-        self.join()
-
-    def next(self, within_s: float = WITHIN_S) -> Said:
-        """Return what it says next."""
-        until_s = time.monotonic() + within_s
-        while self.pipe.poll(max(0.0, until_s - time.monotonic())):
-            try:
-                if isinstance(found := self.pipe.recv(), Said):
-                    return found
-            except EOFError:
-                return Said("waits", "it ended its process")
-            self.came_from.append(found)
-        return Said("waits", f"it took more than {within_s:g} s")
-
-    def run(self) -> None:
-        """Use the lock once, in its own process, and say what happens."""
-        self.server.tell = self.there.send
-
-        def say(answer: Any, kind: str = "answer", name: str = "") -> bool:
-            types = tuple(f"{one.__module__}:{one.__qualname__}" for one in type(answer).__mro__)
-            text = f"{name}{answer}" if name else repr(answer)
-            self.there.send(Said(kind, text[:200], types, bool(answer), isinstance(answer, PLAIN)))
+        def saw(answer: Any) -> bool:
+            said.append(Said("answer", answer))
             return True
 
-        def work(_: Any) -> None:
-            self.there.send(Said("granted"))
-            self.there.recv()
+        def granted(_: object) -> None:
+            said.append(Said("granted"))
+            work()
 
-        try:
-            self.lock(say)(lock_store("redis", self.server.settings), *self.given).run(work)
-            self.there.send(Said("over"))
-        except BaseException as error:  # noqa: BLE001 - whatever the lock raises, also an end of its process
-            say(error, "error", f"{type(error).__name__}: ")
+        scope = names | {"saw": saw}
+        exec(text, scope)  # noqa: S102 - the function that was just written
+        end = done(lambda: self.lock(scope["use"], *lease).run(granted), within_s)
+        return [*said, end]
+
+    def look(self, text: str, names: dict[str, Any], ttl_ms: int = TTL_MS, key: str = NAME, is_disturbed: bool = False) -> Looked:
+        """Acquire the lock, look at the server, and release it.
+
+        is_disturbed: another request asks for the lock meanwhile, and then the store loses it.
+        """
+        second, keys, times_s = Said("waits"), dict[bytes, tuple[bytes, int]](), [time.monotonic()]
+
+        def look() -> None:
+            nonlocal second
+            keys.update({one: (self.store.dump(one), self.store.pttl(one)) for one in self.store.keys("*")})
+            times_s.append(time.monotonic())
+            if is_disturbed:
+                second = self.use(text, names, str, key, ttl_ms, BRIEF_MS, within_s=BRIEF_MS / 1000 + 0.3)[0]
+                self.store.flushall()
+            times_s.append(time.monotonic())
+
+        self.store.flushall()
+        said = self.use(text, names, look, key, ttl_ms, WAIT_MS, within_s=WITHIN_S * (1 + is_disturbed))
+        if len(times_s) < 3:
+            return Looked(said[0])
+        until_s, freed = time.monotonic() + FREED_S, list[bytes]()
+        while keys and not freed and time.monotonic() < until_s:  # a freed key has another value, or is gone
+            freed = [one for one, (value, _) in keys.items() if self.store.dump(one) != value]
+        mine = min(((NAME not in str(one), keys[one][1] < 0, len(one), one) for one in freed or keys), default=(b"",))[-1]
+        passed_s, waited_s = times_s[1] - times_s[0], times_s[2] - times_s[1]
+        left_ms = keys[mine][1] if mine else 0
+        shown = mine.decode(errors="replace")
+        return Looked(
+            said[0], second, said[-1], shown, left_ms, int(passed_s * 1000), bool(freed), waited_s > 0.8 * BRIEF_MS / 1000
+        )

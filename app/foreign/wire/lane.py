@@ -8,6 +8,8 @@ import select
 import socket
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 from app.failpoints import ACQUIRE
 from app.foreign.wire.link import Closed, Link
@@ -15,6 +17,7 @@ from app.foreign.wire.resp import NotRedis
 from app.request.context import CURRENT, CurrentRequest, for_nobody, here
 
 LOOPBACK = "127.0.0.1"
+CONNECT_S = 2.0  # as the lab's own clients
 
 
 class Silent(Exception):  # noqa: N818 - names what the worker is
@@ -146,3 +149,16 @@ class WireLane:
 def renewal(place: CurrentRequest | None) -> CurrentRequest | None:
     """Return the place of what a lane carries while no call of its request waits: a renewal, begun by that request."""
     return None if place is None else CurrentRequest(place.context, begun_in=ACQUIRE)
+
+
+def servers(store: Any) -> list[Callable[[], socket.socket]]:
+    """Return what makes a new connection to each server of a store, in their order: one that no client of the lab has made."""
+    return [partial(_connected, one.connection_pool) for one in getattr(store, "nodes", None) or [store]]
+
+
+def _connected(pool: Any) -> socket.socket:
+    """Return a new connection to the server of a pool of redis-py. Raises OSError."""
+    ask, options = getattr(pool, "get_master_address", None), pool.connection_kwargs
+    made = socket.create_connection(ask() if ask is not None else (options["host"], options["port"]), CONNECT_S)
+    made.settimeout(None)
+    return made

@@ -9,8 +9,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from app.foreign.wire.lane import Silent, WireLane
-from app.foreign.wire.servers import servers
+from app.foreign.wire.lane import Silent, WireLane, servers
 from app.foreign.wire.worker import SHOWN, BadWorker, WireWorker
 from app.lock import Grant, Lock, NotAcquired, NotOwner, Result, Stage, Work
 

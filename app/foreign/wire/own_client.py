@@ -11,8 +11,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from app.foreign.wire.lane import LOOPBACK, WireLane, renewal
-from app.foreign.wire.servers import servers
+from app.foreign.wire.lane import LOOPBACK, WireLane, renewal, servers
 from app.lock import Grant, NotAcquired, NotOwner, Result, Stage, Work
 from app.request.context import CURRENT, CurrentRequest
 from app.settings import Address, Settings
