@@ -220,9 +220,9 @@ def report_run(
     judgement, findings = judged or judge_again(folder)
     keep(folder, judgement, findings)
     result = run_data.load(folder)
-    picture = timeline_reader.read(folder, judgement, findings, result.record.has_store)
-    trace.write(folder, picture, findings)
-    return draw_run(result, picture, languages or [of_environment(os.environ)])
+    reader = timeline_reader.Reader(folder, judgement, findings, result.record.has_store)
+    trace.write(folder, reader)
+    return draw_run(result, reader.picture, languages or [of_environment(os.environ)])
 
 
 def draw_if_missing(path: Path) -> None:

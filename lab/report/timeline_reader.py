@@ -19,7 +19,7 @@ from lab.judge.grant import GrantRecord
 from lab.judge.judgement import Judgement
 from lab.report.timeline_order import place_commands
 from lab.report.timeline_votes import ENDS, assign_lives, assign_votes, voters_of, votes_of
-from lab.story.from_findings import Focus, claim_story, focus_of, loss_in_focus, opening
+from lab.story.from_findings import claim_story, focus_of, loss_in_focus, opening
 from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
 
 LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters
@@ -29,39 +29,51 @@ TOUCHED_AFTER_US = 2_000  # an ``expire`` sooner than this belongs to the grant 
 
 def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool = True, limit: int = LIMIT) -> Timeline:
     """Return the timeline of a judged run folder. With a damaged history it is empty."""
-    picture = Timeline(
-        stage=judgement.stage,
-        ttl=findings.run.ttl_ms * 1000,
-        asked_store=has_store,
-        writes=judgement.writes,
-        lost=judgement.lost,
-        duplicated=judgement.duplicated,
-    )
-    if (story := claim_story(findings)) is not None:
-        picture.claim = story.happened
-    focus = focus_of(judgement, findings)
-    picture.is_kept_from_others = any(
-        isinstance(one, FaultOutcome) and one.record.name == focus.fault and violation.seen[0].code in KEPT_FROM_OTHERS
-        for violation in judgement.violations
-        for one in violation.evidence
-    )
-    _Reader(picture, findings, focus, limit).read(History(folder, findings.left_out), folder / "losses.jsonl")
-    if not picture.is_locked:
-        picture.claim = ()  # it is the story of a lock
-    _stack(picture.held)
-    picture.opens = opening(picture)
-    return picture
+    return Reader(folder, judgement, findings, has_store, limit).picture
 
 
-class _Reader:
+class Reader:
     """The judge's trace, and what the lock's store reported of its keys, as the picture has them."""
 
-    def __init__(self, picture: Timeline, findings: Findings, focus: Focus, limit: int) -> None:
-        self.picture, self.findings, self.focus, self.limit = picture, findings, focus, limit
+    def __init__(
+        self, folder: Path, judgement: Judgement, findings: Findings, has_store: bool = True, limit: int = LIMIT
+    ) -> None:
+        self.findings, self.limit = findings, limit
         self.places: dict[str, int] = {}  # of the replicas
         self.keys: dict[str, int] = {}
         self.nodes: set[str] = set()  # the servers that reported an event
         self.ended: dict[str, int] = {}  # when the last turn of each request ended
+        self.focus = focus = focus_of(judgement, findings)
+        story = claim_story(findings)
+        self.picture = picture = Timeline(
+            stage=judgement.stage,
+            ttl=findings.run.ttl_ms * 1000,
+            asked_store=has_store,
+            writes=judgement.writes,
+            lost=judgement.lost,
+            duplicated=judgement.duplicated,
+            is_kept_from_others=any(
+                isinstance(one, FaultOutcome) and one.record.name == focus.fault and violation.seen[0].code in KEPT_FROM_OTHERS
+                for violation in judgement.violations
+                for one in violation.evidence
+            ),
+        )
+        self.read(History(folder, findings.left_out), folder / "losses.jsonl")
+        if story is not None and picture.is_locked:  # it is the story of a lock
+            picture.claim = story.happened
+        _stack(picture.held)
+        picture.opens = opening(picture)
+
+    def all_grants(self) -> Iterator[DrawnGrant]:
+        """Yield all grants of the run, whether the picture has them or not."""
+        if len(self.picture.held) == self.picture.grants:
+            return iter(self.picture.held)
+        self.ended.clear()
+        return map(self.drawn_grant, self.findings.trace.grants)
+
+    def all_waits(self) -> Iterator[Waited]:
+        """Yield all requests that gave up."""
+        return (self.gave_up(replica, event) for replica, event in self.findings.trace.waits)
 
     def us(self, at_ns: int) -> int:
         """Return a stamp as microseconds since the first request."""
@@ -70,6 +82,10 @@ class _Reader:
     def key(self, name: str) -> int:
         """Return the place of a key, which is the next free one if the key is new."""
         return self.keys.setdefault(name, len(self.keys)) if name else NEVER
+
+    def name(self, key: int) -> str:
+        """Return the short name of a key; empty without one."""
+        return "" if key == NEVER else [*self.keys][key].rpartition(":")[2]
 
     def started(self, replica: str) -> list[int]:
         """Return when processes of a replica came up."""
@@ -93,12 +109,12 @@ class _Reader:
         picture.waited = [self.gave_up(replica, event) for replica, event in trace.waits.near(at_ns, self.limit)]
         picture.renewals = [self.renewal(replica, event) for replica, event in renewals]
         complete = len(picture.held) == picture.grants
-        place_commands(picture, grants, self.findings.origin_ns, self.findings.run.start if complete else None)
+        place_commands(picture, self.findings.run.start if complete else None)
         picture.shown = _span(picture, complete)
         picture.gaps = [at for at in picture.gaps if picture.shown[0] <= at <= picture.shown[1]]
         lives = list(self.lives(history.key_events()))
         self.read_votes(history)
-        picture.keys = [name.rpartition(":")[2] for name in self.keys]
+        picture.keys = [self.name(key) for key in self.keys.values()]
         locks = picture.lock_keys  # once: each time it looks at all grants
         picture.lives = [life for life in lives if life.place in locks]
         assign_lives(picture, thefts=self.findings.thefts > 0)
@@ -129,6 +145,7 @@ class _Reader:
             got=self.us(grant.got_ns),
             commands=grant.commands,
             fence=grant.fence,
+            part=grant.part,
         )
         if grant.sent_ns < grant.got_ns:
             drawn.acquiring = self.us(grant.sent_ns)

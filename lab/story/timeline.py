@@ -69,6 +69,8 @@ class DrawnGrant(msgspec.Struct, array_like=True):
     # since when a request that nests two locks has held the outer one, and until when; NEVER without one
     outer_got: int = NEVER
     outer_until: int = NEVER
+    # the part of the counter; empty for the whole
+    part: str = ""
 
     @property
     def is_refused(self) -> bool:

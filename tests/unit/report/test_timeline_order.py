@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from lab.report.timeline_order import Command, Order, order_of
+from lab.report.timeline_order import Command, Order
 from lab.story.timeline import NEVER
 from tests.every import every
 
@@ -58,7 +58,7 @@ def contradictions(commands: Sequence[Command], order: Order, start: int = 0) ->
 
 
 def check(commands: Sequence[Command]) -> None:
-    order = order_of(commands, 0)
+    order = Order(commands, 0)
 
     assert (order.breaks, order.misfits) == ([], [])
     assert contradictions(commands, order) == 0
@@ -84,7 +84,7 @@ def test_late_answer():
     """A write whose answer came late stands before the write that replaced its number."""
     late, early = Command(10, 90, 0, 1), Command(30, 40, 1, 2)
 
-    order = order_of([late, early], 0)
+    order = Order([late, early], 0)
 
     assert order.places == [0, 1]
     assert 10 <= order.at[0] < order.at[1] <= 40
@@ -94,7 +94,7 @@ def test_number_that_comes_again():
     """Two writes replaced the same number: the order goes on with the one from which the number came back."""
     out, back, again = Command(0, 100, 5, 6), Command(0, 100, 6, 5), Command(0, 50, 5, 9)
 
-    order = order_of([again, out, back], 5)
+    order = Order([again, out, back], 5)
 
     assert contradictions([again, out, back], order, start=5) == 0
     assert order.places == [1, 2, 0]
@@ -104,7 +104,7 @@ def test_missing_write():
     """A number that no write left is a break in the order, and a read that fits nowhere has no moment."""
     commands = [Command(0, 10, 0, 1), Command(20, 30, 7, 8), Command(40, 50, 3, 3)]
 
-    order = order_of(commands, 0)
+    order = Order(commands, 0)
 
     assert order.breaks == [1]
     assert order.misfits == [2]
@@ -114,4 +114,4 @@ def test_missing_write():
 
 def test_unknown_beginning():
     """A picture that lacks the run's beginning has no break at its first write."""
-    assert order_of([Command(0, 10, 40, 41), Command(20, 30, 41, 42)], None).breaks == []
+    assert Order([Command(0, 10, 40, 41), Command(20, 30, 41, 42)], None).breaks == []
