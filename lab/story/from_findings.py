@@ -201,14 +201,17 @@ def loss_in_focus(picture: Timeline, mechanism: Mechanism | None) -> int:
 
 
 def opening(picture: Timeline) -> tuple[int, int]:
-    """Return the span that the picture shows first: the story and two TTLs around it, but never so much that it gets lost."""
+    """Return the span that the picture shows first: the story and two TTLs around it, but never so much that it gets lost.
+
+    A wait is a span of its own, and needs little around it.
+    """
     since, until = _story_span(picture)
     if picture.about == (NEVER, NEVER) and picture.focus == picture.focus_fault == NEVER:
         return 0, max(1, until)
     length = max(until - since, 1000)
     margin = 2 * picture.ttl or length // 2
     if picture.focus_fault == NEVER:
-        margin = min(margin, 2 * length)
+        margin = min(margin, length // 2 if picture.focus == NEVER else 2 * length)
     return max(0, since - margin), max(1, min(picture.end, until + margin))
 
 
