@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from functools import partial
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import click
 
 from lab.commands.exit_status import attach, final_status, status_of
-from lab.commands.options import Whole, command_line, scenario_options, server_options, shown
+from lab.commands.options import SCENARIOS, STAGES, Whole, command_line, scenario_options, server_options, shown
 from lab.errors import MEANINGS, ExitStatus, choose_from
 from lab.interrupts import end_with_lab, ignore_signals, raise_on_signals
 from lab.paths import has_a_place
@@ -73,6 +74,7 @@ def lab() -> None:
 PORT = Whole(0, 65535)
 USUAL = "[default: {}, or the next free port]"
 json_option = click.option("--json", "as_json", is_flag=True, help="Print only the content of verdict.json.")
+json_list = click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 
 
 def page_options(command: Any) -> Any:
@@ -84,8 +86,8 @@ def page_options(command: Any) -> Any:
 
 
 @lab.command()
-@click.argument("scenario")
-@click.option("--stage", required=True, help="Name of a stage, or path of a file like those in app/locks.")
+@click.argument("scenario", shell_complete=SCENARIOS)
+@click.option("--stage", required=True, shell_complete=STAGES, help="Name of a stage, or path of a file like those in app/locks.")
 @scenario_options()
 @json_option
 @click.option("--no-draw", is_flag=True, help="Draw no pictures now; `lab report RUN` draws them later.")
@@ -106,8 +108,13 @@ def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **
 
 
 @lab.command()
-@click.option("--stage", required=True, help="One stage, or several with commas between them.")
-@shown("--scenario", default="rush", help="Scenario whose servers and values to use: a name, or the path of a file.")
+@click.option("--stage", required=True, shell_complete=STAGES, help="One stage, or several with commas between them.")
+@shown(
+    "--scenario",
+    default="rush",
+    shell_complete=SCENARIOS,
+    help="Scenario whose servers and values to use: a name, or the path of a file.",
+)
 @server_options()
 def up(stage: str, scenario: str, **given: Any) -> int:
     """Keep the servers of a stage up until Ctrl-C.
@@ -123,8 +130,8 @@ def up(stage: str, scenario: str, **given: Any) -> int:
 @lab.command()
 @page_options
 @shown("--processes", type=Whole(1, 64), default=1, help=OPTIONS["processes"].help)
-@shown("--stage", default="none", help="Stage that is selected at first.")
-@shown("--scenario", default="rush", help="Scenario that is selected at first.")
+@shown("--stage", default="none", shell_complete=STAGES, help="Stage that is selected at first.")
+@shown("--scenario", default="rush", shell_complete=SCENARIOS, help="Scenario that is selected at first.")
 def ui(processes: int, stage: str, scenario: str, **page: Any) -> int:
     """Serve Locust's page and the live page until Ctrl-C: runs are started in the first, and watched in the second."""
     from lab.ui.posted import offered
@@ -134,20 +141,21 @@ def ui(processes: int, stage: str, scenario: str, **page: Any) -> int:
 
 
 @lab.command()
-@click.argument("name", required=False)
-def stages(name: str | None) -> None:
+@click.argument("name", required=False, shell_complete=STAGES)
+@json_list
+def stages(name: str | None, as_json: bool) -> None:
     """List all stages, one line for each.
 
     With NAME, print the problem, the idea and the claims of one stage.
     """
     from lab.commands.listing import print_stages
 
-    print_stages(name)
+    print_stages(name, as_json)
 
 
 @lab.command()
-@click.argument("one")
-@click.argument("other", required=False)
+@click.argument("one", shell_complete=STAGES)
+@click.argument("other", required=False, shell_complete=STAGES)
 def diff(one: str, other: str | None) -> None:
     """Show the difference between two stages.
 
@@ -160,8 +168,9 @@ def diff(one: str, other: str | None) -> None:
 
 
 @lab.command()
-@click.argument("name", required=False)
-def scenarios(name: str | None) -> None:
+@click.argument("name", required=False, shell_complete=SCENARIOS)
+@json_list
+def scenarios(name: str | None, as_json: bool) -> None:
     """List all scenarios, one line for each.
 
     With NAME, print the claim, the load and the danger of one scenario. The danger is what must have happened in a
@@ -169,7 +178,7 @@ def scenarios(name: str | None) -> None:
     """
     from lab.commands.listing import print_scenarios
 
-    print_scenarios(name)
+    print_scenarios(name, as_json)
 
 
 @lab.command()
@@ -227,11 +236,12 @@ STORES = "Install the servers that locks in STORE need: redis (the default), mys
 
 @lab.command()
 @click.option("--install", is_flag=False, flag_value="redis", metavar="[STORE]", help=STORES)
-def doctor(install: str | None) -> int:
+@json_list
+def doctor(install: str | None, as_json: bool) -> int:
     """List installed programs, and how to install missing programs."""
     from lab.commands.doctor import install_servers, list_programs
 
-    return list_programs() if install is None else install_servers(install)
+    return list_programs(as_json) if install is None else install_servers(install)
 
 
 @lab.command(name="class")
@@ -253,6 +263,8 @@ def give_class(step: int, **page: Any) -> int:
 
 def main() -> None:
     """Run the command line and end with its exit status (``ExitStatus``)."""
+    if any(name.endswith("LAB_COMPLETE") for name in os.environ):
+        lab()  # a shell asks what completes a word: click answers, and ends
     end_with_lab()
     output = attach()
     if not has_a_place():

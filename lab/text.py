@@ -29,18 +29,6 @@ def thousands(number: float) -> str:
     return digits.replace(",", "" if len(digits) == len("9,999") else "\u2009")
 
 
-def in_few_words(text: str, width: int) -> str:
-    """Return the beginning of a sentence that fits: to a colon, or to a late comma, otherwise to the end of a word."""
-    text = text.rstrip(".")
-    if len(text) <= width:
-        return text
-    ends = {found.start(): found[0] for found in re.finditer(r"[:;,](?=\s)", text[: width + 2])}
-    colons = [place for place, sign in ends.items() if sign != "," and place >= width // 4]
-    commas = [place for place, sign in ends.items() if sign == "," and place >= width * 3 // 4]
-    cut = max(colons or commas, default=0)
-    return text[:cut] if cut else textwrap.shorten(text, width, placeholder=" …")
-
-
 def hanging(label: str, text: str, indent: int) -> str:
     """Return a text of several lines, each of at most WIDTH characters, with its label before the first line."""
     filled = textwrap.fill(

@@ -6,6 +6,7 @@ import sys
 
 from lab import bootstrap
 from lab.errors import ExitStatus, choose_from
+from lab.evidence.run_folder import as_json
 from lab.paths import COMMAND
 from lab.prerequisites import BROWSER, CLOCKS, LOAD, PROGRAMS, examine, missing
 
@@ -13,10 +14,15 @@ REDIS = "redis"  # every run needs it, whatever its lock is in: the counter is i
 STORES = (REDIS, *dict.fromkeys(one.store for one in PROGRAMS if one.store not in ("", CLOCKS, BROWSER, LOAD)))
 
 
-def list_programs() -> ExitStatus:
+def list_programs(is_json: bool = False) -> ExitStatus:
     """Print what is installed. The status says whether the programs are there that every run needs."""
-    for name, found, remark in examine():
-        sys.stdout.write(f"{name:18}{found}\n{'':18}{remark}\n")
+    rows = examine()
+    wide = max(len(name) for name, *_ in rows) + 2
+    if is_json:
+        sys.stdout.write(as_json([dict(zip(("name", "found", "remark"), row, strict=True)) for row in rows]))
+        return ExitStatus.CANNOT_RUN if missing() else ExitStatus.GOOD
+    for name, found, remark in rows:
+        sys.stdout.write(f"{name:{wide}}{found}\n{'':{wide}}{remark}\n")
     if not missing(STORES):
         sys.stdout.write("\nall there: every stage can run\n")
     elif not missing():

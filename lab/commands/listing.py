@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator
 
 from rich.markup import escape
@@ -13,6 +15,7 @@ from app.lock import Claim, Stage
 from app.locks import part, stages
 from lab.errors import BadInput
 from lab.evidence.decided import current, of_claims, why_not
+from lab.evidence.run_folder import as_json
 from lab.paths import COMMAND
 from lab.report.terminal import load_in_words, terminal
 from lab.scenario import reader
@@ -23,13 +26,17 @@ from lab.scenario.stage_diff import changes, difference
 from lab.scenario.stages import find_stage
 from lab.story.say import text
 from lab.story.searches import summary
-from lab.text import WIDTH, hanging, in_few_words
+from lab.text import WIDTH, hanging
 
 LABEL = 12  # columns for the name of a part
 
 
-def print_stages(name: str | None = None) -> None:
+def print_stages(name: str | None = None, is_json: bool = False) -> None:
     """Print the ladder, a line for each stage; or all there is to know about one stage. Raises BadInput."""
+    if is_json:
+        chosen = stages().values() if name is None else [find_stage(name)]
+        sys.stdout.write(as_json([_facts(one) for one in chosen]))
+        return
     if name is not None:
         _print_stage(find_stage(name))
         return
@@ -41,6 +48,11 @@ def print_stages(name: str | None = None) -> None:
             _say(f"\n[bold]{escape(text('part', before))}[/]")
         _say(f"  [bold]{stage.name:<{wide}}[/]  {escape(in_few_words(stage.story.title, WIDTH - wide - 4))}")
     _say(f"\nMore about a stage: {COMMAND} stages NAME", style="dim")
+
+
+def _facts(stage: Stage) -> dict[str, object]:
+    claims = [claim.name for claim in Claim if claim in stage.claims]
+    return {"name": stage.name, "title": stage.story.title, "follows": stage.follows, "store": stage.store, "claims": claims}
 
 
 def _print_stage(stage: Stage) -> None:
@@ -81,6 +93,18 @@ def _say(text: str, style: str | None = None) -> None:
     terminal().print(text, style=style, soft_wrap=True)
 
 
+def in_few_words(text: str, width: int) -> str:
+    """Return the beginning of a sentence that fits: to a colon, or to a late comma, otherwise to the end of a word."""
+    text = text.rstrip(".")
+    if len(text) <= width:
+        return text
+    ends = {found.start(): found[0] for found in re.finditer(r"[:;,](?=\s)", text[: width + 2])}
+    colons = [place for place, sign in ends.items() if sign != "," and place >= width // 4]
+    commas = [place for place, sign in ends.items() if sign == "," and place >= width * 3 // 4]
+    cut = max(colons or commas, default=0)
+    return text[:cut] if cut else textwrap.shorten(text, width, placeholder=" …")
+
+
 def print_diff(one: str, other: str | None) -> None:
     """Print what the new stage changes: its problem and idea, the diff of the code, and the claims gained and lost."""
     new = find_stage(other or one)
@@ -106,8 +130,12 @@ def print_diff(one: str, other: str | None) -> None:
         console.print(f"Still wrong: {escape(line)}", style="dim")
 
 
-def print_scenarios(name: str | None = None) -> None:
+def print_scenarios(name: str | None = None, is_json: bool = False) -> None:
     """Print a line for each scenario; or all there is to know about one scenario. Raises BadInput."""
+    if is_json:
+        loaded = map(reader.load, reader.names() if name is None else [name])
+        sys.stdout.write(as_json([{"name": one.name, "title": one.title, "tests": one.tests.name} for one in loaded]))
+        return
     if name is not None:
         _print_scenario(reader.load(name), name)
         return

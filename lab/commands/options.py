@@ -26,6 +26,26 @@ def command_line() -> str:
     return shlex.join(["lab", *sys.argv[1:]])
 
 
+def completed(names: Callable[[], Iterable[str]]) -> Callable[..., list[str]]:
+    """Return what completes a name in the shell: those of ``names()`` that begin as typed."""
+    return lambda context, parameter, typed: [name for name in names() if name.startswith(typed)]
+
+
+def _stage_names() -> Iterable[str]:
+    from app.locks import stages
+
+    return stages()
+
+
+def _scenario_names() -> Iterable[str]:
+    from lab.scenario import reader
+
+    return reader.names()
+
+
+STAGES, SCENARIOS = completed(_stage_names), completed(_scenario_names)
+
+
 def typed_as(parameter: click.Parameter | None, context: click.Context | None) -> str:
     """Return what the user types for a parameter: --stage, SCENARIO."""
     if isinstance(parameter, click.Argument) and context:

@@ -1,6 +1,7 @@
 """The command line, as far as nothing has to be started: listings, refusals, exit statuses."""
 
 import errno
+import json
 import runpy
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 from app.locks import stages
 from lab import cli, prerequisites
+from lab.commands.listing import in_few_words
 from lab.errors import MEANINGS, SEVERITY, ExitStatus
 from lab.experiments import experiment
 from lab.interrupts import Interrupted
@@ -22,8 +24,8 @@ from lab.scenario.options import OPTIONS
 from lab.scenario.reader import load, names
 from lab.scenario.requirements import MEASURES
 from lab.scenario.stages import find_stage
-from lab.text import in_few_words
 from tests.builders import made_run
+from tests.command import lab as started
 from tests.every import every
 
 
@@ -242,6 +244,7 @@ def test_stages_a_line_each(said):
         assert line.split()[1] == stage.story.title.split()[0]
         assert not line.endswith("…")
     assert max(map(len, out.splitlines())) <= 80
+    assert [one["name"] for one in json.loads(said("stages", "--json")[1])] == [*stages()]
 
 
 @every("name", stages)
@@ -272,6 +275,7 @@ def test_scenarios_a_line_each(said):
 
     lines = [line.split(maxsplit=1) for line in out.splitlines()[: len(names())]]
     assert lines == [[name, load(name).title] for name in names()]
+    assert [[one["name"], one["title"]] for one in json.loads(said("scenarios", "--json")[1])] == lines
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -312,6 +316,17 @@ def test_the_doctor_says_all_there(said, monkeypatch, lacking, words):
 
     assert [line.split()[:2] for line in out[2:8:2]] == [["env", "env"], [none.name, "missing"], [none.name, "present"]]
     assert words in out[-1]
+    assert [one["found"].split()[0] for one in json.loads(said("doctor", "--json")[1])[1:]] == ["env", "missing", "present"]
+
+
+@every(("line", "names"), [(("run", "rush", "--stage", "zook"), "zookeeper"), (("run", "ru"), "rush"), (("expl",), "explore")])
+def test_the_shell_completes_names(tmp_path, line, names):
+    """A shell that asks how a word goes on gets the names of commands, scenarios and stages, and nothing else."""
+    words = {"COMP_WORDS": " ".join(("lab", *line)), "COMP_CWORD": str(len(line)), "_LAB_COMPLETE": "bash_complete"}
+    done = started(cwd=tmp_path, env=words)
+
+    assert (done.status, done.err) == (0, "")
+    assert done.out.splitlines()[0] == f"plain,{names}"
 
 
 def test_help_lists_the_experiments(said):

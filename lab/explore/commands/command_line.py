@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lab.commands.options import Decimal, Whole, out_option
+from lab.commands.options import STAGES, Decimal, Whole, out_option
 from lab.errors import BadInput
 
 SERVERS = Whole(2, 7)
@@ -26,7 +26,7 @@ def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]
 
 
 @click.command()
-@click.argument("stage", required=False)
+@click.argument("stage", required=False, shell_complete=STAGES)
 @click.option("--claim", "only", metavar="NAME", help="Decide this claim only.")
 @click.option("--show", metavar="NAME", help="Print the shortest schedule that breaks this claim.")
 @click.option("--claims", metavar="NAMES", help="What the lock promises, in place of the claims of its STAGE.")
