@@ -29,6 +29,7 @@ class Kind(StrEnum):
     SECOND_ERROR = "second_error"
     MESSAGE = "message"
     NAP_OVER = "nap_over"
+    AND_AGAIN = "and_again"
     DREW = "drew"
     HEARD = "heard"
     SENT = "sent"
@@ -266,6 +267,8 @@ class Scene(msgspec.Struct, frozen=True, omit_defaults=True):
     breaks: tuple[Happening, ...] = ()
     # of time that passes: how often waiters have asked in vain meanwhile
     asked_in_vain: int = 0
+    # how many events it stands for
+    events: int = 1
 
     @property
     def writes(self) -> bool:

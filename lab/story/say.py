@@ -282,7 +282,7 @@ def title(story: Story, language: Language = ENGLISH) -> str:
         language,
         stage=story.stage,
         what=breaking(found[-1], language) if found else "",
-        events=text("story", "events", language, len(story.scenes)),
+        events=text("story", "events", language, sum(scene.events for scene in story.scenes)),
         conditions=words(language)["mark"]["faults_and"].join(conditions),
     )
 

@@ -6,7 +6,7 @@ An event has its command, its reply and the stage's own line. The same story giv
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import TypeVar
 
 from lab.language import Language
@@ -42,11 +42,12 @@ def draw(story: Story, language: Language = ENGLISH) -> str:
     spans = tuple(_spans(story, servers or names, language))
     looks = {span.look.replace("votes1", "votes0") for span in spans}
     room, counts = words_room(lanes), [0, *(scene.counter for scene in story.scenes)]
+    numbers = accumulate(scene.events for scene in story.scenes)
     return Lifelines(
         title=say.title(story, language),
         description=say.sentences(story, language),
         lanes=tuple(lanes),
-        rows=tuple(_row(*one, len(lanes) - 1, room, language) for one in zip(story.scenes, counts, strict=False)),
+        rows=tuple(_row(*one, len(lanes) - 1, room, language) for one in zip(story.scenes, counts, numbers, strict=False)),
         spans=spans,
         legend=tuple((look, says(name)) for look, name in LEGEND.items() if look in looks),
     ).draw()
@@ -58,7 +59,7 @@ def _end(story: Story, client: int) -> int:
     return next(over, -1)
 
 
-def _row(scene: Scene, before: int, counter: int, room: int, language: Language) -> Row:
+def _row(scene: Scene, before: int, number: int, counter: int, room: int, language: Language) -> Row:
     """Return an event. counter: its lane, and before what it read. room: for the words, in pixels."""
     one, letters = scene.row, int(room / LETTER)
     words = [("code bold", shortened(say.row(scene, language), letters - len(one.place and f"{one.place}  ")))]
@@ -69,7 +70,7 @@ def _row(scene: Scene, before: int, counter: int, room: int, language: Language)
     marks = [Mark(ord(one.actor) - FIRST, SIGNS.get(one.kind, one.actor), to) if one.actor else Mark()]
     if scene.writes:
         marks.append(Mark(counter, value=f"{before} → {scene.counter}", is_bad=scene.counter <= before))
-    return Row(tuple(words), (tuple(marks),), bool(scene.claims), one.place)
+    return Row(tuple(words), (tuple(marks),), bool(scene.claims), one.place, number)
 
 
 def _spans(story: Story, keys: Sequence[str | int], language: Language) -> Iterator[Span]:

@@ -27,8 +27,9 @@ def rows(story: Story, width: int = WIDTH, language: Language = ENGLISH) -> Iter
     yield Text(say.title(story, language), "bold")
     head = say.text("lanes", "lock", language) if story.servers == 1 else " ".join(map(str, range(1, story.servers + 1)))
     yield Text(f"\n      {letters}{head if lock else '':<{lock}}{say.text('lanes', 'counter', language)}", "dim")
-    before, count = story.start, 0
-    for number, scene in enumerate(story.scenes, 1):
+    before, count, number = story.start, 0, 0
+    for scene in story.scenes:
+        number += scene.events
         line = Text(f"  {number:>2}  ")
         for client, doing in enumerate(before):
             is_mine = scene.row.actor == chr(FIRST + client)

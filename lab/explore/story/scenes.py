@@ -25,6 +25,7 @@ from lab.explore.store.real_redis import loading
 from lab.explore.store.table import COUNTER_DATABASE, at
 from lab.explore.story.deeds import AT_ALL, DONE_TO, Seen, broken, of_event
 from lab.story.happening import Doing, Happening, Held, Kind, Scene, Story
+from lab.story.repeats import folded
 
 FROM_OUTSIDE = {**DONE_TO, CLOCK: Kind.CLOCK, RESTART: Kind.STORE_RESTARTED}
 # what was injected into a command, by its code
@@ -75,7 +76,7 @@ def staged(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, claim
         work_ms=program.task.work_ms,
         start=_doing(made, walk.start, names, {}),
         has_lock=any(scene.lock for scene in scenes),
-        scenes=tuple(scenes),
+        scenes=folded(scenes),
         claim=claim if claim in last else next(iter(last), ""),
         servers=program.servers,
     )

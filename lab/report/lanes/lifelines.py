@@ -53,6 +53,8 @@ class Row(NamedTuple):
     is_bad: bool = False
     # at the right end of its first line
     place: str = ""
+    # what stands before it; 0 for its place
+    number: int = 0
 
 
 class Span(NamedTuple):
@@ -115,7 +117,7 @@ class Lifelines(NamedTuple):
             lines = [(line, top + 20 + WORDS * place, look) for place, (look, line) in enumerate(row.words)]
             said = [written(line, words_x(self.lanes), y, look) for line, y, look in lines]
             place = written(row.place, WIDTH - EDGE, top + 20, "code soft", "right")
-            name = written(str(number), EDGE + 18, top + 20, "soft", "right")
+            name = written(str(row.number or number), EDGE + 18, top + 20, "soft", "right")
             parts.append(f'<g id="step-{number}-3">{name}{pen.shapes()}{"".join([*pen.words, *said, place])}</g>')
         looks = [(said, look and f'<path class="block {look}" d="M0 0h24v14h-24z"/>') for look, said in self.legend]
         explained, height = legend(looks, tops[-1] + 12)

@@ -9,7 +9,9 @@ from msgspec.structs import replace
 from lab.explore.story import lanes, rows
 from lab.language import Language
 from lab.report.lanes.pen import EDGE, STYLE, TITLE_LETTERS
-from lab.story.happening import Held
+from lab.story import say
+from lab.story.happening import Happening, Held, Kind
+from lab.story.repeats import folded
 from lab.story.say import row, sentences, text, title
 from lab.text import WIDTH
 from tests.stories import LOST, scene
@@ -89,6 +91,17 @@ def test_terminal_shows_lanes_and_sentences():
     assert "   4  ‖  │" in printed
     assert "\n      ┃  │  " in printed
     assert " ".join(printed.split()).endswith(" ".join(sentences(LOST).split()))
+
+
+def test_what_is_done_again_and_again_is_folded():
+    """A waiter that renews time after time is told once, with how often it does so; the events after it keep their numbers."""
+    renews = replace(LOST.scenes[8], did=(Happening(Kind.RENEWED_OTHERS, actor="B", others=("A",)),))
+    story = replace(LOST, scenes=folded([LOST.scenes[0], *[LOST.scenes[2], renews] * 36, LOST.scenes[9]]))
+
+    shown = [one for one, _ in texts(story)]
+    assert say.clause(Happening(Kind.AND_AGAIN, number=35), form="row") in shown
+    assert [one for one in shown if one.isdigit()] == ["1", "2", "3", "73", "74"]
+    assert sentences(story).count("renews") == 1
 
 
 def test_picture_in_chinese():
