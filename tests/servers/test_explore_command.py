@@ -67,7 +67,7 @@ def test_a_line_for_each_promise(tmp_path):
     assert done.status == ExitStatus.GOOD
     assert verdict.startswith("keeps 5 promises")
     assert sum(line.startswith("  holds ") for line in lines) == 5
-    assert lines[-1].endswith(" --show exclusive")
+    assert lines[-1].endswith(" --claim exclusive")
     assert len(done.out.splitlines()) <= MOST_LINES
 
 
@@ -80,7 +80,7 @@ def test_a_broken_promise(tmp_path):
     assert (done.status, verdict) == (ExitStatus.BROKEN, "breaks 1 promise")
     assert done.out.index("  breaks ") < done.out.index("A is paused") < done.out.index("lab replay ") < done.out.index(verdict)
     assert text.index("  breaks ") < text.index("  holds ") < text.index("Real replicas agree") < text.index("bin/lab play ")
-    assert " --show " in lines[-1]
+    assert " --claim " in lines[-1]
     command = next(line.partition("lab replay ")[2] for line in done.out.splitlines() if "lab replay" in line)
     assert warm("replay", command, cwd=tmp_path).status == ExitStatus.BROKEN
 

@@ -27,9 +27,7 @@ def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]
 
 @click.command()
 @click.argument("stage", required=False, shell_complete=STAGES)
-@click.option("--claim", "only", metavar="NAME", help="Decide this claim only.")
-@click.option("--show", metavar="NAME", help="Print the shortest schedule that breaks this claim.")
-@click.option("--claims", metavar="NAMES", help="What the lock promises, in place of the claims of its STAGE.")
+@click.option("--claim", "only", metavar="NAME", help="Decide this claim only, and print a schedule that breaks it.")
 @click.option("--clients", type=CLIENTS, help="Number of replicas.  [default: 2, and 3 while there is time]")
 @click.option(
     "--requests",
@@ -58,7 +56,7 @@ def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]
 @click.option("--json", "as_json", is_flag=True, help="Print only the decision, as JSON.")
 @out_option("decision.json, and for each claim that breaks a file with its shortest schedule")
 @click.option("--keep", is_flag=True, help="Keep the decision for the documents; without STAGE, decide and keep all stages.")
-def explore(stage: str | None, only: str | None, show: str | None, keep: bool, no_confirm: bool, **given: Any) -> int:
+def explore(stage: str | None, only: str | None, keep: bool, no_confirm: bool, **given: Any) -> int:
     """Decide every order of commands and faults for a stage.
 
     The stage's own code runs on a real Redis. STAGE is a name, or the path of your own file. Each promise of the stage holds
@@ -69,25 +67,25 @@ def explore(stage: str | None, only: str | None, show: str | None, keep: bool, n
 
     The exit status is 1 if a promise breaks, 0 if every promise that the searches can decide holds, and 3 otherwise.
     """
-    from lab.explore.commands.explore import Wanted, claim_of, explored, promising
+    from lab.explore.commands.explore import Wanted, claim_of, explored
     from lab.explore.commands.explore import explore as run_explore
     from lab.explore.commands.keep_decisions import keep_decisions
     from lab.explore.questions import SearchOptions
     from lab.explore.search.event import Budget
 
-    budget_s, servers, claims = (given.pop(name) for name in ("budget_s", "servers", "claims"))
+    budget_s, servers = given.pop("budget_s"), given.pop("servers")
     faults = {name: given.pop(name) for name in Budget._fields}
     results = {name: given.pop(name) for name in ("as_json", "out")}
     budget = Budget(**{name: number or 0 for name, number in faults.items()})
     asked = SearchOptions(**given, budget=budget if any(one is not None for one in faults.values()) else None)
     if keep:
-        if any((only, show, claims, servers, *results.values(), asked != SearchOptions())):
+        if any((only, servers, *results.values(), asked != SearchOptions())):
             raise BadInput("--keep decides with the default faults, work and TTL: give no other option than --budget")
         return keep_decisions(stage, budget_s)
     if stage is None:
         raise BadInput("no stage was named; give one, as in `lab explore lua`. `lab stages` lists the stages.")
-    found = promising(explored(stage), claims)
-    wanted = Wanted(only=claim_of(only, found), show=claim_of(show, found), confirm=not no_confirm, **results)
+    found = explored(stage)
+    wanted = Wanted(only=claim_of(only, found), confirm=not no_confirm, **results)
     return run_explore(found, asked, budget_s, wanted, servers)
 
 

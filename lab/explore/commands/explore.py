@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -55,7 +54,6 @@ class Wanted(NamedTuple):
     """What ``lab explore`` was asked to print and to keep."""
 
     only: Claim | None = None
-    show: Claim | None = None
     as_json: bool = False
     # the folder for the decision and for the schedules
     out: Path | None = None
@@ -83,13 +81,6 @@ def run_of(stage: Stage) -> str:
     if not named or stage.lookup != stage.name:
         return f"{COMMAND} test {stage.lookup} runs its scenarios"
     return f"A run shows one of its orders: make scenario STAGE={stage.name} SCENARIO={named[-1][2]}"
-
-
-def promising(stage: Stage, names: str | None) -> Stage:
-    """Return a stage with other claims, where some are named. Raises BadInput for a name that is none."""
-    known = [claim.name for claim in Claim]
-    found = [Claim[choose_from("claim", name, known)] for name in (names or "").split()]
-    return dataclasses.replace(stage, claims=frozenset(found)) if found else stage
 
 
 def within_s(stage: Stage, budget_s: float | None) -> float:
@@ -126,7 +117,7 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
             with contextlib.suppress(Interrupted), _progress(console, decision, limit.budget_s) as on_answer:
                 decide(decision, running, limit.budget_s, on_answer)
             decision.redis = decision.redis or real.version
-            is_needed = wanted.out or wanted.show or decision.broken().keys() & (decision.claims | stage.claims)
+            is_needed = wanted.out or decision.broken().keys() & (decision.claims | stage.claims)
             shortest = list(found_shortest(decision, explorer, wanted.only)) if is_needed else []
             report(console, decision, shortest, wanted)
             if wanted.out is not None:
@@ -179,10 +170,7 @@ def report(console: Console, decision: Decision, shortest: Sequence[Shortest], w
     for line in words.searched():
         console.print(line, style="dim", soft_wrap=True)
     promised = [one for one in shortest if one.claim in decision.stage.claims]
-    asked = [one for one in shortest if wanted.show is one.claim or wanted.only is one.claim]
-    if wanted.show is not None and not asked:
-        console.print(f"\n{say.text('explored', 'shows_nothing', language, claim=wanted.show.name)}")
-    for one in asked or promised[:1]:
+    for one in [one for one in shortest if wanted.only is one.claim] or promised[:1]:
         console.print(f"\n[bold]{one.claim.name}[/bold]")
         print_story(console, one.story)
         console.print(f"  {words.again(one.question, one.broken, wanted.out)}", style="dim", soft_wrap=True)

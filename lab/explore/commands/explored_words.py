@@ -129,7 +129,7 @@ class ExploredWords:
         return self._say("keeps", numbers[HOLDS], stage=name, more=more), "bold green"
 
     def _line(self, sign: str, claim: Claim, form: str = "holds", about: str = "") -> str:
-        """Return a claim in words, with its name for ``--show``, and what was seen of it."""
+        """Return a claim in words, with its name for ``--claim``, and what was seen of it."""
         colon = say.words(self.language)["mark"]["colon"] if about else ""
         made = f"{say.claim(claim.name, form, self.language)} ({claim.name}){colon}{about}"
         shown = say.text("explored_sign", sign, self.language)
