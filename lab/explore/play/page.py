@@ -60,17 +60,11 @@ class Made:
     # a shortest schedule that reaches the goal; empty if there is none
     shortest: str
     par: int
-    horizon_ms: int
     redis: str
     # SAME_MOVES: the moves that are given
     given: str
-    # whether any key of the lock expires
-    expires: bool
-    # whether the stage asks Redis for a lock
-    locks: bool
     code: list[CodeLine]
     work: list[CodeLine]
-    resource: str
 
 
 def make(level: Level, real: RealRedis, given: str = "") -> Made:
@@ -90,7 +84,6 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
             line: {in_one(one.command) for one in waits if one.work_line == line}
             for line in {one.work_line for one in waits} - {0}
         }
-        program = world.program
         return Made(
             level=level,
             stage=stage,
@@ -100,14 +93,10 @@ def make(level: Level, real: RealRedis, given: str = "") -> Made:
             breaking=graph.breaking(),
             shortest=short(shortest),
             par=len(shortest),
-            horizon_ms=until_ms,
             redis=real.version,
             given=given,
-            expires=any(key.ttl_ms for keys in data["locks"] for key in keys),
-            locks=len(data["locks"]) > 1,
             code=with_marks(stage_code(Path(str(stage.path))), {one.line for one in waits if one.line}),
-            work=in_brief(work_code(program), sent),
-            resource=stage.resource,
+            work=in_brief(work_code(world.program), sent),
         )
 
 
@@ -196,11 +185,7 @@ def level_page(
         "promises": {claim.name: [promised(claim), claim in one.stage.claims] for claim in Claim if _is_found(claim, one)},
         "options": f" --work-ms {one.level.work_ms}" if one.level.work_ms else "",
         "ttl_ms": TTL_MS,
-        "schedules": one.schedules,
-        "breaking": one.breaking,
-        "par": one.par,
-        "shortest": one.shortest,
-        "given": one.given,
+        **{name: getattr(one, name) for name in ("schedules", "breaking", "par", "shortest", "given")},
         "lesson": one.level.lesson,
         "budget": one.level.budget._asdict(),
         "next": [[other.level.name, other.stage.name] for other in same],
@@ -220,6 +205,7 @@ def level_page(
             chapters=_chapters(one.stage.name, into) if into else {},
             ttl_ms=TTL_MS,
             data=msgspec.json.encode(data).decode().replace("<", "\\u003c"),
+            expires=any(key.ttl_ms for keys in one.data["locks"] for key in keys),
         )
     )
 
