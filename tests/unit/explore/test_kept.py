@@ -8,7 +8,6 @@ import pytest
 
 from app.lock import Claim
 from app.locks import stage, stages
-from lab.commands import listing
 from lab.errors import BadInput, ExitStatus
 from lab.evidence import decided
 from lab.evidence.decided import KeptDecision, Summary, code_of, of_claims, why_not
@@ -159,10 +158,3 @@ def test_refused(name, scenario):
 
     assert caught.value.exit_status == ExitStatus.BAD_INPUT
     assert f"make scenario STAGE={name} SCENARIO={scenario}" in str(caught.value)
-
-
-def test_listed(capsys):
-    """``lab stages NAME`` gives the command."""
-    listing.print_stages("uuid")
-
-    assert "lab explore uuid" in capsys.readouterr().out
