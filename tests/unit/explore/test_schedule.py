@@ -98,8 +98,7 @@ def test_options_of_a_file(tmp_path):
 @every(
     "text, events",
     [
-        ("A2", [Event(STEP, 0), Event(STEP, 0)]),
-        ("ABb", [Event(STEP, 0), Event(STEP, 1), Event(STEP, 1, 1, own=False)]),
+        ("A2Bb", [Event(STEP, 0), Event(STEP, 0), Event(STEP, 1), Event(STEP, 1, 1, own=False)]),
         ("pAt3000rA", [Event(PAUSE, 0), Event(CLOCK, number=3000), Event(RESUME, 0)]),
         ("kAxBdCw", [Event(CRASH, 0), Event(RESEND, 1), Event(LOST_COMMAND, 2), Event(RESTART)]),
         ("A=2B", [Event(CHOICE, 0, number=2), Event(STEP, 1)]),
