@@ -12,7 +12,7 @@ from lab.language import Language
 from lab.story import from_run, say
 from lab.story.happening import Happening, Kind
 from lab.story.say import ENGLISH
-from lab.story.steps import Event, Step, StepsOfLoss, of_focus
+from lab.story.steps import OWN, Step, StepsOfLoss, of_focus
 from lab.story.timeline import NEVER, Timeline
 
 LONGEST = 110  # letters: a longer title leaves out what the run lost
@@ -38,7 +38,7 @@ def _of_a_loss(picture: Timeline, language: Language) -> Iterator[str]:
     """Yield the steps of a loss with the names of its requests and the moments; then why, and what the run lost."""
     found, names = of_focus(picture)
     for step, at in zip(found, clocks(found, language), strict=True):
-        named = tuple(event._replace(what=_named(event.what, names)) for event in step)
+        named = tuple(_named(one, names) for one in step)
         yield say.text("steps", "timed", language, what=_of_a_step(named, language), at=at)
     yield _joined(from_run.outcome(picture), "caption", "steps", language)
 
@@ -93,8 +93,8 @@ def of_a_step(step: Step, language: Language = ENGLISH) -> str:
 
 
 def _of_a_step(step: Step, language: Language) -> str:
-    first, *others = (event.what for event in step)
-    if not step[0].is_own:
+    first, *others = step
+    if first.kind not in OWN:
         return _of_nobody(first, language)
     mark, does = say.words(language)["mark"], [say.clause(one, language) for one in others]
     end = f"{mark['comma'] if does[:-1] else ''}{mark['comma'].join(does[:-1])}{mark['and']}{does[-1]}" if does else ""
@@ -109,14 +109,14 @@ def _of_nobody(one: Happening, language: Language) -> str:
     return say.filled(say.capital(effect or say.template(one, language, "alone")), one, language)
 
 
-def at_mark(event: Event, language: Language = ENGLISH) -> str:
-    """Return the words at the mark of an event."""
-    return say.clause(event.what, language, "mark" if say.has(event.what, "mark") else "long")
+def at_mark(one: Happening, language: Language = ENGLISH) -> str:
+    """Return the words at the mark of a happening."""
+    return say.clause(one, language, "mark" if say.has(one, "mark") else "long")
 
 
 def clocks(steps: Sequence[Step], language: Language = ENGLISH) -> list[str]:
     """Return the moment of each step, with as many decimals as they need to differ."""
-    moments_ms = [step[0].what.at_ms for step in steps]
+    moments_ms = [step[0].at_ms for step in steps]
     decimals = decimals_of(moments_ms, fewest=3)
     return [say.text("piece", "clock", language, s=f"{at_ms / 1000:.{decimals}f}") for at_ms in moments_ms]
 

@@ -6,8 +6,9 @@ faults, and what the lock's store reported. So a kept run has its steps as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from operator import itemgetter
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -22,13 +23,23 @@ MOST = 6  # steps
 LATE_RELEASE = (Mechanism.DELETED_BY_ANOTHER, Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE)
 # one of the two was granted nothing, and the timeline does not have which of them
 NOT_GRANTED = (Mechanism.WORKED_AGAIN_WITHOUT_LOCK, Mechanism.ENTERED_ALTHOUGH_REFUSED, Mechanism.NEVER_ASKED_STORE)
-HARM = (Kind.DESTROYED, Kind.NO_GROWTH, Kind.GAVE_UP_WAITING, Kind.NEXT_GOT)
 # effects whose words name a request, and a replica
 OF_A_REQUEST = (Effect.PROCESS_STOPS, Effect.REQUEST_WAITS, Effect.WRITE_DELAYED)
 OF_A_REPLICA = (Effect.RENEWAL_FAILS, Effect.CUT_OFF, Effect.SESSION_ENDS, Effect.STORE_SPLIT)
+OF_THE_STORE = (*AT_THE_STORE, Effect.STORE_SPLIT)
 IN_RELEASE, AFTER_CHECK = "request_waits_in_release", "request_waits_after_check"
-# of too many events, those with the largest rank are left out first
+# of too many happenings, those with the largest rank are left out first
 WRITE, AT_THE_LOCK, READ, GOT, FAULT, VICTIMS_READ, OTHER_FAULT = range(7)
+
+# what A or B does: alone, with the lock, or with the counter
+ALONE = (Kind.CAME_IN, Kind.CAME_IN_AS_WELL, Kind.GAVE_UP_WAITING)
+FROM_LOCK = (Kind.GRANTED, Kind.GRANTED_AS_WELL, Kind.GRANTED_LOCALLY, Kind.NEXT_GOT)
+WRITES = (Kind.WROTE, Kind.DESTROYED, Kind.NO_GROWTH)
+OWN = (*ALONE, *FROM_LOCK, *WRITES, Kind.ASKED, Kind.READ)
+# the write that destroyed increments, or how a wait for a lock that stayed taken ended
+HARM = (Kind.DESTROYED, Kind.NO_GROWTH, Kind.GAVE_UP_WAITING, Kind.NEXT_GOT)
+# A has lost its lock by then
+LOST_LOCK = (Kind.LEASE_ENDED, Kind.DELETED_LATE, Kind.DELETED_OTHERS, Kind.GOT_MEANWHILE)
 
 
 class Line(StrEnum):
@@ -40,35 +51,26 @@ class Line(StrEnum):
     COUNTER = "counter"
 
 
-class Event(NamedTuple):
-    """One event, at one lifeline or from one lifeline to another."""
-
-    what: Happening
-    source: Line
-    # the same as the source for an event at one lifeline
-    target: Line
-    rank: int
-    # whether A or B does it
-    is_own: bool = True
-
-    @property
-    def is_harm(self) -> bool:
-        """Return whether it is the write that destroyed increments, or how a wait for a lock that stayed taken ended."""
-        return self.what.kind in HARM
-
-    @property
-    def loses_lock(self) -> bool:
-        """Return whether A has lost its lock by then."""
-        return self.rank == AT_THE_LOCK
-
-    @property
-    def actor(self) -> Line | None:
-        """Return the holder that does it; None if neither does."""
-        return Line(self.what.actor) if self.is_own else None
+# one thing that happened, or several that one holder did with nothing in between
+Step = tuple[Happening, ...]
+Ranked = tuple[int, Happening]
 
 
-# an event, or several of one holder with nothing in between
-Step = tuple[Event, ...]
+def holder(one: Happening) -> Line | None:
+    """Return the holder that does it; None if neither does."""
+    return Line(one.actor) if one.kind in OWN else None
+
+
+def lines_of(one: Happening) -> tuple[Line, Line]:
+    """Return the lifelines from which and to which it goes; both are the same for what happens at one."""
+    own, kind = holder(one), one.kind
+    if own is not None:
+        source = Line.LOCK if kind in FROM_LOCK else Line.COUNTER if kind is Kind.READ else own
+        return source, Line.COUNTER if kind in WRITES else Line.LOCK if kind is Kind.ASKED else own
+    line = Line.COUNTER if kind is Kind.RESTORED else Line.LOCK
+    if kind in (Kind.FAULT, Kind.FAULT_ANYWHERE) and one.effect not in OF_THE_STORE:
+        line = Line(one.actor) if one.actor in (Line.A, Line.B) else Line.A if one.effect == Effect.RENEWAL_FAILS else line
+    return line, line
 
 
 class StepsOfLoss(NamedTuple):
@@ -88,7 +90,7 @@ class StepsOfLoss(NamedTuple):
     @property
     def has_counter(self) -> bool:
         """Return whether any step is at the counter."""
-        return any(Line.COUNTER in (event.source, event.target) for step in self.steps for event in step)
+        return any(Line.COUNTER in lines_of(one) for step in self.steps for one in step)
 
 
 def steps_of_run(picture: Timeline) -> StepsOfLoss | None:
@@ -112,7 +114,7 @@ def of_focus(picture: Timeline) -> tuple[tuple[Step, ...], dict[str, str]]:
         found = _Story(picture, loss).steps()
         return found.steps, {Line.A: found.a[0], Line.B: found.b[0]}
     culprit = picture.held[loss.culprit]
-    return ((Event(harm(culprit, Line.A), Line.A, Line.COUNTER, WRITE),),), {Line.A: culprit.request}
+    return ((harm(culprit, Line.A),),), {Line.A: culprit.request}
 
 
 def _loss(picture: Timeline) -> DrawnLoss | None:
@@ -155,38 +157,32 @@ class _Story:
 
     def steps(self) -> StepsOfLoss:
         """Return the steps."""
-        at_the_lock = list(self._lost_lock())
-        events = [*self._holders(bool(at_the_lock)), *at_the_lock, *self._faults(), *self._restored()]
-        events.sort(key=lambda event: event.what.at_ms)
-        while len(groups := grouped(events)) > MOST:
-            events.remove(max(events, key=lambda event: event.rank))
+        lost = list(self._lost_lock())
+        ranked = [*self._holders(bool(lost)), *((AT_THE_LOCK, one) for one in lost), *self._faults(), *self._restored()]
+        ranked.sort(key=lambda event: event[1].at_ms)
+        while len(groups := grouped(one for _, one in ranked)) > MOST:
+            ranked.remove(max(ranked, key=itemgetter(0)))
         harm = destroyed(self.culprit, self.culprit.request, cause=self.mechanism)
         a, b = ((held.request, self.picture.replicas[held.replica]) for held in (self.a, self.b))
-        return StepsOfLoss(self.picture.stage, a, b, self.picture.is_locked, self.is_local, harm, tuple(map(tuple, groups)))
+        return StepsOfLoss(self.picture.stage, a, b, self.picture.is_locked, self.is_local, harm, groups)
 
-    def _holders(self, lock_was_lost: bool) -> Iterator[Event]:
+    def _holders(self, lost_lock: bool) -> Iterator[Ranked]:
         """Yield what A and B do."""
         for line, held in ((Line.A, self.a), (Line.B, self.b)):
             if self.picture.is_locked:
-                yield self._got(line, held, lock_was_lost)
+                as_well = held is self.b and self.a.until > self.b.got and not lost_lock
+                if self.mechanism in NOT_GRANTED:
+                    kind = Kind.CAME_IN_AS_WELL if as_well else Kind.CAME_IN
+                else:
+                    kind = Kind.GRANTED_LOCALLY if self.is_local else Kind.GRANTED_AS_WELL if as_well else Kind.GRANTED
+                yield GOT, Happening(kind, held.got / 1000, line, place=self.picture.replicas[held.replica])
             if held.read is not None:
                 rank = READ if held is self.culprit else VICTIMS_READ
-                yield Event(Happening(Kind.READ, held.read_moment / 1000, line, value=held.read), Line.COUNTER, line, rank)
+                yield rank, Happening(Kind.READ, held.read_moment / 1000, line, value=held.read)
             wrote = Happening(Kind.WROTE, held.wrote_moment / 1000, line, value=held.wrote or 0)
-            yield Event(harm(held, line) if held is self.culprit else wrote, line, Line.COUNTER, WRITE)
+            yield WRITE, harm(held, line) if held is self.culprit else wrote
 
-    def _got(self, line: Line, held: DrawnGrant, lock_was_lost: bool) -> Event:
-        as_well = held is self.b and self.a.until > self.b.got and not lock_was_lost
-        if self.mechanism in NOT_GRANTED:
-            kind = Kind.CAME_IN_AS_WELL if as_well else Kind.CAME_IN
-        elif self.is_local:
-            kind = Kind.GRANTED_LOCALLY
-        else:
-            kind = Kind.GRANTED_AS_WELL if as_well else Kind.GRANTED
-        got = Happening(kind, held.got / 1000, line, place=self.picture.replicas[held.replica])
-        return Event(got, line if self.mechanism in NOT_GRANTED else Line.LOCK, line, GOT)
-
-    def _lost_lock(self) -> Iterator[Event]:
+    def _lost_lock(self) -> Iterator[Happening]:
         """Yield how A lost its lock before B got it, if the evidence has the moment.
 
         The lab receives an event of the store some time after the fact, so it may seem to come after the grant to B.
@@ -208,46 +204,39 @@ class _Story:
                 yield self._at_the_lock(got)
                 return
 
-    def _restored(self) -> Iterator[Event]:
+    def _restored(self) -> Iterator[Ranked]:
         """Yield the first later write that brings back most of what was destroyed: its request had read before."""
         after, gone = self.culprit.wrote_moment, (self.culprit.overwrote or 0) - (self.culprit.wrote or 0) + 1
         late = (held for held in self.picture.held if NEVER < held.read_moment < after < held.wrote_moment)
         back = ((held, (held.wrote or 0) - (held.overwrote or 0) - 1) for held in late)
         most = [destroyed(held, held.request, Kind.RESTORED, number) for held, number in back if number > max(1, gone / 2)]
-        for first in sorted(most, key=lambda one: one.at_ms)[:1]:
-            yield Event(first, Line.COUNTER, Line.COUNTER, WRITE, is_own=False)
+        yield from ((WRITE, first) for first in sorted(most, key=lambda one: one.at_ms)[:1])
 
-    def _at_the_lock(self, what: Happening) -> Event:
+    def _at_the_lock(self, what: Happening) -> Happening:
         """Return what happened at the lock, at a moment in microseconds: before B got it."""
-        before_b = replace(what, at_ms=min(what.at_ms, self.b.got - 0.5) / 1000)
-        return Event(before_b, Line.LOCK, Line.LOCK, AT_THE_LOCK, is_own=False)
+        return replace(what, at_ms=min(what.at_ms, self.b.got - 0.5) / 1000)
 
     def _faults_of(self, requests: Sequence[str]) -> list[DrawnFault]:
         return [fault for fault in self.picture.faults if fault.request and fault.request in requests]
 
-    def _faults(self) -> Iterator[Event]:
+    def _faults(self) -> Iterator[Ranked]:
         """Yield the faults in A, B or the thief, those of the lock's store, and those of A's renewals."""
         thief = self.thief.request if self.thief is not None else ""
         own = self._faults_of((self.a.request, self.b.request, thief))
         for fault in self.picture.faults:
-            if fault.at >= self.culprit.wrote_moment:
-                continue
-            of_store = fault.effect in AT_THE_STORE or fault.effect is Effect.STORE_SPLIT
-            of_renewal = fault.effect is Effect.RENEWAL_FAILS and fault.replica == self.a.replica
-            if fault in own or (fault.at >= self.a.got and (of_store or of_renewal)):
-                yield self._fault(fault, of_store, FAULT if fault in own else OTHER_FAULT)
+            if fault.at < self.culprit.wrote_moment:
+                of_renewal = fault.effect is Effect.RENEWAL_FAILS and fault.replica == self.a.replica
+                if fault in own or (fault.at >= self.a.got and (fault.effect in OF_THE_STORE or of_renewal)):
+                    yield FAULT if fault in own else OTHER_FAULT, self._fault(fault)
 
-    def _fault(self, fault: DrawnFault, of_store: bool, rank: int) -> Event:
-        elsewhere = Line.A if fault.effect is Effect.RENEWAL_FAILS else Line.LOCK
-        line = Line.LOCK if of_store else self.lines.get(fault.request, elsewhere)
-        who = self.lines.get(fault.request, fault.request)
+    def _fault(self, fault: DrawnFault) -> Happening:
+        actor = self.lines.get(fault.request, fault.request)
         in_release = fault.effect is Effect.REQUEST_WAITS and fault.failpoint.partition(".")[0] == "release"
-        unknown = (fault.effect in OF_A_REQUEST and not who) or (fault.effect in OF_A_REPLICA and fault.replica == NEVER)
-        what = began(self.picture, fault)
-        kind = Kind.FAULT if who else Kind.FAULT_ANYWHERE
+        unknown = (fault.effect in OF_A_REQUEST and not actor) or (fault.effect in OF_A_REPLICA and fault.replica == NEVER)
         after_check = self.mechanism is Mechanism.EXPIRED_BETWEEN_CHECK_AND_DELETE
         effect = "" if unknown else (AFTER_CHECK if after_check else IN_RELEASE) if in_release else fault.effect.value
-        return Event(replace(what, kind=kind, actor=who, effect=effect), line, line, rank, is_own=False)
+        kind = Kind.FAULT if actor else Kind.FAULT_ANYWHERE
+        return replace(began(self.picture, fault), kind=kind, actor=actor, effect=effect)
 
 
 def harm(held: DrawnGrant, actor: str) -> Happening:
@@ -265,16 +254,13 @@ def destroyed(
     return Happening(kind, held.wrote_moment / 1000, actor, value=wrote, over=over, number=number, cause=cause)
 
 
-def grouped(events: Sequence[Event]) -> list[list[Event]]:
-    """Put events of one holder with nothing in between into one group. The write that destroys has a group of its own."""
-    groups: list[list[Event]] = []
-    for event in events:
-        before = groups[-1][-1] if groups else None
-        if before is not None and event.actor is not None and event.actor is before.actor and not event.is_harm:
-            groups[-1].append(event)
-        else:
-            groups.append([event])
-    return groups
+def grouped(happened: Iterable[Happening]) -> tuple[Step, ...]:
+    """Return the steps: what one holder did with nothing in between is one. The write that destroys is a step of its own."""
+    found: list[Step] = []
+    for one in happened:
+        goes_on = found and one.kind not in HARM and holder(one) is not None and holder(one) is holder(found[-1][-1])
+        found[-1:] = [(*found[-1], one)] if goes_on else [*found[-1:], (one,)]
+    return tuple(found)
 
 
 def steps_of_wait(picture: Timeline) -> StepsOfLoss | None:
@@ -285,9 +271,9 @@ def steps_of_wait(picture: Timeline) -> StepsOfLoss | None:
     waited = _in_vain(picture, fault) if fault.next_got == NEVER else _late(picture, fault)
     if not fault.request or waited is None:
         return None
-    events = sorted(_events(picture, fault, waited), key=lambda event: event.what.at_ms)
+    happened = sorted(_happened(picture, fault, waited), key=lambda one: one.at_ms)
     a, b = ((one.request, picture.replicas[one.replica]) for one in (fault, waited))
-    return StepsOfLoss(picture.stage, a, b, True, False, _outcome(picture, fault), tuple(map(tuple, grouped(events))))
+    return StepsOfLoss(picture.stage, a, b, True, False, _outcome(picture, fault), grouped(happened))
 
 
 def _in_vain(picture: Timeline, fault: DrawnFault) -> Waited | None:
@@ -309,41 +295,22 @@ def _outcome(picture: Timeline, fault: DrawnFault) -> Happening:
     return Happening(Kind.NEXT_GOT, fault.next_got / 1000, fault.next_request, fault=fault.kind, for_ms=after_ms)
 
 
-def _events(picture: Timeline, fault: DrawnFault, waited: Waited | DrawnGrant) -> Iterator[Event]:
+def _happened(picture: Timeline, fault: DrawnFault, waited: Waited | DrawnGrant) -> Iterator[Happening]:
     own = [held for held in picture.held if held.request == fault.request]
-    holder = next((held for held in own if held.got <= fault.at), None)
-    if holder is not None:
-        place = picture.replicas[holder.replica]
-        yield Event(Happening(Kind.GRANTED, holder.got / 1000, Line.A, place=place), Line.LOCK, Line.A, GOT)
-    happened = replace(began(picture, fault), kind=Kind.FAULT, actor=Line.A, effect=fault.effect.value)
-    yield Event(happened, Line.A, Line.A, FAULT, is_own=False)
-    yield Event(Happening(Kind.ASKED, waited.asked / 1000, Line.B), Line.B, Line.LOCK, GOT)
-    yield from _of_key(picture, fault, holder, waited)
-    yield from _end(picture, fault, waited)
-
-
-def _of_key(picture: Timeline, fault: DrawnFault, holder: DrawnGrant | None, waited: Waited | DrawnGrant) -> Iterator[Event]:
-    """Yield what happened to the holder's key, if the store reported it."""
-    lease = picture.lease(holder) if holder is not None else None
-    if lease is None:
-        return
-    if lease.gone == NEVER and lease.due == NEVER:
-        stays = Happening(Kind.KEY_STAYED, max(waited.asked, fault.at) / 1000 + 0.001, others=(Line.A,))
-        yield Event(stays, Line.LOCK, Line.LOCK, FAULT, is_own=False)
-    elif lease.how == "expired" and lease.gone > fault.at:
-        over = Happening(Kind.LEASE_OVER, lease.ended / 1000, others=(Line.A,), ttl_ms=picture.ttl / 1000)
-        yield Event(over, Line.LOCK, Line.LOCK, FAULT, is_own=False)
-
-
-def _end(picture: Timeline, fault: DrawnFault, waited: Waited | DrawnGrant) -> Iterator[Event]:
-    """Yield how the wait of B ended, and how many others gave up."""
-    for_ms = ((waited.gave_up if isinstance(waited, Waited) else waited.got) - waited.asked) / 1000
+    of_a = next((held for held in own if held.got <= fault.at), None)
+    if of_a is not None:
+        yield Happening(Kind.GRANTED, of_a.got / 1000, Line.A, place=picture.replicas[of_a.replica])
+    yield replace(began(picture, fault), kind=Kind.FAULT, actor=Line.A, effect=fault.effect.value)
+    yield Happening(Kind.ASKED, waited.asked / 1000, Line.B)
+    lease = picture.lease(of_a) if of_a is not None else None  # what happened to A's key, if the store reported it
+    if lease is not None and lease.gone == lease.due == NEVER:
+        yield Happening(Kind.KEY_STAYED, max(waited.asked, fault.at) / 1000 + 0.001, others=(Line.A,))
+    elif lease is not None and lease.how == "expired" and lease.gone > fault.at:
+        yield Happening(Kind.LEASE_OVER, lease.ended / 1000, others=(Line.A,), ttl_ms=picture.ttl / 1000)
     if isinstance(waited, DrawnGrant):
-        after_ms = (waited.got - fault.at) / 1000
-        yield Event(Happening(Kind.NEXT_GOT, waited.got / 1000, Line.B, for_ms=after_ms), Line.LOCK, Line.B, GOT)
+        yield Happening(Kind.NEXT_GOT, waited.got / 1000, Line.B, for_ms=(waited.got - fault.at) / 1000)
         return
-    yield Event(Happening(Kind.GAVE_UP_WAITING, waited.gave_up / 1000, Line.B, for_ms=for_ms), Line.B, Line.B, GOT)
+    yield Happening(Kind.GAVE_UP_WAITING, waited.gave_up / 1000, Line.B, for_ms=(waited.gave_up - waited.asked) / 1000)
     others = [one.gave_up for one in picture.waited if one.gave_up > fault.at and one is not waited]
     if others:
-        last = max(*others, waited.gave_up) / 1000 + 0.001
-        yield Event(Happening(Kind.OTHERS_GAVE_UP, last, number=len(others)), Line.LOCK, Line.LOCK, FAULT, is_own=False)
+        yield Happening(Kind.OTHERS_GAVE_UP, max(*others, waited.gave_up) / 1000 + 0.001, number=len(others))

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from lab.language import Language
 from lab.report.lanes.lifelines import Lane, Lifelines, Mark, Row, Span
 from lab.story import say, say_run
-from lab.story.happening import Kind
+from lab.story.happening import Happening, Kind
 from lab.story.say import ENGLISH
-from lab.story.steps import Event, Line, Step, StepsOfLoss
+from lab.story.steps import HARM, LOST_LOCK, Line, Step, StepsOfLoss, holder, lines_of
 from lab.text import wrapped
 
 ALL_LANES = 480  # their width
@@ -27,7 +27,7 @@ def draw(found: StepsOfLoss, conditions: str, language: Language = ENGLISH) -> s
     lock = says("local_locks" if found.local else "lock")
     heads = {Line.A: ("A", *found.a), Line.LOCK: (lock,), Line.B: ("B", *found.b), Line.COUNTER: (says("counter"),)}
     shown = [("entitled", "holds" if found.locked else "works")] + ([] if found.has_counter else [("lock", "taken")])
-    if found.locked and any(event.loses_lock for step in found.steps for event in step):
+    if found.locked and any(one.kind in LOST_LOCK for step in found.steps for one in step):
         shown.append(("late", "lost"))
     clocks = say_run.clocks(found.steps, language)
     return Lifelines(
@@ -41,29 +41,30 @@ def draw(found: StepsOfLoss, conditions: str, language: Language = ENGLISH) -> s
 
 
 def _row(step: Step, clock: str, lines: list[Line], language: Language) -> Row:
-    is_bad = any(event.is_harm for event in step)
+    is_bad = any(one.kind in HARM for one in step)
     sentence = [("", line) for line in wrapped(say_run.of_a_step(step, language), SENTENCE_LETTERS)]
-    marks = tuple((_mark(event, say_run.at_mark(event, language), lines),) for event in step)
+    marks = tuple((_mark(one, say_run.at_mark(one, language), lines),) for one in step)
     return Row((("small bad" if is_bad else "small soft bold", clock), *sentence), marks, is_bad)
 
 
-def _mark(event: Event, words: str, lines: list[Line]) -> Mark:
-    value = str(event.what.value) if event.target is Line.COUNTER else ""
-    is_bad = event.is_harm or not (event.is_own or value)
-    source, target = (lines.index(line if line in lines else Line.A) for line in (event.source, event.target))
-    if source == target:  # without an actor: a fault, or the write of another request
-        return Mark(source, event.actor or ("" if value else "×"), words=words, value=value, is_bad=is_bad)
-    is_back = event.actor is event.target
-    holder, other = (target, source) if is_back else (source, target)
-    return Mark(holder, lines[holder], (other,), is_back, words, value, is_bad)
+def _mark(one: Happening, words: str, lines: list[Line]) -> Mark:
+    own, (source, target) = holder(one), lines_of(one)
+    value = str(one.value) if target is Line.COUNTER else ""
+    is_bad = one.kind in HARM or not (own or value)
+    here, there = (lines.index(line if line in lines else Line.A) for line in (source, target))
+    if here == there:  # without a holder: a fault, or the write of another request
+        return Mark(here, own or ("" if value else "×"), words=words, value=value, is_bad=is_bad)
+    is_back = own is target
+    actor, other = (there, here) if is_back else (here, there)
+    return Mark(actor, lines[actor], (other,), is_back, words, value, is_bad)
 
 
 def _acting(found: StepsOfLoss, lines: list[Line]) -> Iterator[Span]:
     """Yield how long A and B act as holders, and from when on A does so without the lock."""
-    events = list(enumerate((event for step in found.steps for event in step), 1))
-    lost = next((moment for moment, event in events if event.loses_lock), len(events))
+    happened = list(enumerate((one for step in found.steps for one in step), 1))
+    lost = next((moment for moment, one in happened if one.kind in LOST_LOCK), len(happened))
     for lane in (Line.A, Line.B):
-        own = [moment for moment, event in events if event.actor is lane]
+        own = [moment for moment, one in happened if holder(one) is lane]
         alone = min(lost, own[-1]) if lane is Line.A else own[-1]
         yield Span(lines.index(lane), own[0], alone, "entitled")
         yield Span(lines.index(lane), alone, own[-1], "late")
@@ -71,7 +72,7 @@ def _acting(found: StepsOfLoss, lines: list[Line]) -> Iterator[Span]:
 
 def _taken(found: StepsOfLoss, lines: list[Line]) -> Iterator[Span]:
     """Yield until when A acts as the holder, and until when its key keeps the lock taken."""
-    at = {event.what.kind: moment for moment, event in enumerate((event for step in found.steps for event in step), 1)}
+    at = {one.kind: moment for moment, one in enumerate((one for step in found.steps for one in step), 1)}
     got = at.get(Kind.GRANTED, 0)
     yield Span(lines.index(Line.A), got, at[Kind.FAULT], "entitled")
     yield Span(lines.index(Line.LOCK), got, at.get(Kind.LEASE_OVER, at.get(Kind.NEXT_GOT, -1)), "lock")

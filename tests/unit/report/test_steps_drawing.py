@@ -87,7 +87,7 @@ def test_no_text_covers_another(name, language):
 
 
 def kinds(found):
-    return [event.what.kind for step in found.steps for event in step]
+    return [event.kind for step in found.steps for event in step]
 
 
 def test_a_lock_for_ever(stuck):
@@ -97,7 +97,7 @@ def test_a_lock_for_ever(stuck):
     asked_in_vain = [Kind.ASKED, Kind.KEY_STAYED, Kind.GAVE_UP_WAITING, Kind.OTHERS_GAVE_UP]
     assert kinds(found) == [Kind.GRANTED, Kind.FAULT, *asked_in_vain]
     assert (found.a[0], found.b[0], found.has_counter) == ("r0", "r2", False)
-    assert found.steps[1][0].what.effect == Effect.PROCESS_DIES
+    assert found.steps[1][0].effect == Effect.PROCESS_DIES
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """A loss in at most six steps, as facts, from histories made by hand and from the kept runs of the book."""
 
 from lab.story.happening import Kind
-from lab.story.steps import MOST, WRITE, Line, StepsOfLoss, of_focus, steps
+from lab.story.steps import HARM, MOST, WRITES, Line, StepsOfLoss, holder, of_focus, steps
 from lab.story.timeline import NEVER
 from tests.builders import outlived, picture_of
 from tests.every import every
@@ -12,7 +12,7 @@ KEPT = timelines()
 
 def happened(found: StepsOfLoss) -> list[list[tuple[Kind, str]]]:
     """What happens in each step, and who does it."""
-    return [[(event.what.kind, event.what.actor) for event in step] for step in found.steps]
+    return [[(event.kind, event.actor) for event in step] for step in found.steps]
 
 
 def test_news_of_the_store_may_be_late(made):
@@ -44,8 +44,8 @@ def test_order_is_that_of_time(made):
 
     events = [event for step in found.steps for event in step]
     assert len(found.steps) <= MOST
-    assert [event.what.at_ms for event in events] == sorted(event.what.at_ms for event in events)
-    assert sum(event.rank == WRITE for event in events) == 2
+    assert [event.at_ms for event in events] == sorted(event.at_ms for event in events)
+    assert sum(event.kind in WRITES for event in events) == 2
 
 
 def test_unknown_victim_has_no_steps(made):
@@ -66,7 +66,7 @@ def test_the_loss_in_focus(made):
     assert of_focus(picture) == (steps(picture).steps, {"A": "r0", "B": "r1"})
     picture.losses[picture.focus].victim = NEVER
     ((write,),), names = of_focus(picture)
-    assert (write.what.kind, write.what.value, write.what.over, names[write.what.actor]) == (Kind.NO_GROWTH, 1, 1, "r1")
+    assert (write.kind, write.value, write.over, names[write.actor]) == (Kind.NO_GROWTH, 1, 1, "r1")
 
 
 def test_the_loss_of_the_fault_comes_first(made):
@@ -97,8 +97,8 @@ def test_steps_of_a_kept_run(name):
     events = [event for step in found.steps for event in step]
 
     assert 3 <= len(found.steps) <= MOST
-    assert [event.what.at_ms for event in events] == sorted(event.what.at_ms for event in events)
-    harm = [event for event in events if event.is_harm]
-    assert [(one.what.value, one.what.over) for one in harm] == [(found.harm.value, found.harm.over)]
-    assert {event.what.kind for event in events[events.index(harm[0]) + 1 :]} <= {Kind.RESTORED}
-    assert {Line.A, Line.B} <= {event.actor for event in events}
+    assert [event.at_ms for event in events] == sorted(event.at_ms for event in events)
+    harm = [event for event in events if event.kind in HARM]
+    assert [(one.value, one.over) for one in harm] == [(found.harm.value, found.harm.over)]
+    assert {event.kind for event in events[events.index(harm[0]) + 1 :]} <= {Kind.RESTORED}
+    assert {Line.A, Line.B} <= set(map(holder, events))
