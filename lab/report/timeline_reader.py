@@ -110,8 +110,10 @@ class Reader:
         picture.renewals = [self.renewal(replica, event) for replica, event in renewals]
         complete = len(picture.held) == picture.grants
         place_commands(picture, self.findings.run.start if complete else None)
-        picture.shown = _span(picture, complete)
-        picture.gaps = [at for at in picture.gaps if picture.shown[0] <= at <= picture.shown[1]]
+        # the time in which no grant is missing from the picture
+        first, last = (0, picture.end) if complete else (max(0, picture.held[0].got), picture.held[-1].got)
+        self.shown = first - RECEIVED_WITHIN_US, last + RECEIVED_WITHIN_US
+        picture.gaps = [at for at in picture.gaps if first <= at <= last]
         lives = list(self.lives(history.key_events()))
         self.read_votes(history)
         picture.keys = [self.name(key) for key in self.keys.values()]
@@ -195,7 +197,7 @@ class Reader:
         """
         living: dict[int, Life] = {}
         node_of: dict[int, str] = {}
-        first, last = self.picture.shown
+        first, last = self.shown
         near = 0
         for event in events:
             self.nodes.add(event.node)
@@ -215,7 +217,7 @@ class Reader:
                 if life is not None:
                     life.gone, life.how = at, "set over"
                 living[key] = born = Life(key, at)
-                if first - RECEIVED_WITHIN_US <= at <= last + RECEIVED_WITHIN_US and near < 2 * self.limit:
+                if first <= at <= last and near < 2 * self.limit:
                     near += 1
                     yield born
 
@@ -227,12 +229,8 @@ class Reader:
             return
         locks = {name for name, place in self.keys.items() if place in picture.lock_keys}
         events = ((self.us(event.at_ns), event) for event in history.key_events())
-        first, last = picture.shown
-        picture.votes = [
-            vote
-            for vote in votes_of(events, picture.voters, locks, picture.ttl)
-            if first - RECEIVED_WITHIN_US <= vote.born <= last + RECEIVED_WITHIN_US
-        ]
+        first, last = self.shown
+        picture.votes = [vote for vote in votes_of(events, picture.voters, locks, picture.ttl) if first <= vote.born <= last]
         assign_votes(picture)
 
     def touch(self, life: Life, at: int) -> None:
@@ -261,13 +259,6 @@ class Reader:
     def place(self, facts: GrantFacts | None, places: dict[tuple[str, int], int]) -> int:
         """Return the place of a grant in the picture; NEVER if it is not in there."""
         return NEVER if facts is None else places.get((facts.request, self.us(facts.got_ns)), NEVER)
-
-
-def _span(picture: Timeline, complete: bool) -> tuple[int, int]:
-    """Return the time in which no grant is missing from the picture."""
-    if complete or not picture.held:
-        return 0, picture.end
-    return max(0, picture.held[0].got), picture.held[-1].got
 
 
 def _waiting(picture: Timeline) -> list[tuple[int, int]]:

@@ -211,8 +211,6 @@ class Timeline(msgspec.Struct, kw_only=True):
     mechanisms: list[Mechanism] = []
     # when the run was over
     end: int = 0
-    # the span in which no grant is missing
-    shown: tuple[int, int] = (0, 0)
     # the span that the picture shows first
     opens: tuple[int, int] = (0, 0)
     # the place of the loss, or of the fault, that the picture opens on; NEVER without one

@@ -128,8 +128,7 @@ def cut(picture: Timeline) -> None:
     picture.renewals = [renewal for renewal in picture.renewals if since <= renewal.at <= until]
     picture.gaps = [at for at in picture.gaps if since <= at <= until]
     before = [step for step in picture.waiting if step[0] < since][-1:]
-    picture.waiting = before + [step for step in picture.waiting if since <= step[0] <= until]
-    picture.shown = picture.opens
+    picture.waiting = before + [step for step in picture.waiting if since <= step[0] and (step[0] <= until or picture.is_stuck)]
 
 
 def _places(shown: Iterable[bool]) -> dict[int, int]:

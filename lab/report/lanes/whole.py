@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
-
 from lab.evidence.fault_record import Effect
 from lab.report.lanes.grants import LEASE, Grants, named
 from lab.report.lanes.pen import Pen
@@ -46,29 +44,12 @@ def draw_faults(pen: Pen, picture: Timeline, rows: Rows) -> None:
         pen.label(words, fault.at, [row + 0.18, row - 0.14, row + 0.5], [("left", 6), ("right", -6)])
 
 
-def waiting_steps(picture: Timeline, until: float) -> list[tuple[int, int]]:
-    """Return how many requests waited: steps of a moment and the number from then on, to the end of the axis.
-
-    The steps of a kept picture end with what it opens on. Nobody gets the lock any more in a dense end: each request that asks
-    later waits, until it gives up.
-    """
-    steps = list(picture.waiting)
-    known = picture.shown[1]
-    if not steps or until <= known or not picture.is_stuck:
-        return steps
-    turns = [(waited.asked, 1) for waited in picture.waited] + [(waited.gave_up, -1) for waited in picture.waited]
-    later = sorted(turn for turn in turns if turn[0] > known)
-    numbers = accumulate((turn for _, turn in later), initial=steps[-1][1])
-    next(numbers)
-    return [step for step in steps if step[0] <= known] + list(zip((at for at, _ in later), numbers, strict=True))
-
-
 def draw_waiting(pen: Pen, picture: Timeline, rows: Rows) -> None:
     """Draw how many requests of all replicas wait, which of them give up, and since when the title's requests wait."""
     row, since, until = rows.of_waiting, rows.since, rows.until
     if row == NEVER:
         return
-    steps = waiting_steps(picture, until)
+    steps = picture.waiting
     most = max(number for _, number in steps)
     pen.area([(at, number / most) for at, number in steps], row + 0.42, 0.7, "waiting", "waiters")
     gave_up = [waited for waited in picture.waited if rows.sees(waited.gave_up)]

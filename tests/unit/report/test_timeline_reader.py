@@ -68,7 +68,7 @@ def test_renewals_and_given_up_requests(made):
 
 
 def test_long_run_is_cut(made):
-    """A long run is kept around the moment that matters, and the timeline states so."""
+    """A long run is kept around the moment that matters, and the timeline has the number of all grants."""
     for number in range(200):
         made.increment(f"r{number}", number, number, at=10 * number + 1)
     made.increment("stale", 0, 200, at=(1500, 1501, 2010, 2011), replica="replica-2")
@@ -77,8 +77,7 @@ def test_long_run_is_cut(made):
 
     assert (len(picture.held), picture.grants) == (20, 201)
     assert picture.held[picture.losses[picture.focus].culprit].request == "stale"
-    assert picture.shown == (picture.held[0].got, picture.held[-1].got)
-    assert picture.shown[0] <= 1_499_000 <= picture.shown[1]
+    assert picture.held[0].got <= 1_499_000 <= picture.held[-1].got
 
 
 def test_damaged_history_has_a_page(made):
