@@ -27,7 +27,7 @@ from app.foreign.declared import At
 from app.lock import NotAcquired
 from app.shelf import plugins
 from lab.interrupts import end_with_parent
-from lab.own_lock.trial import NAME, OTHER_NAME, OTHER_TTL_MS, TTL_MS, IdleServer, Looked, Said, done
+from lab.own_lock.trial import NAME, OTHER_NAME, OTHER_TTL_MS, TTL_MS, WAIT_MS, IdleServer, Looked, Said, done
 
 # what a parameter is given, by what its name contains: the first row that fits
 PARAMETERS = (
@@ -102,11 +102,11 @@ def meant(name: str) -> str:
 
 
 def ranked(members: Mapping[str, Any], known: list[str], beside: str = "") -> list[str]:
-    """Return the names that have a known word and none of NEITHER, the likeliest first, then the nearest to ``beside``."""
+    """Return the names that have a known word and none of NEITHER, the nearest to ``beside`` first, then the likeliest."""
     public = {name: set(words_of(name)) for name, one in members.items() if not name.startswith("_") and callable(one)}
     found = [name for name, words in public.items() if words & set(known) and not words & NEITHER]
-    near = set(words_of(beside))
-    return sorted(found, key=lambda one: (min(map(known.index, public[one] & set(known))), len(public[one] ^ near), len(one)))
+    far = {name: len(public[name] ^ set(words_of(beside))) if beside else 0 for name in found}
+    return sorted(found, key=lambda one: (far[one], min(map(known.index, public[one] & set(known))), len(one)))
 
 
 class Way(NamedTuple):
@@ -232,7 +232,10 @@ class Writer:
         """Choose the way that works, or goes farthest, and return what was seen of it."""
         best, until_s = Looked(Said("error")), time.monotonic() + LOOK_S
         for proposed in self.ways():
-            way, seen = proposed, self.look(proposed)
+            way = proposed if "at.key" in "".join(proposed[:3]) else proposed.but(UNKNOWN, "at.key")
+            seen = self.look(way)
+            if way != proposed and NAME not in seen.key:  # what nobody can tell is not the key
+                way, seen = proposed, self.look(proposed)
             for changed in (way.but(*change) for change in CHANGES):  # each in what the changes before have left
                 if changed != way and not seen.is_over:
                     again = self.look(changed)
@@ -262,7 +265,8 @@ class Writer:
         seen = self.chosen()
         if self.way == Way():
             members = [one for one in dir(self.names[self.name]) if not one.startswith("_")]
-            self.way = Way(f"{self.name}()", "lock.acquire()", "lock.release()")
+            made = self.call(self.name, thing, {}) if isinstance(thing := self.names[self.name], type) else self.name
+            self.way = Way(made, "lock.acquire()", "lock.release()")
             self.ask("made", f"how is it used? its methods are {', '.join(members) or 'none'}")
         elif not seen.end.kind and not re.search(UNKNOWN, "".join(self.way[:3])):
             self.ask("made", f"on an idle server: {seen.first.text}. What does the lock need?")
@@ -270,6 +274,9 @@ class Writer:
             self.ask("frees", f"on an idle server: {seen.end.text}. How is the lock released?")
         if seen.end.kind in ("", "waits"):
             return
+        if WAIT_MS - seen.passed_ms < seen.ttl_ms <= WAIT_MS:  # what is called a wait is the TTL
+            self.way = self.way.but(r"at\.wait", "at.ttl")
+            seen = self.look(self.way)
         other = self.look(self.way, ttl_ms=OTHER_TTL_MS, key=OTHER_NAME)
         disturbed = self.look(self.way, is_disturbed=True)  # at last: the request that asked may get the lock yet
         if not disturbed.waited:  # it does not wait: it is asked again

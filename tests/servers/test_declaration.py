@@ -70,17 +70,24 @@ def obtain(conn, lockname, lock_timeout=10):
     mine = uuid.uuid4().hex
     return mine if conn.set(lockname, mine, nx=True, ex=int(lock_timeout)) else None
 
+def get_named(redis, job, acquire_timeout=10):
+    lock = redis.lock(job, timeout=acquire_timeout)
+    return lock if lock.acquire() else None
+
+def release_named(lock):
+    lock.release()
+
 def free(conn, lockname, mine):
     conn.eval(COMPARE, 1, lockname, mine)
 
 @contextmanager
-def block(lock_id):
-    got = CLIENT.set(lock_id, "1", nx=True)
+def block(order):
+    got = CLIENT.set(order, "1", nx=True)
     try:
         yield got
     finally:
         if got:
-            CLIENT.delete(lock_id)
+            CLIENT.delete(order)
 
 @asynccontextmanager
 async def raises(client, key, ttl):
@@ -235,6 +242,7 @@ TAKEN |= {
     "of_redis": ["got = lock.acquire(sleep=at.retry_s)", "lock.release()", "errors=(LockNotOwnedError,)"],
 }
 TAKEN |= {
+    "get_named": ["got = get_named(at.client, at.key, acquire_timeout=at.ttl_s)", "release_named(got)", "ttl_ms=3000,  # what"],
     "guarded": ["def use(at):\n    guarded(at.client, at.key, at.ttl_s)(at.work)()\n", "declared(use),", "in whole seconds"],
     "with_lock": ["    with_lock(at.client, at.key, at.work)\n", "errors=(NotAcquired,)", "ttl_ms=9000,  # the TTL in its code"],
     "Factory": ['lock = Factory(at.client).new_lock("lab", at.key, timeout=at.ttl_s)', 'key="lab{key}"'],
