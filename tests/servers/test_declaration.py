@@ -10,7 +10,7 @@ from lab.own_lock.declaration import of_a_lock
 from tests.command import lab
 
 LOCKS = """
-import asyncio, enum, time, uuid
+import asyncio, time, uuid
 from contextlib import asynccontextmanager, contextmanager
 
 import redis
@@ -200,13 +200,6 @@ class NoAnswer(Plain):
     def acquire(self):
         super().acquire()
 
-class Answers(enum.Enum):
-    YES, BUSY = "yes", "busy"
-
-class AnEnum(Plain):
-    def acquire(self):
-        return Answers.YES if super().acquire() else Answers.BUSY
-
 class Thirty(Plain):
     def __init__(self, client, key, lease):
         super().__init__(client, key, 30)
@@ -258,7 +251,6 @@ ASKED = {
     "NoAnswer": ("lock.acquire()", "it answered None, and None while another request held the lock"),
     "Leases": ('Leases(at.client.connection_pool, {"settings?": ""}).acquire(at.key, seconds=at.ttl_s)', "what is settings?"),
     "Tells": ("with Tells(at.client, at.key, leaseTime=at.ttl_ms) as got", "Which of them is a grant?"),
-    "AnEnum": ("lock.acquire()", "Answers.BUSY: 'busy'> while another request held the lock. Which of them is a grant?"),
     "Thirty": ("ttl_ms=30000", "it was given 3000. Which TTL does it promise?"),
     "NoKey": ("NoKey(", "it set no key"),
     "Hangs": ("lock.release()", "it took more than 2 s. How is the lock released?"),
