@@ -266,13 +266,19 @@ COUNTING: ContextVar[bool] = ContextVar("counting", default=True)
 
 
 @contextmanager
-def not_counted() -> Iterator[None]:
-    """While the block runs, nothing that this thread or task sends belongs to a lock."""
-    before = COUNTING.set(False)
+def _having(variable: ContextVar[Any], value: object) -> Iterator[None]:
+    before = variable.get()
+    variable.set(value)
     try:
         yield
     finally:
-        COUNTING.reset(before)
+        variable.set(before)
+
+
+# while the block runs, nothing that this thread or task sends belongs to a lock
+not_counted = partial(_having, COUNTING, False)
+# while the block runs, begin threads for no request: those that a store's client keeps for the whole process
+for_nobody = partial(_having, CURRENT, None)
 
 
 def begun_by() -> str:
@@ -285,17 +291,6 @@ def follow() -> None:
     """Let requests follow into threads and pools, from now on, in this whole process: neither has a hook for it."""
     threading.Thread.start = _start  # type: ignore[method-assign, assignment]
     ThreadPoolExecutor.submit = _submit  # type: ignore[method-assign, assignment]
-
-
-@contextmanager
-def for_nobody() -> Iterator[None]:
-    """While the block runs, begin threads for no request: those that a store's client keeps for the whole process."""
-    current = CURRENT.get()
-    CURRENT.set(None)
-    try:
-        yield
-    finally:
-        CURRENT.set(current)
 
 
 @contextmanager
