@@ -27,12 +27,10 @@ KINDS = dict.fromkeys(SCRIPTS, OPEN) | dict.fromkeys(LOOKS, LOOKED) | dict.fromk
 # the names that need no reading; other names are read word by word
 ONE_WORD = frozenset({"SET", *KINDS, *CONDITIONAL})
 LISTENING = frozenset({"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE", "MONITOR"})
-WAITS_LAST = frozenset(
-    {"BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX"}
-)  # how long they wait is their last word
-WAITS_FIRST = frozenset({"BLMPOP", "BZMPOP"})  # how long they wait is their first word
-WAITING = WAITS_LAST | WAITS_FIRST | {"XREAD", "XREADGROUP", "WAIT"}
-GRANTS_LATE = WAITING - {"WAIT"}  # what they grant is granted when they are answered
+# how long these wait is their last word
+WAITS_LAST = frozenset({"BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX"})
+GRANTS_LATE = WAITS_LAST | {"BLMPOP", "BZMPOP", "XREAD", "XREADGROUP"}  # what they grant is granted when they are answered
+WAITING = GRANTS_LATE | {"WAIT"}
 TRANSACTION = frozenset({"MULTI", "EXEC", "DISCARD"})
 WITH_KEYS_ALONE = frozenset({"DEL", "UNLINK", "EXISTS", "MGET", "TOUCH"})
 WITH_TWO_KEYS = frozenset({"RENAME", "RENAMENX", "LMOVE", "RPOPLPUSH", "COPY", "SMOVE"})
@@ -56,19 +54,6 @@ def unpacked(packed: bytes) -> list[Command]:
         command, at = found
         commands.append(words(command))
     return commands
-
-
-def waits_s(command: Command) -> float | None:
-    """Return how long a blocking command may wait, 0 without an end; None for a command that does not block."""
-    name = command[0]
-    if name in WAITS_LAST:
-        return float(command[-1])
-    if name in WAITS_FIRST:
-        return float(command[1])
-    if name in ("XREAD", "XREADGROUP"):
-        options = [word.decode() if isinstance(word, bytes) else str(word) for word in command]
-        return float(options[options.index("BLOCK") + 1]) / 1000 if "BLOCK" in options else None
-    return float(command[-1]) / 1000 if name == "WAIT" else None
 
 
 def text(word: object) -> str:

@@ -37,7 +37,6 @@ from app.stores.redis_commands import (
     script,
     text,
     unpacked,
-    waits_s,
     words,
 )
 from app.stores.redis_steps import at_once, done, step
@@ -213,9 +212,8 @@ class Counted(Seam, AbstractConnection):
 
     def read_response(self, *args: Any, **kwargs: Any) -> Any:
         sent = self.awaited[0] if self.awaited else None
-        wait_s = waits_s(sent.command) if sent is not None and sent.command[0] in WAITING else None
-        if wait_s is not None and self.socket_timeout is not None:
-            kwargs.setdefault("timeout", wait_s + self.socket_timeout if wait_s else None)
+        if sent is not None and sent.command[0] in WAITING:
+            kwargs.setdefault("timeout", None)  # the server ends the wait, however long the client waits for other answers
         return at_once(self._receive(super().read_response, *args, **kwargs))
 
     def disconnect(self, *args: Any, **kwargs: Any) -> None:

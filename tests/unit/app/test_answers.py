@@ -4,7 +4,7 @@ import pytest
 
 from app.request.answer import Meaning
 from app.stores import statements
-from app.stores.redis_commands import keys, meaning, prolongs, script, unpacked, waits_s, words
+from app.stores.redis_commands import keys, meaning, prolongs, script, unpacked, words
 from tests.every import every
 
 
@@ -51,22 +51,6 @@ def test_unpacked():
     packed = b"*1\r\n$5\r\nMULTI\r\n*3\r\n$3\r\nset\r\n$1\r\nk\r\n$4\r\na\r\nb\r\n*1\r\n$4\r\nEXEC\r\n"
 
     assert unpacked(packed) == [("MULTI",), ("SET", b"k", b"a\r\nb"), ("EXEC",)]
-
-
-@every(
-    "command, seconds",
-    [
-        (("BLPOP", "k", "l", 5), 5),
-        (("BLPOP", b"k", b"0"), 0),
-        (("BLMPOP", 2.5, 1, "k", "LEFT"), 2.5),
-        (("XREAD", "BLOCK", 1500, "STREAMS", "k", "0"), 1.5),
-        (("XREAD", "STREAMS", "k", "0"), None),
-        (("GET", "k"), None),
-    ],
-)
-def test_waits(command, seconds):
-    """How long a blocking command may wait is read from its words."""
-    assert waits_s(command) == seconds
 
 
 @every(
