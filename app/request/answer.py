@@ -13,10 +13,11 @@ class Meaning(Enum):
     LOOKED = "a value was read: only the lock knows whether it is good news"
     OPEN = "anything else: a count, an answer of a script"
     NOTHING = "the answer is not about the lock: a subscription, the beginning of a transaction"
+    UNKNOWN = "no answer came: the store may have carried the command out"
 
 
 # the same by themselves: each command asks for them, and a look into an Enum takes time
-AGREED, REFUSED, LOOKED, OPEN, NOTHING = Meaning
+AGREED, REFUSED, LOOKED, OPEN, NOTHING, UNKNOWN = Meaning
 
 
 def agreed(answer: object, meaning: Meaning) -> bool:

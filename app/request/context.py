@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 from app.failpoints import ACQUIRE, AFTER, AFTER_FIRST, AFTER_SECOND, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW
 from app.failpoints.injection import CommandFailed, Failpoints
 from app.journal import Journal, Renewed
-from app.request.answer import AGREED, NOTHING, OPEN, REFUSED, Meaning, agreed
+from app.request.answer import AGREED, NOTHING, OPEN, REFUSED, UNKNOWN, Meaning, agreed
 from app.request.lock_keys import GRANTED, named
 
 START = threading.Thread.start
@@ -47,8 +47,8 @@ class Sent:
     # the name of the last command, and the store's answer to it; and those of the last one about the key of the grant
     last: tuple[str, object] = ("", "")
     of_key: tuple[str, object] | None = None
-    # what the answers meant, as far as is known; None for a command without an answer
-    meanings: frozenset[Meaning | None] = frozenset()
+    # what the answers meant, as far as is known
+    meanings: frozenset[Meaning] = frozenset()
     # the session or the lease to which the created lock belongs; empty if to none, None if the store has no such
     session: str | None = None
     # the last script, with its answer; None without one, or if a later command agreed
@@ -67,7 +67,7 @@ class Sent:
         """Return whether nothing but refusals was answered, and the last command not at all."""
         answer = self.last[1]
         is_answered = answer != "" and not str(answer).startswith("error: ")
-        return self.commands > 0 and not is_answered and self.meanings <= {REFUSED, OPEN, None}
+        return self.commands > 0 and not is_answered and self.meanings <= {REFUSED, OPEN, UNKNOWN}
 
     @property
     def told_no(self) -> bool:
@@ -157,12 +157,15 @@ class RequestContext:
         about: str = "",
         prolongs: bool = False,
     ) -> None:
-        """Note that the lock's store has answered a command, and the keys that it is about. Journal a renewal.
+        """Note the answer of the lock's store to a command, and the keys that it is about. Journal a renewal.
 
-        ``script`` names a script: only the lock knows its answers. granted_now: the command waited at the store, so what it
-        granted was granted just now, and not when it was sent. server: its port, of one of several servers. about: of a renewal,
-        the key or the session that the command names in another way. prolongs: whether the command can prolong a lease.
+        answer: an error if none came: the store may have carried the command out. ``script`` names a script: only the lock knows
+        its answers. granted_now: the command waited at the store, so what it granted was granted just now, and not when it was
+        sent. server: its port, of one of several servers. about: of a renewal, the key or the session that the command names in
+        another way. prolongs: whether the command can prolong a lease.
         """
+        if isinstance(answer, BaseException):
+            answer, meaning = f"error: {type(answer).__name__}", UNKNOWN
         sent = self.sent
         sent.last = command, answer
         if self.key and (self.key in keys or (sent.of_key is None and named(keys, self.key))):
@@ -198,13 +201,6 @@ class RequestContext:
         for key in keys:
             began_ns, asked = tries.get(key, (sent_ns, frozenset()))
             tries[key] = (sent_ns, frozenset({server})) if server in asked else (began_ns, asked | {server})
-
-    def unanswered(self, command: str, error: BaseException, keys: Sequence[str] = (), about: str = "", server: int = 0) -> None:
-        """Note that no answer came to a command. The store may have carried it out."""
-        answer = f"error: {type(error).__name__}"
-        self.sent.last, self.sent.of_key = (command, answer), None
-        self.sent.meanings |= {None}
-        self.renewed(command, answer, [about] if about else keys, server=server)
 
     def renewed(
         self,

@@ -71,7 +71,7 @@ class CountedAdapter(HTTPAdapter):
             if not stream:
                 _ = response.content  # an error while the answer is read is an error of the command
         except Exception as error:
-            here().unanswered(name, error, about=_key(request))
+            here().answered(name, error, about=_key(request))
             raise
         return response
 

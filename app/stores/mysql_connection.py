@@ -81,7 +81,7 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
         """Note an error: one of the server is an answer, one of the connection is not."""
         number = error.args[0] if isinstance(error, pymysql.MySQLError) and error.args else 0
         if number in NO_ANSWER:
-            here().unanswered(name, error)
+            here().answered(name, error)
         else:
             here().answered(name, f"error: {number}", Meaning.REFUSED if number == DUPLICATE else Meaning.NOTHING)
 

@@ -92,7 +92,7 @@ def _is_of_the_lock(connection: Any) -> bool:
 def _failed(name: str, error: psycopg.Error) -> None:
     """Note an error: one of the server is an answer, one of the connection is not."""
     if error.sqlstate is None or error.sqlstate.startswith(ENDED_BY_THE_SERVER):
-        here().unanswered(name, error)
+        here().answered(name, error)
     else:
         means = Meaning.REFUSED if error.sqlstate in REFUSALS else Meaning.NOTHING
         here().answered(name, f"error: {error.sqlstate}", means)

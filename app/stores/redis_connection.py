@@ -161,7 +161,7 @@ class Seam:
         here().answered(command[0], f"error: {error}", NOTHING, keys(command), server=self.port)
 
     def _unanswered(self, command: Command, error: BaseException) -> None:
-        here().unanswered(command[0], error, keys(command), server=self.port)
+        here().answered(command[0], error, keys=keys(command), server=self.port)
 
     def _answered(self, command: Command, answer: Any) -> None:
         """Note the answer, reach the failpoints, and journal a command outside any request."""

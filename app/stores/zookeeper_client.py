@@ -197,7 +197,7 @@ def _note_answers(given_up: bool) -> None:
 def _note_answer(one: SentCommand) -> None:
     error = one.result.exception if one.result.ready() else KazooTimeoutError()
     if isinstance(error, (*UNANSWERED, KazooTimeoutError)):
-        here().unanswered(one.command, error)
+        here().answered(one.command, error)
     else:
         here().answered(one.command, _text(one.result), _meaning(one, error))
 
