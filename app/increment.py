@@ -147,7 +147,10 @@ class Increment:
         )
         try:
             with working(context):
-                return self.critical_section(grant)
+                self.written = self.critical_section(grant)
+                self.releasing_ns = monotonic_ns()
+                context.enter(RELEASE)
+                return self.written
         except BaseException as error:  # the lock may release before it passes the error on
             self.broke = error
             self.work_failed_in = context.fail_work()
@@ -164,7 +167,8 @@ class Increment:
         self.read = self.resource.read(grant)
         read_ns = monotonic_ns()
         if self.read is not None and self.stock is not None and self.read >= self.stock:
-            return self.sold_out(reading_ns, Write(value=self.read, overwrote=self.read, sold_out=True))
+            self.sold_out(reading_ns)
+            return Write(value=self.read, overwrote=self.read, sold_out=True)
         self.context.enter(THINK)
         if self.work_s:
             time.sleep(self.work_s)
@@ -174,36 +178,25 @@ class Increment:
         self.record(Writing, reading_ns=reading_ns, read_ns=read_ns, read=self.read, value=value)
         self.context.enter(WRITE)
         self.writing_ns = monotonic_ns()
-        self.written = self.write(self.resource, value, grant)
-        if self.written.sold_out:
-            return self.sold_out(reading_ns, self.written)
-        if self.written.repeated:
-            return self.counted_before(self.written)
-        if not self.written.pending:
-            self.wrote(self.written)
+        self.written = write = self.write(self.resource, value, grant)
+        if write.sold_out:
+            self.sold_out(reading_ns)
+            return write
+        if write.repeated:
+            self.record(Refusal, refused_ns=monotonic_ns(), why=f"this request wrote {write.value} before")
+            return write
+        if not write.pending:
+            self.wrote(write)
         if self.receipts is not None:
             self.context.enter(WRITE_AGAIN)
-            self.receipt = self.write(self.receipts, self.written.value, grant)
+            self.receipt = self.write(self.receipts, write.value, grant)
             if not self.receipt.pending:
                 self.wrote_again(self.receipt)
-        self.releasing_ns = monotonic_ns()
-        self.context.enter(RELEASE)
-        return self.written
-
-    def sold_out(self, reading_ns: int, nothing: Write) -> Write:
-        """Journal that nothing is left to sell, and end the work. It is an answer, and no error: the lock is released as ever."""
-        self.written = nothing
-        self.releasing_ns = monotonic_ns()
-        self.record(SoldOut, reading_ns=reading_ns, sold_out_ns=self.releasing_ns, read=self.read)
-        self.context.enter(RELEASE)
-        return nothing
-
-    def counted_before(self, write: Write) -> Write:
-        """Journal that the resource refused to write twice for this request, and end the work with what it wrote before."""
-        self.releasing_ns = monotonic_ns()
-        self.record(Refusal, refused_ns=self.releasing_ns, why=f"this request wrote {write.value} before")
-        self.context.enter(RELEASE)
         return write
+
+    def sold_out(self, reading_ns: int) -> None:
+        """Journal that nothing is left to sell. It is an answer, and no error: the lock is released as ever."""
+        self.record(SoldOut, reading_ns=reading_ns, sold_out_ns=monotonic_ns(), read=self.read)
 
     def write(self, resource: Resource, value: int | None, grant: Grant) -> Write:
         """Write to the resource; journal a refusal. Raises Refused."""
