@@ -2,18 +2,17 @@
 
 All that kazoo sends for a caller goes through ``_call``, whichever recipe asks for it: its own Lock, a transaction, a command
 with or without ``_async``. Heartbeats and the beginning of a session do not. The answer comes in another thread, and the caller
-takes it with ``get``. There the failpoints are reached, in the thread of the request. What kazoo sends from a callback, to make
-the nodes above a node for example, is counted for the request that caused it.
+takes it with ``get``. There the failpoints are reached, in the thread of the request. What kazoo sends in its own threads,
+to make the nodes above a node for example, is not counted.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from dataclasses import dataclass
 from functools import partial
 from time import monotonic_ns
-from typing import Any
+from typing import Any, NamedTuple
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import (
@@ -35,7 +34,6 @@ from app.request.context import begun_by, for_nobody, here
 from app.settings import Settings
 
 EPHEMERAL = 1  # the flag of a node that ends with its session
-EPHEMERAL_OR_SEQUENTIAL = 3  # the flags of a node that is more than a folder
 LOOKS = ("exists", "getChildren", "getData", "getACL")
 CHANGES = ("create", "delete", "setData", "transaction")
 UNANSWERED = (ConnectionLoss, ConnectionClosedError, SessionExpiredError)
@@ -43,35 +41,21 @@ SERVERS: set[tuple[str, int]] = set()  # whose clients are counted
 MAKE = KazooClient.__init__
 
 
-@dataclass(slots=True)
-class SentCommand:
+class SentCommand(NamedTuple):
     """One command that was sent."""
 
     command: str
     # where the answer comes
     result: Any
-    # whether its success means something for a lock: a folder that kazoo makes by itself does not
-    matters: bool
-    # whether the request has counted it: a callback cannot
-    counted: bool
     # the request and the phase that it belongs to
     cause: tuple[str, str]
 
 
-class PendingCommands:
-    """What a thread has sent, also by callbacks, and not yet seen the answer to."""
+class _OfThread(threading.local):
+    """What this thread has sent, and not yet seen the answer to."""
 
     def __init__(self) -> None:
         self.sent: deque[SentCommand] = deque()
-        # the request and the phase of the last command that the thread sent itself
-        self.now = ("", RENEW)
-
-
-class _OfThread(threading.local):
-    """What this thread sends for: itself, or, within a callback, the thread that caused the callback."""
-
-    def __init__(self) -> None:
-        self.own = self.cause = PendingCommands()
 
 
 of_thread = _OfThread()
@@ -80,33 +64,12 @@ of_thread = _OfThread()
 class CountedResult(AsyncResult):
     """An answer that may not have come yet."""
 
-    def __init__(self, handler: Any) -> None:
-        super().__init__(handler)
-        self._cause = of_thread.cause
-
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         """Return the value or raise the exception. Before that, note all answers that this thread has received."""
         try:
             return super().get(block, timeout)
         finally:
-            if of_thread.cause is of_thread.own and of_thread.own.sent:
-                _note_answers(given_up=not self.ready())
-
-    def _do_callbacks(self) -> None:
-        """Call the callbacks as kazoo does. What they send is counted for the thread that made this result."""
-        for callback in self._callbacks:
-            call = partial(self._call_back, callback)
-            if self._handler.running:
-                self._handler.completion_queue.put(call)
-            else:
-                call()
-
-    def _call_back(self, callback: Any) -> None:
-        before, of_thread.cause = of_thread.cause, self._cause
-        try:
-            callback(self)
-        finally:
-            of_thread.cause = before
+            _note_answers(given_up=not self.ready())
 
 
 class CountedClient(KazooClient):
@@ -123,19 +86,17 @@ class CountedClient(KazooClient):
             return super().start_async()
 
     def _call(self, request: Any, async_object: Any) -> Any:
-        command, cause = _name(request), of_thread.cause
-        if cause is of_thread.own:
-            here().sending(command, error=ConnectionLoss)
-            cause.now = here().request, here().phase
-            for one in getattr(request, "operations", (request,)):
-                if hasattr(one, "flags"):  # it creates a node
-                    here().hangs_on(self._session_name() if one.flags & EPHEMERAL else "")
-        if cause.now[1] is RENEW:
+        if threading.current_thread() in self.handler._workers:  # noqa: SLF001 - kazoo's own threads, which call back
+            return super()._call(request, async_object)
+        command = _name(request)
+        here().sending(command, error=ConnectionLoss)
+        for one in getattr(request, "operations", (request,)):
+            if hasattr(one, "flags"):  # it creates a node
+                here().hangs_on(self._session_name() if one.flags & EPHEMERAL else "")
+        if here().phase is RENEW:
             self._journal_answer(command, getattr(request, "path", ""), async_object)
         else:
-            mine = cause is of_thread.own
-            matters = command in CHANGES and (mine or bool(getattr(request, "flags", 0) & EPHEMERAL_OR_SEQUENTIAL))
-            cause.sent.append(SentCommand(command, async_object, matters, mine, cause.now))
+            of_thread.sent.append(SentCommand(command, async_object, (here().request, here().phase)))
         return super()._call(request, async_object)
 
     def _journal_answer(self, command: str, path: str, result: Any) -> None:
@@ -178,18 +139,15 @@ def _make(client: Any, *args: Any, **options: Any) -> None:
 
 def _note_answers(given_up: bool) -> None:
     """Note the answers to what this thread has sent. Of an earlier phase, none is noted."""
-    for _ in range(len(of_thread.own.sent)):
-        one = of_thread.own.sent.popleft()
+    for _ in range(len(of_thread.sent)):
+        one = of_thread.sent.popleft()
         if one.cause != (here().request, here().phase):
             continue
-        if not one.counted:
-            here().sending(one.command)
-            one.counted = True
         try:
             if one.result.ready() or given_up:
                 _note_answer(one)
             else:
-                of_thread.own.sent.append(one)
+                of_thread.sent.append(one)
         except ReplyLost as lost:  # kazoo sends nothing twice: the caller learns that the outcome is unknown
             raise ConnectionLoss from lost
 
@@ -206,7 +164,7 @@ def _meaning(one: SentCommand, error: Exception | None) -> Meaning:
     """Return what the answer to a command means for a lock."""
     if one.command in LOOKS:
         return Meaning.LOOKED
-    if not one.matters:
+    if one.command not in CHANGES:
         return Meaning.NOTHING
     if error is not None:
         return Meaning.REFUSED if isinstance(error, (NodeExistsError, BadVersionError)) else Meaning.NOTHING
