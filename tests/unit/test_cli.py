@@ -12,7 +12,6 @@ import pytest
 
 from app.locks import stages
 from lab import cli, prerequisites
-from lab.commands.listing import in_few_words
 from lab.errors import MEANINGS, SEVERITY, ExitStatus
 from lab.experiments import experiment
 from lab.interrupts import Interrupted
@@ -290,19 +289,6 @@ def test_one_scenario(said, name):
     for text in (one.title, one.tests.name, one.tests.value, *danger, *faults):
         assert " ".join(text.split()) in expected
     assert max(map(len, out.splitlines())) <= 80
-
-
-@pytest.mark.parametrize(
-    ("text", "short"),
-    [
-        ("No lock: read.", "No lock: read"),
-        ("A fence: each grant has a number, and the resource refuses", "A fence: each grant has a number"),
-        ("One of a holder's three votes comes back without data", "One of a holder's three votes comes …"),
-    ],
-)
-def test_few_words(text, short):
-    """A text is cut at the end of a clause, or at the end of a word."""
-    assert in_few_words(text, 40) == short
 
 
 @pytest.mark.parametrize(("lacking", "words"), [((), "every stage can run"), (("mysql",), "all there for locks in Redis")])

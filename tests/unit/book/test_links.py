@@ -1,12 +1,17 @@
 """The links of the documents: a dead one is found, in Markdown and in HTML, and one to what git keeps is not."""
 
 import re
+from typing import get_args
 
 import pytest
 
+from app import journal
 from app.lock import Claim
 from app.locks import stages
 from lab.errors import MEANINGS
+from lab.evidence.fault_record import FaultRecord
+from lab.evidence.history import KeyEvent
+from lab.evidence.loss import GrantFacts, Loss
 from lab.paths import DOCS, HOME
 from lab.scenario import reader
 from lab.scenario.faults import faults
@@ -50,6 +55,18 @@ def test_tables_by_hand_are_complete():
         one for one in map(reader.load, reader.names()) if f"| `{one.name}` | {one.title} | `{one.tests.name}` |" not in scenarios
     ] == []
     assert [claim for claim in Claim if f"| `{claim.name}` | {claim.value} |" not in scenarios] == []
+
+
+def test_data_of_a_run_is_explained():
+    """docs/data.md names only columns that the records of a run have."""
+    records = {event.__struct_config__.tag: (event,) for event in get_args(journal.AnyEvent)}
+    records |= {"server.jsonl": (KeyEvent,), "faults.jsonl": (FaultRecord,), "losses.jsonl": (Loss, GrantFacts)}
+    rows = dict(re.findall(r"^\| `(\S+)` \| (.+) \|$", (DOCS / "data.md").read_text(encoding="utf-8"), re.MULTILINE))
+
+    for name, kinds in records.items():
+        assert {*re.findall(r"`(\w+)`", rows.get(name, ""))} <= {field for kind in kinds for field in kind.__struct_fields__}, (
+            name
+        )
 
 
 @pytest.mark.parametrize("page", [DOCS / "README.md", DOCS / "zh" / "README.md"], ids=["en", "zh"])
