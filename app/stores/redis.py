@@ -96,15 +96,9 @@ def counter_redis(settings: Settings) -> Redis:
     return client(Redis, settings.counter_url, settings.counter_url.first, **seam)
 
 
-def made(endpoint: Endpoint, address: Address, counted: bool, **others: Any) -> Redis:
-    """Make the client of a lock for one of an endpoint's servers. counted: whether its connections reach the failpoints."""
-    seam = {"redis_connect_func": _part("redis_connection").counted} if counted else {}
-    return client(Redis, endpoint, address, **seam, **others)
-
-
-def connect(settings: Settings, counted: bool) -> Redis:
+def connect(settings: Settings, _: bool) -> Redis:
     """Make the client for a lock."""
-    return made(settings.redis_url, settings.redis_url.first, counted)
+    return client(Redis, settings.redis_url, settings.redis_url.first)
 
 
 def count_all(settings: Settings) -> None:

@@ -1,11 +1,9 @@
 """The connections of a lock to Redis: here commands are counted, and faults are injected.
 
 All that redis-py sends goes through ``send_command`` or ``send_packed_command`` of a connection: single commands, pipelines,
-WATCH and MULTI, subscriptions. Which client sends it does not matter. ``counted`` is given to the client's pool as
-``redis_connect_func``, redis-py's hook for a new connection. The hook is one of the pool's ``connection_kwargs``. So each client
-that a library makes from these has it too. A replica also counts the clients that a library makes by the address alone
-(``count_all``). What redis-py sends by itself does not count: HELLO, AUTH, CLIENT SETINFO, SELECT, and
-the PING of a health check.
+WATCH and MULTI, subscriptions. Which client sends it does not matter: a replica counts each connection to a server of the lock
+(``count_all``), also that of a client that a library makes by the address alone. What redis-py sends by itself does not count:
+HELLO, AUTH, CLIENT SETINFO, SELECT, and the PING of a health check.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ from typing import Any, NamedTuple
 import redis
 from redis.asyncio.connection import AbstractConnection as AsyncConnection
 from redis.connection import AbstractConnection
+from redis.sentinel import SentinelManagedConnection
 
 from app.failpoints.injection import ReplyDropped, ReplyLost
 from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning
@@ -94,7 +93,7 @@ class Seam:
             else:
                 self.awaited.append(Awaited(command, alone))
 
-    async def _introduce(self, connect: Callable[[], Any]) -> None:
+    async def introduce(self, connect: Callable[[], Any]) -> None:
         """Begin a new connection. What redis-py sends now does not count."""
         self.begin()
         self.setting_up = True
@@ -104,13 +103,16 @@ class Seam:
             self.setting_up = False
         step(self)
 
-    async def _transmit(self, send: Callable[..., Any], command: Any, check_health: bool) -> None:
-        """Send commands as one text, those of a pipeline for example."""
+    async def _transmit(self, send: Callable[..., Any], packed: Any, check_health: bool, *commands: Command) -> None:
+        """Send commands as one text, those of a pipeline for example, which are read from the text if they are not given."""
         if self.setting_up:
-            await done(send(command, check_health))
+            await done(send(packed, check_health))
             return
-        commands = unpacked(packed := in_one(command))
+        packed, before_ns = in_one(packed), here().sent.at_ns
+        commands = commands or tuple(unpacked(packed))
         counts = self._counts(commands, check_health)
+        if counts and commands[-1][0] in LISTENING:  # a lease counts from the last command that can have granted it
+            here().sent.at_ns = before_ns
         await done(send([packed], check_health))
         if counts:
             self._await(commands, alone=len(commands) == 1)
@@ -190,22 +192,9 @@ class Seam:
 class Counted(Seam, AbstractConnection):
     """A connection that reaches the failpoints, counts commands, and journals those that are sent outside any request."""
 
-    def introduce(self) -> None:
-        at_once(self._introduce(self.on_connect))
-
     def send_command(self, *args: Any, **kwargs: Any) -> None:
-        packed = self._command_packer.pack(*args)
-        check_health = kwargs.get("check_health", True)
-        if self.setting_up:
-            super().send_packed_command(packed, check_health)
-            return
-        command, before_ns = words(args), here().sent.at_ns
-        counts = self._counts([command], check_health)
-        if counts and command[0] in LISTENING:  # it grants nothing: a lease counts from the last command that can have granted it
-            here().sent.at_ns = before_ns
-        super().send_packed_command(packed, check_health)
-        if counts:
-            self._await([command], alone=True)
+        packed, check_health = self._command_packer.pack(*args), kwargs.get("check_health", True)
+        at_once(self._transmit(super().send_packed_command, packed, check_health, words(args)))
 
     def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         at_once(self._transmit(super().send_packed_command, command, check_health))
@@ -227,9 +216,6 @@ class CountedAsync(Seam, AsyncConnection):
     A lock may run an event loop in the thread of its request, or hand a coroutine to the loop of another thread. The context of
     the request follows its tasks, so their commands belong to that request.
     """
-
-    async def introduce(self, check_health: bool = True) -> None:
-        await self._introduce(partial(INTRODUCE_ASYNC, self, check_health))
 
     async def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         if not self.is_connected:
@@ -263,16 +249,12 @@ def _of_transaction(commands: list[Command], answers: list[Any]) -> Meaning:
     return next((one for one in (AGREED, OPEN, LOOKED, REFUSED) if one in meanings), NOTHING)
 
 
-def counted(connection: Any) -> None:
-    """Begin a new connection that is counted, whichever class of redis-py it has: a hook for new connections."""
-    _count(connection)
-    connection.introduce()
-
-
-def _count(connection: Any) -> None:
+def counted(connection: Any) -> Any:
+    """Return a connection as one that is counted, whichever class of redis-py it has."""
     if not isinstance(connection, Seam):
         kind: Any = type(connection)
         connection.__class__ = _counted(kind)
+    return connection
 
 
 def count_all(addresses: Iterable[Address]) -> None:
@@ -287,23 +269,22 @@ def count_all(addresses: Iterable[Address]) -> None:
 
 def _introduce(connection: Any, check_health: bool = True) -> None:
     """Begin a new connection; count it if it is to one of the servers."""
-    if connection.redis_connect_func is not None or isinstance(connection, Counted) or not _is_of_the_lock(connection):
-        INTRODUCE(connection, check_health)
+    begin = partial(INTRODUCE, connection, check_health)
+    if connection.redis_connect_func is None and _is_of_the_lock(connection):
+        at_once(counted(connection).introduce(begin))
     else:
-        counted(connection)
+        begin()
 
 
 async def _introduce_async(connection: Any, check_health: bool = True) -> None:
-    if not _is_of_the_lock(connection):
-        await INTRODUCE_ASYNC(connection, check_health)
-    else:
-        _count(connection)
-        await connection.introduce(check_health)
+    begin = partial(INTRODUCE_ASYNC, connection, check_health)
+    await (counted(connection).introduce(begin) if _is_of_the_lock(connection) else begin())
 
 
 def _is_of_the_lock(connection: Any) -> bool:
-    """Return whether a connection is to one of the servers of which all clients are counted."""
-    return (_host(getattr(connection, "host", "")), getattr(connection, "port", 0)) in SERVERS
+    """Return whether a connection is to one of the servers of which all clients are counted, or to one that a sentinel names."""
+    address = (_host(getattr(connection, "host", "")), getattr(connection, "port", 0))
+    return address in SERVERS or isinstance(connection, SentinelManagedConnection)
 
 
 def uncounted(connection: Any) -> None:

@@ -15,7 +15,7 @@ from app.request.context import here, not_counted
 from app.settings import Endpoint, Settings
 from app.stores import redis_connection
 from app.stores.redis import CLIENT_OPTIONS as ONE_NODE
-from app.stores.redis import UNNAMED, Redis, made
+from app.stores.redis import UNNAMED, Redis, client
 from app.stores.redis_commands import keys, meaning, prolongs, script
 
 NODE_TIMEOUT_S = 0.05
@@ -30,7 +30,7 @@ class RedisNodes:
     Error = redis.RedisError
 
     def __init__(self, endpoint: Endpoint, counted: bool = False) -> None:
-        self.nodes = [made(endpoint, address, counted, **UNHEARD) for address in endpoint.addresses]
+        self.nodes = [client(Redis, endpoint, address, **UNHEARD) for address in endpoint.addresses]
         self.counted = counted
 
     def all(self, *command: Any) -> list[Any]:
