@@ -14,12 +14,6 @@ LIBRARIES = Path(__file__).parents[2] / "libraries"
 MADE = LIBRARIES / ".environments"
 
 
-def lock_files(name: str) -> list[Path]:
-    """Return the files that pin the packages of an environment; none for the empty name."""
-    locked = LIBRARIES / "locked"
-    return sorted([*locked.glob(f"{name}.*"), *locked.glob(f"{name}/*")]) if name else []
-
-
 def enter(name: str) -> None:
     """Let this process import the packages of an environment; where the lab has a package too, the lab's is taken.
 

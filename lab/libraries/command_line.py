@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from lab.commands.options import Whole, out_option
-from lab.errors import ExitStatus
 
 
 @click.command()
@@ -48,17 +47,13 @@ def scorecard(**given: Any) -> int:
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--keep", "is_kept", is_flag=True, help="Keep what is seen in reports/reference; without NAMES, replay all.")
-def failures(names: tuple[str, ...], is_kept: bool) -> int:
+def failures(names: tuple[str, ...]) -> int:
     """List the known failures of published locks, or replay them.
 
     Each is a file in the folder libraries/failures, with the version that has it and the run that shows it. With NAMES, the
     command makes these runs on real servers, and states whether they show what the report describes. The exit status is 0 if
     all do, and otherwise 3.
     """
-    from lab.libraries.replay_failures import list_failures, replay_failures
+    from lab.libraries.known_failure import list_failures, replay_failures
 
-    if names or is_kept:
-        return replay_failures(names, is_kept)
-    list_failures()
-    return ExitStatus.GOOD
+    return replay_failures(names) if names else list_failures()

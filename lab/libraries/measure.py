@@ -22,7 +22,7 @@ from lab.evidence.record_lines import write_line
 from lab.experiments.runs import child_command
 from lab.interrupts import Interrupted, interruptible
 from lab.libraries import environments, scorecard
-from lab.libraries.shelf import LibraryLock, fingerprint, load, names, scenarios_of
+from lab.libraries.shelf import LibraryLock, load, names, scenarios_of
 from lab.own_lock.page import TestedLock, headline
 from lab.paths import COMMAND, HOME, REPORTS, need_clone, shown
 from lab.report.terminal import terminal
@@ -98,7 +98,6 @@ def _measured(lock: LibraryLock, asked: ToMeasure, folder: Path) -> TestedLock:
     words = ["test", str(lock.path), "--repeat", str(asked.rounds), "--jobs", str(asked.jobs), "--speed", "--out", "test"]
     words += ["--requests", str(scorecard.REQUESTS), "--budget", str(BUDGET_S), "--no-draw"]
     words += [word for name in asked.scenarios or scenarios_of(lock) for word in ("--scenario", name)]
-    before = fingerprint(lock.path, lock.stage)
     try:
         status, _, errors = child_command(words, home, within_s=WITHIN_S)
         text = (home / "test" / "test.json").read_text(encoding="utf-8")
@@ -111,7 +110,7 @@ def _measured(lock: LibraryLock, asked: ToMeasure, folder: Path) -> TestedLock:
         raise Interrupted
     if status not in (ExitStatus.GOOD, ExitStatus.BROKEN, ExitStatus.NOTHING_SHOWN) or not tested.claims:
         raise NothingShown(errors.strip()[-ENDING:] or f"lab test ended with status {status}")
-    return _kept(lock.name, replace(tested, fingerprint=before, took_s=time.monotonic() - began_s), asked, folder, home / "test")
+    return _kept(lock.name, replace(tested, took_s=time.monotonic() - began_s), asked, folder, home / "test")
 
 
 def _kept(name: str, tested: TestedLock, asked: ToMeasure, folder: Path, page: Path) -> TestedLock:

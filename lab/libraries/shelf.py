@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import runpy
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from app.foreign.environment import LIBRARIES, MADE, lock_files
+from app.foreign.environment import LIBRARIES
 from app.foreign.library import ALL, Library
 from app.lock import Claim, Stage
 from lab.errors import BadInput, choose_from
-from lab.paths import HOME
 from lab.scenario import reader
 
 
@@ -63,13 +60,3 @@ def scenarios_of(lock: LibraryLock) -> list[str]:
 def _tests() -> dict[str, Claim]:
     """Return the claim that each scenario tests."""
     return {name: reader.load(name).tests for name in reader.names()}
-
-
-def fingerprint(file: Path, stage: Stage) -> str:
-    """Return a hash that changes with what a run depends on: the file, that of the lock, its worker, its packages."""
-    named = [Path(os.path.normpath(file.parent / word)) for word in stage.worker]
-    ours = [path for path in named if path.is_file() and path.is_relative_to(HOME) and not path.is_relative_to(MADE)]
-    total = hashlib.sha256()
-    for path in sorted({file, stage.path or file, *ours, *lock_files(stage.environment)}):
-        total.update(path.read_bytes())
-    return total.hexdigest()[:16]

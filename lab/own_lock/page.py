@@ -157,8 +157,6 @@ class TestedLock(msgspec.Struct, kw_only=True):
     # the lab, and the machine
     origin: Origin = Origin()
     machine: dict[str, Any] = msgspec.field(default_factory=dict)
-    # of the file and all that it needs: it changes with them
-    fingerprint: str = ""
 
     @property
     def promised(self) -> list[TestedClaim]:
