@@ -1,41 +1,37 @@
-"""The scorecard of published libraries: a page of the kept results, written as Markdown."""
+"""The scorecard of published libraries: a page of all kept results, and for each library the page of its test."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from app.foreign.library import ALL
-from app.lock import Claim
 from lab.evidence.record_lines import read_lines
 from lab.own_lock.page import (
     BREAKS,
     BROKEN,
     FAILS,
     HOLDS,
-    NOT_SHOWN,
-    UNDECIDED,
     Speed,
     TestedCell,
     TestedClaim,
     TestedLock,
     in_words,
-    listed,
     ordered,
-    orders_in_words,
-    speed_in_words,
+    page_values,
 )
-from lab.paths import COMMAND, DOCS, HOME, REFERENCE
-from lab.report.html import page
-from lab.report.markdown import anchor, as_html
+from lab.paths import COMMAND, DOCS, REFERENCE
+from lab.report.html import in_both, page
+from lab.report.markdown import as_html
 from lab.scenario import reader
 from lab.story.say import ENGLISH
-from lab.text import counted, folded, table, thousands
+from lab.text import table, thousands
 
 FOLDER = REFERENCE / "libraries"
 RESULTS = "libraries.jsonl"
@@ -43,7 +39,6 @@ INDEX = "index.html"
 REQUESTS = 200  # at most, in each run: two a user of the fullest scenario
 # what every order of events decided of a promise, and the words for one and for several
 ORDERS = ((BREAKS, "breaks", "break"), (HOLDS, "holds", "hold"), ("not_decided", "not decided", "not decided"))
-FOUND = (BROKEN, UNDECIDED, FAILS, NOT_SHOWN)  # verdicts of which the runs are quoted
 NOTHING = "Nothing is kept yet: `lab scorecard` measures the libraries.\n"
 TITLE = "Published locks under the lab's scenarios"
 PAGE = """\
@@ -55,17 +50,11 @@ the lab's scenarios on one machine, and the command with it shows it again. [How
 ## Promised, and broken
 
 {broken}
-## Not promised, and not so
-
-No documentation of these libraries promises it, so it is no defect. The figure is the number of increments lost in one run.
-
-{admitted}
 ## All libraries
 
-{libraries}
-## Each library
+A name leads to the page of that library: its promises in the words of its documentation, all verdicts, and why.
 
-{claims}"""
+{libraries}"""
 
 
 class Entry(NamedTuple):
@@ -80,14 +69,9 @@ class Entry(NamedTuple):
         return next((one for one in self.tested.claims if one.claim == name), None)
 
     @property
-    def heading(self) -> str:
-        """Return a heading of its own: a library may have several locks."""
-        return f"{self.tested.library} ({self.name})"
-
-    @property
     def linked(self) -> str:
-        """Return its name, which leads to its heading."""
-        return f"[{self.tested.library}](#{anchor(self.heading)})<br>`{self.name}`"
+        """Return its name, which leads to its page."""
+        return f"[{self.tested.library}]({self.name}.html)<br>`{self.name}`"
 
 
 def entries(folder: Path) -> list[Entry]:
@@ -131,7 +115,7 @@ def libraries(found: Sequence[Entry]) -> str:
 def broken(found: Sequence[Entry]) -> str:
     """Return each promise that is broken: whose, in whose words, when, what was lost, and the command that shows it."""
     rows = []
-    for one, claim in _failing(found, BROKEN):
+    for one, claim in ((entry, claim) for entry in found for claim in ordered(entry.tested.claims) if claim.verdict == BROKEN):
         worst = _worst(claim)
         title = reader.load(worst.scenario).title if worst else "in an order of events that the explorer found"
         again = next((cell.command for cell in claim.cells if cell.verdict == BROKEN), claim.again)
@@ -139,65 +123,6 @@ def broken(found: Sequence[Entry]) -> str:
         rows.append([one.linked, f"`{claim.claim}`: {_promised(claim)}", f"{happened}<br>{_command(again)}", _said(claim)])
     head = ["library", "what its documentation promises", "what happens, and the command that shows it", "found"]
     return table(head, rows) if rows else "None.\n" if found else NOTHING
-
-
-def admitted(found: Sequence[Entry]) -> str:
-    """Return by claim which libraries fail in it without having promised it, and what that costs."""
-    by_claim: dict[str, list[str]] = {}
-    for one, claim in _failing(found, FAILS):
-        lost = _most_lost(claim)
-        linked = f"[{one.name}](#{anchor(one.heading)})"
-        by_claim.setdefault(claim.claim, []).append(f"{linked} ({lost} lost)" if lost else linked)
-    rows = [[f"`{name}`", Claim[name].value, ", ".join(of)] for name, of in by_claim.items()]
-    return table(["claim", "what it states", "fails, and was not promised"], rows) if rows else NOTHING
-
-
-def claims(found: Sequence[Entry], start: Path) -> str:
-    """Return for each library the words of its documentation, what was found, and the commands. start: where links begin."""
-    return "\n".join("\n".join(_about(one, start)) for one in found) or NOTHING
-
-
-def _about(one: Entry, start: Path) -> Iterator[str]:
-    tested = one.tested
-    file, worker = (os.path.relpath(path, start) for path in (HOME / "libraries" / f"{one.name}.py", DOCS / "worker.md"))
-    yield f"### {one.heading}\n"
-    sentences = [f"[`{tested.about.get('lock', tested.stage)}`]({file})."]
-    sentences += [f"Used: {used}." for used in (tested.about.get("used"),) if used]
-    sentences += [f"Not its defaults: {options.rstrip('.')}." for options in (tested.about.get("options"),) if options]
-    sentences += [f"Its lock is in [a worker]({worker})."] if tested.worker else []
-    sentences += [f"Speed: {speed_in_words(tested.speed)}"] if tested.speed else []
-    yield " ".join(sentences) + "\n"
-    claims = ordered(tested.claims)
-    rows = [
-        [
-            f"`{each.claim}`",
-            _promised(each) if each.words else "promised" if each.promised else "no promise",
-            _said(each),
-            orders_in_words(each),
-            "; ".join(f"`{cell.scenario}`: {listed(cell.tally)}" for cell in each.cells) or "–",
-        ]
-        for each in claims
-    ]
-    head = ["claim", "its documentation", "found", "every order", "runs"]
-    yield folded(f"{counted(len(claims), 'claim')}, with what its documentation says of each", table(head, rows))
-    lines = [line for each in claims for line in _seen(each)]
-    yield from lines
-    yield from [""] if lines else []
-    notes = [f"- {_cell(note[ENGLISH])}" for note in tested.notes]
-    notes += [f"- In every order of events: {_cell(why)}" for why in (tested.unexplored.get(ENGLISH),) if why]
-    notes += [f"- All of it again: {_command(tested.command)}"] if tested.command else []
-    yield from [*notes, ""] if notes else []
-
-
-def _seen(one: TestedClaim) -> Iterator[str]:
-    """Yield what happened to a claim that did not hold, with the command that shows it."""
-    if one.schedule:
-        again = f": {_command(one.again)}" if one.again else ""
-        yield f"- `{one.claim}` breaks in [an order of events]({one.schedule}){again}"
-    for cell in one.cells if one.verdict in FOUND else ():
-        if cell.verdict in (BROKEN, FAILS) or one.verdict == NOT_SHOWN:
-            what = _cell(cell.why_of(one.claim))
-            yield f"- `{one.claim}` under `{cell.scenario}`, {listed(cell.tally)}: {what}. {_command(cell.command)}"
 
 
 def _said(one: TestedClaim | None) -> str:
@@ -221,10 +146,6 @@ def _worst(one: TestedClaim) -> TestedCell | None:
 def _most_lost(one: TestedClaim) -> int:
     worst = _worst(one)
     return worst.lost if worst else 0
-
-
-def _failing(found: Sequence[Entry], verdict: str) -> list[tuple[Entry, TestedClaim]]:
-    return [(one, claim) for one in found for claim in ordered(one.tested.claims) if claim.verdict == verdict]
 
 
 def _orders(tested: TestedLock) -> str:
@@ -267,16 +188,12 @@ def _listed(some: Sequence[str]) -> str:
 
 
 def write_page(folder: Path) -> Path:
-    """Write ``index.html`` of the results in a folder next to them, and return its path."""
+    """Write ``index.html`` of the results in a folder next to them, and the page of each. Return the path of the first."""
     path, found, how = folder / INDEX, entries(folder), os.path.relpath(DOCS / "libraries.md", folder)
-    text = PAGE.format(
-        title=TITLE,
-        home="[The ladder, and other runs](../index.html)\n\n" if folder == FOLDER else "",
-        how=f"{how}#how-to-read-it",
-        broken=broken(found),
-        admitted=admitted(found),
-        libraries=libraries(found),
-        claims=claims(found, folder),
-    )
+    for one in found:
+        in_both("test.html", folder / f"{one.name}.html", partial(page_values, one.tested, folder, folder))
+    home = "[The ladder, and other runs](../index.html)\n\n" if folder == FOLDER else ""
+    about = {"title": TITLE, "home": home, "how": f"{how}#how-to-read-it"}
+    text = PAGE.format(**about, broken=broken(found), libraries=libraries(found))
     path.write_text(page("website.html", text=as_html(text), title=TITLE, chinese=False), encoding="utf-8")
     return path

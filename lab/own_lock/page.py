@@ -275,15 +275,15 @@ def write_page(tested: TestedLock, folder: Path, runs: Path) -> Path:
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "test.json").write_bytes(msgspec.json.format(msgspec.json.encode(tested), indent=1) + b"\n")
-    return in_both("test.html", folder / "test.html", lambda language: _values(tested, folder, runs, language))[0]
+    return in_both("test.html", folder / "test.html", lambda language: page_values(tested, folder, runs, language))[0]
 
 
-def _values(tested: TestedLock, folder: Path, runs: Path, language: Language) -> dict[str, Any]:
-    """Return what the page shows in a language."""
+def page_values(tested: TestedLock, folder: Path, runs: Path, language: Language) -> dict[str, Any]:
+    """Return what the page of a lock shows in a language."""
     cells = [cell for one in tested.claims for cell in one.cells if cell.run]
     return {
         "tested": tested,
-        "pictures": {one.claim: _inlined(named(folder / one.schedule, language)) for one in tested.claims if one.schedule},
+        "pictures": {one.claim: _inlined(folder / one.schedule, language) for one in tested.claims if one.schedule},
         "where": {cell.run: _link(runs / cell.run, folder, language) for cell in cells},
         "say": partial(text, "test_page", language=language),
         "end": words(language)["mark"]["end"],
@@ -301,8 +301,9 @@ def _values(tested: TestedLock, folder: Path, runs: Path, language: Language) ->
     }
 
 
-def _inlined(path: Path) -> str:
-    text = path.read_text(encoding="utf-8")
+def _inlined(path: Path, language: Language) -> str:
+    drawn = named(path, language)
+    text = (drawn if drawn.exists() else path).read_text(encoding="utf-8")  # one language is kept of a library
     return text[text.index("<svg") :]
 
 

@@ -47,7 +47,8 @@ def test_what_is_kept_is_small_and_whole(tested):
     assert (found.tested.command, found.tested.rounds) == ("lab scorecard pypi_redis --rounds 3", 3)
     assert found.tested.claims[0].cells[0].run == ""
     assert found.tested.claims[0].schedule == "pypi_redis-exclusive.svg"
-    assert sorted(path.name for path in folder.iterdir()) == ["index.html", "libraries.jsonl", "pypi_redis-exclusive.svg"]
+    kept = ["index.html", "libraries.jsonl", "pypi_redis-exclusive.svg", "pypi_redis.html", "pypi_redis.zh.html"]
+    assert sorted(path.name for path in folder.iterdir()) == kept
 
 
 def test_interrupt_names_the_rest(tested, capsys):
