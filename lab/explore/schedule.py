@@ -80,6 +80,11 @@ class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_de
         return Question(self.task, needed(self.parsed), self.clients)
 
 
+def in_shell(named: str, events: str) -> str:
+    """Return STAGE:EVENTS as a shell takes it: the number of a thread stands behind an apostrophe."""
+    return f'"{named}:{events}"' if "'" in events else f"{named}:{events}"
+
+
 def read(path: Path) -> Schedule:
     """Read the file of a schedule. Raises BadInput."""
     try:

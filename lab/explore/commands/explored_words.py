@@ -15,6 +15,7 @@ from lab.explore.code.program import FOR_EVER_MS
 from lab.explore.commands.shortest import Shortest
 from lab.explore.decision import BREAKS, HOLDS, NOT_ASKED, OPEN, Decision, SearchOutcome, Undecided
 from lab.explore.questions import PAIR, Question, decidable
+from lab.explore.schedule import in_shell
 from lab.explore.search.event import short
 from lab.explore.search.search import Broken
 from lab.explore.story.deeds import of_finding
@@ -233,7 +234,7 @@ def replay(named: str, question: Question, broken: Broken) -> str:
     options += " --nested" if task.nested else ""
     options += f" --clients {question.replicas}" if question.replicas > PAIR else ""
     options += f" --ttl-ms {task.ttl_ms}" if task.ttl_ms != 3000 else ""
-    return f"lab replay {named}:{short(broken.events)}{options}"
+    return f"lab replay {in_shell(named, short(broken.events))}{options}"
 
 
 def mended_by(stage: Stage, claim: Claim, code: str) -> str:

@@ -23,6 +23,7 @@ from lab.explore.play.graph import Graph, searched
 from lab.explore.play.levels import Level, LevelKind
 from lab.explore.play.texts import TEMPLATES, Said, both, faults, for_scripts, in_both, in_one, label, shown, text
 from lab.explore.questions import PAIR, TTL_MS
+from lab.explore.schedule import in_shell
 from lab.explore.search.event import short
 from lab.explore.search.replay import confirm
 from lab.explore.search.search import random_schedules
@@ -204,6 +205,7 @@ def level_page(
             claims=claims,
             chapters=_chapters(one.stage.name, into) if into else {},
             ttl_ms=TTL_MS,
+            in_shell=in_shell,
             data=msgspec.json.encode(data).decode().replace("<", "\\u003c"),
             expires=any(key.ttl_ms for keys in one.data["locks"] for key in keys),
         )
