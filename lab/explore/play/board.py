@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from lab.explore.code.operation import COUNTER, LOST, Choice, CommandSent, Granted, Listen, Nap, Operation, Until
 from lab.explore.code.program import Program
 from lab.explore.code.tree import Node
-from lab.explore.model import NUMBER
-from lab.explore.play.texts import Said, in_both, in_one, text
+from lab.explore.model import Memo
+from lab.explore.play.texts import Said, in_both, text
 from lab.explore.search.ghosts import Hold
 from lab.explore.search.harm import Why
 from lab.explore.search.in_words import in_words, reply_in_words
@@ -22,6 +22,7 @@ from lab.explore.search.world import World
 from lab.explore.store.real_redis import Contents, RealRedis, loading
 from lab.explore.store.resp import whole
 from lab.explore.store.table import StoreTable
+from lab.explore.story.scenes import counted
 from lab.language import Language
 from lab.story import say
 
@@ -93,6 +94,7 @@ class Board:
 
     def __init__(self, world: World) -> None:
         self.world, self.program = world, world.program
+        self.count = Memo[tuple[int], int](partial(counted, world))  # by the state of its store, what the counter reads
         self._granted: dict[tuple[int, int], bool] = {}
         self._values: dict[tuple[int, int], tuple[tuple[str, Said], ...]] = {}
         self._words: dict[tuple[CommandSent, Language], str] = {}
@@ -181,11 +183,6 @@ class Board:
         """Return the keys of the counter's store."""
         return self._keys(1, self.world.counter, state.counter, state)
 
-    def count(self, state: State) -> int:
-        """Return what the counter reads: the sum of its parts."""
-        keys = [key for key in self.counter(state) if key.name == NUMBER]
-        return sum(int(word) for key in keys for word in _numbers(in_one(key.value)))
-
     def _keys(self, which: int, table: StoreTable, number: int, state: State) -> tuple[ShownKey, ...]:
         if (which, number) not in self._values:
             self._values[which, number] = _read(self.program, self.world.counter.real, table.contents[number])
@@ -215,11 +212,6 @@ def _read(program: Program, real: RealRedis, contents: Contents) -> tuple[tuple[
         (key.name.decode(errors="replace"), in_both(partial(_in_words, program, value)))
         for key, value in zip(contents, values, strict=True)
     )
-
-
-def _numbers(value: str) -> list[str]:
-    """Return the numbers of a value: that of each part, where the counter has several."""
-    return [part.rpartition(": ")[2] for part in value.split(", ")]
 
 
 def _in_words(program: Program, value: Any, language: Language) -> str:

@@ -53,7 +53,7 @@ def _seen(board: Board, move: Move) -> Seen:
         and before.ghosts.actors[other].phase > ASKS
         and (before.ghosts.actors[other].writes or before.ghosts.actors[other].phase == OVER)
     )
-    counts = board.count(before), board.count(move.state)
+    counts = board.count[before.counter,], board.count[move.state.counter,]
     names = frozenset(key.encode() for key in known)
     return Seen(move, *counts, names, owned_before, owned, other if wrote else NOBODY)
 

@@ -46,7 +46,7 @@ def staged(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, claim
     owned: dict[bytes, int] = {}
     count, wrote_last = 0, NOBODY
     for move in moves:
-        counts = count, _count(program, move.state, made)
+        counts = count, counted(made, move.state.counter)
         owned_before, owned = owned, _owned(made, names, owned, move)
         seen = Seen(move, *counts, names, owned_before, owned, wrote_last)
         if move.state.counter != move.before.counter:
@@ -176,11 +176,10 @@ def _doing(world: World, state: State, names: frozenset[bytes], owned: dict[byte
     return tuple(found)
 
 
-def _count(program: Program, state: State, world: World) -> int:
-    """Return what the counter reads in a state. The stage's own resource reads it, from the real server."""
-    contents, real = world.counter.contents[state.counter], world.counter.real
-    resource = resource_kind(program.stage.resource)
+def counted(world: World, number: int) -> int:
+    """Return what the counter reads in a state of its store. The stage's own resource reads it, from the real server."""
+    real, resource = world.counter.real, resource_kind(world.program.stage.resource)
     real.select(COUNTER_DATABASE)
-    real.send(*loading(contents))
+    real.send(*loading(world.counter.contents[number]))
     with redis.Redis(host=real.host, port=real.port, db=COUNTER_DATABASE, decode_responses=True) as client:
         return sum(resource(client, NUMBER).parts().values())
