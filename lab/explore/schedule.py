@@ -5,19 +5,16 @@ It has a hash of the code, so that a stage that was changed since is not taken f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
 from lab.errors import BadInput, in_short
-from lab.evidence.decided import fingerprint_of
-from lab.explore.code.program import Program, Task
+from lab.explore.code.program import Task
 from lab.explore.model import GRID_MS
 from lab.explore.questions import Question
-from lab.explore.search.event import ScheduleEvent, parse, short
-from lab.explore.search.move import Move
+from lab.explore.search.event import ScheduleEvent, parse
 from lab.explore.search.replay import needed
 
 SCHEMA = 3
@@ -102,22 +99,3 @@ def read(path: Path) -> Schedule:
 def write(schedule: Schedule, path: Path) -> None:
     """Write the file of a schedule."""
     path.write_bytes(msgspec.json.format(msgspec.json.encode(schedule), indent=1) + b"\n")
-
-
-def of_moves(
-    program: Program, moves: Sequence[Move], question: Question, redis: str, claim: str = "", harm: str = ""
-) -> Schedule:
-    """Return the schedule that a search or a repetition went through."""
-    return Schedule(
-        schema=SCHEMA,
-        stage=program.stage.lookup or program.stage.name,
-        sha256=fingerprint_of(program.stage),
-        redis=redis,
-        clients=question.replicas,
-        until_ms=question.horizon_ms,
-        **program.task.as_fields(),
-        servers=program.other_servers,
-        events=short([move.event for move in moves]),
-        claim=claim,
-        harm=harm,
-    )

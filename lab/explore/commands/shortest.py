@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.lock import Claim
+from lab.evidence.decided import fingerprint_of
 from lab.explore.code.operation import LOCK, CommandSent
 from lab.explore.code.replica import NewToken
 from lab.explore.decision import Decision, Explorer, Undecided
 from lab.explore.questions import Question
-from lab.explore.schedule import Schedule, of_moves
+from lab.explore.schedule import SCHEMA, Schedule
 from lab.explore.search.event import CRASH, STEP, short
 from lab.explore.search.harm import Harm
 from lab.explore.search.in_words import source_of
@@ -74,8 +75,20 @@ class Shortest(NamedTuple):
     @property
     def schedule(self) -> Schedule:
         """The schedule as its file has it."""
-        redis, finding = self.world.counter.real.version, self.broken.finding
-        return of_moves(self.world.program, self.moves, self.question, redis, finding.claim.name, finding.harm.value)
+        program, question = self.world.program, self.question
+        return Schedule(
+            schema=SCHEMA,
+            stage=program.stage.lookup or program.stage.name,
+            sha256=fingerprint_of(program.stage),
+            redis=self.world.counter.real.version,
+            clients=question.replicas,
+            until_ms=question.horizon_ms,
+            **program.task.as_fields(),
+            servers=program.other_servers,
+            events=short([move.event for move in self.moves]),
+            claim=self.claim.name,
+            harm=self.broken.finding.harm.value,
+        )
 
 
 def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = None) -> Iterator[Shortest]:
