@@ -18,13 +18,12 @@ from lab.judge.findings import Findings
 from lab.judge.grant import GrantRecord
 from lab.judge.judgement import Judgement
 from lab.report.timeline_order import place_commands
-from lab.report.timeline_votes import ENDS, assign_lives, assign_votes, voters_of, votes_of
+from lab.report.timeline_votes import NUMBERED, assign_lives, assign_votes, lives_of, voters_of
 from lab.story.from_findings import claim_story, focus_of, loss_in_focus, opening
 from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
 
 LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters
 KEPT_FROM_OTHERS = (Code.NOBODY_AFTER_FAULT, Code.LATE_AFTER_FAULT)
-TOUCHED_AFTER_US = 2_000  # an ``expire`` sooner than this belongs to the grant itself, and is no renewal
 
 
 def read(folder: Path, judgement: Judgement, findings: Findings, has_store: bool = True, limit: int = LIMIT) -> Timeline:
@@ -114,7 +113,7 @@ class Reader:
         first, last = (0, picture.end) if complete else (max(0, picture.held[0].got), picture.held[-1].got)
         self.shown = first - RECEIVED_WITHIN_US, last + RECEIVED_WITHIN_US
         picture.gaps = [at for at in picture.gaps if first <= at <= last]
-        lives = list(self.lives(history.key_events()))
+        lives = self.in_view(lives_of(self.keyed(history.key_events()), picture.ttl, of_pair=False))
         self.read_votes(history)
         picture.keys = [self.name(key) for key in self.keys.values()]
         locks = picture.lock_keys  # once: each time it looks at all grants
@@ -190,54 +189,28 @@ class Reader:
             drawn.next_got, drawn.next_request = self.us(outcome.next_got_ns), outcome.next_request
         return drawn
 
-    def lives(self, events: Iterable[KeyEvent]) -> Iterator[Life]:
-        """Yield the lives of the keys in the time that is shown, in the order in which they began.
-
-        Where several servers hold the same key, the life is that on the server that had it first.
-        """
-        living: dict[int, Life] = {}
-        node_of: dict[int, str] = {}
-        first, last = self.shown
-        near = 0
+    def keyed(self, events: Iterable[KeyEvent]) -> Iterator[tuple[int, int, KeyEvent]]:
+        """Yield each event with its moment, and with the place of its key. Note which servers reported any."""
         for event in events:
             self.nodes.add(event.node)
-            at, key = self.us(event.at_ns), self.key(event.key)
-            life = living.get(key)
-            if life is None:
-                node_of[key] = event.node
-            elif event.node != node_of[key]:
-                continue
-            if event.event in ENDS:
-                if life is not None:
-                    life.gone, life.how = at, event.event
-                    del living[key]
-            elif event.event == "expire" and life is not None:
-                self.touch(life, at)
-            elif life is None or event.event == "set":  # all events but ENDS and ``expire`` can begin a life
-                if life is not None:
-                    life.gone, life.how = at, "set over"
-                living[key] = born = Life(key, at)
-                if first <= at <= last and near < 2 * self.limit:
-                    near += 1
-                    yield born
+            yield self.us(event.at_ns), self.key(event.key), event
+
+    def in_view(self, lives: Iterable[Life]) -> list[Life]:
+        """Return the lives that began in the time in which no grant is missing."""
+        first, last = self.shown
+        return [life for life in lives if first <= life.born <= last]
 
     def read_votes(self, history: History) -> None:
-        """Read the votes of several lock servers, in the time that is shown."""
+        """Read the votes of several lock servers."""
         picture = self.picture
         picture.voters = voters_of(self.nodes)
         if not picture.voters:
             return
         locks = {name for name, place in self.keys.items() if place in picture.lock_keys}
-        events = ((self.us(event.at_ns), event) for event in history.key_events())
-        first, last = self.shown
-        picture.votes = [vote for vote in votes_of(events, picture.voters, locks, picture.ttl) if first <= vote.born <= last]
+        of_locks = ((event, NUMBERED.fullmatch(event.node)) for event in history.key_events() if event.key in locks)
+        events = ((self.us(event.at_ns), picture.voters.index(f"server {found[1]}"), event) for event, found in of_locks if found)
+        picture.votes = self.in_view(lives_of(events, picture.ttl, of_pair=True))
         assign_votes(picture)
-
-    def touch(self, life: Life, at: int) -> None:
-        """Give a life its time to live anew."""
-        life.due = at + self.picture.ttl if self.picture.ttl else NEVER
-        if at - life.born > TOUCHED_AFTER_US:
-            life.touched.append(at)
 
     def read_losses(self, path: Path) -> None:
         """Read the losses whose culprit is in the picture."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from operator import attrgetter
 
@@ -21,6 +21,7 @@ NUMBERED = re.compile(r"\D+(\d+)")  # a server's name; a primary and its replica
 FORGOTTEN = "forgotten"
 FEWEST = 3  # servers: with fewer, nothing is voted on
 SET_WITHIN_US = 20_000  # on an idle machine the lab receives that a key was set at most so late
+TOUCHED_AFTER_US = 2_000  # an ``expire`` sooner than this belongs to the grant itself, and is no renewal
 DOUBLED_WITHIN_US = 50_000  # a replica reports so late what it took over from its primary
 SENT_BEFORE_US = 2_000  # the journal has when the last of the servers was asked; the first was asked a little earlier
 ENDS = ("del", "expired")  # the events that end a key's life
@@ -36,30 +37,32 @@ def voters_of(nodes: Iterable[str]) -> list[str]:
     return [f"server {number}" for number in numbers] if len(numbers) >= FEWEST else []
 
 
-def votes_of(events: Iterable[tuple[int, KeyEvent]], voters: Sequence[str], keys: Collection[str], ttl_us: int) -> list[Life]:
-    """Return the votes for the holders of a lock, in the order in which they began.
+def lives_of(events: Iterable[tuple[int, int, KeyEvent]], ttl_us: int, of_pair: bool) -> Iterator[Life]:
+    """Yield the lives of keys at one server, or the votes of several, in the order in which they began.
 
-    events: each with its moment in microseconds of the picture. keys: the lock's, as the store has them. ttl_us: the lock's, 0
-    without one.
+    events: each with its moment in microseconds of the picture, and with the place of the key, or of the server. If several
+    servers have a key, its life is that on the server that had it first; of_pair: a pair of servers reports a vote twice, right
+    after each other. ttl_us: the lock's, 0 without one.
     """
-    votes: list[Life] = []
-    living: dict[int, tuple[Life, str]] = {}  # by the server's place: its vote, and which of a pair reported it
-    for at, event in events:
-        found = NUMBERED.fullmatch(event.node)
-        if event.key not in keys or found is None or (event.event != "set" and event.event not in ENDS):
+    living: dict[int, tuple[Life, str]] = {}  # by place; and which server reported it
+    for at, place, event in events:
+        life, reported_by = living.get(place, (None, ""))
+        if life is not None and event.node != reported_by and not (of_pair and at - life.born > DOUBLED_WITHIN_US):
             continue
-        node = voters.index(f"server {found[1]}")
-        vote, reported_by = living.get(node, (None, ""))
-        if vote is not None and event.node != reported_by and at - vote.born <= DOUBLED_WITHIN_US:
-            continue
-        if vote is not None:
-            vote.gone, vote.how = at, event.event if event.event in ENDS else FORGOTTEN
-            del living[node]
-        if event.event == "set":
-            new = Life(node, at, at + ttl_us if ttl_us else NEVER)
-            votes.append(new)
-            living[node] = new, event.node
-    return votes
+        if event.event == "expire":
+            if life is not None:
+                life.due = at + ttl_us if ttl_us else NEVER
+                life.touched += [at] * (at - life.born > TOUCHED_AFTER_US)
+        elif event.event in ENDS:
+            if life is not None:
+                life.gone, life.how = at, event.event
+                del living[place]
+        elif life is None or event.event == "set":  # all other events can begin a life
+            if life is not None:
+                life.gone, life.how = at, FORGOTTEN if of_pair else "set over"
+            born = Life(place, at, at + ttl_us if of_pair and ttl_us else NEVER)
+            living[place] = born, event.node
+            yield born
 
 
 def assign_votes(picture: Timeline) -> None:
