@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
 from pathlib import Path
 
 import msgspec
@@ -20,7 +18,18 @@ from lab.judge.judgement import Judgement
 from lab.report.timeline_order import place_commands
 from lab.report.timeline_votes import NUMBERED, assign_lives, assign_votes, lives_of, voters_of
 from lab.story.from_findings import claim_story, focus_of, loss_in_focus, opening
-from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Life, Renewal, Timeline, Waited
+from lab.story.timeline import (
+    NEVER,
+    RECEIVED_WITHIN_US,
+    DrawnFault,
+    DrawnGrant,
+    DrawnLoss,
+    Life,
+    Renewal,
+    Timeline,
+    Waited,
+    at_once,
+)
 
 LIMIT = 8000  # grants in a picture, and key lives; a longer run is shown around the moment that matters
 KEPT_FROM_OTHERS = (Code.NOBODY_AFTER_FAULT, Code.LATE_AFTER_FAULT)
@@ -120,7 +129,8 @@ class Reader:
         picture.lives = [life for life in lives if life.place in locks]
         assign_lives(picture, thefts=self.findings.thefts > 0)
         self.read_losses(losses)
-        picture.waiting = _waiting(picture) if complete and picture.is_locked else []
+        waits = [(held.asked, held.got) for held in picture.held] + [(one.asked, one.gave_up) for one in picture.waited]
+        picture.waiting = at_once(waits) if complete and picture.is_locked else []
         picture.focus = loss_in_focus(picture, self.focus.mechanism)
         if self.focus.span is not None:
             picture.about = self.us(self.focus.span[0]), self.us(self.focus.span[1])
@@ -232,17 +242,6 @@ class Reader:
     def place(self, facts: GrantFacts | None, places: dict[tuple[str, int], int]) -> int:
         """Return the place of a grant in the picture; NEVER if it is not in there."""
         return NEVER if facts is None else places.get((facts.request, self.us(facts.got_ns)), NEVER)
-
-
-def _waiting(picture: Timeline) -> list[tuple[int, int]]:
-    """Return how many requests waited: steps of a moment and the number from then on."""
-    waits = [(held.asked, held.got) for held in picture.held] + [(waited.asked, waited.gave_up) for waited in picture.waited]
-    turns = Counter[int]()
-    for since, until in waits:
-        turns[since] += 1
-        turns[until] -= 1
-    moments = sorted(at for at, turn in turns.items() if turn)
-    return list(zip(moments, accumulate(turns[at] for at in moments), strict=True))
 
 
 def _stack(grants: Sequence[DrawnGrant]) -> None:

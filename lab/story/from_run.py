@@ -5,12 +5,11 @@ Both are about what the picture opens on: a loss, a fault, the claim under test,
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from lab.story.happening import Happening, Kind
 from lab.story.steps import destroyed
-from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, Life, Timeline, began
+from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, Life, Timeline, at_once, began
 
 SHORTEST_US = 10_000  # a picture that opens later states from when on
 
@@ -83,33 +82,20 @@ def _of_grants(picture: Timeline) -> Happening:
     """Return what the grants in view have in common: renewals, keys, a hand-over inside a replica, or only their number."""
     since, until = picture.opens
     visible = [held for held in picture.held if since <= held.got <= until]
-    at_once = _most_at_once(visible)
+    most = max((number for _, number in at_once((held.got, held.until) for held in visible)), default=0)
     if not picture.is_locked:
-        return Happening(Kind.AT_ONCE, number=at_once)
+        return Happening(Kind.AT_ONCE, number=most)
     renewals = sum(one.succeeded and picture.renews(one) and since <= one.at <= until for one in picture.renewals)
     longest = max((held.until - held.got for held in visible), default=0)
     if renewals and 0 < picture.ttl < longest:
         return Happening(Kind.RENEWALS_KEPT, number=renewals, for_ms=longest / 1000, ttl_ms=picture.ttl / 1000)
     keys = len({held.key for held in visible})
     if keys > 1:
-        return Happening(Kind.LOCKS_AT_ONCE, number=at_once, of=keys)
+        return Happening(Kind.LOCKS_AT_ONCE, number=most, of=keys)
     if picture.asked_store and (handed := _most_handed_over(visible)) > 1:
         return Happening(Kind.IN_TURN, number=handed)
     kind = Kind.GOT_WITHIN_FROM if since >= SHORTEST_US else Kind.GOT_WITHIN
     return Happening(kind, since / 1000, number=len(visible), for_ms=(until - since) / 1000)
-
-
-def _most_at_once(grants: Iterable[DrawnGrant]) -> int:
-    """Return how many requests were in the work at the same time, at most."""
-    turns = Counter[int]()
-    for held in grants:
-        turns[held.got] += 1
-        turns[held.until] -= 1
-    most = number = 0
-    for at in sorted(turns):
-        number += turns[at]
-        most = max(most, number)
-    return most
 
 
 def _most_handed_over(grants: Iterable[DrawnGrant]) -> int:

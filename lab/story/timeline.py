@@ -7,6 +7,9 @@ Times are whole microseconds since the first request, NEVER where an event did n
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
+from itertools import accumulate
 
 import msgspec
 
@@ -274,6 +277,16 @@ class Timeline(msgspec.Struct, kw_only=True):
         """Return whether a command outside any request is about a lease. Others set up a client, such as the load of a script."""
         name = self.keys[renewal.key] if 0 <= renewal.key < len(self.keys) else ""
         return name not in NO_LEASE and "redis.call" not in name
+
+
+def at_once(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return how many spans there are at once: steps of a moment and the number from then on."""
+    turns = Counter[int]()
+    for since, until in spans:
+        turns[since] += 1
+        turns[until] -= 1
+    moments = sorted(at for at, turn in turns.items() if turn)
+    return list(zip(moments, accumulate(turns[at] for at in moments), strict=True))
 
 
 SHORTEST_FAULT_US = 10_000  # a fault that is over at once, such as an exception or a lost reply, has no duration to report
