@@ -9,6 +9,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -21,55 +22,11 @@ from lab.story.verdict import headline, why
 
 CURVES = "curves.js"
 PAGES = {one: named(Path("report.html"), one).name for one in Language}
-
-
-class Row(msgspec.Struct, array_like=True, frozen=True, kw_only=True):
-    """A run in one line of the site, with its words in one language."""
-
-    label: str
-    # the verdict with what was lost by another cause, as in ``lab/story/verdict.py``
-    headline: str
-    # the outcome in short, as in a cell of the matrix
-    outcome: str
-    # the reason of the verdict
-    why: str
-    # the file of its page in that language, or else in another; empty without a page
-    page: str
-    # the name of the run's folder
-    run: str
-    # when it began, in UTC
-    began: str
-    stage: str
-    scenario: str
-    # the claim under test
-    claim: str
-    verdict: str
-    acknowledged: int
-    # the counter at the end; None if it could not be read
-    final: int | None
-    lost: int
-    duplicated: int
-    failed: int
-    unknown: int
-    # increments kept a second
-    per_s: float
-    # half of the grants waited at most so long; None where no request was granted a lock
-    p50_ms: float | None
-    # 99 of 100 grants waited at most so long; None as above
-    p99_ms: float | None
-    # commands that the lock's store carried out, per increment
-    commands: float
-    # the values of ``run_data.labels``, in that order; None if the run has no such parameter
-    parameters: list[str | float | None]
-    # whether it has ``curves.js``
-    curves: bool
-
-
+Row = dict[str, Any]  # a run in one line of the site, with its words in one language
 OF_JUDGEMENT = (
     *("run", "stage", "scenario", "claim", "verdict"),
     *("acknowledged", "final", "lost", "duplicated", "failed", "unknown"),
 )
-FIELDS = Row.__struct_fields__  # the names of the values in a line of the page
 
 
 def rows(reports: Path) -> tuple[dict[Language, list[Row]], dict[str, str]]:
@@ -108,21 +65,27 @@ def _row(result: Result, curves: bool, language: Language) -> Row:
     judgement = result.judgement
     cell = Cell(stage=judgement.stage, scenario=judgement.scenario, claim=judgement.claim, verdict=judgement.verdict)
     cell.lost, cell.duplicated, cell.failed = judgement.lost, judgement.duplicated, judgement.failed
-    return Row(
-        **{name: getattr(judgement, name) for name in OF_JUDGEMENT},
-        began=result.record.started_utc[:23],
-        label=result.named(language),
-        headline=headline(judgement, language),
-        outcome=in_short(cell, language),
-        why=why(judgement, language),
-        page=page_of(result.folder, language),
-        per_s=judgement.kept_per_s,
-        p50_ms=judgement.wait_ms["p50"] if result.series.wait_ms else None,
-        p99_ms=judgement.wait_ms["p99"] if result.series.wait_ms else None,
-        commands=judgement.commands_per_increment,
-        parameters=[_plain(parameter(result, name)) for name in PARAMETERS],
-        curves=curves,
-    )
+    waits = judgement.wait_ms if result.series.wait_ms else {"p50": None, "p99": None}  # of the grants, if there were any
+    return {name: getattr(judgement, name) for name in OF_JUDGEMENT} | {
+        "began": result.record.started_utc[:23],
+        "label": result.named(language),
+        # the verdict with what was lost by another cause, and its reason
+        "headline": headline(judgement, language),
+        "why": why(judgement, language),
+        # the outcome in short, as in a cell of the matrix
+        "outcome": in_short(cell, language),
+        "page": page_of(result.folder, language),
+        # increments kept a second
+        "per_s": judgement.kept_per_s,
+        "p50_ms": waits["p50"],
+        "p99_ms": waits["p99"],
+        # that the lock's store carried out, per increment
+        "commands": judgement.commands_per_increment,
+        # the values of ``run_data.PARAMETERS``, in that order; None if the run has no such parameter
+        "parameters": [_plain(parameter(result, name)) for name in PARAMETERS],
+        # whether it has ``curves.js``
+        "curves": curves,
+    }
 
 
 def page_of(folder: Path, language: Language) -> str:

@@ -21,7 +21,7 @@ from lab.report.chart import FEW, LINES, PAPERS
 from lab.report.charts import FIRST
 from lab.report.html import in_both, inline, named
 from lab.report.run_data import PARAMETERS
-from lab.report.run_index import FIELDS, Row, rows
+from lab.report.run_index import Row, rows
 from lab.story import say
 
 INDEX = "index.html"
@@ -57,8 +57,8 @@ def write(reports: Path = REPORTS) -> Path:
 def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, Any]:
     """Return what the page shows in a language."""
     data = {
-        "fields": FIELDS,
-        "rows": found,
+        "fields": list(found[0]) if found else [],
+        "rows": [list(row.values()) for row in found],
         "parameters": [_forms(name, language) for name in PARAMETERS],
         "lines": LINES,
         "few": FEW,
