@@ -40,9 +40,9 @@ def scorecard(**given: Any) -> int:
     what was found is kept as each is done: after an interrupt it names the rest. The exit status is 4 if a library was
     left out, because its environment is missing or it could not be measured; it does not say what was found.
     """
-    from lab.libraries.measure import ToMeasure, measure
+    from lab.libraries.measure import measure
 
-    return measure(ToMeasure(**given))
+    return measure(**given)
 
 
 @click.command()
