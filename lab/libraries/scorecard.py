@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -14,10 +13,8 @@ import msgspec
 from app.foreign.library import ALL
 from lab.evidence.record_lines import read_lines
 from lab.own_lock.page import (
-    BREAKS,
     BROKEN,
     FAILS,
-    HOLDS,
     Speed,
     TestedCell,
     TestedClaim,
@@ -30,15 +27,12 @@ from lab.paths import COMMAND, DOCS, REFERENCE
 from lab.report.html import in_both, page
 from lab.report.markdown import as_html
 from lab.scenario import reader
-from lab.story.say import ENGLISH
 from lab.text import table, thousands
 
 FOLDER = REFERENCE / "libraries"
 RESULTS = "libraries.jsonl"
 INDEX = "index.html"
 REQUESTS = 200  # at most, in each run: two a user of the fullest scenario
-# what every order of events decided of a promise, and the words for one and for several
-ORDERS = ((BREAKS, "breaks", "break"), (HOLDS, "holds", "hold"), ("not_decided", "not decided", "not decided"))
 NOTHING = "Nothing is kept yet: `lab scorecard` measures the libraries.\n"
 TITLE = "Published locks under the lab's scenarios"
 PAGE = """\
@@ -82,33 +76,20 @@ def entries(folder: Path) -> list[Entry]:
     )
 
 
-def usual_claims() -> list[str]:
-    """Return the claims that every library is seen under."""
-    return [reader.load(name).tests.name for name in ALL]
-
-
 def libraries(found: Sequence[Entry]) -> str:
-    """Return a row for each library: what became of the claims under which every library is seen, of others, and its speed."""
-    usual, rows = usual_claims(), []
-    for one in found:
-        about, tested = one.tested.about, one.tested
-        others: dict[str, list[str]] = {}
-        for claim in ordered(tested.claims):
-            if claim.claim not in usual:
-                others.setdefault(_said(claim), []).append(claim.claim)
-        rows.append(
-            [
-                one.linked,
-                about.get("language", ""),
-                *(_said(one.claim(name)) for name in usual),
-                "<br>".join(f"{said}: {_listed(of)}" for said, of in others.items()) or "–",
-                _cell(_orders(tested)),
-                _speed(tested.speed),
-                about.get("used", "") or "–",
-            ]
-        )
-    head = ["library", "language", *(f"`{name}`" for name in usual)]
-    head += ["other claims", "promises in every order", "speed next to `lua`", "used"]
+    """Return a row for each library: what became of the claims under which every library is seen, and its speed."""
+    usual = [reader.load(name).tests.name for name in ALL]
+    rows = [
+        [
+            one.linked,
+            one.tested.about.get("language", ""),
+            *(_said(one.claim(name)) for name in usual),
+            _speed(one.tested.speed),
+            one.tested.about.get("used", "") or "–",
+        ]
+        for one in found
+    ]
+    head = ["library", "language", *(f"`{name}`" for name in usual), "speed next to `lua`", "used"]
     return (table(head, rows) + "\n" + " ".join(_origins(found)) + "\n") if rows else NOTHING
 
 
@@ -148,13 +129,6 @@ def _most_lost(one: TestedClaim) -> int:
     return worst.lost if worst else 0
 
 
-def _orders(tested: TestedLock) -> str:
-    """Return what every order of events decided, and why not more: ``1 breaks; 4 hold; 2 not decided: the time was over``."""
-    found = Counter(one.orders for one in tested.promised)
-    said = [f"{found[what]} {word if found[what] == 1 else more}" for what, word, more in ORDERS if found[what]]
-    return ": ".join(part for part in ("; ".join(said) or "not looked at", tested.unexplored.get(ENGLISH)) if part)
-
-
 def _speed(found: Speed | None) -> str:
     """Return the speed as a share of the other's, with the least and the largest pair: ``0.42 (0.38 to 0.47), 9.1 commands``."""
     if found is None or not found.ratio:
@@ -181,10 +155,6 @@ def _command(words: str) -> str:
 def _cell(text: str) -> str:
     """Return a text as it may stand in a table."""
     return " ".join(text.split()).replace("|", "\\|").rstrip(".")
-
-
-def _listed(some: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in some)
 
 
 def write_page(folder: Path) -> Path:
