@@ -133,16 +133,17 @@ class Site:
 
     def file(self, path: str) -> Path | None:
         """Return the file at an address; None if it is outside the folder, or hidden, as unfinished runs are."""
-        if path.startswith(("/", ".")) or "/." in path or "\0" in path:
-            return None
-        draw_if_missing(self.folder / path)  # a run that is drawn in another language
         try:
-            found = (self.folder / path).resolve(strict=True)
-            found = (found / site.INDEX).resolve(strict=True) if found.is_dir() else found
-        except (OSError, RuntimeError):  # it does not exist, or its links form a circle
+            found = (self.folder / path).resolve()
+            if self._gives(found):
+                draw_if_missing(found)  # a run that is drawn in another language
+            found = (found / site.INDEX).resolve() if found.is_dir() else found
+        except (OSError, RuntimeError, ValueError):  # its links form a circle, or it is no name of a file
             return None
-        inside = found.is_relative_to(self.folder) and "/." not in f"/{found.relative_to(self.folder)}"
-        return found if inside and found.is_file() else None
+        return found if self._gives(found) and found.is_file() else None
+
+    def _gives(self, found: Path) -> bool:
+        return found.is_relative_to(self.folder) and "/." not in f"/{found.relative_to(self.folder)}"
 
 
 def with_ways(content: str, ways: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ import pytest
 
 from lab.language import NAMES, Language
 from lab.story import say
+from lab.ui import static_server
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from lab.ui.static_server import Site
@@ -104,6 +105,16 @@ def test_nothing_else_is_served(ask, path):
     assert "<main" in text
     assert SECRET not in text
     assert "a-run" not in text
+
+
+@every("path, drawn", {"/runs/a-run": True, "/runs/.unfinished.part": False, "/runs/seen": False, "/../runs/b": False}.items())
+def test_only_given_runs_are_drawn(ask, monkeypatch, path, drawn):
+    """A page that is missing is drawn if its run is given out: not of a hidden run, and not outside of the folder."""
+    asked: list[str] = []
+    monkeypatch.setattr(static_server, "draw_if_missing", lambda path: asked.append(path.name))
+
+    assert ask(f"{path}/report.zh.html")[0] == 404
+    assert ("report.zh.html" in asked) is drawn
 
 
 @every(
