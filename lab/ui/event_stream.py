@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 
 import msgspec
 
@@ -26,11 +25,6 @@ class EventStream:
         self._listeners: list[queue.Queue[bytes | None]] = []
         self._mutex = threading.Lock()
 
-    @property
-    def has_listeners(self) -> bool:
-        """Return whether any browser listens."""
-        return bool(self._listeners)
-
     def publish(self, **news: object) -> None:
         """Send an event to all current listeners."""
         message = encoded(news)
@@ -42,20 +36,19 @@ class EventStream:
                     self._listeners.remove(one)
                     _cut(one)
 
-    @contextmanager
-    def listening(self) -> Iterator[queue.Queue[bytes | None]]:
-        """Yield a queue of the messages from now on; None ends it. Raises TooManyListeners."""
+    def listen(self) -> queue.Queue[bytes | None]:
+        """Return a queue of the messages from now on; None ends it. Raises TooManyListeners."""
         mine: queue.Queue[bytes | None] = queue.Queue(BEHIND)
         with self._mutex:
             if len(self._listeners) >= LISTENERS:
                 raise TooManyListeners(f"{LISTENERS} browsers listen already, which is the most")
             self._listeners.append(mine)
-        try:
-            yield mine
-        finally:
-            with self._mutex:
-                if mine in self._listeners:
-                    self._listeners.remove(mine)
+        return mine
+
+    def leave(self, mine: queue.Queue[bytes | None]) -> None:
+        """Listen no more."""
+        with self._mutex, suppress(ValueError):  # it is not there any more
+            self._listeners.remove(mine)
 
     def end(self) -> None:
         """Disconnect all listeners."""
@@ -71,9 +64,7 @@ def encoded(news: object) -> bytes:
 
 
 def _cut(one: queue.Queue[bytes | None]) -> None:
-    while True:
-        try:
+    with suppress(queue.Empty):
+        while True:
             one.get_nowait()
-        except queue.Empty:
-            break
     one.put_nowait(None)

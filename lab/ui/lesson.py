@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from app.locks import stages
-from lab.errors import BadInput, choose_from
+from lab.errors import BadInput
 from lab.language import Language
 from lab.paths import DOCS, HOME, REPORTS
 from lab.report.site import PLAY
@@ -27,12 +27,10 @@ from lab.scenario import reader
 from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import Scenario, override
 from lab.scenario.toml_types import entry_of
-from lab.ui import questions
 
 LIST = DOCS / "class.toml"
 PAGES = {Language.ENGLISH: DOCS / "class.md", Language.CHINESE: DOCS / "zh" / "class.md"}
 OPEN, RUN, EXPLORE = "open", "run", "explore"
-KINDS = (RUN, OPEN, EXPLORE)
 SECTION = re.compile(r"^## (\d+)\. .*?\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 NOTE = re.compile(r"\*\*([^*]+[.。])\*\*\s*(.+)", re.DOTALL)  # its first word ends with a full stop: Ask., They say., Show.
 MARKUP = re.compile(r"<!--.*?-->|[*`]|\[([^\]]+)\]\([^)]*\)", re.DOTALL)
@@ -126,10 +124,10 @@ class Placed(NamedTuple):
 
 @cache
 def steps() -> tuple[Placed, ...]:
-    """Return all steps; none if the lab is installed without its documents. Raises BadInput, naming the entry."""
+    """Return all steps; none if the lab is installed without its documents."""
     found: list[Placed] = []
     for entry in tomllib.loads(LIST.read_text(encoding="utf-8"))["step"] if LIST.is_file() else ():
-        step = _checked(entry)
+        step = entry_of("docs/class.toml", entry, LessonStep)
         begins = found[-1].ends if found else 0
         found.append(Placed(len(found) + 1, begins, begins + step.minutes, step))
     return tuple(found)
@@ -146,22 +144,6 @@ def step(number: str | int) -> Placed:
 def run_of(number: int, place: int) -> LessonRun | None:
     """Return a run of a step by its place, from 0; None if there is none. Raises BadInput for a number without a step."""
     return dict(enumerate(step(number).step.runs)).get(place)
-
-
-def _checked(entry: dict[str, object]) -> LessonStep:
-    found = entry_of("docs/class.toml", entry, LessonStep)
-    where = f"docs/class.toml: {found.title}"
-    for action in found.actions:
-        choose_from("action", action.kind, KINDS, where)
-    if (runs := sum(action.kind == RUN for action in found.actions)) != len(found.ask):
-        raise BadInput(f"{where}: {runs} runs need as many questions, not {len(found.ask)}")
-    for run in found.runs:
-        offered = questions.QUESTIONS[run.scenario.tests.name].said()["choices"]
-        if not len(offered) == len(run.ask.choices) == len(run.ask.choices_zh):
-            raise BadInput(
-                f"{where}: the choices of “{run.ask.text}” must be as many as those of the claim: {'; '.join(offered)}"
-            )
-    return found
 
 
 def _run(words: tuple[str, ...], ask: Ask) -> LessonRun:

@@ -9,18 +9,18 @@ artefact of reading.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections import deque
 from collections.abc import Callable, Mapping
-from io import FileIO
 from pathlib import Path
 from time import monotonic_ns
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
 from app.journal import AnyEvent, Wrote, WroteAgain
 from lab.evidence.fault_record import FaultRecord
-from lab.evidence.history import Outcome, Request
+from lab.evidence.history import Outcome
 from lab.language import Language
 from lab.story import say
 
@@ -32,23 +32,19 @@ class Tail:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._handle: FileIO | None = None
-        self._torn = b""
+        self._handle: BinaryIO | None = None
 
     def lines(self) -> bytes:
         """Return all complete lines that are new, as one text; empty without any."""
         if self._handle is None:
             try:
-                self._handle = self.path.open("rb", buffering=0)
+                self._handle = self.path.open("rb")
             except FileNotFoundError:
                 return b""
-        block = self._handle.read(AT_ONCE) or b""
-        whole, newline, rest = block.rpartition(b"\n")
-        if not newline:
-            self._torn += block
-            return b""
-        fresh, self._torn = self._torn + whole + newline, rest
-        return fresh
+        block = self._handle.read(AT_ONCE)
+        whole = block[: block.rfind(b"\n") + 1]
+        self._handle.seek(len(whole) - len(block), os.SEEK_CUR)  # to the line that is not complete yet
+        return whole
 
     def close(self) -> None:
         """Close the file."""
@@ -80,7 +76,6 @@ class LiveRun:
         self._parts: dict[str, tuple[int, int]] = {}  # of the counter: the time and the value of the last write
         self._speed: deque[tuple[float, int]] = deque()
         self._decode_event: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
-        self._decode_request = msgspec.json.Decoder(Request)
         self._every = 1
         self._looks = 0
         self._rested = False
@@ -99,8 +94,7 @@ class LiveRun:
     def look(self) -> dict[str, Any]:
         """Return the news for the page: figures and faults. Their size does not grow with the run."""
         now_ns = self._clock()
-        oldest_ns = self._read_requests()
-        self._rested = oldest_ns == 0
+        self._rested = not self._read_requests()
         for tail in self._journals.values():
             self._read_journal(tail)
         at_s = self._seconds(now_ns)
@@ -115,7 +109,6 @@ class LiveRun:
             "kept_per_s": self._kept_per_s(at_s),
             "idle_s": round(max(0, now_ns - self._wrote_ns) / 1e9, 1),
             "faults": self._bands(),
-            "oldest_ns": oldest_ns,
         }
 
     def close(self) -> None:
@@ -126,17 +119,12 @@ class LiveRun:
     def _seconds(self, at_ns: int) -> float:
         return round((at_ns - self._since_ns) / 1e9, 3)
 
-    def _read_requests(self) -> int:
-        """Count outcomes without decoding each line. Return when the first request of the new block
-        ended; 0 if there is none.
-        """
+    def _read_requests(self) -> bool:
+        """Count outcomes without decoding each line. Return whether there was any."""
         block = self._requests.lines()
         for outcome, mark in MARKS.items():
             self._counts[outcome] += block.count(mark)
-        if block:
-            with contextlib.suppress(msgspec.DecodeError):
-                return self._decode_request.decode(block[: block.index(b"\n")]).end_ns
-        return 0
+        return bool(block)
 
     def _read_journal(self, tail: Tail) -> None:
         try:
@@ -176,14 +164,12 @@ class LiveRun:
         with contextlib.suppress(msgspec.DecodeError):
             for record in msgspec.json.Decoder(FaultRecord).decode_lines(self._recovered.lines()):
                 self._faults[record.name] = record
-        return [band(record, self._seconds) for record in self._faults.values()]
+        return [self._band(record) for record in self._faults.values()]
 
-
-def band(record: FaultRecord, seconds: Callable[[int], float]) -> dict[str, Any]:
-    """Return a fault as the page draws it. seconds: returns those of a moment since the run's begin."""
-    return {
-        "kind": {one: say.fault(record.name.rpartition("-")[0], one) for one in Language},
-        "replica": record.replica,
-        "from_s": seconds(record.at_ns),
-        "until_s": seconds(record.recovered_ns) if record.recovered_ns else None,
-    }
+    def _band(self, record: FaultRecord) -> dict[str, Any]:
+        return {
+            "kind": {one: say.fault(record.name.rpartition("-")[0], one) for one in Language},
+            "replica": record.replica,
+            "from_s": self._seconds(record.at_ns),
+            "until_s": self._seconds(record.recovered_ns) if record.recovered_ns else None,
+        }

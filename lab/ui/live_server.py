@@ -8,7 +8,6 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -118,9 +117,8 @@ class LiveServer(Site):
             return Role.TEACHER
         if "device" in session:
             return Role.VOTER
-        here = request.environ["werkzeug.socket"].getsockname()[
-            0
-        ]  # a program on this machine comes from the address that it goes to
+        # a program on this machine comes from the address that it goes to
+        here = request.environ["werkzeug.socket"].getsockname()[0]
         is_here = request.remote_addr == here and host_is_trusted(request.host, [here, *LOOPBACK])
         return Role.ONLOOKER if is_here else Role.STRANGER
 
@@ -209,13 +207,12 @@ class LiveServer(Site):
 
     def _news(self) -> Response:
         """Send events until the browser disconnects or the server ends."""
-        until_the_end = ExitStack()
         try:
-            now, news = until_the_end.enter_context(self.state.followed())
+            now, news = self.state.follow()
         except TooManyListeners as reason:
             abort(503, str(reason))
         response = Response(_messages(encoded(now), news), mimetype="text/event-stream")
-        response.call_on_close(until_the_end.close)
+        response.call_on_close(lambda: self.state.news.leave(news))
         return response
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 import queue
 import threading
 import traceback
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +26,7 @@ from lab.ui.live_run import LiveRun
 from lab.ui.posted import RunRequest
 from lab.ui.predictions import Predictions
 
-EVERY_S = 0.1
-UNWATCHED_EVERY_S = 0.2  # no browser listens; a browser that connects later still gets a curve
+EVERY_S = 0.1  # between two looks at a run
 FIGURES = (
     *("run", "stage", "scenario", "verdict", "requests", "acknowledged", "lost", "duplicated", "failed", "unknown", "final"),
     *("kept_per_s", "lost_otherwise"),
@@ -69,14 +66,10 @@ class LiveState:
             about = {"tally": self.predictions.tally(), "votes": self._voted(), "lost": bool(self.lost), "points": []}
             return {"kind": "hello", **about, **now}
 
-    @contextmanager
-    def followed(self) -> Iterator[tuple[dict[str, Any], queue.Queue[bytes | None]]]:
-        """Yield the snapshot of now, and a queue of what is published after it. Raises TooManyListeners."""
-        with ExitStack() as until_the_end:
-            with self._mutex:  # nothing is published between the two: a browser never goes back to an older question
-                news = until_the_end.enter_context(self.news.listening())
-                now = self.snapshot()
-            yield now, news
+    def follow(self) -> tuple[dict[str, Any], queue.Queue[bytes | None]]:
+        """Return the snapshot of now, and a queue of what is published after it. Raises TooManyListeners."""
+        with self._mutex:  # nothing is published between the two: a browser never goes back to an older question
+            return self.snapshot(), self.news.listen()
 
     @property
     def under_way(self) -> bool:
@@ -132,8 +125,8 @@ class LiveState:
             if taught is None or self.asked != (taught.stage, taught.scenario.name):  # started elsewhere
                 self.place = (0, 0)
             about["predicted"] = self.predictions.begin(self.asked, len(question.choices))
-            self._now = {"phase": "starting", "about": about}
-            self.news.publish(kind="starting", phase="starting", about=about)
+            self._now = {}
+            self._change("starting", phase="starting", about=about)
 
     def begin(self, request: RunRequest, folder: Path) -> None:
         """Start to follow a run, whose requests are recorded in this folder from now on."""
@@ -142,8 +135,7 @@ class LiveState:
                 self.starting(request)
             about = self._now["about"]
             self._live = LiveRun(folder, about, request.scenario.replicas)
-            self._now = {"phase": "running", "about": about}
-            self.news.publish(kind="begin", phase="running", about=about)
+            self._change("begin", phase="running", about=about)
 
     def judged(self, done: Conducted) -> None:
         """Publish the verdict, and settle the predictions."""
@@ -159,10 +151,9 @@ class LiveState:
                 if not self._live.over:
                     self._look(self._live)
                 self._now |= {"points": self._live.points}
-                self._live.close()
-                self._live = None
-            self._now |= {"phase": "judged", "result": result, "screen": FIRST_SCREEN}
-            self.news.publish(kind="judged", phase="judged", result=result, tally=self.predictions.tally())
+            self._leave()
+            self._now |= {"screen": FIRST_SCREEN}
+            self._change("judged", phase="judged", result=result, tally=self.predictions.tally())
 
     def drawn(self, done: Conducted) -> None:
         """Publish the run's page."""
@@ -182,24 +173,20 @@ class LiveState:
         """Show a screen of the verdict on all pages, and which step of it; nothing if there is no verdict."""
         with self._mutex:
             if "screen" in self._now:
-                self._now["screen"] = {"screen": screen, "step": step}
-                self.news.publish(kind="screen", screen=screen, step=step)
+                self._change("screen", screen={"screen": screen, "step": step})
 
     def _show_pictures(self, drawn: dict[str, Any]) -> None:
         with self._mutex:
             if self._now["phase"] == "judged":  # otherwise the class is asked the next question already
-                self._now |= {"phase": "drawn", "drawn": drawn}
-                self.news.publish(kind="drawn", phase="drawn", drawn=drawn)
+                self._change("drawn", phase="drawn", drawn=drawn)
 
     def refused(self, why: str) -> None:
         """Publish that there is no run, or that it will have no verdict."""
         with self._mutex:
-            if self._live is not None:
-                self._live.close()
-                self._live = None
+            self._leave()
             self.predictions.settle(None)
-            self._now = {"phase": "refused", "why": why}
-            self.news.publish(kind="refused", phase="refused", why=why)
+            self._now = {}
+            self._change("refused", phase="refused", why=why)
 
     def close(self) -> None:
         """Stop following, and disconnect all browsers."""
@@ -216,7 +203,7 @@ class LiveState:
         return {"stage": stage, "scenario": scenario, "step": step, "run": run, "voted": self.predictions.voted(self.asked)}
 
     def _go(self) -> None:
-        while not self._over.wait(EVERY_S if self.news.has_listeners else UNWATCHED_EVERY_S):
+        while not self._over.wait(EVERY_S):
             with self._mutex:
                 if self._live is not None and not self._live.over:
                     self._try_to_look(self._live)
@@ -226,13 +213,21 @@ class LiveState:
             self._look(live)
         except Exception:  # noqa: BLE001 - an error in showing this run must not prevent showing the next
             traceback.print_exc()
-            live.close()
-            self._live = None
+            self._leave()
 
     def _look(self, live: LiveRun) -> None:
-        look = live.look()
-        self._now["look"] = look
-        self.news.publish(kind="look", **look)
+        self._change("look", look=live.look())
+
+    def _leave(self) -> None:
+        """Follow the run no more."""
+        if self._live is not None:
+            self._live.close()
+            self._live = None
+
+    def _change(self, kind: str, **about: Any) -> None:
+        """Publish a change, and keep it for browsers that connect later."""
+        self._now |= about
+        self.news.publish(kind=kind, **about)
 
 
 def _of_picture(picture: Timeline, language: Language) -> dict[str, Any]:

@@ -7,7 +7,7 @@ nothing. Questions and answers are JSON, and each answer may be {"refused": why}
                                       lists offer (names, each with its title), and the first choices
     check {"form": {…}}             → {"users": how many users Locust starts}
     run {"form": {…}}               → what the load needs, once the servers are up
-    ended {"complete": …}           → {"verdict": {…}, "picture": SVG}, once the run is judged and drawn
+    ended {"complete": …}           → the verdict and its figures, once the run is judged and drawn
 
 If the load has to end early, the lab stops the test in Locust's page, as a visitor does.
 Locust checks no posted field (an unknown stage would start a test). So the lab is asked twice: when
@@ -19,12 +19,14 @@ Under the lab it does not (``lab/ui/both_sides.py``).
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-from html import escape
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from flask import Response, g, jsonify, make_response, redirect, request
+from flask import Response, g, jsonify, redirect, request
 from locust.exception import StopTest
 from locust.runners import STATE_RUNNING, STATE_SPAWNING, MasterRunner, WorkerRunner
 from werkzeug.datastructures import ImmutableMultiDict
@@ -33,14 +35,12 @@ from lab.load.tickets import complete
 from lab.scenario.options import FormField, form_options
 from lab.ui.both_sides import KEY, LIVE, LOOPBACK, ORDERS, ORDERS_KEY, SENT_KEY, Refusal, foreign
 from lab.ui.joining import is_teacher, same, stay_teacher
-from lab.ui.locust_links import add_links
 
 ANSWER_WITHIN_S = 10.0
 PLAN_WITHIN_S = 120.0  # the lab itself gives up waiting for its servers long before
 VERDICT_WITHIN_S = 600.0  # to judge a long history takes long
 NO_HOST = "(started by the lab for each run)"
 TAB = "lost-increments"
-PAGE = '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>The lock lab</title><p>{why}.'
 COLUMNS = (
     *("stage", "scenario", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "kept_per_s"),
     *("verdict", "run"),
@@ -50,6 +50,9 @@ TITLES = {
     "kept_per_s": "kept a second",
     "run": "report",
 }  # columns whose title differs from the figure's name
+
+FIELDS = {"num_users": "userCount", "spawn_rate": "spawnRate"}  # the names of these options in Locust's form
+SCRIPT = Path(__file__).with_name("templates") / "locust_links.js"
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +85,6 @@ class LabPlugin:
         self.has_run = False  # whether the lab was asked for a run, and its verdict has not arrived
         self.is_judging = False  # whether the load has ended, and its verdict has not arrived
         self.verdicts: list[dict[str, Any]] = []
-        self.picture = ""  # of the lost increments of all runs
 
     def add_options(self, parser: Any) -> None:
         """Add the stage, the scenario and the options of ``FormField.LAB`` to the form.
@@ -120,7 +122,6 @@ class LabPlugin:
         app.after_request_funcs[None].insert(0, forbid_other_sites)  # the first function of the list is called last
         app.after_request(self.complete)
         app.add_url_rule("/lab", "lab", self.state)
-        app.add_url_rule("/lab/lost.svg", "lab_lost", lambda: Response(self.picture, mimetype="image/svg+xml"))
 
     def state(self) -> Response:
         """Return the address of the lab, whether all workers have joined, and the verdicts."""
@@ -143,8 +144,8 @@ class LabPlugin:
         log.warning("refused %s %s: %s", request.method, request.path, why)
         g.refused = True
         if request.path == "/":  # a person reads it
-            return Response(PAGE.format(why=escape(why, quote=False)), 403, mimetype="text/html")
-        return make_response(jsonify({"success": False, "message": why}), 403)
+            return Response(f"{why}.\n", 403, mimetype="text/plain")
+        return jsonify({"success": False, "message": why}), 403
 
     def admit(self) -> Response | None:
         """Refuse a posted form that the lab would not run; the page shows the reason."""
@@ -209,8 +210,7 @@ class LabPlugin:
         try:
             if self.has_run:
                 self.is_judging = True
-                judged = ask("ended", VERDICT_WITHIN_S, complete=complete(environment.runner))
-                verdict, self.picture = judged["verdict"], judged["picture"] or self.picture
+                verdict = ask("ended", VERDICT_WITHIN_S, complete=complete(environment.runner))
                 log.info("%(stage)s under %(scenario)s: %(verdict)s, %(lost)s lost; %(report)s", verdict)
                 self.verdicts.append(verdict)
         except RequestRefused as reason:
@@ -234,6 +234,24 @@ def ask(what: str, within_s: float = ANSWER_WITHIN_S, **about: Any) -> dict[str,
     if "refused" in answer:
         raise RequestRefused(answer["refused"])
     return answer
+
+
+def add_links(page: str, port: str, at_first: Mapping[str, float]) -> str:
+    """Return Locust's page with the lab's additions: a link to the live page, and in the cells of the tab links to reports.
+
+    Locust rewrites its own elements. So the additions stand outside of them, and cells become links again after each rewriting.
+
+    port: of the live page; nothing is added if empty. at_first: Locust's own options with a field in its form, and their values
+    when the form opens.
+    """
+    if not port:
+        return page
+    fields = {FIELDS[name]: f"{value:g}" for name, value in at_first.items()}
+    known = {"PORT": port, "FIELDS": fields, "OPTIONS": [FIELDS["num_users"], *(option.name for option in form_options())]}
+    script = SCRIPT.read_text(encoding="utf-8")
+    for name, value in known.items():
+        script = script.replace(f'"{name}"', json.dumps(value))
+    return page.replace("</body>", f"<script>\n{script}</script>\n</body>")
 
 
 def forbid_other_sites(response: Response) -> Response:

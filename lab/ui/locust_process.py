@@ -40,11 +40,6 @@ class PageSettings:
     processes: int = 1  # how many processes send the requests
 
     @property
-    def visible(self) -> str:
-        """Return a name under which this machine itself reaches the page."""
-        return from_here(self.host)
-
-    @property
     def address(self) -> str:
         """Return the address of Locust's page, with the teacher's key if there is one."""
         return self._address(self.port)
@@ -57,10 +52,10 @@ class PageSettings:
     @property
     def live(self) -> str:
         """Return the address of the lab's own pages, as Locust reaches them."""
-        return f"http://{self.visible}:{self.live_port}"
+        return f"http://{from_here(self.host)}:{self.live_port}"
 
     def _address(self, port: int) -> str:
-        return f"http://{self.visible}:{port}/" + (f"?{urlencode({'k': self.key})}" if self.key else "")
+        return f"http://{from_here(self.host)}:{port}/" + (f"?{urlencode({'k': self.key})}" if self.key else "")
 
 
 class LocustProcess:

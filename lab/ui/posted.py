@@ -35,14 +35,6 @@ class RunRequest:
     scenario: Scenario
     command: str
 
-    @property
-    def introduction(self) -> str:
-        """Return one line for the terminal."""
-        scenario = self.scenario
-        who = f"at {scenario.rate:g} a second" if scenario.rate else f"by {scenario.users} users"
-        notes = "".join(f" ({note})" for note in scenario.notes)
-        return f"{self.stage.name} under {scenario.name}: {scenario.requests} requests {who} …{notes}"
-
 
 def read(form: Mapping[str, str], processes: int = 1) -> RunRequest:
     """Check a form as the page posts it: texts by field. A number that is empty or 0 keeps the scenario's value.

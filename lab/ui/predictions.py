@@ -8,7 +8,7 @@ what others predict, only how many have. A visitor is known by the number of a b
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from collections import defaultdict
 from typing import Any
 
 from lab.ui.both_sides import Refusal
@@ -21,49 +21,32 @@ class Full(Exception):  # noqa: N818 - states what happened
     """The largest number of visitors has predicted."""
 
 
-@dataclass
-class Fixed:
-    """A prediction whose run has begun."""
-
-    choice: int
-    # whether the run answered so; None: it has not ended
-    right: bool | None = None
-
-
-@dataclass
-class Visitor:
-    """A visitor who predicts."""
-
-    right: int = 0  # how many predictions were right
-    wrong: int = 0
-    open: dict[Subject, int] = field(default_factory=dict)  # the choices for the next runs
-    fixed: dict[Subject, Fixed] = field(default_factory=dict)  # the last predictions whose runs have begun
-
-
 class Predictions:
     """All visitors' predictions. Safe to use from many threads."""
 
     def __init__(self) -> None:
-        self._visitors: dict[str, Visitor] = {}
+        self._open: dict[Subject, dict[str, int]] = defaultdict(dict)  # for the next runs: choices by the visitor's device
+        self._fixed: dict[Subject, dict[str, int]] = defaultdict(dict)  # for the last runs that have begun
+        self._came_true: dict[Subject, int] = {}  # of the last runs, as soon as they have ended
+        self._right: dict[str, list[bool]] = {}  # by device: whether each prediction that a run has answered was right
         self._playing: Subject | None = None
         self._mutex = threading.Lock()
 
     def predict(self, device: str, subject: Subject, choice: int) -> None:
         """Keep a prediction until the next run. Raises Full."""
         with self._mutex:
-            if device not in self._visitors and len(self._visitors) >= VOTERS:
+            if device not in self._right and len(self._right) >= VOTERS:
                 raise Full(Refusal.FULL)
-            self._visitors.setdefault(device, Visitor()).open[subject] = choice
+            self._right.setdefault(device, [])
+            self._open[subject][device] = choice
 
     def begin(self, subject: Subject, choices: int) -> list[int]:
         """Start a run: its predictions are fixed. Return how many visitors predict each of the choices."""
         with self._mutex:
             self._playing = subject
-            for one in self._visitors.values():
-                one.fixed.pop(subject, None)
-                if subject in one.open:
-                    one.fixed[subject] = Fixed(one.open.pop(subject))
-            predicted = [one.fixed[subject].choice for one in self._visitors.values() if subject in one.fixed]
+            self._fixed[subject] = self._open.pop(subject, {})
+            self._came_true.pop(subject, None)
+            predicted = list(self._fixed[subject].values())
             return [predicted.count(choice) for choice in range(choices)]
 
     def settle(self, answer: int | None) -> None:
@@ -75,35 +58,31 @@ class Predictions:
             subject, self._playing = self._playing, None
             if subject is None:
                 return
-            for one in self._visitors.values():
-                if subject not in one.fixed:
-                    continue
-                if answer is None:
-                    one.open.setdefault(subject, one.fixed.pop(subject).choice)
-                else:
-                    fixed = one.fixed[subject]
-                    fixed.right = fixed.choice == answer
-                    one.right += fixed.right
-                    one.wrong += not fixed.right
+            if answer is None:
+                self._open[subject] = self._fixed.pop(subject) | self._open[subject]
+                return
+            self._came_true[subject] = answer
+            for device, choice in self._fixed[subject].items():
+                self._right[device].append(choice == answer)
 
     def voted(self, subject: Subject) -> int:
         """Return how many visitors have predicted the next run."""
         with self._mutex:
-            return sum(subject in one.open for one in self._visitors.values())
+            return len(self._open[subject])
 
     def of(self, device: str, subject: Subject) -> dict[str, Any]:
         """Return the predictions of one visitor: for the next run, for the run that has begun last, and the tally."""
         with self._mutex:
-            one = self._visitors.get(device) or Visitor()
-            fixed = one.fixed.get(subject)
-            return {
-                "next": one.open.get(subject),
-                "last": None if fixed is None else {"choice": fixed.choice, "right": fixed.right},
-                "right": one.right,
-                "wrong": one.wrong,
-            }
+            choice, came_true = self._fixed[subject].get(device), self._came_true.get(subject)
+            last = {"choice": choice, "right": None if came_true is None else choice == came_true}
+            of_next = {"next": self._open[subject].get(device), "last": None if choice is None else last}
+            return of_next | _tally(self._right.get(device, []))
 
     def tally(self) -> dict[str, int]:
         """Return how many predictions of all visitors were right, and how many wrong."""
         with self._mutex:
-            return {name: sum(getattr(one, name) for one in self._visitors.values()) for name in ("right", "wrong")}
+            return _tally([one for answers in self._right.values() for one in answers])
+
+
+def _tally(answers: list[bool]) -> dict[str, int]:
+    return {"right": sum(answers), "wrong": len(answers) - sum(answers)}

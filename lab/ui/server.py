@@ -14,14 +14,21 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from lab.errors import ExitStatus, LabError
 from lab.interrupts import pending
 from lab.judge.judgement import Verdict
 from lab.pipeline import LOCAL, Conducted, conduct, engine, finish
 from lab.prerequisites import missing, program
+from lab.report import chart, run_data
+from lab.report.charts import lost
+from lab.report.run_data import Result
+from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.servers.supervisor import Supervisor, SupervisorGone, supervised
 from lab.story.say import text
 from lab.story.verdict import why
@@ -33,7 +40,6 @@ from lab.ui.live_server import LiveServer
 from lab.ui.live_state import FIGURES, LiveState
 from lab.ui.locust_process import LocustProcess, PageSettings
 from lab.ui.locust_run import LocustRun, Orders, drive_by_page, failure
-from lab.ui.lost_increments import LostIncrements
 from lab.ui.posted import RunRequest, name_of, offered, read
 
 
@@ -78,12 +84,13 @@ def serve(
         live.ready.set()
         if port is None and page_port != PAGE_PORT:
             _print(f"another program has port {PAGE_PORT}, so the page is at port {page_port}")
-        cut_short = _serve_runs(supervisor, orders, page, state, LostIncrements(Path(folder)))
+        cut_short = Runs(supervisor, orders, page, state, Path(folder)).serve()
     if cut_short is None and isinstance(gone := pending(), SupervisorGone):  # between two runs
         raise gone
     drawn = cut_short is None or any(cut_short.folder.path.glob("report*.html"))
     if cut_short is not None and not drawn:
-        _print(_line(cut_short, finish(cut_short)))
+        summarise(terminal(), cut_short.judgement, cut_short.findings)
+        where_to_look(terminal(), finish(cut_short))
     sys.stderr.write("\nstopped; nothing is left running\n")
     return ExitStatus.GOOD if drawn else ExitStatus.INTERRUPTED
 
@@ -107,32 +114,71 @@ def _welcome(place: PageSettings, invitation: Invitation, is_lesson: bool) -> No
         _print(f"a projector of another computer: http://{invitation.address}{PROJECTOR}  (it asks for {invitation.word})")
 
 
-def _serve_runs(
-    supervisor: Supervisor, orders: Orders, page: LocustProcess, state: LiveState, lost: LostIncrements
-) -> Conducted | None:
-    """Make one run after the other, as the page requests them.
+@dataclass
+class Runs:
+    """The runs of one page, one after the other."""
 
-    Return the run that an interrupt cut short. An interrupt between two runs is raised.
-    """
-    while True:
-        page.check()
+    supervisor: Supervisor
+    orders: Orders
+    page: LocustProcess
+    state: LiveState
+    # of the picture of lost increments
+    folder: Path
+    made: list[Result] = field(default_factory=list)
+
+    def serve(self) -> Conducted | None:
+        """Make the runs that the page requests.
+
+        Return the run that an interrupt cut short. An interrupt between two runs is raised.
+        """
+        while True:
+            self.page.check()
+            try:
+                run = self.orders.runs.get(timeout=0.2)
+            except queue.Empty:
+                continue
+            try:
+                request = read(run.form, self.page.place.processes)
+                introduce(terminal(), request.stage, request.scenario)
+                if cut_short := self._make(run, request):
+                    return cut_short
+            except LabError as reason:
+                _print(f"not run: {reason}")
+                self._refuse(run, str(reason))
+            except Exception as error:  # noqa: BLE001 - an error in a new stage or check must not end the page
+                traceback.print_exc()
+                self._refuse(run, failure(error))
+
+    def _refuse(self, run: LocustRun, why: str) -> None:
+        self.state.refused(why)
+        run.refuse(why)
+
+    def _make(self, run: LocustRun, request: RunRequest) -> Conducted | None:
+        """Make one run, show it, judge it and draw it. Return it if an interrupt came before its end; otherwise None."""
+        state = self.state
+        drive = drive_by_page(run, request.scenario, self.page, lambda folder: _shown(state.begin, request, folder))
+        _shown(state.starting, request)
+        done = conduct(self.supervisor, request.stage, request.scenario, drive, request.command)
+        if done.record.ended.is_interrupt:
+            return done
         try:
-            run = orders.runs.get(timeout=0.2)
-        except queue.Empty:
-            continue
-        try:
-            request = read(run.form, page.place.processes)
-            _print(request.introduction)
-            if cut_short := _run(supervisor, page, state, run, request, lost):
-                return cut_short
-        except LabError as reason:
-            _print(f"not run: {reason}")
-            state.refused(str(reason))
-            run.refuse(str(reason))
-        except Exception as error:  # noqa: BLE001 - an error in a new stage or check must not end the page
-            traceback.print_exc()
-            state.refused(failure(error))
-            run.refuse(failure(error))
+            summarise(terminal(), done.judgement, done.findings)
+            _shown(state.judged, done)
+            report = finish(done)
+            _shown(state.drawn, done)
+            _shown(lambda: state.lost_increments(self._picture_with(done.folder.path)))
+            where_to_look(terminal(), report)
+            run.verdict.set_result(_facts(done, report))
+        except KeyboardInterrupt:
+            return done
+        return None
+
+    def _picture_with(self, run: Path) -> str:
+        """Return the picture of the increments that all runs lost, with one more run, as SVG."""
+        self.made.append(run_data.load(run))
+        several = len({one.record.scenario["name"] for one in self.made}) > 1
+        named = [replace(one, given_label=f"{one.named()} · {one.record.scenario['name']}") for one in self.made]
+        return chart.save(lost, named if several else self.made, self.folder / "lost.svg").read_text(encoding="utf-8")
 
 
 def _shown(publish: Callable[..., None], *about: object) -> None:
@@ -141,27 +187,6 @@ def _shown(publish: Callable[..., None], *about: object) -> None:
         publish(*about)
     except Exception:  # noqa: BLE001 - any error; the run continues
         traceback.print_exc()
-
-
-def _run(
-    supervisor: Supervisor, page: LocustProcess, state: LiveState, run: LocustRun, request: RunRequest, lost: LostIncrements
-) -> Conducted | None:
-    """Make one run, show it, judge it and draw it. Return it if an interrupt came before its end; otherwise None."""
-    drive = drive_by_page(run, request.scenario, page, lambda folder: _shown(state.begin, request, folder))
-    _shown(state.starting, request)
-    done = conduct(supervisor, request.stage, request.scenario, drive, request.command)
-    if done.record.ended.is_interrupt:
-        return done
-    try:
-        _shown(state.judged, done)
-        report = finish(done)
-        _shown(state.drawn, done)
-        _shown(lambda: state.lost_increments(lost.add(done.folder.path)))
-        _print(_line(done, report))
-        run.verdict.set_result({"verdict": _facts(done, report), "picture": state.lost})
-    except KeyboardInterrupt:
-        return done
-    return None
 
 
 def _facts(done: Conducted, report: Path) -> dict[str, Any]:
@@ -173,17 +198,6 @@ def _facts(done: Conducted, report: Path) -> dict[str, Any]:
     proof = [] if judgement.verdict is Verdict.VOID else [f"{answer.number} {answer.counted.words()}"]
     facts |= {"said": ", ".join([*proof, text("in_a_word", judgement.verdict)])}  # in the bar of Locust's page
     return facts | {"counter": judgement.final, "why": why(judgement), "report": os.path.relpath(report)}
-
-
-def _line(done: Conducted, report: Path) -> str:
-    facts = _facts(done, report)
-    counter = "unknown" if facts["counter"] is None else facts["counter"]
-    figures = ", ".join(f"{facts[name]} {name}" for name in ("lost", "duplicated", "failed", "unknown"))
-    why = f" ({facts['why']})" if facts["verdict"] != "KEPT" else ""
-    return (
-        f"{facts['stage']} under {facts['scenario']}: {facts['acknowledged']} acknowledged, the counter reads {counter}; "
-        f"{figures}: {facts['verdict']}{why}  {facts['report']}"
-    )
 
 
 def _print(text: str) -> None:

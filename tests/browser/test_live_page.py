@@ -171,14 +171,14 @@ def test_verdict_replaces_the_figures_of_the_run(pages):
     state, opened = pages
     live = opened()
     state.news.publish(kind="begin", phase="running", about=about("setnx", "holder_crash", [0, 0], "failed"))
-    state.news.publish(kind="look", **look(acknowledged=5, counter=5, failed=32, idle_s=3.25))
+    state.news.publish(kind="look", look=look(acknowledged=5, counter=5, failed=32, idle_s=3.25))
     wait_for(lambda: live.locator("#gap").inner_text() == "32")
     assert "3.3 s" in live.locator("#gap-says").inner_text()
     state.news.publish(kind="begin", phase="running", about=about("none", "rush", [0, 0]))
-    state.news.publish(kind="look", **look(acknowledged=5, counter=5))
+    state.news.publish(kind="look", look=look(acknowledged=5, counter=5))
     wait_for(lambda: live.locator("#gap").inner_text() == "0")
     assert live.locator("#gap").get_attribute("class") == "big plain"
-    state.news.publish(kind="look", **look())
+    state.news.publish(kind="look", look=look())
     wait_for(lambda: live.locator("#counter").inner_text() == "154")
     state.news.publish(kind="judged", phase="judged", result=RESULT, tally=state.predictions.tally())
 
@@ -206,7 +206,7 @@ def test_each_state_fills_the_screen(browser, pages, view, width, height):
         "starting": [{"kind": "starting", "phase": "starting", "about": predicted}],
         "run": [
             {"kind": "begin", "phase": "running", "about": predicted},
-            *({"kind": "look", **look(at_s=at / 10, acknowledged=20 * at, counter=5 * at)} for at in range(1, 31)),
+            *({"kind": "look", "look": look(at_s=at / 10, acknowledged=20 * at, counter=5 * at)} for at in range(1, 31)),
         ],
         "say": [{"kind": "judged", "phase": "judged", "result": RESULT, "tally": {"right": 2, "wrong": 1}}],
     }

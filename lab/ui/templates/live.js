@@ -255,17 +255,17 @@
       if (message.drawn) drawn(message);
       if (message.screen) screens.show(message.screen);
     },
-    screen: (message) => screens.show(message),
+    screen: (message) => screens.show(message.screen),
     lost: () => lost(true),
     asked(message) { forget(); go(message.stage, message.scenario, message); enter("waiting"); },
     votes(message) { if (message.stage === asked.stage && message.scenario === asked.scenario) voted(message.voted); },
     starting(message) { phase = "starting"; clear(message); starts(); enter("starting"); },
     begin(message) { if (phase !== "starting") { phase = "running"; clear(message); } enter("running"); },
     look(message) {
-      look = message;
-      points.push([message.at_s, message.acknowledged, message.unknown, message.counter, message.failed]);
+      ({ look } = message);
+      points.push([look.at_s, look.acknowledged, look.unknown, look.counter, look.failed]);
       if (points.length > 1200) points = points.filter((_, number) => number % 2 === 0);
-      figures(message);
+      figures(look);
       draw();
     },
     judged(message) { phase = "judged"; judged(message); enter("judged"); },

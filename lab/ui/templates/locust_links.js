@@ -51,7 +51,7 @@
     verdict.replaceChildren();
     if (state === "judging") verdict.append("All answers are here. The lab is judging the run, and draws its page \u2026");
     if (!now || state === "judging") return;
-    if (run.run) Object.assign(picture, { hidden: false, src: `/lab/lost.svg?${runs.length}` });
+    if (run.run) Object.assign(picture, { hidden: false, src: `${home}/live/lost.svg?${runs.length}` });
     verdict.append(`${run.stage} under ${run.scenario}: ${run.said}`);
     if (!run.run) return; // there was no run
     const to = link("report", report(run.run));

@@ -2,18 +2,15 @@
 
 import re
 
-import pytest
-
 from lab.cli import lab
-from lab.errors import BadInput
 from lab.language import Language
 from lab.scenario.options import form_options
 from lab.ui import lesson
-from lab.ui.lesson import OPEN, notes, steps
+from lab.ui.lesson import EXPLORE, OPEN, RUN, notes, steps
+from lab.ui.questions import QUESTIONS
 from tests.every import every
 
 FORM = {"user_count", *(option.name for option in form_options())}
-STEP = {"title": "A step", "title_zh": "一步", "minutes": 1, "situation": "", "situation_zh": "", "code": ""}
 WIDEST = 58  # letters of a line of code, so that it fits into half of a projector's screen
 
 
@@ -43,21 +40,13 @@ def test_options_of_runs_are_those_of_the_form():
     assert {name for place in steps() for run in place.step.runs for name in run.form} <= FORM
 
 
-QUESTION = {"text": "Who?", "text_zh": "谁？", "choices": ["A"], "choices_zh": ["甲"]}
-
-
-@pytest.mark.parametrize(
-    ("do", "ask", "why"),
-    [
-        ("dance none", [], "there is no action 'dance'"),
-        ("run rush --stage none", [], "1 runs need as many questions, not 0"),
-        ("run rush --stage none", [QUESTION], "as many as those of the claim: it loses none"),
-    ],
-)
-def test_wrong_step_is_refused(do, ask, why):
-    """An unknown action and a run without its question or choices are refused by the step's title."""
-    with pytest.raises(BadInput, match=f"A step: .*{why}"):
-        lesson._checked(STEP | {"do": [do], "ask": ask})
+@every("place", steps)
+def test_each_run_has_its_question(place):
+    """A step does nothing unknown, and asks a question for each run, with as many choices as the claim of its scenario has."""
+    assert {action.kind for action in place.step.actions} <= {OPEN, RUN, EXPLORE}
+    for run in place.step.runs:
+        choices = QUESTIONS[run.scenario.tests.name].choices
+        assert len(choices) == len(run.ask.choices) == len(run.ask.choices_zh), run.ask.text
 
 
 @every("place", steps)
