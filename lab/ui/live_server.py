@@ -20,7 +20,8 @@ from lab.language import of_environment
 from lab.paths import REPORTS
 from lab.pipeline import LOCAL, engine
 from lab.scenario import reader as scenarios
-from lab.ui import live_page, questions
+from lab.story.say import ENGLISH
+from lab.ui import live_page, question
 from lab.ui.addresses import JOIN, PROJECTOR, VOTE, from_elsewhere, joining
 from lab.ui.both_sides import LOOPBACK, ORDERS, Refusal
 from lab.ui.event_stream import TooManyListeners, encoded
@@ -167,7 +168,7 @@ class LiveServer(Site):
         if (posted.stage, posted.scenario) != state.asked:
             raise BadInput(f"the class is asked about {' under '.join(state.asked)}, not {posted.stage} under {posted.scenario}")
         scenario = scenarios.load(posted.scenario)
-        choices = questions.QUESTIONS[scenario.tests.name].said()["choices"]
+        choices = question.asked(scenario.tests.name, ENGLISH)["choices"]
         if not 0 <= posted.choice < len(choices):
             offered = ", ".join(f"{place}: {text}" for place, text in enumerate(choices))
             raise BadInput(f"choice: there is no choice {posted.choice} for {scenario.name}; its choices are {offered}")

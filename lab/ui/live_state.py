@@ -7,6 +7,7 @@ from __future__ import annotations
 import queue
 import threading
 import traceback
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from lab.story import say, say_run
 from lab.story.steps import steps_of_run
 from lab.story.timeline import Timeline
 from lab.story.verdict import headline, reason
-from lab.ui import lesson, questions
+from lab.ui import lesson, question
 from lab.ui.both_sides import Refusal
 from lab.ui.event_stream import EventStream
 from lab.ui.live_run import LiveRun
@@ -108,23 +109,24 @@ class LiveState:
     def starting(self, request: RunRequest) -> None:
         """Publish that a run's servers are being started. Its predictions are fixed from now on."""
         stage, scenario = request.stage, request.scenario
-        question = questions.QUESTIONS[scenario.tests.name]
+        claim = scenario.tests.name
+        asked = {one: question.asked(claim, one) for one in Language}
         about = {
             "stage": stage.name,
             "scenario": scenario.name,
             "title": {one: say.stated(f"scenario.{scenario.name}", scenario.title, one) for one in Language},
             "requests": scenario.requests,
             "replicas": scenario.replicas,
-            "live": question.live,
+            "live": "gap" if claim in question.SAFE else "failed",
             "store": stage.store,
             "servers": servers(stage.store, scenario.store_nodes, scenario.store_replica),
-            "question": {one: question.said(one) for one in Language},
+            "question": asked,
         }
         with self._mutex:
             self.asked, taught = (stage.name, scenario.name), self.taught
             if taught is None or self.asked != (taught.stage, taught.scenario.name):  # started elsewhere
                 self.place = (0, 0)
-            about["predicted"] = self.predictions.begin(self.asked, len(question.choices))
+            about["predicted"] = self.predictions.begin(self.asked, len(asked[Language.ENGLISH]["choices"]))
             self._now = {}
             self._change("starting", phase="starting", about=about)
 
@@ -140,9 +142,9 @@ class LiveState:
     def judged(self, done: Conducted) -> None:
         """Publish the verdict, and settle the predictions."""
         judgement = done.judgement
-        answer = questions.shown(judgement)
+        answer = question.answer(judgement)
         result = {name: getattr(judgement, name) for name in FIGURES}
-        result |= {"headline": {one: headline(judgement, one) for one in Language}, "answer": answer.shown()}
+        result |= {"headline": {one: headline(judgement, one) for one in Language}, "answer": asdict(answer)}
         result["why"] = {one: reason(judgement, one) for one in Language}
         result["kept_per_s"] = round(judgement.kept_per_s)  # here, for a browser rounds 150.5 up and Python rounds it to 150
         with self._mutex:

@@ -1,22 +1,28 @@
-"""A question to the class about one claim: the choices, the answer of a run, and the run's big figure.
+"""What the class is asked about the claim of a run, and what the run answers: the choice that came true, and the big figure.
 
-The answer is computed from the judgement, so a prediction is judged by the claim that the scenario tests. For the claim that a
-crash frees the lock, a run that loses nothing may still have refused most requests.
+The choices are what the claim promises and its opposite, in a few words; a step of the lesson has words of its own for them. The
+answer is computed from the judgement, so a prediction is judged by the claim that the scenario tests: where a crash must free the
+lock, a run that loses nothing may still have refused most requests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from lab.judge.faults import FaultOutcome
 from lab.judge.judgement import Judgement, Verdict, Violation
-from lab.judge.promise import Bound
+from lab.judge.promises import FREED, WORK_IS_SAFE
 from lab.language import Language
-from lab.story.say import ENGLISH, text, words
+from lab.story.say import claim as few_words
+from lab.story.say import text
+from lab.story.verdict import promise, seen
 
-PROMISED = 0  # the place of the choice that the claim promises
+PROMISED, BROKEN, FOR_EVER = 0, 1, 2  # the places of the choices; the third one is that nobody gets the lock any more
+SAFE = {one.claim.name for one in WORK_IS_SAFE}  # the figure of these claims is what the counter lost, and else what was refused
+BY_LOSSES = SAFE - {"releases_only_its_own", "releases_atomically"}  # predicted is whether increments are lost
+FREED_AGAIN = {one.claim.name for one in FREED}
 
 
 class Tone(StrEnum):
@@ -28,88 +34,69 @@ class Tone(StrEnum):
 
 
 @dataclass(frozen=True)
-class Amount:
-    """What a big figure counts: a name in the table ``answer`` of lab/story/words.toml."""
-
-    name: str
-    # how many there were in all, or of what comes with it
-    n: int = 1
-    # increments lost by another cause
-    lost_otherwise: int = 0
-
-    def words(self, language: Language = ENGLISH) -> str:
-        """Return what stands next to the figure."""
-        said = text("answer", self.name, language, self.n)
-        return text("answer", "lost_otherwise", language, self.lost_otherwise, what=said) if self.lost_otherwise else said
-
-
-@dataclass(frozen=True)
 class RunAnswer:
     """What a run answers to its question."""
 
     # the place of the choice that came true; None if the run proves nothing
     choice: int | None
-    # the big figure
+    # the big figure, and what it counts; without a number, what was seen instead
     number: str
-    counted: Amount
-    # how the page draws the figure
-    tone: Tone = Tone.PLAIN
-
-    def shown(self) -> dict[str, Any]:
-        """Return it as the page gets it, with its words in each language."""
-        words = {language: self.counted.words(language) for language in Language}
-        return {"choice": self.choice, "number": self.number, "tone": self.tone, "words": words}
+    words: dict[Language, str]
+    tone: Tone
 
 
-Answering = Callable[[Judgement, list[Violation]], RunAnswer]
+def asked(claim: str, language: Language) -> dict[str, Any]:
+    """Return what is asked about a claim, and the choices: first what it promises."""
+    if claim in BY_LOSSES:
+        choices = [text("answer", name, language) for name in ("none_lost", "some_lost")]
+    else:
+        choices = [few_words(claim, form, language) for form in ("holds", "breaks")]
+    choices += [text("mark_of_lane", "nobody_gets_it", language)] if claim in FREED_AGAIN else []
+    return {"text": promise(claim, language), "choices": choices}
 
 
-@dataclass(frozen=True)
-class ClaimQuestion:
-    """The question of one claim."""
-
-    # of its text in the words of the lab
-    name: str
-    # what can be predicted, by the names of their texts; the first choice is what the claim promises
-    choices: tuple[str, ...]
-    # returns a run's answer from the judgement and its violations of this claim
-    answering: Answering
-    # the limits that its texts name
-    bound: Bound = field(default_factory=Bound)
-    # the figure that the page shows during the run: ``gap``, what is missing in the counter, or ``failed``
-    live: str = "failed"
-    # whether a refused request is what the claim promises
-    refusals_are_good: bool = False
-
-    def said(self, language: Language = ENGLISH) -> dict[str, Any]:
-        """Return what is asked, and the choices."""
-        return {"text": text("question", self.name, language), "choices": [self._choice(name, language) for name in self.choices]}
-
-    def _choice(self, name: str, language: Language) -> str:
-        bound, there = self.bound, words(language)
-        names = {"within": f"{100 * bound.ttls:.0f}_{bound.ms:.0f}", "share": f"{100 * bound.share:.0f}"}
-        places = {table: there[table][one] for table, one in names.items() if one in there[table]}
-        return text("choice", name, language, times=bound.times, ms=f"{bound.ms:.0f}", **places)
-
-    def shown(self, judgement: Judgement) -> RunAnswer:
-        """Return what the run answers, and how it is drawn."""
-        answer = self.answering(judgement, own(judgement, judgement.claim))
-        counted = replace(answer.counted, lost_otherwise=0 if self.live == "gap" else judgement.lost)
-        choice = None if judgement.verdict is Verdict.VOID else answer.choice
-        return replace(answer, choice=choice, counted=counted, tone=self._tone(judgement, answer.number))
-
-    def _tone(self, judgement: Judgement, number: str) -> Tone:
-        """Return how the big figure is drawn: losses by another cause, and refusals that no claim counts, are not green."""
-        if judgement.verdict in (Verdict.BROKEN, Verdict.ADMITTED):
-            return Tone.BAD
-        if judgement.verdict is not Verdict.KEPT:
-            return Tone.PLAIN
-        if judgement.lost:
-            return Tone.BAD if self.live == "gap" else Tone.PLAIN
-        refused = judgement.failed > 0 and number == str(judgement.failed) and not self.refusals_are_good
-        return Tone.PLAIN if refused else Tone.GOOD
+def answer(judgement: Judgement) -> RunAnswer:
+    """Return what a run answers. Where only another promise was broken, the figure is that claim's."""
+    claim, broken = judgement.claim, _own(judgement, judgement.claim)
+    other = judgement.verdict is Verdict.BROKEN and not broken and not judgement.lost
+    number, words = _figure(judgement, judgement.violations[0].claim if other else claim)
+    choice = None if judgement.verdict is Verdict.VOID else _choice(judgement, broken)
+    return RunAnswer(choice, number, words, _tone(judgement))
 
 
-def own(judgement: Judgement, claim: str) -> list[Violation]:
-    """Return the violations of one claim."""
+def _own(judgement: Judgement, claim: str) -> list[Violation]:
     return [violation for violation in judgement.violations if violation.claim == claim]
+
+
+def _waits_ms(broken: list[Violation]) -> list[float]:
+    """Return how long after each fault another request got the lock; nothing where none did."""
+    waits_ms = [one.idle_ms for violation in broken for one in violation.evidence if isinstance(one, FaultOutcome)]
+    known = [ms for ms in waits_ms if ms is not None]
+    return known if len(known) == len(waits_ms) else []
+
+
+def _choice(judgement: Judgement, broken: list[Violation]) -> int:
+    if judgement.claim in BY_LOSSES:
+        return int(judgement.lost > 0)
+    return FOR_EVER if broken and judgement.claim in FREED_AGAIN and not _waits_ms(broken) else int(bool(broken))
+
+
+def _figure(judgement: Judgement, claim: str) -> tuple[str, dict[Language, str]]:
+    broken = _own(judgement, claim)
+    if claim in FREED_AGAIN and (waits_ms := _waits_ms(broken)):
+        ms = max(waits_ms)
+        number = f"{ms / 1000:.1f} s" if ms >= 1000 else f"{ms:.0f} ms"
+        return number, {one: text("answer", "next_got_in", one) for one in Language}
+    of_lost, of_refused = ("lost", judgement.lost, judgement.acknowledged), ("refused", judgement.failed, judgement.requests)
+    name, lost_or_refused, of = of_lost if claim in SAFE else of_refused
+    if broken and not lost_or_refused:  # a broken promise is not a 0
+        return "", {one: seen(broken[0], one) for one in Language}
+    return str(lost_or_refused), {one: text("answer", name, one, of) for one in Language}
+
+
+def _tone(judgement: Judgement) -> Tone:
+    """Return how the big figure is drawn: losses by another cause are not green, nor are refusals if they are the figure."""
+    is_kept, is_safe = judgement.verdict is Verdict.KEPT, judgement.claim in SAFE
+    if judgement.verdict in (Verdict.BROKEN, Verdict.ADMITTED) or (is_kept and is_safe and judgement.lost):
+        return Tone.BAD
+    return Tone.GOOD if is_kept and not judgement.lost and (is_safe or not judgement.failed) else Tone.PLAIN

@@ -30,9 +30,9 @@ from lab.report.charts import lost
 from lab.report.run_data import Result
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.servers.supervisor import Supervisor, SupervisorGone, supervised
-from lab.story.say import text
+from lab.story.say import ENGLISH, text
 from lab.story.verdict import why
-from lab.ui import addresses, lesson, questions
+from lab.ui import addresses, lesson, question
 from lab.ui.addresses import PAGE_PORT, PROJECTOR
 from lab.ui.both_sides import LOOPBACK
 from lab.ui.joining import Invitation
@@ -194,8 +194,8 @@ def _facts(done: Conducted, report: Path) -> dict[str, Any]:
     judgement = done.judgement
     facts = {name: getattr(judgement, name) for name in FIGURES}
     facts |= {"kept_per_s": round(judgement.kept_per_s)}  # the same number as on the live page and on the run's page
-    answer = questions.shown(judgement)
-    proof = [] if judgement.verdict is Verdict.VOID else [f"{answer.number} {answer.counted.words()}"]
+    answer = question.answer(judgement)
+    proof = [] if judgement.verdict is Verdict.VOID else [f"{answer.number} {answer.words[ENGLISH]}".strip()]
     facts |= {"said": ", ".join([*proof, text("in_a_word", judgement.verdict)])}  # in the bar of Locust's page
     return facts | {"counter": judgement.final, "why": why(judgement), "report": os.path.relpath(report)}
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from lab.language import Language
-from lab.ui import questions
+from lab.ui import question
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
 from tests.command import wait_for
@@ -137,7 +137,7 @@ def about(stage: str, scenario: str, predicted: list[int], live: str = "gap") ->
         "store": "redis",
         "servers": 1,
     }
-    words |= {"question": {one: questions.QUESTIONS["exclusive"].said(one) for one in Language}}
+    words |= {"question": {one: question.asked("exclusive", one) for one in Language}}
     return words | {"requests": 600, "replicas": 3, "predicted": predicted}
 
 
@@ -322,7 +322,7 @@ def test_bad_prediction_is_refused(resting):
         device = page.headers["Set-Cookie"].partition(";")[0]
     wrong = {
         "the class is asked about none under rush": said | {"stage": "lua"},
-        "no choice 2 for rush; its choices are 0: it loses none, 1: it loses some": said | {"choice": 2},
+        "no choice 2 for rush; its choices are 0: no increment is lost, 1: increments are lost": said | {"choice": 2},
         "there is no choice -1": said | {"choice": -1},
         "Expected `int`, got `bool`": said | {"choice": True},
         "missing required field `stage`": {"choice": 1},

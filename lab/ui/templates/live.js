@@ -188,7 +188,7 @@
     $("outcome-asks").textContent = text;
     $("outcome-title").textContent = answer.choice === null ? say("void") : all[answer.choice];
     $("result").textContent = figure(answer.number); $("result").className = `big ${answer.tone}`;
-    $("result-says").textContent = `${answer.words[language]}${duplicated}`;
+    $("result-says").textContent = answer.number || view === "phone" ? `${answer.words[language]}${duplicated}` : ""; // without a number, the reasons below say it
     $("why").textContent = local(one.why);
     $("against").textContent = answer.choice === null ? "" : voted ? say("against", { right: predicted[answer.choice], all: voted }) : lesson.now ? say("nobody") : "";
     shares($("votes"), all, predicted, answer.choice);
