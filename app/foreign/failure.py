@@ -32,11 +32,6 @@ class ReportedFailure(PublishedLock):
     # why there is no run; empty where there is one
     not_run: str = ""
 
-    @property
-    def is_documented(self) -> bool:
-        """Return whether the documentation makes the claim that breaks. Where it does not, the report asks for it."""
-        return self.breaks in self.promises and not {"issues", "pull"} & set(self.promises[self.breaks].link.split("/"))
-
     def stage_like(self, name: str) -> Stage:
         """Return the stage of a file of ``libraries/`` with the claims of this failure."""
         path = LIBRARIES / f"{name}.py"

@@ -79,9 +79,7 @@ class KnownFailure(NamedTuple):
             return (
                 f"{is_shown}: the run came to {judgement.verdict}, and did not break `{failure.breaks}` in the way of the report."
             )
-        asked = "which the report asks for" if failure.breaks in failure.promises else "which nothing promises"
-        by_whom = "which the documentation promises" if failure.is_documented else asked
-        return f"{is_shown}: {because(broken)}. This breaks `{failure.breaks}`, {by_whom}."
+        return f"{is_shown}: {because(broken)}. This breaks `{failure.breaks}`."
 
 
 def load(name: str) -> KnownFailure:

@@ -35,36 +35,7 @@ from lab.explore.story.rows import rows
 from lab.explore.workers import MOST_WORKERS, decide
 from lab.interrupts import interruptible
 from lab.language import Language, of_environment
-from lab.own_lock.cells import (
-    MISSING,
-    RUN_S,
-    UNDER,
-    UNFIT,
-    VOTERS,
-    VOTERS_REQUESTS,
-    OwnCell,
-    conduct_rounds,
-    measure_speed,
-    plan,
-    said_of_a_long_ttl,
-)
-from lab.own_lock.page import (
-    BREAKS,
-    BROKEN,
-    HOLDS,
-    TestedClaim,
-    TestedLock,
-    headline,
-    in_words,
-    junit,
-    listed,
-    mending,
-    not_shown,
-    ordered,
-    orders_in_words,
-    speed_in_words,
-    write_page,
-)
+from lab.own_lock import cells, page
 from lab.paths import HOME, REPORTS, new_place, shown
 from lab.pipeline import publish_site
 from lab.report.html import named
@@ -104,10 +75,10 @@ def test_lock(asked: LockTest) -> int:
     folder = asked.out or new_place("test")
     stage = asked.stage
     tested = _begun(stage, asked)
-    tasks = plan(stage, asked.scenarios)
-    if said := said_of_a_long_ttl(stage, tasks, asked.jobs):
+    tasks = cells.plan(stage, asked.scenarios)
+    if said := cells.said_of_a_long_ttl(stage, tasks, asked.jobs):
         console.print(said, style="yellow", soft_wrap=True)
-    answer = Answer(tested, console, asked.budget_s + RUN_S * asked.repeat * sum(not task.kind for task in tasks))
+    answer = Answer(tested, console, asked.budget_s + cells.RUN_S * asked.repeat * sum(not task.kind for task in tasks))
     try:
         with interruptible(), answer.progress:
             _explored(stage, asked, answer, folder)
@@ -115,7 +86,7 @@ def test_lock(asked: LockTest) -> int:
     finally:  # an interrupt must not lose what was found
         _collected(tested, tasks)
         _written(answer, asked, folder)
-    if any(task.kind == MISSING for task in tasks) and tested.status is ExitStatus.NOTHING_SHOWN:
+    if any(task.kind == cells.MISSING for task in tasks) and tested.status is ExitStatus.NOTHING_SHOWN:
         return worst([ExitStatus.CANNOT_RUN])
     return tested.status
 
@@ -123,7 +94,7 @@ def test_lock(asked: LockTest) -> int:
 class Answer:
     """What is said on the terminal: how much is left, and each broken promise once, the first as soon as it is known."""
 
-    def __init__(self, tested: TestedLock, console: Console, whole_s: float) -> None:
+    def __init__(self, tested: page.TestedLock, console: Console, whole_s: float) -> None:
         self.tested, self.console, self.language = tested, console, of_environment(os.environ)
         self.broken: set[str] = set()  # the promises that were said to be broken
         self.decision: Decision | None = None
@@ -131,12 +102,12 @@ class Answer:
         self.progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self.advance = partial(self.progress.advance, self.progress.add_task("", total=whole_s))
 
-    def say(self, one: TestedClaim, shortest: Shortest | None = None) -> None:
+    def say(self, one: page.TestedClaim, shortest: Shortest | None = None) -> None:
         """Print a promise that breaks: in words, by its schedule or its run, between which lines, and what mends it."""
         if one.claim in self.broken:
             return
         said, console, language = partial(say.text, "tested", language=self.language), self.console, self.language
-        console.print(f"\n[bold red]{BROKEN}[/] [bold]{escape(say.claim(one.claim, 'breaks', language))}[/] ({one.claim})")
+        console.print(f"\n[bold red]{page.BROKEN}[/] [bold]{escape(say.claim(one.claim, 'breaks', language))}[/] ({one.claim})")
         for line in rows(shortest.story, console.width, language) if shortest and not self.broken else ():
             console.print(line, soft_wrap=True)
         self.broken.add(one.claim)
@@ -145,24 +116,24 @@ class Answer:
         for words in (said("between", n=len(one.between)), *(f"  {line}" for line in one.between)) if one.between else ():
             console.print(words, markup=False, soft_wrap=True)
         if one.mended_by:
-            console.print(mending(one, language), markup=False)
+            console.print(page.mending(one, language), markup=False)
         again = one.again or (one.breaking.command if one.breaking else "")
         console.print(f"{say.text('test_page', 'see_again', language)} {again}", style="dim", markup=False, soft_wrap=True)
 
 
-def _begun(stage: Stage, asked: LockTest) -> TestedLock:
+def _begun(stage: Stage, asked: LockTest) -> page.TestedLock:
     """Return the record before the test."""
     record = runpy.run_path(stage.lookup).get("LIBRARY") if stage.lookup != stage.name else None
     library = record if isinstance(record, Library) else None
     promises = library.promises if library else {}
-    return TestedLock(
+    return page.TestedLock(
         lock=_named(stage) if stage.lookup != stage.name and ":" not in asked.lock else asked.lock,
         stage=stage.name,
         library=stage.library,
         about={name: getattr(library, name) for name in ABOUT} if library else {},
         worker=shlex.join(stage.worker),
         claims=[
-            TestedClaim(claim=claim.name, **(promises[claim.name]._asdict() if claim.name in promises else {}))
+            page.TestedClaim(claim=claim.name, **(promises[claim.name]._asdict() if claim.name in promises else {}))
             for claim in Claim
             if claim in stage.claims
         ],
@@ -218,32 +189,32 @@ def _explored(stage: Stage, asked: LockTest, answer: Answer, folder: Path) -> No
     tested.unexplored = {one: why for one in Language if (why := reasons(decision, one))}
 
 
-def _run(stage: Stage, asked: LockTest, answer: Answer, tasks: Sequence[OwnCell]) -> None:
+def _run(stage: Stage, asked: LockTest, answer: Answer, tasks: Sequence[cells.OwnCell]) -> None:
     """Make the runs, and say what they break as soon as it is known. First are those that test a promise no order has decided."""
     tested = answer.tested
-    open_ = {row.claim for row in tested.claims if row.orders not in (HOLDS, BREAKS)}
+    open_ = {row.claim for row in tested.claims if row.orders not in (page.HOLDS, page.BREAKS)}
     tasks = sorted(tasks, key=lambda task: (task.scenario.tests.name not in open_, task.scenario.tests not in stage.claims))
-    left_out = [task for task in tasks if task.kind in (UNFIT, MISSING)]
+    left_out = [task for task in tasks if task.kind in (cells.UNFIT, cells.MISSING)]
     tested.notes += [_in_each_language("not_run", scenario=task.scenario.name, why=task.reason) for task in left_out]
-    for why in dict.fromkeys(task.reason for task in tasks if task.kind == MISSING):
+    for why in dict.fromkeys(task.reason for task in tasks if task.kind == cells.MISSING):
         answer.console.print(why, style="bold red", markup=False, soft_wrap=True)
     are_voters = stage.library and stage.store == VOTED
     for task in tasks:
-        task.most = max(asked.requests, VOTERS_REQUESTS) if asked.requests and are_voters else asked.requests or 0
-        task.users = VOTERS if are_voters else 0
+        task.most = max(asked.requests, cells.VOTERS_REQUESTS) if asked.requests and are_voters else asked.requests or 0
+        task.users = cells.VOTERS if are_voters else 0
     for task in tasks if asked.is_speed_wanted else ():
-        if task.scenario.name == UNDER and not task.kind:
-            tested.speed = measure_speed(task, asked.repeat, REPORTS)
+        if task.scenario.name == cells.UNDER and not task.kind:
+            tested.speed = cells.measure_speed(task, asked.repeat, REPORTS)
     if asked.is_speed_wanted and tested.speed is None:
-        tested.notes.append(_in_each_language("no_speed", scenario=UNDER))
+        tested.notes.append(_in_each_language("no_speed", scenario=cells.UNDER))
 
-    def on_done(task: OwnCell) -> None:
-        answer.advance(RUN_S)
+    def on_done(task: cells.OwnCell) -> None:
+        answer.advance(cells.RUN_S)
         for cell in task.outcomes(_named(stage)) if asked.repeat == 1 else ():
-            if cell.verdict == BROKEN:
-                answer.say(_mended(TestedClaim(claim=cell.claim, cells=[cell]), stage))
+            if cell.verdict == page.BROKEN:
+                answer.say(_mended(page.TestedClaim(claim=cell.claim, cells=[cell]), stage))
 
-    conduct_rounds(tasks, asked.repeat, asked.jobs, on_done, REPORTS, draw=asked.repeat == 1 and not asked.no_draw)
+    cells.conduct_rounds(tasks, asked.repeat, asked.jobs, on_done, REPORTS, draw=asked.repeat == 1 and not asked.no_draw)
     publish_site()
 
 
@@ -251,7 +222,7 @@ def _in_each_language(name: str, **places: str) -> dict[Language, str]:
     return {one: say.text("tested", name, one, 1, **places) for one in Language}
 
 
-def _mended(row: TestedClaim, stage: Stage) -> TestedClaim:
+def _mended(row: page.TestedClaim, stage: Stage) -> page.TestedClaim:
     """Note which stage mends what a run has broken, if no order has said so."""
     cell = row.breaking
     for one in cell.grounds.violations if cell is not None and cell.grounds is not None and not row.schedule else ():
@@ -260,15 +231,15 @@ def _mended(row: TestedClaim, stage: Stage) -> TestedClaim:
     return row
 
 
-def _collected(tested: TestedLock, tasks: Sequence[OwnCell]) -> None:
+def _collected(tested: page.TestedLock, tasks: Sequence[cells.OwnCell]) -> None:
     """Note what the runs have shown, claim by claim."""
     of_claims = {row.claim: row for row in tested.claims}
     for task in tasks:
         for cell in task.outcomes(_named(task.stage)):
-            row = of_claims.setdefault(cell.claim, TestedClaim(claim=cell.claim, promised=False))
+            row = of_claims.setdefault(cell.claim, page.TestedClaim(claim=cell.claim, promised=False))
             row.cells.append(cell)
             _mended(row, task.stage)
-    tested.claims = ordered(list(of_claims.values()))
+    tested.claims = page.ordered(list(of_claims.values()))
 
 
 def _written(answer: Answer, asked: LockTest, folder: Path) -> None:
@@ -276,27 +247,27 @@ def _written(answer: Answer, asked: LockTest, folder: Path) -> None:
     tested, console, language = answer.tested, answer.console, answer.language
     said, mark = partial(say.text, "test_page", language=language), say.words(language)["mark"]
     for one in tested.promised:
-        if one.verdict == BROKEN:
+        if one.verdict == page.BROKEN:
             answer.say(one)
-    if tested.names(BROKEN) and answer.decision is not None and answer.decision.seconds < QUICK_S:
+    if tested.names(page.BROKEN) and answer.decision is not None and answer.decision.seconds < QUICK_S:
         with contextlib.suppress(LabError):
             play((answer.decision.stage.lookup,), folder / "play", open_it=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("promise", "verdict", "orders", "runs"):
         table.add_column(said(name), no_wrap=name == "promise")
     for one in tested.claims:
-        verdict = f"[{STYLES.get(one.verdict, 'dim')}]{in_words(one, language) if tested.rounds > 1 else one.verdict}[/]"
-        runs = "\n".join(f"{cell.scenario} {listed(cell.tally, language)}" for cell in one.cells)
-        table.add_row(one.claim, verdict, orders_in_words(one, language), runs or "–")
-    console.print(f"\n{tested.stage}{mark['colon']}{headline(tested, language)}\n", style="bold", soft_wrap=True)
+        verdict = f"[{STYLES.get(one.verdict, 'dim')}]{page.in_words(one, language) if tested.rounds > 1 else one.verdict}[/]"
+        runs = "\n".join(f"{cell.scenario} {page.listed(cell.tally, language)}" for cell in one.cells)
+        table.add_row(one.claim, verdict, page.orders_in_words(one, language), runs or "–")
+    console.print(f"\n{tested.stage}{mark['colon']}{page.headline(tested, language)}\n", style="bold", soft_wrap=True)
     console.print(table)
-    for line in ("", *not_shown(tested, language)):
+    for line in ("", *page.not_shown(tested, language)):
         console.print(line, markup=False)
     if tested.speed is not None:
-        console.print(said("speed", what=speed_in_words(tested.speed, language)), soft_wrap=True)
-    page = write_page(tested, folder, REPORTS / "runs")
+        console.print(said("speed", what=page.speed_in_words(tested.speed, language)), soft_wrap=True)
+    written = page.write_page(tested, folder, REPORTS / "runs")
     if rest := len(tested.notes) + bool(tested.unexplored):
         console.print(said("rest", n=rest, path=shown(folder / "test.json")), style="dim", soft_wrap=True)
     if asked.junit is not None:
-        asked.junit.write_text(junit(tested), encoding="utf-8")
-    where_to_look(console, named(page, language).resolve())
+        asked.junit.write_text(page.junit(tested), encoding="utf-8")
+    where_to_look(console, named(written, language).resolve())

@@ -18,7 +18,6 @@ NAME, OTHER_NAME = "lab-looks", "lab-looks-again"  # the keys that the lock is g
 # its times; none is near another, nor near its double. Another request, which asks while the lock is held, waits briefly
 TTL_MS, OTHER_TTL_MS, WAIT_MS, BRIEF_MS, RETRY_MS = 3000, 8700, 11_000, 1000, 30
 WITHIN_S = 2.0  # for what one acquire or one release on an idle server takes
-FREED_S = 0.3  # a thread of the lock may free it a moment later
 
 
 class Said(NamedTuple):
@@ -152,9 +151,7 @@ class IdleServer(dict[tuple[str, int], dict[str, Any]]):
         said = self.use(text, names, look, key, ttl_ms, WAIT_MS, within_s=WITHIN_S * (1 + is_disturbed))
         if len(times_s) < 3:
             return Looked(said[0])
-        until_s, freed = time.monotonic() + FREED_S, list[bytes]()
-        while keys and not freed and time.monotonic() < until_s:  # a freed key has another value, or is gone
-            freed = [one for one, (value, _) in keys.items() if self.store.dump(one) != value]
+        freed = [one for one, (value, _) in keys.items() if self.store.dump(one) != value]  # it has another value, or is gone
         mine = min(((NAME not in str(one), keys[one][1] < 0, len(one), one) for one in freed or keys), default=(b"",))[-1]
         passed_s, waited_s = times_s[1] - times_s[0], times_s[2] - times_s[1]
         left_ms = keys[mine][1] if mine else 0
