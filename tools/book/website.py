@@ -14,14 +14,14 @@ from pathlib import Path
 from lab.errors import BadInput
 from lab.evidence.record_lines import files_of, read_lines
 from lab.evidence.run_folder import replace
-from lab.language import Language
+from lab.language import NAMES, Language
 from lab.paths import HOME
 from lab.report import run_data, site
 from lab.report.html import named, page
 from lab.report.markdown import as_html
 from lab.report.run_page import PAGE, draw_run
 from lab.run import environment
-from lab.story import say_run
+from lab.story import say, say_run
 from lab.story.timeline import Timeline
 from tools.book import figures, generate, translations
 
@@ -31,7 +31,6 @@ RUNS_PAGE = HOME / "runs.md"  # that only the website has
 WATCHED = ("none-rush", "setnx-holder_crash", "ttl-slow_holder", "watchdog-frozen_holder", "redlock-amnesia")
 RUNS = "watch"  # their folder
 PAGES = "reports/play"  # the levels, which `lab play` writes
-FEET = {"en": "The lock lab, commit", "zh-CN": "分布式锁实验室，提交"}
 SWITCH = 'id="language"'  # a page that has it changes its language itself
 LINK = re.compile(r'(?P<before>\b(?:href|src|srcset)="|"(?=\.\./))(?P<to>[^"#?\\$:]+)(?P<part>[?#][^"\\]*)?"')
 OWN_WAYS = re.compile(r'(?<=<nav class="ways")[^\n]*')
@@ -83,13 +82,14 @@ def framed(text: str, place: Path, source: Path | None = None) -> str:
     ways = page(
         "website_ways.html",
         to=to,
+        website={one: say.words(one)["website"] for one in Language},
         levels=(HOME / PAGES / site.INDEX).exists(),
         other=None if SWITCH in text else to(_pairs().get(source, FIRST[CHINESE])),
     )
     known = set(LEADS.findall(ways))
     text = OWN_WAYS.sub(lambda own: LEADS.sub(lambda way: "" if way[1] in known else way[0], own[0]), text)
-    commit = environment.commit() or "unknown"
-    foot = "\n".join(f'<footer class="site soft" lang="{tag}">{name} {commit}</footer>' for tag, name in FEET.items())
+    said = partial(say.text, "website", "foot", commit=environment.commit() or "unknown")
+    foot = "\n".join(f'<footer class="site soft" lang="{names.tag}">{said(one)}</footer>' for one, names in NAMES.items())
     return text.replace("<body>\n", f"<body>\n{ways}", 1).replace("</body>", f"{foot}\n</body>")
 
 
@@ -162,4 +162,5 @@ def _list_of_runs() -> str:
         )
         for name in WATCHED
     )
-    return "# Watch a run · 看一次运行\n\n" + "\n".join(f"- {one}" for one in links)
+    title = " · ".join(say.text("website", "watch", language) for language in Language)
+    return f"# {title}\n\n" + "\n".join(f"- {one}" for one in links)
