@@ -14,7 +14,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,7 +45,7 @@ class LockLab:
         self,
         lock: Any,
         *,
-        claims: Iterable[Any] = (),
+        claims: Sequence[Any] = (),
         scenarios: Iterable[str] = (),
         budget_s: float = 10.0,
         allow_nothing_shown: bool = False,
@@ -58,7 +58,8 @@ class LockLab:
         """
         __tracebackhide__ = True
         words = [word for name in scenarios for word in ("--scenario", name)]
-        status, text = self._lab("test", lock, claims, ["--budget", str(budget_s), *words])
+        words += ["--claims", " ".join(str(getattr(one, "name", one)) for one in claims)] if claims else []
+        status, text = self._lab("test", lock, ["--budget", str(budget_s), *words])
         if status != GOOD and not (status == NOTHING_SHOWN and allow_nothing_shown):
             pytest.fail(text, pytrace=False)
         tested: dict[str, Any] = json.loads((self.out / "test.json").read_text(encoding="utf-8"))
@@ -68,7 +69,6 @@ class LockLab:
         self,
         lock: Any,
         *,
-        claims: Iterable[Any] = (),
         budget_s: float | None = None,
         allow_undecided: bool = False,
         **options: Any,
@@ -77,17 +77,17 @@ class LockLab:
         or is not decided.
 
         lock: the path of a file with a STAGE, from the folder of the test or from where pytest runs; the name of a stage; or a
-        STAGE that the test has imported from its file. claims: in place of the promises of the STAGE. budget_s: seconds for all
-        searches. allow_undecided: pass where nothing breaks, and some searches could not be decided; a lock that fails without a
-        fault does not pass. options: as those of ``lab explore``: clients, requests, ttl_ms, work_ms, wait_ms, nap_ms, nested,
-        pauses, crashes, lost_replies, resends, restarts, failures.
+        STAGE that the test has imported from its file. budget_s: seconds for all searches. allow_undecided: pass where nothing
+        breaks, and some searches could not be decided; a lock that fails without a fault does not pass. options: as those of
+        ``lab explore``: claim, clients, requests, ttl_ms, work_ms, wait_ms, nap_ms, nested, pauses, crashes, lost_replies,
+        resends, restarts, failures.
         """
         __tracebackhide__ = True
         given = {
             name: value for name, value in (options | {"budget": budget_s}).items() if value is not None and value is not False
         }
         flags = [[f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])] for name, value in given.items()]
-        status, text = self._lab("explore", lock, claims, ["--no-confirm", *(word for words in flags for word in words)])
+        status, text = self._lab("explore", lock, ["--no-confirm", *(word for words in flags for word in words)])
         path = self.out / "decision.json"
         decision = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         fails = any(one.get("undecided") in FAILS for one in decision.get("searches", [{"undecided": "fails"}]))
@@ -95,12 +95,11 @@ class LockLab:
             pytest.fail(text, pytrace=False)
         return Explored(decision["promises"], text.strip())
 
-    def _lab(self, command: str, lock: Any, claims: Iterable[Any], words: list[str]) -> tuple[int, str]:
+    def _lab(self, command: str, lock: Any, words: list[str]) -> tuple[int, str]:
         """Run the lab, and end it whatever happens here. Return its status and what it printed."""
         from lab.interrupts import PARENT  # here: in a session that asks nothing of the lab, none of it is loaded
 
-        names = [getattr(one, "name", one) for one in claims]
-        words = [command, self._named(lock), "--out", str(self.out), *(["--claims", " ".join(names)] if names else []), *words]
+        words = [command, self._named(lock), "--out", str(self.out), *words]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), PARENT: str(os.getpid())}
         with subprocess.Popen(
             [sys.executable, "-m", "lab", *words],

@@ -20,25 +20,25 @@ TESTS = """
 from my_lock import STAGE
 
 def test_path(lock_lab):
-    found = lock_lab.explore("my_lock.py", clients=2, pauses=1, claims=["exclusive", "releases_only_its_own"])
-    assert found.promises == {"exclusive": "holds", "releases_only_its_own": "holds"}
+    found = lock_lab.explore("my_lock.py", clients=2, pauses=1, claim="releases_only_its_own")
+    assert found.promises == {"releases_only_its_own": "holds"}
 
 def test_stage(lock_lab):
-    lock_lab.explore(STAGE, clients=2, pauses=0, budget_s=20, claims=["exclusive"])
+    lock_lab.explore(STAGE, clients=2, pauses=0, budget_s=20, claim="exclusive")
 """
 OPEN = """
 def test_open(lock_lab):
-    lock_lab.explore("my_lock.py", clients=3, pauses=3, budget_s=1, claims=["exclusive"])
+    lock_lab.explore("my_lock.py", clients=3, pauses=3, budget_s=1, claim="exclusive")
 
 def test_allowed(lock_lab):
-    lock_lab.explore("my_lock.py", clients=3, pauses=3, budget_s=1, claims=["exclusive"], allow_undecided=True)
+    lock_lab.explore("my_lock.py", clients=3, pauses=3, budget_s=1, claim="exclusive", allow_undecided=True)
 """
 WRONG = """
 def test_option(lock_lab):
     lock_lab.explore("my_lock.py", pause=1)
 
 def test_claim(lock_lab):
-    lock_lab.explore("my_lock.py", claims=["exclusiv"])
+    lock_lab.explore("my_lock.py", claim="exclusiv")
 
 def test_file(lock_lab):
     lock_lab.explore("no_lock.py")
