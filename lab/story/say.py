@@ -40,8 +40,13 @@ GOT_IT = (Kind.GRANTED, Kind.GRANTED_WITH_FENCE, Kind.BEGAN, Kind.BEGAN_WITHOUT_
 @cache
 def words(language: Language) -> dict[str, Any]:
     """Return the templates of a language."""
-    found = _of(tomllib.loads(WORDS.read_text(encoding="utf-8")), list(Language).index(language))
+    found = _of(_entries(), list(Language).index(language))
     return found | (_of_scenarios() if language is Language.CHINESE else {})
+
+
+@cache
+def _entries() -> dict[str, Any]:
+    return tomllib.loads(WORDS.read_text(encoding="utf-8"))
 
 
 def _of(table: Mapping[str, Any], place: int) -> dict[str, Any]:
