@@ -16,7 +16,7 @@ from lab.judge.grant import Grant, GrantsOfKey, Name
 from lab.judge.key_history import BORN, FOREVER_NS, KeyHistory
 from lab.judge.losses import GOT, Conflicts
 from lab.judge.mechanisms import explain
-from lab.judge.thefts import EXPIRES, REPORTED_AT_ONCE_NS, Thefts, acquired_ns
+from lab.judge.thefts import EXPIRES, REPORTED_AT_ONCE_NS, Thefts
 
 EXPLAINED_AFTER = 256  # releases: after so many more, every release that can have caused an overlap has ended
 REMEMBERED = 1024  # releases
@@ -234,7 +234,7 @@ class Overlaps:
 
     def _acquired_first(self, late: Grant, early: Grant, key: str) -> bool:
         """Return whether the lock of a grant whose acquire returned late was made before that of the earlier grant."""
-        if acquired_ns(late, key) >= acquired_ns(early, key):
+        if late.sent_ns >= early.sent_ns:
             return False
         # a key that was made twice since the earlier grant was asked for was made for each grant, in their order
         return self.keys.number(BORN, early.sent_ns, late.got_ns + REPORTED_AT_ONCE_NS, key) < len((late, early))

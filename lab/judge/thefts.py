@@ -23,7 +23,6 @@ REPORTED_AT_ONCE_NS = 20_000_000  # a report that comes later may be of another 
 # a key whose TTL is over at once is reported when the store notices it, up to 100 ms late
 EXPIRED_WITHIN_NS = 250_000_000
 EXPIRES = frozenset({"EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"})
-FLUSHES = frozenset({"FLUSHDB", "FLUSHALL"})  # the store reports none of the keys that they delete
 BORN_WITHIN_NS = 20_000_000  # after the grant: the store reports a new key at once
 RECENT = 64  # releases that ended just before this one, and may have begun later
 
@@ -137,11 +136,6 @@ def held_from_ns(grant: Grant, key: str) -> int:
     return grant.outer_lease_from_ns if key == grant.outer_key else max(grant.lease_from_ns, grant.sent_ns)
 
 
-def acquired_ns(grant: Grant, key: str) -> int:
-    """Return when the last command of an acquire was sent: renewals do not count."""
-    return grant.outer_lease_from_ns if key == grant.outer_key else grant.sent_ns
-
-
 def never_held(grant: Grant, keys: KeyHistory) -> bool:
     """Return whether a request went in without a grant: the store had refused, or it worked again without a new grant."""
     return grant.told_no or (grant.turn > 1 and not acquired_anew(grant, keys))
@@ -174,7 +168,7 @@ def can_have_deleted(grant: Grant, key: str, keys: KeyHistory, since_ns: int = 0
     # a script that answers no has seldom deleted anything, so a deletion that is reported later is another client's; the same if
     # the next command of the same request had been answered already
     reported_ns = released_ns + (REPORTED_AT_ONCE_NS if is_inner or answer in NO else REPORTED_WITHIN_NS)
-    if grant.command in FLUSHES or keys.went(since_ns, reported_ns, key):
+    if keys.went(since_ns, reported_ns, key):
         return True
     if grant.command in EXPIRES:
         return answer not in NO and keys.happened("expired", since_ns, released_ns + EXPIRED_WITHIN_NS, key)

@@ -67,6 +67,18 @@ def test_renewal_needs_a_majority(made, servers, prolongs):
     assert found(made.analyse(final=2, ttl_ms=60, has_votes=True)) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("leased_ms", "expected"),
+    [(5, ("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)), (0, ("exclusive", Mechanism.GRANTED_TO_TWO))],
+)
+def test_lease_counts_from_the_command_that_set_the_key(made, leased_ms, expected):
+    """A lease counts from the command that set the key, if the acquire went on after it; else from the last command."""
+    made.increment("a", 0, 0, at=(50, 51, 52, 200), asked=1, sent_ns=48, leased_ns=leased_ms)
+    made.increment("b", 1, 1, at=(70, 71, 72, 73), replica="replica-2")
+
+    assert found(made.analyse(final=2, ttl_ms=60)) == [expected]
+
+
 @pytest.mark.parametrize("renewed_ms", [16, 25])
 def test_grants_of_the_next_session(made, renewed_ms):
     """When a session was ended, the grants of the next one have lost nothing, whenever its first renewal is known.
