@@ -79,6 +79,25 @@ def test_lease_counts_from_the_command_that_set_the_key(made, leased_ms, expecte
     assert found(made.analyse(final=2, ttl_ms=60)) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("1", ("releases_only_its_own", Mechanism.DELETED_BY_ANOTHER)),
+        ("0", ("exclusive", Mechanism.DELETED_BY_STRANGER)),  # its command deleted nothing
+    ],
+)
+def test_release_of_a_lock_that_the_store_forgot(made, answer, expected):
+    """A holder whose lock was lost with the store deletes the lock of the next holder, if its command deleted anything."""
+    made.increment("forgotten", 0, 0, at=(10, 11, 12, 400), answer=answer)
+    made.fault("restart_redis", "forgotten", at_ms=100, recovered_ms=150)
+    made.increment("robbed", 1, 2, at=(330, 331, 800, 900), replica="replica-2")
+    made.increment("next", 1, 1, at=(410, 411, 412, 413), replica="replica-3", answer="1")
+    for at_ms, event in ((330, "set"), (400, "del"), (410, "set"), (413, "del")):
+        made.key_event(event, at_ms)
+
+    assert expected in found(made.analyse(final=2, has_faults=True))
+
+
 @pytest.mark.parametrize("renewed_ms", [16, 25])
 def test_grants_of_the_next_session(made, renewed_ms):
     """When a session was ended, the grants of the next one have lost nothing, whenever its first renewal is known.
