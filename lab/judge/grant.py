@@ -88,8 +88,6 @@ class Grant(GrantRecord, eq=False):
     # more facts of the journals
     told_no: bool = False
     outer_key: str = ""
-    # whether the store answered only with refusals, and did not answer the last command
-    unheard: bool = False
     # the session or the store's lease to which its lock belongs; empty if to none, None if that is not known
     session: str | None = None
     value: int | None = None
@@ -132,7 +130,7 @@ class Grant(GrantRecord, eq=False):
             sent_ns,
             told_no=got.told_no,
             outer_key=got.outer_key,
-            unheard=got.unheard,
+            went_in_unasked=got.commands == 0 or got.unheard,
             session=got.session,
             lease_from_ns=got.leased_ns or got.first_vote_ns or sent_ns,
             outer_lease_from_ns=got.outer_got_ns,

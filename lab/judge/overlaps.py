@@ -71,8 +71,7 @@ class Overlaps:
     def got(self, grant: Grant) -> None:
         """Take note of a grant."""
         self.asks_are_seen |= grant.commands > 0
-        heard_nothing = grant.commands == 0 or grant.unheard
-        grant.went_in_unasked = heard_nothing and self.answered_ns[grant.replica] < grant.asked_ns
+        grant.went_in_unasked &= self.answered_ns[grant.replica] < grant.asked_ns
         before = self.last_of.get((grant.replica, grant.key))
         if not grant.commands and self.asks_are_seen and before is not None:
             grant.left_lease_from_ns = before.at_store_from_ns
