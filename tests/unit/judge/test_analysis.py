@@ -98,6 +98,15 @@ def test_release_of_a_lock_that_the_store_forgot(made, answer, expected):
     assert expected in found(made.analyse(final=2, has_faults=True))
 
 
+def test_lease_that_is_handed_over_goes_on(made):
+    """A lock that a holder hands over to a request of its process ends with the lease that the store knows of."""
+    made.increment("a", 0, 0, at=(10, 11, 12, 40), sent_ns=9, release_commands=0)
+    made.increment("b", 1, 1, at=(41, 42, 43, 200), commands=0)
+    made.increment("c", 2, 2, at=(75, 76, 77, 78), replica="replica-2")
+
+    assert found(made.analyse(final=3, ttl_ms=60)) == [("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)]
+
+
 @pytest.mark.parametrize("renewed_ms", [16, 25])
 def test_grants_of_the_next_session(made, renewed_ms):
     """When a session was ended, the grants of the next one have lost nothing, whenever its first renewal is known.
