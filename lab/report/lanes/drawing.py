@@ -32,10 +32,10 @@ class RunPen(Pen):
     @property
     def axis_name(self) -> str:
         """Return what the axis shows."""
-        axis = self.rows.axis
-        if axis.bend == NEVER:
+        rows = self.rows
+        if rows.bend == NEVER:
             return self.say("axis")
-        return self.say("axis_bent", since=f"{axis.bend / 1e6:.2f}", times=f"{axis.denser_by:.0f}")
+        return self.say("axis_bent", since=f"{rows.bend / 1e6:.2f}", times=f"{rows.denser_by:.0f}")
 
     def share(self, at: float) -> float:
         """Return where a moment is in a picture: 0 at its left edge, 1 at the right."""
@@ -48,12 +48,12 @@ class RunPen(Pen):
 
     def lanes(self) -> str:
         """Return the lanes with their names and the axis below."""
-        rows, axis, height = self.rows, self.rows.axis, self.height
+        rows, height = self.rows, self.height
         edges = "".join(f"M{EDGE} {self.at(0, lane.bottom)[1]:g}H{WIDTH - EDGE}" for lane in rows.lanes)
-        ticks = [(LEFT + self.at(at, 0)[0], f"{at / 1e6:g}") for at in axis.ticks()]
+        ticks = [(LEFT + self.at(at, 0)[0], f"{at / 1e6:g}") for at in rows.ticks()]
         lines = "".join(f"M{x:g} 0V{height:g}" for x, _ in ticks)
         numbers = "".join(written(said, x, height + 16, "soft", "center") for x, said in ticks)
-        bend = f'<path class="bend" d="M{self.at(axis.bend, 0)[0]:g} 0V{height:g}"/>' if axis.bend != NEVER else ""
+        bend = f'<path class="bend" d="M{self.at(rows.bend, 0)[0]:g} 0V{height:g}"/>' if rows.bend != NEVER else ""
         return "\n".join(
             [
                 f'{self.names()}<path class="edge" d="{edges}"/><path class="grid" d="{lines}"/>{numbers}',

@@ -7,7 +7,7 @@ lane that would be empty is left out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lab.report.lanes.pen import EDGE, WIDTH, View
 from lab.story.timeline import NEVER, DrawnGrant, Life, Timeline
@@ -26,60 +26,35 @@ FULL, MOST_FULL = 36, 14  # px: a row's height; how many rows have it
 MOST_READS = 60  # grants in view; among more, only the writes are drawn, as lines of half a pixel
 
 
-@dataclass(frozen=True)
-class Axis:
-    """The span of a picture, in microseconds since the first request."""
+def _span(picture: Timeline) -> tuple[int, int, int]:
+    """Return since when and until when a picture is drawn, in microseconds, and where its dense end begins; NEVER without one.
 
-    since: int
-    until: int
-    # where the dense end begins; NEVER where the axis is even
-    bend: int = NEVER
-
-    @property
-    def denser_by(self) -> float:
-        """Return how many times as much time a part of the width has in the dense end; 1 where the axis is even."""
-        if self.bend == NEVER:
-            return 1
-        return (self.until - self.bend) / DENSE_SHARE / ((self.bend - self.since) / (1 - DENSE_SHARE))
-
-    def place(self, at: float) -> float:
-        """Return where a moment is: 0 at the left, 1 at the right."""
-        if self.bend == NEVER:
-            return (at - self.since) / (self.until - self.since)
-        if at <= self.bend:
-            return (at - self.since) / (self.bend - self.since) * (1 - DENSE_SHARE)
-        return 1 - DENSE_SHARE + (at - self.bend) / (self.until - self.bend) * DENSE_SHARE
-
-    def ticks(self) -> Iterator[int]:
-        """Yield the moments at which the axis has a number."""
-        if self.bend == NEVER:
-            yield from _round(self.since, self.until)
-        else:
-            yield from _round(self.since, self.bend)
-            yield from (at for at in _round(self.bend, self.until) if self.place(at) > 1 - DENSE_SHARE + APART)
-
-
-def axis_of(picture: Timeline) -> Axis:
-    """Return the axis: the span that the picture opens on. Where nobody gets the lock after a fault, it reaches to the end."""
+    It is the span that the picture opens on. Where nobody gets the lock after a fault, it reaches to the end.
+    """
     since, until = picture.opens
     if not picture.is_stuck:
-        return Axis(since, until + round(MARGIN * (until - since)) * (until >= picture.end))
+        return since, until + round(MARGIN * (until - since)) * (until >= picture.end), NEVER
     at = picture.faults[picture.focus_fault].at
     end = max(picture.end, until)
-    even = Axis(since, end + round(MARGIN * (end - since)))
-    bend = Axis(since, end + round(MARGIN / DENSE_SHARE * (end - at)), min(until, at + (at - since) // 2))
-    return bend if bend.bend > since and bend.denser_by >= DENSER_BY else even
+    bend, dense = min(until, at + (at - since) // 2), end + round(MARGIN / DENSE_SHARE * (end - at))
+    if bend > since and _denser_by(since, bend, dense) >= DENSER_BY:
+        return since, dense, bend
+    return since, end + round(MARGIN * (end - since)), NEVER
 
 
-def _round(since: int, until: int) -> Sequence[int]:
+def _denser_by(since: float, bend: float, until: float) -> float:
+    """Return how many times as much time a part of the width has in the dense end."""
+    return (until - bend) / DENSE_SHARE / ((bend - since) / (1 - DENSE_SHARE))
+
+
+def _round(since: float, until: float) -> Sequence[int]:
     """Return moments with few digits in a span, at most MOST_TICKS."""
     steps = (number * 10**power for power in range(10) for number in TICKS)
     step = next((step for step in steps if (until - since) / step <= MOST_TICKS), until - since)
-    return list(range(-(-since // step) * step, until + 1, step))
+    return range(int(-(-since // step) * step), int(until) + 1, int(step))
 
 
-@dataclass(frozen=True)
-class Lane:
+class Lane(NamedTuple):
     """A lane: rows of one thing."""
 
     name: str
@@ -93,8 +68,8 @@ class Rows(View):
     """The rows of a picture, and what is in view."""
 
     def __init__(self, picture: Timeline) -> None:
-        self.axis = axis = axis_of(picture)
-        super().__init__(since := axis.since, until := axis.until)
+        since, until, self.bend = _span(picture)
+        super().__init__(since, until)
         self.visible = [held for held in picture.held if held.got <= until and held.until >= since]
         self.is_crowded = len(self.visible) > MOST_READS
         locks = picture.lock_keys
@@ -121,8 +96,27 @@ class Rows(View):
 
     def at(self, moment: float, row: float) -> tuple[float, float]:
         """Return where a moment of a row is, in px from the left end of the axis and from the top."""
-        x = self.axis.place(moment) * ROOM
+        x = self.place(moment) * ROOM
         return round(2 * x) / 2 if self.is_crowded else round(x, 1), round(TOP + row * self.each, 1)
+
+    def place(self, at: float) -> float:
+        """Return where a moment is on the axis: 0 at the left, 1 at the right."""
+        if self.bend == NEVER:
+            return (at - self.since) / (self.until - self.since)
+        if at <= self.bend:
+            return (at - self.since) / (self.bend - self.since) * (1 - DENSE_SHARE)
+        return 1 - DENSE_SHARE + (at - self.bend) / (self.until - self.bend) * DENSE_SHARE
+
+    @property
+    def denser_by(self) -> float:
+        """Return how many times as much time a part of the width has in the dense end."""
+        return _denser_by(self.since, self.bend, self.until)
+
+    def ticks(self) -> Iterator[int]:
+        """Yield the moments at which the axis has a number."""
+        yield from _round(self.since, self.until if self.bend == NEVER else self.bend)
+        if self.bend != NEVER:
+            yield from (at for at in _round(self.bend, self.until) if self.place(at) > 1 - DENSE_SHARE + APART)
 
     def of(self, held: DrawnGrant) -> float:
         """Return the middle of a grant's row."""
