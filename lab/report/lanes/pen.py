@@ -41,7 +41,7 @@ STYLE = """
 .lane-ink .clock{stroke-dasharray:4 3}.lane-ink :is(.read,.plain){--of:var(--text)}.lane-ink .failed{--of:var(--orange)}
 .lane-ink .message{--of:var(--grey);stroke-width:.9}.lane-ink :is(.write,.step){--of:var(--write);stroke-width:2}
 .lane-ink :is(.both,.over,.theft,.begins,.harm,.loss){--of:var(--loss)}
-.lane-ink .step.wrong{--of:var(--bad)}
+.lane-ink .step{vector-effect:none}.lane-ink .step.wrong{--of:var(--bad)}
 .lane-ink :is(.arc,.theft){stroke-width:1.9}.lane-ink .begins{stroke-dasharray:1 3;stroke-width:1.6}
 .lane-ink .bend{stroke:var(--soft);stroke-width:3;stroke-dasharray:3 3}.lane-ink .crowded .write{stroke-width:1.1}
 """
@@ -269,7 +269,7 @@ def legend(explained: Iterable[tuple[str, str]], top: float) -> tuple[list[str],
         wide = SWATCH + width(meaning) + NEXT_TO
         if x > EDGE and x + wide - NEXT_TO > WIDTH - EDGE:
             x, y = EDGE, y + LEGEND
-        parts.append(f'<g transform="translate({x:g} {y:g})">{sign}{written(meaning, SWATCH, 11, "soft small")}</g>')
+        parts.append(f'<g transform="translate({x:g} {y:g})">{sign}</g>{written(meaning, x + SWATCH, y + 11, "soft small")}')
         x += round(wide)
     return parts, y + LEGEND
 

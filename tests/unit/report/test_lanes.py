@@ -15,7 +15,6 @@ from tests.kept_runs import timelines
 
 KEPT = timelines()
 SVG = "{http://www.w3.org/2000/svg}"
-NUMBER = re.compile(r"-?[\d.]+")
 A_NAME = re.compile(r"\W+")
 each_picture = every("name", KEPT)
 
@@ -44,12 +43,9 @@ def test_texts_are_within_the_picture(name):
     picture, _, pen = kept(name)
     drawn = ET.fromstring(still(picture, pen, "conditions"))  # noqa: S314 - the lab's own picture
 
-    outside = [
-        text for text in drawn.iter(f"{SVG}text") if "words" not in text.get("class", "") and text.get("text-anchor") is None
-    ]
-    titles = [text for text in outside if text.get("class") == "title"]
-    legend = [group for group in drawn if group.tag == f"{SVG}g" and group.findtext(f"{SVG}text") in dict(pen.explained)]
-    ends = [float(NUMBER.findall(group.get("transform"))[0]) + 34 + width(group.findtext(f"{SVG}text")) for group in legend]
-    ends += [10 + width(title.text, bold=True, size=16) for title in titles]
+    texts = list(drawn.iter(f"{SVG}text"))
+    legend = [text for text in texts if text.text in dict(pen.explained)]
+    ends = [float(text.get("x")) + width(text.text) for text in legend]
+    ends += [10 + width(text.text, bold=True, size=16) for text in texts if text.get("class") == "title"]
     assert len(legend) == len(pen.marks)
     assert max(ends) <= WIDTH

@@ -63,12 +63,10 @@ def test_no_bar_is_ahead_of_its_step(name):
 def test_no_text_covers_another(name, language):
     """Each text is inside the picture, and covers no other, nor a box with a value that is another's."""
     boxes, svg = {}, drawn(name, language)
-    for group in svg.iter():
-        right, down, *_ = map(float, re.findall(r"[\d.]+", group.get("transform", "0 0")))
-        for one in group.findall(f"{SVG}text"):
-            wide = WIDE.get(one.get("class"), 6.8) * letters_of(one.text)
-            left = right + float(one.get("x")) - wide * {"start": 0, "middle": 0.5, "end": 1}[one.get("text-anchor", "start")]
-            boxes[len(boxes), one.text] = (left, left + wide, down + float(one.get("y")) - 10, down + float(one.get("y")) + 1)
+    for number, one in enumerate(svg.iter(f"{SVG}text")):
+        x, y, wide = float(one.get("x")), float(one.get("y")), WIDE.get(one.get("class"), 6.8) * letters_of(one.text)
+        left = x - wide * {"start": 0, "middle": 0.5, "end": 1}[one.get("text-anchor", "start")]
+        boxes[number, one.text] = (left, left + wide, y - 10, y + 1)
 
     # a value's own text is in the middle of its box
     values = {
