@@ -13,7 +13,7 @@ import msgspec
 from lab.errors import BadInput, in_short
 from lab.explore.code.program import Task
 from lab.explore.model import GRID_MS
-from lab.explore.questions import Question
+from lab.explore.questions import PAIR, TTL_MS, Question
 from lab.explore.search.event import ScheduleEvent, parse
 from lab.explore.search.replay import needed
 
@@ -80,6 +80,16 @@ class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_de
 def in_shell(named: str, events: str) -> str:
     """Return STAGE:EVENTS as a shell takes it: the number of a thread stands behind an apostrophe."""
     return f'"{named}:{events}"' if "'" in events else f"{named}:{events}"
+
+
+def options_of(question: Question) -> str:
+    """Return the options with which ``lab replay`` runs a schedule of a search; empty if none is needed."""
+    task = question.task
+    options = f" --work-ms {task.work_ms}" if task.work_ms else ""
+    options += f" --nap-ms {task.nap_ms}" if task.nap_ms != GRID_MS else ""
+    options += " --nested" if task.nested else ""
+    options += f" --clients {question.replicas}" if question.replicas > PAIR else ""
+    return options + (f" --ttl-ms {task.ttl_ms}" if task.ttl_ms != TTL_MS else "")
 
 
 def read(path: Path) -> Schedule:

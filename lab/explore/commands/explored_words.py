@@ -14,8 +14,8 @@ from app.locks import stages
 from lab.explore.code.program import FOR_EVER_MS
 from lab.explore.commands.shortest import Shortest
 from lab.explore.decision import BREAKS, HOLDS, NOT_ASKED, OPEN, Decision, SearchOutcome, Undecided
-from lab.explore.questions import PAIR, Question, decidable
-from lab.explore.schedule import in_shell
+from lab.explore.questions import Question, decidable
+from lab.explore.schedule import in_shell, options_of
 from lab.explore.search.event import short
 from lab.explore.search.search import Broken
 from lab.explore.story.deeds import of_finding
@@ -229,12 +229,7 @@ def replay(named: str, question: Question, broken: Broken) -> str:
     task = question.task
     if not (task.at_once == task.in_turn == 1 and not task.ends and task.wait_ms == FOR_EVER_MS):
         return ""
-    options = f" --work-ms {task.work_ms}" if task.work_ms else ""
-    options += f" --nap-ms {task.nap_ms}" if task.nap_ms != 100 else ""
-    options += " --nested" if task.nested else ""
-    options += f" --clients {question.replicas}" if question.replicas > PAIR else ""
-    options += f" --ttl-ms {task.ttl_ms}" if task.ttl_ms != 3000 else ""
-    return f"lab replay {in_shell(named, short(broken.events))}{options}"
+    return f"lab replay {in_shell(named, short(broken.events))}{options_of(question)}"
 
 
 def mended_by(stage: Stage, claim: Claim, code: str) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import webbrowser
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from app.lock import Stage
 from lab.errors import ExitStatus
@@ -18,9 +16,8 @@ from lab.explore.model import NotExplored
 from lab.explore.play.levels import LEVELS, Level
 from lab.explore.play.own_levels import own_levels
 from lab.explore.play.page import MOST_BYTES, write
-from lab.explore.search.event import Budget
 from lab.explore.search.replay import Differs
-from lab.explore.store.real_redis import MachineStalled, RealRedis, redis_server
+from lab.explore.store.real_redis import MachineStalled, redis_server
 from lab.language import of_environment
 from lab.paths import REPORTS, shown
 from lab.story import say
@@ -39,35 +36,25 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
         raise Unexplored(f"{several[0]} has no page: it asks several servers. `lab explore {several[0]}` decides its orders.")
     with redis_server() as real:
         try:
-            levels = [level for stage in stages for level in levels_of(stage, real)] if stages else LEVELS
+            levels = [level for stage in stages for level in levels_of(stage)] if stages else LEVELS
             index, without = write(levels, real, out or REPORTS / "play", "" if out else language)
         except (NotExplored, NeverWaits) as error:
             raise Unexplored(f"{' or '.join(names)} is not explored: {error}.") from None
         except (Differs, MachineStalled) as error:
             raise Unexplored(f"no page is written: {error}.") from None
     for name, why in without.items():
-        _left_out(why, stage=name, bytes=thousands(MOST_BYTES))
+        sys.stderr.write(say.text("level", why, language, stage=name, bytes=thousands(MOST_BYTES)) + "\n")
     sys.stdout.write(f"{shown(index.absolute())}\n")
     if open_it and has_browser():
         webbrowser.open(index.absolute().as_uri())
     return ExitStatus.GOOD
 
 
-def levels_of(stage: Stage, real: RealRedis) -> Sequence[Level]:
+def levels_of(stage: Stage) -> list[Level]:
     """Return the kept levels of a stage, or levels that are made for it."""
     kept = [one for one in LEVELS if one.stage == stage.lookup]
     names = {one.name for one in kept}
-    return [one for one in kept if not one.moves_of or one.moves_of in names] or list(own_levels(stage, real, left_out))
-
-
-def left_out(stage: Stage, budget: Budget) -> None:
-    """Report a search that takes too long for a page."""
-    _left_out("too_long", stage=stage.name, conditions=say.faults(budget._asdict(), of_environment(os.environ)))
-
-
-def _left_out(why: str, **places: Any) -> None:
-    """Report what has no page, and why, in the language of the environment."""
-    sys.stderr.write(say.text("level", why, of_environment(os.environ), **places) + "\n")
+    return [one for one in kept if not one.moves_of or one.moves_of in names] or list(own_levels(stage))
 
 
 def has_browser() -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections import deque
 from collections.abc import Collection, Iterator
 
@@ -19,11 +18,11 @@ NEVER = -1  # the distance of a state from which the goal cannot be reached
 
 @contextlib.contextmanager
 def searched(stage: Stage, question: Question, real: RealRedis, within_s: float) -> Iterator[Searched]:
-    """Search a level; while the block runs, its world can be asked more."""
+    """Search a level; while the block runs, its world can be asked more. within_s: of processor time."""
     with contextlib.closing(Explorer(stage, real)) as explorer:
         world = explorer.world(question.task, PAIR)
         world.about = world.about._replace(serves=question.fits)
-        yield search(world, question.budget, question.horizon_ms, time.monotonic() + within_s)
+        yield search(world, question.budget, question.horizon_ms, within_s)
 
 
 class Graph:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from app.lock import Claim
 from lab.explore.code.program import Task
@@ -33,10 +32,10 @@ class Level:
     # a stage, or the path of a stage's file
     stage: str
     kind: LevelKind
-    # the level is won when one of these breaks
+    # the level is won when one of these breaks; empty if its search says which
     claims: tuple[Claim, ...]
-    budget: Budget = NONE
-    work_ms: int = 0
+    # the search whose graph its page has
+    question: Question
     # SAME_MOVES: the level whose shortest schedule is played here
     moves_of: str = ""
     # an order or a question, in one sentence; a kept level has its own by its name in the words of the lab
@@ -53,11 +52,6 @@ class Level:
         return "" if self.own_goal else text("lesson", self.name)
 
     @property
-    def question(self) -> Question:
-        """The search whose graph its page has."""
-        return Question(Task(TTL_MS, self.work_ms), self.budget)
-
-    @property
     def short_code(self) -> bool:
         """Whether the page begins with the lines of code that matter, and the rest is folded."""
         return self.stage in FIRST
@@ -65,15 +59,21 @@ class Level:
 
 FIRST = "none", "incr", "setnx"
 
-
 PAUSE, CRASH, RESEND, LOST_REPLY = Budget(pauses=1), Budget(crashes=1), Budget(resends=1), Budget(lost_replies=1)
 THEFT = (Claim.releases_only_its_own, Claim.releases_atomically)
 LOST = (Claim.exclusive, Claim.held_to_the_end, Claim.survives_a_freeze, Claim.survives_a_late_freeze, *THEFT)
 FREED = (Claim.freed_after_crash, Claim.acquires_atomically)
 
 
-def _kept(name: str, claims: tuple[Claim, ...], budget: Budget, kind: LevelKind = LevelKind.BREAK, **others: Any) -> Level:
-    return Level(name, name.partition("-")[0], kind, claims, budget, **others)
+def _kept(
+    name: str,
+    claims: tuple[Claim, ...],
+    budget: Budget,
+    kind: LevelKind = LevelKind.BREAK,
+    work_ms: int = 0,
+    moves_of: str = "",
+) -> Level:
+    return Level(name, name.partition("-")[0], kind, claims, Question(Task(TTL_MS, work_ms), budget), moves_of)
 
 
 LEVELS = (

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,9 +21,10 @@ from lab.explore.play.board import CodeLine, in_brief, stage_code, with_marks, w
 from lab.explore.play.encoding import encoded
 from lab.explore.play.graph import Graph, searched
 from lab.explore.play.levels import Level, LevelKind
+from lab.explore.play.own_levels import asked
 from lab.explore.play.texts import TEMPLATES, Said, both, faults, for_scripts, in_both, in_one, label, shown, text
-from lab.explore.questions import PAIR, TTL_MS
-from lab.explore.schedule import in_shell
+from lab.explore.questions import PAIR
+from lab.explore.schedule import in_shell, options_of
 from lab.explore.search.event import short
 from lab.explore.search.replay import confirm
 from lab.explore.search.search import random_schedules
@@ -34,7 +35,7 @@ from lab.report.run_page import LEVELS, LevelPage
 from lab.scenario.stages import find_stage
 from lab.story.verdict import promise
 
-SEARCH_S = 120.0
+SEARCH_S, OWN_SEARCH_S = 120.0, 20.0  # of processor time
 CHECKED = 20  # random schedules of each level that are run again on an empty server
 MOST_BYTES = 160_000  # of a page, with both languages
 ROOM_FOR_LINKS = 1000  # to other levels
@@ -68,37 +69,40 @@ class Made:
     work: list[CodeLine]
 
 
-def make(level: Level, real: RealRedis, given: str = "") -> Made:
-    """Search a level, run its shortest schedule and random ones again on an empty server, and encode its graph."""
+def make(level: Level, real: RealRedis, given: str = "", seen: Collection[Claim] = ()) -> list[Made]:
+    """Search a level, run its shortest schedule and random ones again on an empty server, and encode its graph.
+
+    A level of one's own becomes one for each claim that breaks there and was not seen yet.
+    """
     stage = find_stage(level.stage)
-    until_ms = level.question.horizon_ms
-    with searched(stage, level.question, real, SEARCH_S) as found:
+    with searched(stage, level.question, real, SEARCH_S if level.claims else OWN_SEARCH_S) as found:
         if not found.complete:
-            raise Unfinished(f"the level {level.name} cannot be played: its search was not complete after {SEARCH_S:.0f} s")
-        graph = Graph(found, level.claims)
-        world = graph.world
-        shortest = graph.shortest()
-        for events in [*([shortest] if shortest else []), *random_schedules(world, level.budget, until_ms, CHECKED, 1)]:
-            confirm(world, events, until_ms)
-        data, waits = encoded(graph)
-        sent = {
-            line: {in_one(one.command) for one in waits if one.work_line == line}
-            for line in {one.work_line for one in waits} - {0}
-        }
-        return Made(
-            level=level,
-            stage=stage,
-            data=data,
-            schedules=found.schedules,
-            states=found.states,
-            breaking=graph.breaking(),
-            shortest=short(shortest),
-            par=len(shortest),
-            redis=real.version,
-            given=given,
-            code=with_marks(stage_code(Path(str(stage.path))), {one.line for one in waits if one.line}),
-            work=in_brief(work_code(world.program), sent),
-        )
+            raise Unfinished(f"the level {level.name} cannot be played: its search was not complete in time")
+        return [_made(one, stage, Graph(found, one.claims), real.version, given) for one in asked(level, found.broken, seen)]
+
+
+def _made(level: Level, stage: Stage, graph: Graph, redis: str, given: str) -> Made:
+    until_ms, world, shortest = level.question.horizon_ms, graph.world, graph.shortest()
+    for events in [*([shortest] if shortest else []), *random_schedules(world, level.question.budget, until_ms, CHECKED, 1)]:
+        confirm(world, events, until_ms)
+    data, waits = encoded(graph)
+    sent = {
+        line: {in_one(one.command) for one in waits if one.work_line == line} for line in {one.work_line for one in waits} - {0}
+    }
+    return Made(
+        level=level,
+        stage=stage,
+        data=data,
+        schedules=graph.found.schedules,
+        states=graph.found.states,
+        breaking=graph.breaking(),
+        shortest=short(shortest),
+        par=len(shortest),
+        redis=redis,
+        given=given,
+        code=with_marks(stage_code(Path(str(stage.path))), {one.line for one in waits if one.line}),
+        work=in_brief(work_code(world.program), sent),
+    )
 
 
 def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -> tuple[Path, dict[str, str]]:
@@ -110,26 +114,28 @@ def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -
     made: list[Made] = []
     left_out: dict[str, str] = {}
     shortest: dict[str, str] = {}
+    seen: set[Claim] = set()
     for level in levels:
         if level.moves_of in left_out:
             left_out[level.name] = left_out[level.moves_of]
             continue
         try:
-            one = make(level, real, given=shortest.get(level.moves_of, ""))
+            found = make(level, real, shortest.get(level.moves_of, ""), seen)
         except Unfinished:
             if level is levels[-1] and not made:
                 raise
             left_out[level.name] = "too_slow"
             continue
-        if level.kind is LevelKind.BREAK and not one.par:
-            raise BadInput(
-                f"the level {level.name} cannot be won: nothing breaks {', '.join(claim.name for claim in level.claims)}"
-            )
-        shortest[level.name] = one.shortest
-        if len(level_page(one, language=language).encode()) < MOST_BYTES - ROOM_FOR_LINKS:
-            made.append(one)
-        else:
-            left_out[level.name] = "too_large"
+        for one in found:
+            if one.level.kind is LevelKind.BREAK and not one.par:
+                claims = ", ".join(claim.name for claim in one.level.claims)
+                raise BadInput(f"the level {one.level.name} cannot be won: nothing breaks {claims}")
+            seen |= {claim for claim in one.level.claims if one.par}
+            shortest[one.level.name] = one.shortest
+            if len(level_page(one, language=language).encode()) < MOST_BYTES - ROOM_FOR_LINKS:
+                made.append(one)
+            else:
+                left_out[one.level.name] = "too_large"
     into.mkdir(parents=True, exist_ok=True)
     for before, one, after in zip([None, *made], made, [*made[1:], None], strict=False):
         (into / f"{one.level.name}.html").write_text(level_page(one, before, after, made, language, into), encoding="utf-8")
@@ -184,11 +190,11 @@ def level_page(
         "number": NUMBER,
         "goal": [claim.name for claim in one.level.claims],
         "promises": {claim.name: [promised(claim), claim in one.stage.claims] for claim in Claim if _is_found(claim, one)},
-        "options": f" --work-ms {one.level.work_ms}" if one.level.work_ms else "",
-        "ttl_ms": TTL_MS,
+        "options": options_of(one.level.question),
+        "ttl_ms": one.level.question.task.ttl_ms,
         **{name: getattr(one, name) for name in ("schedules", "breaking", "par", "shortest", "given")},
         "lesson": one.level.lesson,
-        "budget": one.level.budget._asdict(),
+        "budget": one.level.question.budget._asdict(),
         "next": [[other.level.name, other.stage.name] for other in same],
         "after": after.level.name if after else "",
         **one.data,
@@ -204,7 +210,7 @@ def level_page(
             after=after,
             claims=claims,
             chapters=_chapters(one.stage.name, into) if into else {},
-            ttl_ms=TTL_MS,
+            options=options_of(one.level.question),
             in_shell=in_shell,
             data=msgspec.json.encode(data).decode().replace("<", "\\u003c"),
             expires=any(key.ttl_ms for keys in one.data["locks"] for key in keys),
