@@ -10,7 +10,8 @@ import pytest
 
 from lab.explore.commands.replay import typed
 from lab.explore.decision import Explorer
-from lab.explore.enact.enact import Agreement, enact, script_of
+from lab.explore.enact.enact import Agreement, enact
+from lab.explore.search.replay import walk_live
 from lab.explore.store.real_redis import redis_server
 from lab.scenario.stages import find_stage
 from lab.servers.supervisor import one_supervisor, supervised
@@ -46,9 +47,9 @@ def enacted(text, ttl_ms, work_ms, real, stage=None):
     schedule = typed(text, ttl_ms, work_ms, None)
     seen = find_stage(schedule.stage)
     with closing(Explorer(seen, real)) as explorer:
-        script = script_of(explorer, schedule)
+        walk = walk_live(explorer.world(schedule.task, schedule.clients), schedule.parsed, schedule.until_ms)
     with supervised() as supervisor:
-        return enact(supervisor, stage or seen, schedule, script, "none")
+        return enact(supervisor, stage or seen, schedule, walk, "none")
 
 
 @pytest.mark.parametrize("text", sampled(SHORTEST, list(SHORTEST)[::2]))

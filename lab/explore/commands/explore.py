@@ -125,7 +125,7 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
                 (wanted.out / DECISION).write_bytes(_as_json(decision))
             promised = [one for one in shortest if one.claim in stage.claims]
             confirms = promised and wanted.confirm and not pending()
-            seen = confirmed_on_cluster(promised, explorer, console, limit) if confirms else None
+            seen = confirmed_on_cluster(promised, stage, console, limit) if confirms else None
             words = ExploredWords(decision, of_environment(os.environ))
             for line in () if wanted.as_json else words.next_commands(promised):
                 console.print(line, soft_wrap=True)

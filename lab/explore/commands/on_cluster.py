@@ -11,13 +11,11 @@ from rich.console import Console
 from app.lock import Stage
 from lab.explore.code.program import FOR_EVER_MS, servers_of
 from lab.explore.commands.shortest import Shortest
-from lab.explore.decision import Explorer
-from lab.explore.enact.enact import TRIES, Agreement, Enacted, enact, script_of
+from lab.explore.enact.enact import TRIES, Agreement, Enacted, enact
 from lab.explore.enact.enactment import not_possible
 from lab.explore.model import TimeLimit
-from lab.explore.schedule import Schedule
+from lab.explore.schedule import Schedule, in_shell
 from lab.explore.search.event import CHOICE
-from lab.explore.search.replay import NotPossible
 from lab.explore.story.deeds import of_finding
 from lab.language import Language, of_environment
 from lab.servers.supervisor import supervised
@@ -57,7 +55,7 @@ def enacted_in_words(done: Enacted, language: Language = ENGLISH) -> str:
     return said("tried", n=done.tries, what=made, most=TRIES) if done.tries > 1 else made
 
 
-def confirmed_on_cluster(promised: Sequence[Shortest], explorer: Explorer, console: Console, limit: TimeLimit) -> Agreement:
+def confirmed_on_cluster(promised: Sequence[Shortest], stage: Stage, console: Console, limit: TimeLimit) -> Agreement:
     """Run the schedules on real replicas until one breaks its promise there as well or the time is over. Print what was seen.
 
     Return AGREES if one does, and DIFFERS if each of them differs there.
@@ -66,25 +64,16 @@ def confirmed_on_cluster(promised: Sequence[Shortest], explorer: Explorer, conso
     said = partial(say.text, "enacted", language=language)
     console.print()
     for one in promised:
+        schedule, agreement = one.schedule, Agreement.NOT_COMPARABLE
         is_over = say.text("undecided", "time", language) if limit.left_s < 0 else ""
-        why, agreement = is_over or not_on_cluster(explorer.stage, one.schedule, language), Agreement.NOT_COMPARABLE
-        try:
-            done = None if why else _run(one, explorer)
-            why, agreement = (enacted_in_words(done, language), done.agreement) if done else (why, agreement)
-        except NotPossible as error:  # of several threads, another one is first on a live server
-            why = str(error)
+        if not (why := is_over or not_on_cluster(stage, schedule, language)):
+            with supervised() as supervisor:
+                done = enact(supervisor, stage, schedule, one.walk, f"lab replay {in_shell(stage.lookup, schedule.events)}")
+            done.conducted.folder.discard()
+            why, agreement = enacted_in_words(done, language), done.agreement
         seen.add(agreement)
         style = {Agreement.AGREES: "", Agreement.DIFFERS: "yellow"}.get(agreement, "dim")
         console.print(said(f"run_{agreement}", claim=one.claim.name, what=why), style=style, soft_wrap=True)
         if agreement is Agreement.AGREES:
             return agreement
     return Agreement.DIFFERS if seen == {Agreement.DIFFERS} else Agreement.NOT_COMPARABLE
-
-
-def _run(one: Shortest, explorer: Explorer) -> Enacted:
-    schedule = one.schedule
-    command = f"lab replay {explorer.stage.lookup}:{schedule.events}"
-    with supervised() as supervisor:
-        done = enact(supervisor, explorer.stage, schedule, script_of(explorer, schedule), command)
-    done.conducted.folder.discard()
-    return done

@@ -15,12 +15,12 @@ from lab.explore.code.replica import NewToken
 from lab.explore.commands.explore import check_servers, explored, print_story
 from lab.explore.commands.on_cluster import enacted_in_words, not_on_cluster
 from lab.explore.decision import Explorer
-from lab.explore.enact.enact import Agreement, enact, script_of
+from lab.explore.enact.enact import Agreement, enact
 from lab.explore.model import GRID_MS
 from lab.explore.questions import TTL_MS
 from lab.explore.schedule import Schedule
 from lab.explore.search.event import CLOCK
-from lab.explore.search.replay import CANNOT, NotPossible
+from lab.explore.search.replay import CANNOT, NotPossible, Walk
 from lab.explore.store.real_redis import redis_server
 from lab.explore.story.lanes import draw
 from lab.explore.story.scenes import staged
@@ -62,13 +62,12 @@ def replay(
     if on_cluster and (why := not_on_cluster(stage, schedule)):
         raise BadInput(f"the schedule is not possible on a cluster: {why}. Without --cluster: lab replay {text}")
     with redis_server() as real, closing(Explorer(stage, real, schedule.servers or None)) as explorer:
-        status = _replayed(explorer, schedule, out)
-        if not on_cluster or status not in (ExitStatus.GOOD, ExitStatus.BROKEN):
-            return status
-        script = script_of(explorer, schedule)
+        status, walk = _replayed(explorer, schedule, out)
+    if not on_cluster or walk is None:
+        return status
     console, language = terminal(), of_environment(os.environ)
     with supervised() as supervisor:
-        done = enact(supervisor, stage, schedule, script, f"lab replay {text} --cluster")
+        done = enact(supervisor, stage, schedule, walk, f"lab replay {text} --cluster")
     summarise(console, done.conducted.judgement, done.conducted.findings)
     console.print(say.text("enacted", "on_cluster", language, what=enacted_in_words(done, language)), soft_wrap=True)
     where_to_look(console, finish(done.conducted, draw=False))
@@ -91,14 +90,15 @@ def typed(text: str, ttl_ms: int, work_ms: int, clients: int | None, nap_ms: int
     return schedule
 
 
-def _replayed(explorer: Explorer, schedule: Schedule, out: Path | None) -> int:
+def _replayed(explorer: Explorer, schedule: Schedule, out: Path | None) -> tuple[int, Walk | None]:
+    """Print a schedule. Return the exit status, and what was seen; None if it is not possible."""
     stage = explorer.stage
     world = explorer.world(schedule.task, schedule.clients)
     changed = schedule.sha256 not in ("", fingerprint_of(stage))
     if changed:
         sys.stderr.write(f"note: {stage.name} has changed since this schedule was written\n")
     try:
-        story, moves = staged(world, schedule.parsed, schedule.until_ms, schedule.claim)
+        story, walk = staged(world, schedule.parsed, schedule.until_ms, schedule.claim)
     except NewToken:  # a client notices which scripts are loaded: from now on that is known
         explorer.forget()
         return _replayed(explorer, schedule, out)
@@ -108,15 +108,15 @@ def _replayed(explorer: Explorer, schedule: Schedule, out: Path | None) -> int:
             raise BadInput(f"the schedule cannot happen: {error}") from None
         what = "the schedule cannot happen any more" if isinstance(error, NotPossible) else "error: nothing is decided"
         sys.stderr.write(f"{what}: {error}\n")
-        return ExitStatus.NOTHING_SHOWN
+        return ExitStatus.NOTHING_SHOWN, None
     console = terminal()
     print_story(console, story)
     if out is not None:
         _write(out, draw(story))
-    broken = {finding.claim for move in moves for finding in move.found}
+    broken = {finding.claim for move in walk.moves for finding in move.found}
     if schedule.claim and schedule.claim not in {claim.name for claim in broken}:
         console.print(f"  {schedule.claim} does not break any more")
-    return ExitStatus.BROKEN if broken & stage.claims else ExitStatus.GOOD
+    return ExitStatus.BROKEN if broken & stage.claims else ExitStatus.GOOD, walk
 
 
 def _write(path: Path, picture: str) -> None:

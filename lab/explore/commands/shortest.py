@@ -16,10 +16,8 @@ from lab.explore.schedule import SCHEMA, Schedule
 from lab.explore.search.event import CRASH, STEP, short
 from lab.explore.search.harm import Harm
 from lab.explore.search.in_words import source_of
-from lab.explore.search.move import Move
-from lab.explore.search.replay import CANNOT, Differs
+from lab.explore.search.replay import CANNOT, Differs, Walk
 from lab.explore.search.search import Broken
-from lab.explore.search.world import World
 from lab.explore.store.real_redis import MachineStalled
 from lab.explore.story.scenes import staged
 from lab.story.happening import Story
@@ -30,8 +28,7 @@ class Shortest(NamedTuple):
 
     broken: Broken
     question: Question
-    world: World
-    moves: list[Move]
+    walk: Walk
     story: Story
 
     @property
@@ -55,7 +52,8 @@ class Shortest(NamedTuple):
         """
         last: dict[int, tuple[int, CommandSent]] = {}
         found: list[CommandSent] = []
-        for number, move in enumerate(self.moves):
+        moves = self.walk.moves
+        for number, move in enumerate(moves):
             client, command = move.event.client, move.command
             since, before = last.get(client, (number, None))
             if before is not None and move.event.kind is CRASH:
@@ -64,7 +62,9 @@ class Shortest(NamedTuple):
                     *(one for one in move.world.node(move.before, client).pending[:1] if isinstance(one, CommandSent)),
                 ]
             elif command is not None and command.server == LOCK and command.line:
-                others = any(one.event.client != client or one.event.kind is not STEP for one in self.moves[since + 1 : number])
+                others = any(
+                    one.event.client != client or one.event.kind is not STEP for one in self.walk.moves[since + 1 : number]
+                )
                 if move.event.kind is not STEP:  # its reply is lost, or it is sent twice
                     found = [command]
                 elif before is not None and others and (before.file, before.line) != (command.file, command.line):
@@ -75,17 +75,17 @@ class Shortest(NamedTuple):
     @property
     def schedule(self) -> Schedule:
         """The schedule as its file has it."""
-        program, question = self.world.program, self.question
+        world, question = self.walk.world, self.question
         return Schedule(
             schema=SCHEMA,
-            stage=program.stage.lookup or program.stage.name,
-            sha256=fingerprint_of(program.stage),
-            redis=self.world.counter.real.version,
+            stage=world.program.stage.lookup or world.program.stage.name,
+            sha256=fingerprint_of(world.program.stage),
+            redis=world.counter.real.version,
             clients=question.replicas,
             until_ms=question.horizon_ms,
-            **program.task.as_fields(),
-            servers=program.other_servers,
-            events=short([move.event for move in self.moves]),
+            **world.task.as_fields(),
+            servers=world.program.other_servers,
+            events=short([move.event for move in self.walk.moves]),
             claim=self.claim.name,
             harm=self.broken.finding.harm.value,
         )
@@ -102,14 +102,14 @@ def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = 
             question = answer.question
             try:
                 world = explorer.world(question.task, question.replicas)
-                story, moves = staged(world, its.events, question.horizon_ms, claim.name)
+                story, walk = staged(world, its.events, question.horizon_ms, claim.name)
             except NewToken:  # another process searched: here it was not known which lines draw a token
                 explorer.forget()
             except (*CANNOT, Differs) as error:
                 why = Undecided.STALLED if isinstance(error, MachineStalled) else Undecided.DIFFERS
                 answer.disbelieve(claim, why, str(error))
             else:
-                if any(one.claim is claim for move in moves for one in move.found):
-                    yield Shortest(its, question, world, moves, story)
+                if any(one.claim is claim for move in walk.moves for one in move.found):
+                    yield Shortest(its, question, walk, story)
                     break
                 answer.disbelieve(claim, Undecided.DIFFERS, f"{short(its.events)} breaks nothing when it is run again")

@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 from app.lock import Claim, Stage
 from lab.explore.code.program import RETRY_MS
-from lab.explore.decision import Explorer
 from lab.explore.enact.controller import Controller
-from lab.explore.enact.enactment import Enactment, ScheduleScript
+from lab.explore.enact.enactment import Enactment
 from lab.explore.enact.faults import Injected, phases
 from lab.explore.schedule import Schedule
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.move import Move
-from lab.explore.search.replay import walk_live
+from lab.explore.search.replay import Walk
 from lab.judge.judgement import Violation
 from lab.pipeline import Conducted, conduct
 from lab.scenario.scenario import Scenario
@@ -62,33 +61,26 @@ class Enacted(NamedTuple):
         return [one.claim for one in self.conducted.judgement.violations]
 
 
-def script_of(explorer: Explorer, schedule: Schedule) -> ScheduleScript:
-    """Return what the explorer sees at each event of a schedule. Raises NotPossible."""
-    world = explorer.world(schedule.task, schedule.clients)
-    real = explorer.real
-    walk = walk_live(world, schedule.parsed, schedule.until_ms)
-    scripts = [text for sha, text in real.scripts.items() if sha.encode() not in real.noticed]  # others are loaded by an event
-    return ScheduleScript(walk.world, walk.start, walk.moves, tuple(scripts))
-
-
-def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: ScheduleScript, command: str) -> Enacted:
+def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk, command: str) -> Enacted:
     """Bring up a cluster, go through the schedule there, and judge the run. Raises as ``lab.run.runner.run`` does.
+
+    walk: what the explorer has seen of it.
 
     Where the cluster differs, it is tried again: on a busy machine a key can expire too early.
     """
-    done = _enact(supervisor, stage, schedule, script, command)
+    done = _enact(supervisor, stage, schedule, walk, command)
     for number in range(2, TRIES + 1):
         if done.agreement is not Agreement.DIFFERS:
             break
         done.conducted.folder.discard()
-        done = _enact(supervisor, stage, schedule, script, command)._replace(tries=number)
+        done = _enact(supervisor, stage, schedule, walk, command)._replace(tries=number)
     return done
 
 
-def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: ScheduleScript, command: str) -> Enacted:
-    events = [move.event for move in script.moves]
-    injected = Injected(events, list(phases(script)), schedule.ttl_ms)
-    claim = _claim(schedule, script.moves)
+def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk, command: str) -> Enacted:
+    events = [move.event for move in walk.moves]
+    injected = Injected(events, list(phases(walk)), schedule.ttl_ms)
+    claim = _claim(schedule, walk.moves)
     scenario = Scenario(
         name="replay",
         title=f"The schedule {schedule.events}",
@@ -99,17 +91,17 @@ def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, script: Sch
         users=schedule.clients,
         replicas=schedule.clients,
         ttl_ms=schedule.ttl_ms if stage.ttl_ms else None,
-        wait_ms=(script.moves[-1].state if script.moves else script.start).now_ms + schedule.ttl_ms + AFTERWARDS_MS,
+        wait_ms=(walk.moves[-1].state if walk.moves else walk.start).now_ms + schedule.ttl_ms + AFTERWARDS_MS,
         retry_ms=RETRY_MS,
         work_ms=schedule.work_ms,
     )
     controller = Controller()
-    drive = Enactment(script, controller, injected, scenario.request_timeout_s)
+    drive = Enactment(walk, controller, injected, scenario.request_timeout_s)
     bring_up = partial(cluster, steps=controller.address)
     done = conduct(supervisor, stage, scenario, drive, command, bring_up=bring_up, drive_injects=True)
     if drive.difference:
         return Enacted(done, Agreement.DIFFERS if drive.is_held else Agreement.NOT_COMPARABLE, difference=drive.difference)
-    found = list(dict.fromkeys(finding for move in script.moves for finding in move.found if finding.claim is claim))
+    found = list(dict.fromkeys(finding for move in walk.moves for finding in move.found if finding.claim is claim))
     compared = Enacted(done, Agreement.AGREES, found)
     return compared if _is_measured(compared) else compared._replace(agreement=Agreement.NOT_COMPARABLE)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import psutil
@@ -49,18 +48,6 @@ class NotHeld(ClusterDiffers):
     """A replica did not come to a command at which the lab can hold it. That contradicts nothing, and confirms nothing."""
 
 
-@dataclass(frozen=True)
-class ScheduleScript(Walk):
-    """What the explorer saw."""
-
-    # the Lua scripts of the stage and its resource: a client that has to load one would send more commands
-    lua: Iterable[str]
-
-    @property
-    def clients(self) -> int:
-        return len(self.world.trees)
-
-
 def not_possible(events: Sequence[ScheduleEvent]) -> tuple[int, ScheduleEvent] | None:
     """Return the number of the first event that cannot be done to real replicas, and the event: a draw, or work that fails."""
     kinds = (EventKind.CHOICE, EventKind.FAILURE)
@@ -70,8 +57,8 @@ def not_possible(events: Sequence[ScheduleEvent]) -> tuple[int, ScheduleEvent] |
 class Enactment:
     """Does the events of a schedule. It is the drive of a run: it sends the requests, and injects the faults."""
 
-    def __init__(self, script: ScheduleScript, controller: Controller, injected: Injected, timeout_s: float) -> None:
-        self.script, self.controller, self.injected, self.timeout_s = script, controller, injected, timeout_s
+    def __init__(self, walk: Walk, controller: Controller, injected: Injected, timeout_s: float) -> None:
+        self.walk, self.controller, self.injected, self.timeout_s = walk, controller, injected, timeout_s
         self.difference = ""  # the event at which the cluster differed; empty if it did not
         self.is_held = True  # whether the lab could hold each command until then
         self.paused: dict[int, int] = {}  # client → the place of its pause
@@ -86,7 +73,7 @@ class Enactment:
         self.names = Names(f"lab:{system.run}:{system.stage.name}:lock", f"lab:{system.run}:{system.stage.name}:counter")
         try:
             self._begin(folder)
-            for place, move in enumerate(self.script.moves):
+            for place, move in enumerate(self.walk.moves):
                 if not well():
                     break
                 try:
@@ -109,15 +96,16 @@ class Enactment:
         for number, client in enumerate(self.clients):
             client.start()
             try:
-                self._settle_client(self.script.start, number, WITHIN_S)
+                self._settle_client(self.walk.start, number, WITHIN_S)
             except ClusterDiffers as difference:
                 raise type(difference)(f"before the first event: {difference}") from None
         self.began_s = time.monotonic()
 
     def _load(self, server: Server) -> None:
         with _asked(server) as client:
-            for text in self.script.lua:
-                client.script_load(text)
+            for sha, text in self.walk.world.counter.real.scripts.items():
+                if sha.encode() not in self.walk.world.counter.real.noticed:  # others are loaded by an event
+                    client.script_load(text)
 
     def _enact(self, place: int, move: Move) -> None:
         event = move.event
@@ -217,13 +205,13 @@ class Enactment:
 
     def _settle(self, state: State, within_s: float) -> None:
         """Wait until each replica that runs is where the explorer had it. Raises ClusterDiffers."""
-        for client in range(self.script.clients):
+        for client in range(len(self.walk.world.trees)):
             self._settle_client(state, client, within_s)
 
     def _settle_client(self, state: State, client: int, within_s: float) -> None:
         if state.modes[client] != RUNS:
             return
-        node = self.script.world.node(state, client)
+        node = self.walk.world.node(state, client)
         for number, operation in enumerate(node.pending):
             if isinstance(operation, CommandSent) and operation.words[0] not in SUBSCRIBING:
                 self._held(client, number, COMMAND, operation, within_s)
@@ -253,7 +241,7 @@ class Enactment:
     def _waiters(self, move: Move) -> Iterator[tuple[int, int, Operation | None]]:
         """Yield the clients that an event wakes from between two tries, with the thread and the operation that follow."""
         for client, mode in enumerate(move.before.modes):
-            old, new = (self.script.world.node(state, client) for state in (move.before, move.state))
+            old, new = (self.walk.world.node(state, client) for state in (move.before, move.state))
             if client == move.event.client or mode != RUNS or old is new or not _naps(old):
                 continue
             sends = (number for number, one in enumerate(new.pending) if isinstance(one, CommandSent) and one not in old.pending)
@@ -272,8 +260,8 @@ class Enactment:
 
     def _comes_to_command(self, before: State, after: State) -> bool:
         """Return whether a thread that slept reaches a command, or ends its request, when this time has passed."""
-        for client in range(self.script.clients):
-            old, new = self.script.world.node(before, client), self.script.world.node(after, client)
+        for client in range(len(self.walk.world.trees)):
+            old, new = self.walk.world.node(before, client), self.walk.world.node(after, client)
             if before.modes[client] != RUNS or _naps(old) or old is new:
                 continue
             if new.ended != old.ended or any(isinstance(one, CommandSent) for one in new.pending if one not in old.pending):
@@ -286,7 +274,7 @@ class Enactment:
         return min((left for left in left_ms if left > 0), default=0) / 1000
 
     def _keys(self, state: State) -> set[str]:
-        return {key.name.decode(errors="replace") for key in self.script.world.lock.contents[state.lock]}
+        return {key.name.decode(errors="replace") for key in self.walk.world.lock.contents[state.lock]}
 
     def _real_keys(self) -> set[str]:
         with _asked(self.system.lock_store[0]) as client:
@@ -305,7 +293,7 @@ class Enactment:
     def _resume(self, client: int, now_ms: int = 0) -> None:
         """Resume a replica, not before its pause is as long as it was in the explorer at this moment: it can have begun late."""
         place = self.paused.pop(client)
-        record, lasts_ms = self.injected.records[place], now_ms - self.script.moves[place].before.now_ms
+        record, lasts_ms = self.injected.records[place], now_ms - self.walk.moves[place].before.now_ms
         self.controller.pass_time(record.at_ns / 1e9 + lasts_ms / 1000 - time.monotonic())
         record.recovering_ns = time.monotonic_ns()
         os.kill(self.pids[client], signal.SIGCONT)

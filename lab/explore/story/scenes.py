@@ -17,7 +17,7 @@ from lab.explore.search.event import CHOICE, CLOCK, NOBODY, RESTART, EventKind, 
 from lab.explore.search.ghosts import OVER
 from lab.explore.search.in_words import in_words, reply_in_words, source_of
 from lab.explore.search.move import Move
-from lab.explore.search.replay import needed, walk_live
+from lab.explore.search.replay import Walk, needed, walk_live
 from lab.explore.search.state import DEAD, PAUSED, State
 from lab.explore.search.world import World
 from lab.explore.store.commands import SUBSCRIBING
@@ -37,8 +37,8 @@ FAULTS = {
 }
 
 
-def staged(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, claim: str = "") -> tuple[Story, list[Move]]:
-    """Run a schedule from an empty server, and return it as a story. Raises NotPossible and MachineStalled."""
+def staged(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, claim: str = "") -> tuple[Story, Walk]:
+    """Run a schedule from an empty server, and return it as a story, with its moves. Raises NotPossible and MachineStalled."""
     walk = walk_live(world, events, horizon_ms)
     made, moves = walk.world, walk.moves
     program = made.program
@@ -80,7 +80,7 @@ def staged(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, claim
         claim=claim if claim in last else next(iter(last), ""),
         servers=program.servers,
     )
-    return story, moves
+    return story, walk
 
 
 def _row(program: Program, move: Move) -> Happening:

@@ -10,10 +10,11 @@ import pytest
 from app.request import steps
 from app.request.steps import COMMAND, GO, LOSE_REPLY, REPLY, Steps
 from lab.explore.enact.controller import Controller
-from lab.explore.enact.enactment import Enactment, ScheduleScript
+from lab.explore.enact.enactment import Enactment
 from lab.explore.enact.faults import Injected
 from lab.explore.enact.names import Names
 from lab.explore.search.event import parse
+from lab.explore.search.replay import Walk
 from lab.explore.store.resp import Failure
 
 WITHIN_S = 5.0
@@ -97,7 +98,7 @@ def test_a_pause_lasts_as_long_as_in_the_explorer(replica):
     steps = zip(events, states, states[1:], strict=False)
     moves = [SimpleNamespace(event=event, before=before, state=state) for event, before, state in steps]
     injected, controller = Injected(events, ["read"] * len(events), LEASE_MS), Controller()
-    enactment = Enactment(ScheduleScript(SimpleNamespace(trees=[None]), states[0], moves, ()), controller, injected, 1.0)
+    enactment = Enactment(Walk(SimpleNamespace(trees=[None]), states[0], moves), controller, injected, 1.0)
     enactment.system, enactment.pids = SimpleNamespace(replicas=[SimpleNamespace(name="replica-1")]), [replica.pid]
 
     enactment._enact(0, moves[0])
