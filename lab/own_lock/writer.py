@@ -318,7 +318,7 @@ class Writer:
                 self.way = self.way.but(timeout[0], timeout[0].replace("ttl", "wait"))
             asked = f"QUESTION: it was given {TTL_MS}. Which TTL does it promise?" if is_given and not timeout else ""
             self.ttl = f"{fixed_ms},  # {asked or 'the TTL in its code'}\n    has_fixed_ttl=True,"
-        elif is_given and (other.first.kind == "error" or (other.ttl_ms > 0 and -other.ttl_ms % 1000 < OTHER_TTL_MS % 1000 // 2)):
+        elif is_given and (other.first.kind == "error" or (other.ttl_ms > 0 and -other.ttl_ms % 1000 < 250)):
             self.ttl = f"{TTL_MS},  # what the lock promises, in whole seconds\n    ttl_step_ms=1000,"
         elif seen.ttl_ms < 0 and not is_given:
             self.ttl = f"{TTL_MS},  # its key has no expiry: when others expect it to be free"

@@ -213,7 +213,7 @@ class Hangs(Plain):
         time.sleep(60)
 """
 TAKEN = {
-    "Plain": ["Plain(at.client, at.key, at.ttl_s)", "got = lock.acquire()\n    if got:", "errors=(NotAcquired,)"],
+    "Plain": ["Plain(at.client, at.key, at.ttl_s)", "got = lock.acquire()\n    if got:", "errors=(NotAcquired,)", "promises\n"],
     "Texts": ["Texts(at.text_client,"],
     "OfItsOwn": [
         "OfItsOwn()",
