@@ -23,19 +23,7 @@ FILE = "trace.json"
 CHUNK = 10_000  # events that are written at once
 
 
-class Event(msgspec.Struct, omit_defaults=True):
-    """An event, with the names of the format."""
-
-    ph: str
-    name: str
-    pid: int
-    tid: int | None = None
-    ts: int | None = None
-    dur: int | None = None
-    args: dict[str, Any] | None = None
-    cat: str | None = None
-    id: int | None = None
-    bp: str | None = None
+Event = dict[str, Any]  # with the names of the format
 
 
 def write(folder: Path, reader: Reader) -> None:
@@ -61,7 +49,7 @@ class _Trace:
         """Yield all events."""
         picture = self.picture
         for pid, name in enumerate([*picture.replicas, "lock", "faults", "counter"], 1):
-            yield Event("M", "process_name", pid, args={"name": name})
+            yield {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}}
         for held in self.reader.all_grants():
             yield from self.request(held)
         for waited in self.reader.all_waits():
@@ -91,8 +79,8 @@ class _Trace:
             wrote = _span(f"writes {held.wrote}", held.writing, held.wrote_at, pid, tid, over=held.overwrote)
             self.wrote[held.request, held.got] = wrote
             yield wrote
-            counter = len(self.picture.replicas) + 3
-            yield Event("C", held.part or "counter", counter, ts=held.wrote_at, args={"value": held.wrote})
+            about = {"pid": len(self.picture.replicas) + 3, "ts": held.wrote_at, "args": {"value": held.wrote}}
+            yield {"ph": "C", "name": held.part or "counter", **about}
 
     def row(self, pid: int, since: int, until: int) -> int:
         """Return a row of a replica that is free in this span: the one that became free last."""
@@ -109,9 +97,11 @@ class _Trace:
             ends = [self.wrote.get((held[one].request, held[one].got)) for one in (loss.victim, loss.culprit) if one != NEVER]
             if len(ends) == 2 and None not in ends:
                 for phase, end in zip("sf", filter(None, ends), strict=True):
-                    yield Event(phase, "destroys", end.pid, end.tid, end.ts, cat="loss", id=place, bp="e")
+                    where = {name: end[name] for name in ("pid", "tid", "ts")}
+                    yield {"ph": phase, "name": "destroys", "cat": "loss", "id": place, "bp": "e", **where}
 
 
 def _span(name: str, since: int, until: int, pid: int, tid: int, **about: object) -> Event:
     """Return an event that lasts."""
-    return Event("X", name, pid, tid, since, max(0, until - since), about or None)
+    lasting = {"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": since, "dur": max(0, until - since)}
+    return lasting | {"args": about} if about else lasting
