@@ -177,17 +177,6 @@ class Lock(Protocol):
         """
 
 
-class InAWorker:
-    """Stands for the class of a lock that a worker holds: ``app/foreign/wire`` makes that lock in the replica."""
-
-    def __init__(self, store: Any, key: str, ttl_ms: int, wait_ms: int, retry_ms: int) -> None:
-        raise NotImplementedError("the lock is in a worker")
-
-    def run(self, work: Work[Result]) -> Result:
-        """Raise NotImplementedError: there is no such object."""
-        raise NotImplementedError("the lock is in a worker")
-
-
 class NotInstalled(ImportError):  # noqa: N818 - names what the packages are
     """The packages of a stage's library are not here. The message says how to install them."""
 
@@ -209,8 +198,8 @@ class Stage:
     ``dataclasses.replace`` keeps the claims, until it is given others or new ``gains``.
     """
 
-    # the class in the file; it is called Lock in every stage
-    lock: type[Lock] = InAWorker
+    # the class in the file, which is called Lock in every stage; None if a worker holds the locks
+    lock: type[Lock] = None  # type: ignore[assignment] # whoever uses it has seen that there is no worker
     # the stage whose problem this stage solves; None at the beginning of the ladder
     follows: str | None = None
     # the store of the lock, a file in app/stores; None if the lock needs nothing outside the process

@@ -95,13 +95,12 @@ def nearest(name: str, choices: Iterable[str]) -> str:
 def suggestion(name: str, choices: Iterable[str], listed_by: str = "") -> str:
     """Return what to try instead of a name: the nearest choice, or else all choices.
 
-    listed_by: the command that lists the choices, if there is one. The sentence then names it, and the five nearest choices, in
-    place of a long list.
+    listed_by: the command that lists the choices, if there is one. The sentence then names it, and near choices in place of all.
     """
     names = list(choices)
     near = nearest(name, names)
     if not listed_by:
         return f"Did you mean {near!r}?" if near else f"The choices: {', '.join(names)}."
-    others = get_close_matches(name, [one for one in names if one != near], n=MOST - bool(near), cutoff=0.6 if near else 0.2)
-    also = f" {'Also near' if near else 'The nearest'}: {', '.join(others)}." if others else ""
-    return f"{f'Did you mean {near!r}?' if near else ''}{also} `{listed_by}` lists all.".strip()
+    others = ", ".join(get_close_matches(name, names, n=MOST, cutoff=0.2))
+    found = f"Did you mean {near!r}? " if near else f"The nearest: {others}. " if others else ""
+    return f"{found}`{listed_by}` lists all."

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from app.lock import Claim, InAWorker, Stage
+from app.lock import Claim, Stage
 from app.shelf import plugins
 from app.shelf.plugins import suggestion
 
@@ -64,10 +64,10 @@ def stores() -> list[str]:
 
 def _lock(record: Stage) -> Iterator[str]:
     if record.worker:
-        if record.lock is not InAWorker:
+        if record.lock:
             yield "give either lock, a class, or worker, the command of a program; not both"
         return
-    if record.lock is InAWorker:
+    if not record.lock:
         yield "lock is missing: give the class of the lock, or with worker the command of a program"
     elif not isinstance(record.lock, type) or not callable(getattr(record.lock, "run", None)):
         yield f"lock must be a class with the method run(work), not {_shown(record.lock)}"

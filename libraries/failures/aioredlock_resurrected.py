@@ -3,7 +3,7 @@
 **Idea** One script acquires and renews: it sets the key if it does not exist. So a lock that was lost seems never lost.
 """
 
-from app.foreign.failure import ReportedFailure
+from app.foreign.library import ReportedFailure
 
 FAILURE = ReportedFailure(
     link="https://github.com/joanvila/aioredlock/blob/0.7.3/aioredlock/redis.py",

@@ -3,8 +3,7 @@
 **Idea** The recipe looks at the clock, and then deletes the key, although it can be the lock of another by then.
 """
 
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 FAILURE = ReportedFailure(
     report="celery/celery#2926",

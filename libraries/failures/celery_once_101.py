@@ -3,8 +3,7 @@
 **Idea** The process that queues a task is another than the one that runs it, and no token goes with the task.
 """
 
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 FAILURE = ReportedFailure(
     report="cameronmaske/celery-once#101",

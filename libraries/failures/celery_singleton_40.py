@@ -3,8 +3,7 @@
 **Idea** By default the lock has no expiry, and only the task itself releases it.
 """
 
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 FAILURE = ReportedFailure(
     report="steinitzu/celery-singleton#40",

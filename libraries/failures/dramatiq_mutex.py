@@ -3,8 +3,7 @@
 **Idea** A mutex is a rate limiter that lets one in. Its count has no owner.
 """
 
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 CODE = "https://github.com/Bogdanp/dramatiq/blob/v2.2.1/dramatiq/rate_limits/concurrent.py"
 

@@ -6,8 +6,7 @@
 from contextlib import suppress
 
 from app.foreign.declared import declared
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 FAILURE = ReportedFailure(
     report="Revolution1/etcd3-py#99",

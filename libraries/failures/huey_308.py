@@ -3,8 +3,7 @@
 **Idea** The lock is a field in the hash of all results, and by default it has no expiry.
 """
 
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 FAILURE = ReportedFailure(
     report="coleifer/huey#308",

@@ -3,7 +3,7 @@
 **Idea** The cleanup of a try that failed swallows the error of its own deletion.
 """
 
-from app.foreign.failure import ReportedFailure
+from app.foreign.library import ReportedFailure
 
 FAILURE = ReportedFailure(
     report="python-zk/kazoo#732",

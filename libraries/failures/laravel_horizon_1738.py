@@ -3,7 +3,7 @@
 **Idea** Two commands acquire it.
 """
 
-from app.foreign.failure import ReportedFailure
+from app.foreign.library import ReportedFailure
 
 FAILURE = ReportedFailure(
     report="laravel/horizon#1738",

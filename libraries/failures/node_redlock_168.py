@@ -3,8 +3,7 @@
 **Idea** A server that no longer has the key votes against its deletion, so a release after the TTL never has a majority.
 """
 
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 FAILURE = ReportedFailure(
     report="mike-marcacci/node-redlock#168",

@@ -3,7 +3,7 @@
 **Idea** The expiry counts from the first try, so after a long wait it has passed when the lock is granted.
 """
 
-from app.foreign.failure import ReportedFailure
+from app.foreign.library import ReportedFailure
 
 FAILURE = ReportedFailure(
     report="mike-marcacci/node-redlock#169",

@@ -3,7 +3,7 @@
 **Idea** The lock is a subscription to a channel, and who wants it counts who listens there.
 """
 
-from app.foreign.failure import ReportedFailure
+from app.foreign.library import ReportedFailure
 
 FAILURE = ReportedFailure(
     report="wolph/portalocker#139",

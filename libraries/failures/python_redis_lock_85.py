@@ -3,8 +3,7 @@
 **Idea** The thread that renews has no ``except``: an error ends it, and nobody learns of it.
 """
 
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 README = "https://github.com/ionelmc/python-redis-lock/blob/v4.0.1/README.rst"
 

@@ -3,8 +3,7 @@
 **Idea** The release compares the time with the lock's timeout, and then sends DEL.
 """
 
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 README = "https://github.com/errorception/redis-lock/blob/89b6acfc1fca2c5d5ae3e2313227976ce5cf85dc/README.md"
 

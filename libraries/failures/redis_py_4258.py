@@ -7,8 +7,7 @@ from redis.exceptions import LockError
 from redis.lock import Lock as OfRedis
 
 from app.foreign.declared import declared
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 REPORT = "https://github.com/redis/redis-py/pull/4258"
 

@@ -10,8 +10,7 @@ from redis.exceptions import LockError
 from redis.lock import Lock as OfRedis
 
 from app.foreign.declared import declared
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 EVERY_S = 0.1
 CODE = "https://github.com/redis/redis-py/blob/v8.1.0/redis/lock.py"

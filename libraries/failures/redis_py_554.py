@@ -3,8 +3,7 @@
 **Idea** Two commands acquire it. This version takes another class by default if the Redis has scripts.
 """
 
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 FAILURE = ReportedFailure(
     report="redis/redis-py#554",

@@ -4,8 +4,7 @@
 script is used: the lab reads the store's refusal from its SETNX.
 """
 
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 FAILURE = ReportedFailure(
     report="redis/redis-py#621",

@@ -3,7 +3,7 @@
 **Idea** The refresh sets the key if it is gone.
 """
 
-from app.foreign.failure import ReportedFailure
+from app.foreign.library import ReportedFailure
 
 FAILURE = ReportedFailure(
     report="swarthy/redis-semaphore#175",

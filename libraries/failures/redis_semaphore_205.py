@@ -3,7 +3,7 @@
 **Idea** The refresh is under way when the release deletes the key.
 """
 
-from app.foreign.failure import ReportedFailure
+from app.foreign.library import ReportedFailure
 
 FAILURE = ReportedFailure(
     report="swarthy/redis-semaphore#205",

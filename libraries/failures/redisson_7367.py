@@ -3,7 +3,7 @@
 **Idea** The script takes its own second arrival for a second acquire of the same thread.
 """
 
-from app.foreign.failure import ReportedFailure
+from app.foreign.library import ReportedFailure
 
 FAILURE = ReportedFailure(
     report="redisson/redisson#7367",

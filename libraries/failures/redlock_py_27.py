@@ -3,8 +3,7 @@
 **Idea** The votes of the others are enough, and yet the error of the one is raised: the lock stays at the others.
 """
 
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 FAILURE = ReportedFailure(
     report="SPSCommerce/redlock-py#27",

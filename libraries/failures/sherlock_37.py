@@ -3,8 +3,7 @@
 **Idea** Its script compares a text with the number -1. They are never equal, so EXPIRE is sent with -1.
 """
 
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 CODE = "https://github.com/py-sherlock/sherlock/blob/v0.4.1/sherlock/lock.py"
 

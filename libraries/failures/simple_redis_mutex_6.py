@@ -3,7 +3,7 @@
 **Idea** The timer of the next try is not cleared.
 """
 
-from app.foreign.failure import ReportedFailure
+from app.foreign.library import ReportedFailure
 
 FAILURE = ReportedFailure(
     report="AmrSaber/simple-redis-mutex#6",

@@ -5,8 +5,7 @@
 
 from dataclasses import replace
 
-from app.foreign.failure import ReportedFailure
-from app.foreign.library import Quote
+from app.foreign.library import Quote, ReportedFailure
 
 CODE = "https://github.com/coleifer/walrus/blob/0.9.8/walrus/lock.py"
 

@@ -53,7 +53,6 @@ def refusal(folder, text: str) -> str:
 @every(
     "keys, words",
     [
-        ("lock=None", ["lock must be a class with the method run(work)", "not None"]),
         ("lock=int", ["lock must be a class", "not the class int"]),
         ("lock=NoRun", ["lock must be a class with the method run(work)", "NoRun"]),
         ("lock='Mine'", ["lock must be a class", "not 'Mine'"]),
