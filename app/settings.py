@@ -21,7 +21,7 @@ DIGITS = re.compile(r"[0-9]{1,12}")
 A_NAME = re.compile(r"[A-Za-z0-9._:-]{1,200}")  # it is a part of keys and of file names
 ANY = "any"
 SAME, CROSSED = NESTINGS = ("same", "crossed")  # how two locks are taken
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+LOOPBACK = ("127.0.0.1", "localhost")
 SHOWN = 60  # characters of a refused value
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 from flask import Flask, Response, request
@@ -23,6 +22,7 @@ from app.increment import Increment
 from app.journal import Journal
 from app.lock import Abandoned, Lock, NotAcquired, Refused, Stage
 from app.nested_lock import OUTER_PAUSE_MS, NestedLock
+from app.origin import foreign
 from app.request import steps
 from app.request.context import RequestContext, follow
 from app.resources import resource, stock_of_a_grant
@@ -124,7 +124,8 @@ def create_app(**flags: Any) -> Flask:
     }
     in_flight: set[object] = set()  # one for each request that is being served: a set needs no mutex to take one in
     app = Flask("app")
-    app.before_request(partial(_refuse_foreign, settings.hosts))
+    app.config["TRUSTED_HOSTS"] = list(settings.hosts) or None
+    app.before_request(_refuse_foreign)
 
     def chosen() -> StageEndpoint:
         default = next(iter(endpoints))
@@ -169,37 +170,9 @@ def create_app(**flags: Any) -> Flask:
     return app
 
 
-def _refuse_foreign(hosts: tuple[str, ...]) -> tuple[dict[str, Any], int] | None:
-    reason = foreign(request.environ.get("HTTP_HOST"), request.environ.get("HTTP_ORIGIN"), hosts)
-    return ({"error": "forbidden", "reason": reason}, 403) if reason else None
-
-
-@lru_cache(maxsize=64)  # nearly all requests of a run have the same Host, and no Origin
-def foreign(host: str | None, origin: str | None, names: tuple[str, ...]) -> str:
-    """Return why a request is refused that a page of another site made; empty if it is not.
-
-    names: the names of this server, any name if empty. A page of any site can make a visitor's browser post to this machine. If
-    the site's name resolves to this machine, the page can read answers as well. A browser states the name that it asked for
-    (Host) and the site of the page (Origin). A client that sends neither is not a browser, and no page controls it.
-    """
-    name = _host_name(host) if host else ""
-    if name and names and name not in names:
-        return f"the Host must be one of {', '.join(names)}, and this is {host!r}; LAB_HOSTS adds a name"
-    if origin is None:
-        return ""
-    try:
-        site = _host_name(urlsplit(origin).netloc.rpartition("@")[2])
-    except ValueError:
-        site = ""
-    if not site or site not in (names or (name,)):
-        return f"a page of another site made this request: its Origin is {origin!r}"
-    return ""
-
-
-def _host_name(address: str) -> str:
-    """Return an address without its port, in lower case: ``localhost`` of ``LocalHost:8000``."""
-    name, colon, port = address.rpartition(":")
-    return (name if colon and not port.endswith("]") else address).lower()
+def _refuse_foreign() -> tuple[dict[str, Any], int] | None:
+    reason = foreign(request)
+    return ({"error": "forbidden", "reason": f"{reason}; LAB_HOSTS adds a name"}, 403) if reason else None
 
 
 def _enabled(settings: Settings) -> list[Stage]:

@@ -31,9 +31,10 @@ from locust.exception import StopTest
 from locust.runners import STATE_RUNNING, STATE_SPAWNING, MasterRunner, WorkerRunner
 from werkzeug.datastructures import ImmutableMultiDict
 
+from app.origin import foreign
 from lab.load.tickets import complete
 from lab.scenario.options import FormField, form_options
-from lab.ui.both_sides import KEY, LIVE, LOOPBACK, ORDERS, ORDERS_KEY, SENT_KEY, Refusal, foreign
+from lab.ui.both_sides import KEY, LIVE, LOOPBACK, ORDERS, ORDERS_KEY, SENT_KEY, Refusal
 from lab.ui.joining import is_teacher, same, stay_teacher
 
 ANSWER_WITHIN_S = 10.0

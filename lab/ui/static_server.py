@@ -21,6 +21,7 @@ from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 from werkzeug.serving import WSGIRequestHandler, make_server
 
+from app.origin import foreign
 from lab.errors import ExitStatus
 from lab.interrupts import interruptible
 from lab.language import NAMES as TAGS
@@ -31,7 +32,7 @@ from lab.report.html import page
 from lab.report.run_page import draw_if_missing
 from lab.story import say
 from lab.ui.addresses import listening
-from lab.ui.both_sides import LOOPBACK, foreign
+from lab.ui.both_sides import LOOPBACK
 
 BODY = re.compile(r"<body[^>]*>")
 NAV = Markup('\n<nav class="site ways" lang="{tag}" aria-label="{label}">{links}</nav>')

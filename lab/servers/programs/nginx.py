@@ -38,7 +38,7 @@ http {{
       proxy_pass http://replicas;
       proxy_http_version 1.1;
       proxy_set_header Connection "";
-      proxy_set_header Host $host;
+      proxy_set_header Host $http_host;
       # an increment is never sent a second time, whatever happened to the first
       proxy_next_upstream off;
       proxy_connect_timeout 5s;

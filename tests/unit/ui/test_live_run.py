@@ -8,9 +8,10 @@ from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request as Asked
 
 from app.journal import Wrote
+from app.origin import foreign
 from lab.evidence.history import Outcome, Request
 from lab.ui import live_run
-from lab.ui.both_sides import LOOPBACK, foreign
+from lab.ui.both_sides import LOOPBACK
 from lab.ui.event_stream import BEHIND, EventStream
 from lab.ui.live_run import LiveRun, Tail
 from lab.ui.predictions import Predictions
