@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
 from enum import StrEnum
+from typing import TypeVar
 
 from app.lock import Claim, Stage
 from lab.explore.code.program import Program, Task, servers_of
@@ -28,6 +29,7 @@ CHECKED, CHECKED_OF_OTHERS = 2, 1  # random schedules of each search, which are 
 OF_SEARCH = 0.75  # of the time of a question; the rest is for running again what was found
 TRIES = 3  # of a search on a machine that stalls
 SEED = 1
+T = TypeVar("T")
 
 
 class Undecided(StrEnum):
@@ -186,11 +188,20 @@ class Explorer:
 
     def world(self, task: Task, replicas: int) -> World:
         """Return the world of some replicas that do something. Raises what the stage's code raises before its first command."""
+        return self.learning(lambda: self._worlds[task, replicas])
+
+    def learning(self, work: Callable[[], T]) -> T:
+        """Return what some work returns. It begins again when it meets what has to be known from the start."""
         while True:
             try:
-                return self._worlds[task, replicas]
-            except NewToken:  # each time one more line is known
-                self.forget()
+                return work()
+            except NotAlike:  # then each of several servers counts for itself
+                self._treats_alike = False
+            except Unlike:  # then no client stands for another
+                self._clients_are_alike = False
+            except NewToken:  # a line makes a token, or a client notices which scripts are loaded
+                pass
+            self.forget()
 
     def _program(self, task: Task) -> Program:
         program = Program(self.stage, task, self.servers)
@@ -217,7 +228,7 @@ class Explorer:
         for _ in range(TRIES):
             answer = SearchOutcome(question)
             try:
-                self._answer(answer, limit, on_broken)
+                self.learning(lambda: self._answer(answer, limit, on_broken))  # noqa: B023 - it is called at once
             except tuple(REASONS) as error:
                 answer.undecided = next(why for kind, why in REASONS.items() if isinstance(error, kind))
                 answer.about = str(error)
@@ -226,23 +237,13 @@ class Explorer:
         return answer
 
     def _answer(self, answer: SearchOutcome, limit: TimeLimit, on_broken: Callable[[Broken], None]) -> None:
-        while True:
-            try:
-                task = answer.question.task._replace(at_once=1, in_turn=1)
-                if task not in self._alone:
-                    self._alone[task] = self._run_alone(task, limit)
-                if (alone := self._alone[task]) is not None:
-                    answer.undecided, answer.about = alone
-                    return
-                self._search(answer, limit, on_broken)
-                return
-            except NotAlike:  # then each of several servers counts for itself
-                self._treats_alike = False
-            except Unlike:  # then no client stands for another
-                self._clients_are_alike = False
-            except NewToken:  # a line makes a token of many narrow draws: what was learned before is of no use
-                pass
-            self.forget()
+        task = answer.question.task._replace(at_once=1, in_turn=1)
+        if task not in self._alone:
+            self._alone[task] = self._run_alone(task, limit)
+        if (alone := self._alone[task]) is not None:
+            answer.undecided, answer.about = alone
+        else:
+            self._search(answer, limit, on_broken)
 
     def forget(self) -> None:
         """End all replicas, and forget all worlds, but not what was learned about lines that draw: after NewToken."""

@@ -10,7 +10,6 @@ from unittest.mock import patch
 
 from app.lock import Claim
 from lab.explore.code.program import Task
-from lab.explore.code.replica import NewToken
 from lab.explore.code.tree import Tree
 from lab.explore.decision import Explorer
 from lab.explore.questions import Question
@@ -127,20 +126,20 @@ AS_IT_IS: Switch = (None, True, {})
 def searched(explorer: Explorer, asked: Question, switch: Switch = AS_IT_IS, within_s: float = WITHIN_S) -> Searched:
     """Search a question with something switched off."""
     change, fold, replaced = switch
-    while True:
-        try:
-            world = explorer.world(asked.task, asked.replicas)
-            explorer._worlds.clear()  # a changed world is of no use for others
-            world.about = world.about._replace(serves=asked.fits)
-            if change is not None:
-                change(world)
-            with ExitStack() as stack:
-                stack.callback(world.close)
-                for name, value in replaced.items():
-                    stack.enter_context(patch.object(*WHERE[name], value))
-                return search(world, asked.budget, asked.horizon_ms, within_s, fold)
-        except NewToken:
-            explorer.forget()
+
+    def find() -> Searched:
+        world = explorer.world(asked.task, asked.replicas)
+        explorer._worlds.clear()  # a changed world is of no use for others
+        world.about = world.about._replace(serves=asked.fits)
+        if change is not None:
+            change(world)
+        with ExitStack() as stack:
+            stack.callback(world.close)
+            for name, value in replaced.items():
+                stack.enter_context(patch.object(*WHERE[name], value))
+            return search(world, asked.budget, asked.horizon_ms, within_s, fold)
+
+    return explorer.learning(find)
 
 
 def claims(found: Searched) -> set[Claim]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import textwrap
 from contextlib import closing
 
 import pytest
@@ -13,10 +14,12 @@ from app.locks import stage
 from lab.errors import ExitStatus
 from lab.explore.decision import Explorer
 from lab.explore.play import page
-from lab.explore.play.levels import LEVELS
+from lab.explore.play.levels import LEVELS, LevelKind
+from lab.explore.play.own_levels import own_levels
 from lab.explore.questions import PAIR
 from lab.explore.search.event import parse
 from lab.explore.search.replay import walk_live
+from lab.scenario.stages import find_stage
 from tests.command import lab
 
 PLAYS = 200  # over all levels
@@ -67,6 +70,35 @@ def test_level_that_takes_too_long(real, tmp_path, monkeypatch):
     monkeypatch.setattr(page, "SEARCH_S", 0.0)
     with pytest.raises(page.Unfinished):
         page.write([levels["watchdog-pause"]], real, tmp_path, "")
+
+
+NOTICES = """
+    'Deletes its key without a look, if the store does not know its script.'
+    import time
+    import redis
+    from app.lock import Grant, Stage, claims
+    class Lock:
+        def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+            self.store, self.key = store, key
+        def run(self, work):
+            while not self.store.set(self.key, "locked", nx=True, px=3000):
+                time.sleep(0.03)
+            result = work(Grant(self.key))
+            try:
+                self.store.evalsha("f" * 40, 1, self.key)
+            except redis.exceptions.NoScriptError:
+                self.store.delete(self.key)
+            return result
+    STAGE = Stage(lock=Lock, store="redis", claims=claims("exclusive"), ttl_ms=3000)
+"""
+
+
+def test_a_lock_that_notices_its_scripts(real, tmp_path):
+    """A lock that does something else if its script is not loaded has levels: its search begins again when that is noticed."""
+    (tmp_path / "notices.py").write_text(textwrap.dedent(NOTICES), encoding="utf-8")
+    level, *_ = own_levels(find_stage(str(tmp_path / "notices.py")))
+
+    assert [one.level.kind for one in page.make(level, real)] == [LevelKind.DECIDE]
 
 
 @pytest.mark.trial  # a minute of both cores

@@ -87,7 +87,7 @@ def test_second_acquire_is_told_as_waiting(real):
     slip = find_stage(str(kept.slips()["steps_apart"]))
     schedule = typed("steps_apart:A2Bt3000B2t5000A2t5100At5200At5300A", ttl_ms=3000, work_ms=5000, clients=None)
     with exploring(real, slip.path) as explorer:
-        story, _ = staged(explorer.world(schedule.task, schedule.clients), schedule.parsed, schedule.until_ms)
+        story, _ = staged(explorer, schedule.question, schedule.parsed, schedule.until_ms)
 
     assert sentences(story).endswith("A leaves B’s lock alone and waits for the lock.")
 

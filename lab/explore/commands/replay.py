@@ -11,7 +11,6 @@ from typing import Any
 from lab.errors import BadInput, ExitStatus, in_short
 from lab.evidence.decided import fingerprint_of
 from lab.explore import schedule as schedule_files
-from lab.explore.code.replica import NewToken
 from lab.explore.commands.explore import check_servers, explored, print_story
 from lab.explore.commands.on_cluster import enacted_in_words, not_on_cluster
 from lab.explore.decision import Explorer
@@ -93,15 +92,11 @@ def typed(text: str, ttl_ms: int, work_ms: int, clients: int | None, nap_ms: int
 def _replayed(explorer: Explorer, schedule: Schedule, out: Path | None) -> tuple[int, Walk | None]:
     """Print a schedule. Return the exit status, and what was seen; None if it is not possible."""
     stage = explorer.stage
-    world = explorer.world(schedule.task, schedule.clients)
     changed = schedule.sha256 not in ("", fingerprint_of(stage))
     if changed:
         sys.stderr.write(f"note: {stage.name} has changed since this schedule was written\n")
     try:
-        story, walk = staged(world, schedule.parsed, schedule.until_ms, schedule.claim)
-    except NewToken:  # a client notices which scripts are loaded: from now on that is known
-        explorer.forget()
-        return _replayed(explorer, schedule, out)
+        story, walk = staged(explorer, schedule.question, schedule.parsed, schedule.until_ms, schedule.claim)
     except CANNOT as error:
         is_typed = isinstance(error, NotPossible) and not changed
         if is_typed:

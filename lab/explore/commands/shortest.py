@@ -9,7 +9,6 @@ from typing import NamedTuple
 from app.lock import Claim
 from lab.evidence.decided import fingerprint_of
 from lab.explore.code.operation import LOCK, CommandSent
-from lab.explore.code.replica import NewToken
 from lab.explore.decision import Decision, Explorer, Undecided
 from lab.explore.questions import Question
 from lab.explore.schedule import SCHEMA, Schedule
@@ -101,10 +100,7 @@ def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = 
             answer, its = broken[claim]
             question = answer.question
             try:
-                world = explorer.world(question.task, question.replicas)
-                story, walk = staged(world, its.events, question.horizon_ms, claim.name)
-            except NewToken:  # another process searched: here it was not known which lines draw a token
-                explorer.forget()
+                story, walk = staged(explorer, question, its.events, question.horizon_ms, claim.name)
             except (*CANNOT, Differs) as error:
                 why = Undecided.STALLED if isinstance(error, MachineStalled) else Undecided.DIFFERS
                 answer.disbelieve(claim, why, str(error))

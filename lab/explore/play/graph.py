@@ -20,9 +20,13 @@ NEVER = -1  # the distance of a state from which the goal cannot be reached
 def searched(stage: Stage, question: Question, real: RealRedis, within_s: float) -> Iterator[Searched]:
     """Search a level; while the block runs, its world can be asked more. within_s: of processor time."""
     with contextlib.closing(Explorer(stage, real)) as explorer:
-        world = explorer.world(question.task, PAIR)
-        world.about = world.about._replace(serves=question.fits)
-        yield search(world, question.budget, question.horizon_ms, within_s)
+
+        def found() -> Searched:
+            world = explorer.world(question.task, PAIR)
+            world.about = world.about._replace(serves=question.fits)
+            return search(world, question.budget, question.horizon_ms, within_s)
+
+        yield explorer.learning(found)
 
 
 class Graph:

@@ -12,7 +12,9 @@ import redis
 
 from app.resources import kind as resource_kind
 from lab.explore.code.program import Program
+from lab.explore.decision import Explorer
 from lab.explore.model import NUMBER
+from lab.explore.questions import Question
 from lab.explore.search.event import CHOICE, CLOCK, NOBODY, RESTART, EventKind, ScheduleEvent, letter_of, short
 from lab.explore.search.ghosts import OVER
 from lab.explore.search.in_words import in_words, reply_in_words, source_of
@@ -37,9 +39,14 @@ FAULTS = {
 }
 
 
-def staged(world: World, events: Sequence[ScheduleEvent], horizon_ms: int, claim: str = "") -> tuple[Story, Walk]:
-    """Run a schedule from an empty server, and return it as a story, with its moves. Raises NotPossible and MachineStalled."""
-    walk = walk_live(world, events, horizon_ms)
+def staged(
+    explorer: Explorer, question: Question, events: Sequence[ScheduleEvent], horizon_ms: int, claim: str = ""
+) -> tuple[Story, Walk]:
+    """Run a schedule from an empty server, and return it as a story, with its moves. Raises NotPossible and MachineStalled.
+
+    question: what the requests do, and how many replicas there are.
+    """
+    walk = explorer.learning(lambda: walk_live(explorer.world(question.task, question.replicas), events, horizon_ms))
     made, moves = walk.world, walk.moves
     program = made.program
     names, scenes = lock_names(made, moves), []
