@@ -240,11 +240,6 @@ class RequestContext:
         if session or self.sent.session is None:
             self.sent.session = session
 
-    def end(self) -> None:
-        """End the request: later commands of this thread belong to no request."""
-        self.enter(RENEW)
-        self.is_over = True
-
 
 class CurrentRequest(NamedTuple):
     """For which request a thread or a task works."""
@@ -321,11 +316,8 @@ def _handed_on() -> CurrentRequest | None:
 
 def _at(current: CurrentRequest, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call for this request. A thread of a pool goes back to no request."""
-    CURRENT.set(current)
-    try:
+    with _having(CURRENT, current):
         return call(*args, **kwargs)
-    finally:
-        CURRENT.set(None)
 
 
 class _Alone(threading.local, RequestContext):
@@ -353,7 +345,8 @@ def begin(request: str) -> RequestContext:
 
 
 def end() -> None:
-    """End the request of this thread."""
+    """End the request of this thread: its later commands belong to no request."""
     if (current := CURRENT.get()) is not None:
-        current.context.end()
+        current.context.enter(RENEW)
+        current.context.is_over = True
         CURRENT.set(None)

@@ -6,7 +6,7 @@ from time import monotonic_ns
 
 import pytest
 
-from app.failpoints import ACQUIRE, AFTER, BEFORE, PASSED_WITHIN_S, READ, RELEASE, WRITE, Injection, may_end
+from app.failpoints import ACQUIRE, AFTER, BEFORE, PASSED_WITHIN_S, READ, RELEASE, RENEW, WRITE, Injection, may_end
 from app.failpoints.injection import Failpoints, InjectedError
 from app.request.answer import Meaning
 from app.request.context import RequestContext
@@ -196,7 +196,7 @@ def test_yes_of_a_script_is_learned(tmp_path, monkeypatch, refusal, grant):
             one.answered("EVALSHA", answer, script="the hash")
             reached.append(failpoints.reached.count("acquire.after_first"))
         one.enter(READ)
-        one.end()
+        one.enter(RENEW)
         failpoints.reached.clear()
         return reached
 
@@ -238,7 +238,7 @@ def test_after_the_second_command(tmp_path, monkeypatch):
         one.sending("GET")
         one.answered("GET", None)
         reached.append(failpoints.reached.count("acquire.after_second"))
-    one.end()
+    one.enter(RENEW)
 
     assert reached == [0, 1, 1]
 
