@@ -75,7 +75,7 @@ budget: # the limit of lines of each folder: tools/budgets.toml
 lint: # format and lint
 	@.venv/bin/ruff format --check .
 	@.venv/bin/ruff check .
-	@.venv/bin/deptry --no-ansi app lab locustfiles # each package that is imported is declared
+	@.venv/bin/deptry --no-ansi app lab locustfiles pytest_lock_lab # each package that is imported is declared
 
 types:
 	@.venv/bin/mypy

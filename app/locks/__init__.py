@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from app.lock import Stage, StageStory, WrongClaims
-from app.shelf import plugins, stage_check
+from app.shelf import plugins, stage_check, yours
 
 # The parts of the ladder, and the stages of each, as they are taught. A stage that is missing here comes right after the stage it
 # follows.
@@ -93,8 +93,9 @@ def stage(name: str) -> Stage:
         raise NotAStage(f"the lab has a stage {path.stem!r} of its own; give the file another name")
     if asked := stage_check.question(path):
         raise NotAStage(f"answer a question of the lab, and delete it:\n  {asked}")
-    if str(path.parent) not in sys.path:  # last: a file next to it hides no module of Python or of a library
-        sys.path.append(str(path.parent))
+    # last: a file next to it hides no module of Python, of a library, or of the lab; a process that is forked has the same path
+    sys.path += [str(folder) for folder in (yours.HOME, path.parent) if str(folder) not in sys.path]
+    yours.take(path.parent)
     try:
         module = plugins.read(path)
     except WrongClaims as error:

@@ -10,13 +10,12 @@ import textwrap
 from pathlib import Path
 
 from app.lock import Claim, Stage
-from app.shelf import plugins
+from app.shelf import plugins, yours
 from lab.commands.new import USUAL
 from lab.errors import BadInput, choose_from
 from lab.scenario.stages import find_stage
 from lab.text import printable
 
-OURS = ("app", "lab", "locustfiles")  # the lab's own packages, which hide others of the same name
 WIDTH = 100  # of a line with claims
 LOOK_S = 30  # for all trials, on a busy machine
 
@@ -55,8 +54,8 @@ def of_a_lock(lock: str, claims: str | None, file: Path | None) -> Stage:
         folder, module = path.resolve().parent, path.stem
     elif not all(part.isidentifier() for part in module.split(".")):
         raise BadInput(f"{lock}: {module!r} is not the name of a module. Give the path of its file: FILE.py:NAME")
-    if module.partition(".")[0] in OURS:
-        raise BadInput(f"{lock}: the lab has a package {module.partition('.')[0]!r} of its own. Use a worker, or rename it")
+    if module.partition(".")[0] in yours.OURS and not yours.take(folder):
+        raise BadInput(f"{lock}: the lab has a package {module.partition('.')[0]!r} of its own, and there is none in {folder}")
     plain = re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)).strip("_").lower() or "lock"
     lock, file = f"{module}:{name}", file or Path(f"lab_{plain}.py")
     if file.exists():
@@ -70,7 +69,7 @@ def of_a_lock(lock: str, claims: str | None, file: Path | None) -> Stage:
 
 def _text(lock: str, claims: str, folder: Path, is_beside: bool) -> str:
     """Return the declaration of a lock. is_beside: whether it will be in the folder of the lock. Raises BadInput."""
-    words = [sys.executable, "-m", "lab.own_lock.writer", lock, claims, str(folder), str(plugins.IMPORT_S)]
+    words = [sys.executable, "-P", "-m", "lab.own_lock.writer", lock, claims, str(folder), str(plugins.IMPORT_S)]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=plugins.IMPORT_S + LOOK_S, check=False)
     except subprocess.TimeoutExpired:

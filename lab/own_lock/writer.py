@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from traceback import extract_tb
 from typing import Any, NamedTuple, Self
 
@@ -25,7 +26,7 @@ import redis
 
 from app.foreign.declared import At
 from app.lock import NotAcquired
-from app.shelf import plugins
+from app.shelf import plugins, yours
 from lab.interrupts import end_with_parent
 from lab.own_lock.trial import NAME, OTHER_NAME, OTHER_TTL_MS, TTL_MS, WAIT_MS, IdleServer, Looked, Said, done
 
@@ -358,7 +359,8 @@ def main(lock: str, claims: str, folder: str, import_s: str) -> str:
         server = IdleServer(until)
         try:
             with plugins.limited(int(import_s)):
-                module = importlib.import_module(name)
+                is_ours = name.partition(".")[0] in yours.take(Path(folder))
+                module = importlib.import_module(f"{yours.YOURS}.{name}" if is_ours else name)
         except BaseException as error:  # noqa: BLE001 - whatever somebody's module raises, also an end of the process
             lines = [f" at {one.filename}:{one.lineno}" for one in extract_tb(error.__traceback__) if one.name == "<module>"]
             raise LookupError(f"{name} cannot be imported: {type(error).__name__}: {error}{''.join(lines[-1:])}") from None

@@ -150,7 +150,7 @@ def test_fixture(pytester, here):
         """,
     )
 
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "lab.pytest_lock_lab", timeout=180)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "pytest_lock_lab", timeout=180)
 
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*A deletes B’s lock*"])

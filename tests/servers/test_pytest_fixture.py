@@ -52,7 +52,7 @@ def run(pytester):
     def ran(lock, tests):
         pytester.makepyfile(my_lock=lock, test_it=tests)
         before = folders()
-        done = pytester.runpytest_subprocess("-p", "lab.pytest_lock_lab", "-p", "no:cacheprovider", "-q")
+        done = pytester.runpytest_subprocess("-p", "pytest_lock_lab", "-p", "no:cacheprovider", "-q")
         assert folders() <= before, "an exploration has left a folder"
         others = [one for one in psutil.process_iter(["cwd"]) if one.pid != os.getpid()]
         assert not [one for one in others if str(one.info["cwd"]).startswith(str(pytester.path))]

@@ -17,13 +17,35 @@ import pytest
 from lab.paths import HOME
 from lab.run import environment
 
-PACKAGES = ("app", "lab", "locustfiles", "scenarios")
+PACKAGES = ("app", "lab", "locustfiles", "pytest_lock_lab", "scenarios")
 LATE = "zz_dependencies.pth"  # read after all that is in the folder itself
 GUNICORN = "#!{}\nfrom gunicorn.app.wsgiapp import run\nrun()\n"
 ABOUT = """
 import json, app, lab, locustfiles
 from lab.run import environment
 print(json.dumps([[app.__file__, lab.__file__, locustfiles.__file__], environment.fingerprint(environment.CODE)]))
+"""
+
+# somebody's own files: each imports another by its own name
+SHARED = "import app.settings\n\n\ndef name_of(name):\n    return app.settings.PREFIX + name\n"
+LOCK = """
+from redis.lock import Lock
+
+from app.settings import PREFIX
+from shared import name_of
+
+
+class MyLock(Lock):
+    def __init__(self, client, name, timeout):
+        super().__init__(client, name_of(name), timeout=timeout, blocking=PREFIX == "shop:")
+"""
+TEST = """
+from app.locks import MyLock
+
+
+def test_lock(lock_lab):
+    assert MyLock.__module__ == "app.locks"
+    lock_lab.explore("lab_my_lock.py", budget_s=1, allow_undecided=True)
 """
 
 
@@ -70,12 +92,12 @@ def site(wheel, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory) -> Path:
-    """A folder of somebody's, with a lock, and with packages that have the names of ours."""
+    """A folder of somebody's, with packages that have the names of ours, and a lock in one of them."""
     folder = tmp_path_factory.mktemp("somewhere")
-    shutil.copy(HOME / "app" / "locks" / "lua.py", folder / "my_lock.py")
-    for name in ("app", "lab"):
-        (folder / name).mkdir()
-        (folder / name / "__init__.py").write_text("raise SystemExit('not ours')\n", encoding="utf-8")
+    files = {"lab/__init__.py": "", "app/__init__.py": "", "app/settings.py": "PREFIX = 'shop:'\n", "shared.py": SHARED}
+    for name, text in (files | {"app/locks.py": LOCK, "test_it.py": TEST}).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
     return folder
 
 
@@ -108,14 +130,19 @@ def test_the_clone_is_not_imported(site, here):
 
 
 def test_lock_is_tested(site, here):
-    """A lock in this folder is explored, run and judged; the run is below ``lab-runs``, and nothing is next to the packages."""
+    """A lock in a package ``app`` is explored, run and judged, and tested by the fixture; nothing is next to our packages."""
     before = files(site)
     words = ("--scenario", "holder_crash", "--budget", "1", "--requests", "20")
-    execute(lab(site), "test", "./my_lock.py", *words, cwd=here, status=(0, 3))  # 3: within a second, not every order is decided
+    execute(
+        lab(site), "test", "app.locks:MyLock", *words, cwd=here, status=(0, 3)
+    )  # 3: within a second, not every order is decided
 
     found = [json.loads(path.read_text(encoding="utf-8")) for path in here.glob("lab-runs/runs/2*/verdict.json")]
-    assert [one["stage"] for one in found] == ["my_lock"]
-    assert {path.name for path in here.iterdir()} - {"__pycache__"} == {"app", "lab", "lab-runs", "my_lock.py"}
+    assert [one["stage"] for one in found] == ["lab_my_lock"]
+    pytest_words = ("-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py")
+    assert "1 passed" in execute(site.parents[2] / "bin" / "python", *pytest_words, cwd=here)
+    names = {path.name for path in here.iterdir()} - {"__pycache__"}
+    assert names == {"app", "lab", "lab-runs", "lab_my_lock.py", "shared.py", "test_it.py"}
     assert files(site) == before
 
 

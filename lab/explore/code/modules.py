@@ -19,6 +19,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from app.shelf import yours
 from lab.explore.code.replica import current, running
 from lab.explore.code.stand_ins import datetime_module
 
@@ -55,7 +56,7 @@ class Sources:
 
     def _follow(self, path: Path, name: str) -> None:
         for imported in _imports(path, name):
-            root = imported.partition(".")[0]
+            root = _root(imported)
             if imported.startswith(f"{SHELF}.") and imported not in self.names:
                 self.names.add(imported)
                 self._follow(Path(_origin(imported)), imported)
@@ -71,7 +72,7 @@ class Sources:
         if len(files) > MOST_MODULES:
             with contextlib.suppress(Exception):  # a replica meets it again
                 importlib.import_module(root)  # how many of them an import loads
-        known = [one for one in sys.modules if one.partition(".")[0] == root]
+        known = [one for one in sys.modules if _root(one) == root]
         if len(known) > MOST_MODULES:
             self.shared.add(root)
             return
@@ -82,7 +83,13 @@ class Sources:
 
     def are_of(self, name: str) -> bool:
         """Return whether each replica has its own copy of a module."""
-        return name in self.names or name.partition(".")[0] in self.packages
+        return name in self.names or _root(name) in self.packages
+
+
+def _root(name: str) -> str:
+    """Return the package to which a module belongs, which each replica has for itself, or none."""
+    parts = name.split(".")
+    return ".".join(parts[: 2 if parts[0] == yours.YOURS else 1])
 
 
 @cache
@@ -98,7 +105,7 @@ def _imports(path: Path, name: str) -> list[str]:
     """Return the names of all modules that a file imports, wherever in it."""
     found = []
     package = name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(yours.tree(path)):
         if isinstance(node, ast.Import):
             found += [one.name for one in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -152,10 +159,10 @@ class _Finder(importlib.abc.MetaPathFinder):
         if here is None or not here.modules.sources.are_of(name):
             return None
         if name not in self._known:
-            found = PathFinder.find_spec(name, path)
+            found = yours.FINDER.find_spec(name, path) or PathFinder.find_spec(name, path)
             if found is None or not found.origin or not found.origin.endswith(".py"):
                 return found
-            self._known[name] = compile(Path(found.origin).read_bytes(), found.origin, "exec", dont_inherit=True), found
+            self._known[name] = compile(yours.tree(Path(found.origin)), found.origin, "exec", dont_inherit=True), found
         code, found = self._known[name]
         made = ModuleSpec(
             name, _Loader(code, str(found.origin)), origin=found.origin, is_package=found.submodule_search_locations is not None

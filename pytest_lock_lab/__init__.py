@@ -4,7 +4,7 @@
         lock_lab.check("my_lock.py")
 
 The lab is a process of its own: it starts its servers and ends them, and what it replaces in Python's library, such as
-``time.sleep``, is replaced there and not in the process of the tests.
+``time.sleep``, is replaced there. Nothing of it is imported here: a project may have packages ``app`` and ``lab`` of its own.
 """
 
 from __future__ import annotations
@@ -97,12 +97,14 @@ class LockLab:
 
     def _lab(self, command: str, lock: Any, words: list[str]) -> tuple[int, str]:
         """Run the lab, and end it whatever happens here. Return its status and what it printed."""
-        from lab.interrupts import PARENT  # here: in a session that asks nothing of the lab, none of it is loaded
-
         words = [command, self._named(lock), "--out", str(self.out), *words]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), PARENT: str(os.getpid())}
+        paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
+        environment = os.environ | {
+            "PYTHONPATH": paths,
+            "LAB_PARENT": str(os.getpid()),
+        }  # lab/interrupts.py ends it with this one
         with subprocess.Popen(
-            [sys.executable, "-m", "lab", *words],
+            [sys.executable, "-P", "-m", "lab", *words],
             cwd=self.root,
             env=environment,
             stdout=subprocess.PIPE,
