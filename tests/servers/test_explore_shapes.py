@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import textwrap
 from typing import Any, NamedTuple
 
@@ -251,7 +250,6 @@ class Lock(Lock):
 }
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of loops that end in the middle
 @pytest.mark.parametrize("name", sampled(CASES, [*CASES][::3]))
 def test_what_is_decided(name, real, tmp_path):
     """What a lock breaks is named, and nothing else; what has no model is refused."""
@@ -260,7 +258,6 @@ def test_what_is_decided(name, real, tmp_path):
     own.write_text(LOCK.format(change=textwrap.dedent(change), promised=PROMISED), encoding="utf-8")
     with exploring(real, own) as explorer:
         answer: Any = explorer.answer(asked, WITHIN_S)
-    gc.collect()
 
     assert (answer.undecided, answer.about if undecided is None else "") == (undecided, "")
     found = {claim.name for claim in answer.found.broken} & set(PROMISED.split()) if answer.found else set()

@@ -204,6 +204,9 @@ class ReplicaLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return current().now_ms / 1000
 
+    def __del__(self, *_: Any) -> None:
+        """Do nothing: a replica may end in the middle, and its loop has no file of the system."""
+
     def _make_ssl_transport(self, *_: Any, **__: Any) -> Any:
         raise current().refuse("its event loop uses TLS, which has no model")
 
