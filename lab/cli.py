@@ -109,14 +109,10 @@ def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **
 
 @lab.command()
 @click.option("--stage", required=True, shell_complete=STAGES, help="One stage, or several with commas between them.")
-@shown(
-    "--scenario",
-    default="rush",
-    shell_complete=SCENARIOS,
-    help="Scenario whose servers and values to use: a name, or the path of a file.",
-)
+@shown("--scenario", default="rush", shell_complete=SCENARIOS, help="Scenario whose servers and values to use: a name or a file.")
+@shown("--port", type=PORT, default=0, help="Port of the address; 0 selects a free port.")
 @server_options()
-def up(stage: str, scenario: str, **given: Any) -> int:
+def up(stage: str, scenario: str, port: int, **given: Any) -> int:
     """Keep the servers of a stage up until Ctrl-C.
 
     The command prints the address, for curl, ab, wrk or locust. With several stages, ?stage=NAME in the URL selects
@@ -124,7 +120,7 @@ def up(stage: str, scenario: str, **given: Any) -> int:
     """
     from lab.commands.up import keep_up
 
-    return keep_up(stage, scenario, given)
+    return keep_up(stage, scenario, port, given)
 
 
 @lab.command()

@@ -1,8 +1,7 @@
-"""All users increment at the same time: N requests, as fast as the answers come, or at a fixed
-rate; and at a fixed rate over a few connections, where a request is late when all of them wait.
+"""All users increment at the same time: N requests, as fast as the answers come, or at a fixed rate, also over few connections.
 
-The lab runs this file, headless or in Locust's page. ``locust -f locustfiles/rush.py --host
-http://127.0.0.1:PORT`` works as well, against any server that answers POST /increment.
+The lab runs this file, headless or in Locust's page. ``locust`` alone works as well: against ``lab up --port 8080``, or with
+``--host`` against any server that answers POST /increment.
 """
 
 from __future__ import annotations
@@ -105,6 +104,7 @@ def record(request: Request) -> None:
 
 
 class Rush(FastHttpUser):
+    host = "http://127.0.0.1:8080"  # as of `lab up --port 8080`, and in containers
     concurrency = 10_000  # connections of one user: only an open loop needs more than one
 
     @task

@@ -18,14 +18,16 @@ from lab.scenario.scenario import override
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import Cluster, cluster
 from lab.servers.process import ends_of_logs
+from lab.servers.server import LOOPBACK
 from lab.servers.supervisor import SupervisorGone, supervised
 from lab.text import counted
+from lab.ui.addresses import listening
 
 
-def keep_up(stage_names: str, scenario_name: str, given: Mapping[str, Any]) -> int:
+def keep_up(stage_names: str, scenario_name: str, port: int, given: Mapping[str, Any]) -> int:
     """Keep servers up at a printed address until an interrupt. Return the exit status.
 
-    Raises BadInput, MissingProgram, and NotReady when a server does not start or does not stay up.
+    port: of nginx; 0: any free one. Raises BadInput, MissingProgram, and NotReady when a server does not start or stay up.
     """
     found = [find_stage(name.strip()) for name in stage_names.split(",") if name.strip()]
     if not found:
@@ -35,12 +37,14 @@ def keep_up(stage_names: str, scenario_name: str, given: Mapping[str, Any]) -> i
     first = next((stage for stage in found if stage.store), found[0])
     # without faults: a run injects them, and notes what they did
     scenario = dataclasses.replace(override(scenarios.load(scenario_name), first, given), faults=())
+    if port:
+        listening(LOOPBACK, port, "--port").close()
     folder = RunFolder.create("up", first.name)
     try:
         with (
             kept_on_failure(folder),
             supervised() as supervisor,
-            cluster(supervisor, first, scenario, folder.name, folder.path, also=found) as system,
+            cluster(supervisor, first, scenario, folder.name, folder.path, also=found, port=port) as system,
         ):
             _announce(system, [stage.name for stage in found])
             while not (dead := system.dead()):

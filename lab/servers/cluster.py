@@ -147,13 +147,14 @@ def cluster(
     also: Sequence[Stage] = (),
     steps: str = "",
     journals: bool = True,
+    port: int = 0,
 ) -> Iterator[Cluster]:
     """Start what the stage needs, and stop all of it when the block ends.
 
     Journals go to ``folder/journal``, logs to ``folder/logs``. also: all stages that the
     replicas serve, if they serve more than this stage. steps: the address of the controller
-    for which each command of a replica waits. journals: whether the replicas write them. Raises
-    MissingProgram, NotReady.
+    for which each command of a replica waits. journals: whether the replicas write them. port: of
+    nginx; 0: any free one. Raises MissingProgram, NotReady.
     """
     logs, journal = folder / "logs", folder / "journal"
     for path in (logs, journal):
@@ -178,7 +179,8 @@ def cluster(
         running = iter(up(*counter, *chain(*wanted.values())))
         counter_redis = next(running) if counter else None
         found = {name: tuple(islice(running, len(programs))) for name, programs in wanted.items()}
-        joined = [getattr(store_servers(name), "joined", _unjoined)(several) for name, several in found.items()]
+        alone = contextlib.nullcontext(())  # the servers of most stores are alone, or know each other from their start
+        joined = [getattr(store_servers(name), "joined", lambda _: alone)(several) for name, several in found.items()]
         links = tuple(chain(*map(started.enter_context, joined)))
         if not any(Need.REPLICA in fault.needs for fault in scenario.faults):  # else a fault holds them later
             for link in links:
@@ -192,18 +194,13 @@ def cluster(
         target = started.enter_context(_fault_target(names, stage, scenario, lock_store, counter_redis, links, steps))
         own = (settings | _own_settings(name, journal if journals else None, target) for name in names)
         replicas = up(*(Gunicorn(name, given, stores=tuple(needed)) for name, given in zip(names, own, strict=True)))
-        (nginx,) = up(Nginx(tuple(one.port for one in replicas), run, read_timeout_s=int(scenario.request_timeout_s) + 30))
+        (nginx,) = up(Nginx(tuple(one.port for one in replicas), run, int(scenario.request_timeout_s) + 30, port))
         system = Cluster(run, stage, Settings.read({}, **settings), found, counter_redis, tuple(replicas), nginx, target)
         if dead := system.dead():
             raise NotReady(f"a server ended right after it had come up: {process.ends_of_logs(dead, logs)}")
         if scenario.nodes_away:
             system.fault_target.kill_nodes(scenario.nodes_away)
         yield system
-
-
-def _unjoined(_: Sequence[Server]) -> contextlib.AbstractContextManager[tuple[()]]:
-    """Do nothing: the servers of most stores are alone, or know each other from their start."""
-    return contextlib.nullcontext(())
 
 
 @contextlib.contextmanager

@@ -32,6 +32,7 @@ class ServerProgram:
     name: str
     # the signal that asks the server to end: nothing that the lab's servers keep needs saving
     stop_signal = signal.SIGKILL
+    fixed_port: int = 0  # 0: any free one
 
     @property
     def forkable(self) -> Forkable | None:
@@ -169,7 +170,7 @@ def start(program: ServerProgram, supervisor: Supervisor, folder: Path) -> Runni
     """
     home = folder / program.name
     home.mkdir(parents=True, exist_ok=True)
-    port, log = free_port(), home / "log"
+    port, log = program.fixed_port or free_port(), home / "log"
     return Running(program, port, launch(program, supervisor, port, log), log, supervisor)
 
 

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import psutil
 import pytest
 
 from lab.paths import HOME
+from lab.servers import ports
 from tests.command import Started, gone, wait_for, warm
 from tests.sampled import sampled
 
@@ -161,11 +163,10 @@ def test_replica_that_does_not_start(tmp_path):
 
 
 def test_up_serves_until_an_interrupt(tmp_path):
-    """`lab up` serves until an interrupt, and each request can choose a stage."""
-    import urllib.request
-
-    one = Started(tmp_path, "up", "--stage", "none,lua")
-    address = one.process.stdout.readline().split()[0]
+    """`lab up` serves at the port that is asked for, until an interrupt, and each request can choose a stage."""
+    address = f"http://127.0.0.1:{ports.free_port(page=True)}"
+    one = Started(tmp_path, "up", "--stage", "none,lua", "--port", address.rpartition(":")[2])
+    assert one.process.stdout.readline().split()[0] == address
 
     def post(query: str = "") -> dict:
         return json.load(urllib.request.urlopen(urllib.request.Request(f"{address}/increment{query}", method="POST")))

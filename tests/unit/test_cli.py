@@ -311,8 +311,7 @@ def test_the_shell_completes_names(tmp_path, line, names):
     words = {"COMP_WORDS": " ".join(("lab", *line)), "COMP_CWORD": str(len(line)), "_LAB_COMPLETE": "bash_complete"}
     done = started(cwd=tmp_path, env=words)
 
-    assert (done.status, done.err) == (0, "")
-    assert done.out.splitlines()[0] == f"plain,{names}"
+    assert (done.status, done.err, done.out.splitlines()[0]) == (0, "", f"plain,{names}")
 
 
 def test_help_lists_the_experiments(said):

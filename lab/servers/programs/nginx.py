@@ -56,6 +56,7 @@ class Nginx(ServerProgram):
     ports: tuple[int, ...]  # the replicas' ports
     run: str  # the run to which the replicas must belong
     read_timeout_s: int = 60  # longer than any request may take
+    fixed_port: int = 0
     name: str = "nginx"
     executable = "nginx"
     stop_signal = signal.SIGTERM

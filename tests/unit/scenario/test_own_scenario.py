@@ -73,6 +73,6 @@ def test_up_has_no_faults(here, monkeypatch):
 
     monkeypatch.setattr(up, "cluster", cluster)
     with pytest.raises(BadInput, match="enough"):
-        up.keep_up("lua", "./own.toml", {})
+        up.keep_up("lua", "./own.toml", 0, {})
 
     assert [(one.name, one.replicas, one.faults) for one in started] == [("own", 2, ())]
