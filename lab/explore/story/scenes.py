@@ -29,7 +29,7 @@ from lab.explore.story.deeds import AT_ALL, DONE_TO, Seen, broken, of_event
 from lab.story.happening import Doing, Happening, Held, Kind, Scene, Story
 from lab.story.repeats import folded
 
-FROM_OUTSIDE = {**DONE_TO, CLOCK: Kind.CLOCK, RESTART: Kind.STORE_RESTARTED}
+FROM_OUTSIDE = CHOICE, RESTART, *DONE_TO
 # what was injected into a command, by its code
 FAULTS = {
     EventKind.FAILURE: "work_failure",
@@ -58,11 +58,12 @@ def staged(
         seen = Seen(move, *counts, names, owned_before, owned, wrote_last)
         if move.state.counter != move.before.counter:
             wrote_last = move.event.client
+        did = of_event(seen)
         scenes.append(
             Scene(
                 event=str(move.event),
-                row=_row(program, move),
-                did=of_event(seen),
+                row=_row(program, move, did),
+                did=did,
                 lock=_held(made, move.state, names, owned),
                 counter=counts[1],
                 clients=_doing(made, move.state, names, owned),
@@ -90,18 +91,14 @@ def staged(
     return story, walk
 
 
-def _row(program: Program, move: Move) -> Happening:
+def _row(program: Program, move: Move, did: Sequence[Happening]) -> Happening:
     """Return what an event is: the command with its place, or what comes from outside."""
     event, command, at_ms = move.event, move.command, move.state.now_ms
     actor = letter_of(event.client) if event.client >= 0 else ""
-    if event.kind is CHOICE:
-        return Happening(Kind.DREW, at_ms, actor, value=event.number)
-    if event.kind is RESTART and event.node:
-        return Happening(Kind.SERVER_RESTARTED, at_ms, servers=(event.node,))
-    if event.kind in FROM_OUTSIDE:
-        return Happening(FROM_OUTSIDE[event.kind], at_ms, actor)
-    if command is None and event.kind in AT_ALL:
-        return Happening(AT_ALL[event.kind], at_ms, actor)
+    if event.kind in FROM_OUTSIDE or (command is None and event.kind in AT_ALL):
+        return did[0]
+    if event.kind is CLOCK:
+        return Happening(Kind.CLOCK, at_ms)
     fault = FAULTS.get(event.kind, "")
     if command is None:
         kind = Kind.MESSAGE if move.reply is not None else Kind.NAP_OVER
@@ -159,13 +156,9 @@ def _held(world: World, state: State, names: frozenset[bytes], owned: Mapping[by
         if key.name in names:
             owner, name = owned.get(key.name, NOBODY), key.name.decode(errors="replace")
             until_ms = state.now_ms + key.ttl_ms if key.ttl_ms else 0
-            found.append(Held(name, letter_of(owner) if owner >= 0 else "", until_ms, _server_of(name, world)))
+            server = int(name.rpartition("@")[2]) if world.program.servers > 1 else 0
+            found.append(Held(name, letter_of(owner) if owner >= 0 else "", until_ms, server))
     return tuple(found)
-
-
-def _server_of(name: str, world: World) -> int:
-    """Return the number of the server that has a key; 0 where the lock has one store."""
-    return int(name.rpartition("@")[2]) if world.program.servers > 1 else 0
 
 
 def _doing(world: World, state: State, names: frozenset[bytes], owned: dict[bytes, int]) -> tuple[Doing, ...]:
