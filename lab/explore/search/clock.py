@@ -25,7 +25,11 @@ def possible(world: World, state: State, horizon_ms: int) -> Iterator[Move]:
     if world.all_over(state) or state.now_ms >= horizon_ms:
         return
     until_ms = min(_deadlines(world, state), default=horizon_ms + 1)
-    if world.wakes_at_any_moment and (until_ms > horizon_ms or world.is_free(state)) and world.napping(state):
+    if (
+        world.wakes_at_any_moment
+        and (until_ms > horizon_ms or world.about.known <= world.about.oracle.free(state.lock, state.now_ms))
+        and world.napping(state)
+    ):
         return  # somebody wakes first
     if until_ms > horizon_ms:
         if not world.waiting(state):

@@ -142,7 +142,7 @@ class Move:
 
     def changed(self, before: State, client: int, thread: int, sent_ms: int) -> Self:
         """Note that a command was executed at the lock's store. before: it had begun in this state."""
-        own = self.world.is_own(before, client, thread)
+        own = self.world.node(before, client).own[thread]
         self.changes += (Change(client, thread, own, before.lock, self.state.lock, sent_ms),)
         return self
 

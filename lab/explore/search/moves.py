@@ -57,7 +57,7 @@ def _of_thread(
     if world.alike is not None:
         world.alike.check(operation)
     match operation:
-        case CommandSent() if not world.is_blocked(state, client, thread):
+        case CommandSent():
             yield from one_server.possible(world, state, client, thread, operation)
         case FanOut():
             yield from fan_out.possible(world, state, client, thread, operation, nodes)

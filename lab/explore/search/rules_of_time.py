@@ -61,7 +61,7 @@ def ended(then: Consequences, world: World, state: State, used: Budget, is_cut: 
     """Let a schedule end. is_cut: the clock has reached the horizon, and what waits would continue."""
     about, ghosts, waiting, taken = then.about, then.ghosts, world.waiting(state), _taken(then.about, state)
     kept = taken[0] if taken and waiting else ""
-    goes_on = any(not world.is_own(state, client, thread) for client, thread, _ in world.threads(state))  # in the background
+    goes_on = any(not world.node(state, client).own[thread] for client, thread, _ in world.threads(state))  # in the background
     if waiting and not is_cut:
         selfish = [one for one in waiting if then.actors[one].phase == WORKS]
         if selfish:

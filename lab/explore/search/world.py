@@ -54,11 +54,8 @@ class World:
 
     def sleeping(self, state: State) -> list[tuple[int, int, Operation]]:
         """Return those of them that wait for a moment or a message."""
-        found = []
-        for client, mode in enumerate(state.modes):
-            if mode == RUNS and (sleeps := self.node(state, client).sleeps):
-                found += [(client, thread, operation) for thread, operation in sleeps]
-        return found
+        running = [client for client, mode in enumerate(state.modes) if mode == RUNS]
+        return [(client, *one) for client in running for one in self.node(state, client).sleeps]
 
     def is_over(self, state: State, client: int) -> bool:
         """Return whether all requests of a replica are over, or its process dead."""
@@ -91,15 +88,7 @@ class World:
         """Return whether no request is in progress."""
         return all(self.is_over(state, client) for client in range(len(state.nodes)))
 
-    def is_free(self, state: State) -> bool:
-        """Return whether a fresh client would be granted the lock."""
-        return self.about.known <= self.about.oracle.free(state.lock, state.now_ms)
-
     # what happens to a thread
-
-    def is_blocked(self, state: State, client: int, thread: int) -> bool:
-        """Return whether the command of a thread waits in the server, or was executed while its replica is paused."""
-        return (client, thread) in state.blocked
 
     def blocked(self, state: State) -> Iterator[tuple[int, int, CommandSent]]:
         """Yield the commands that wait in the server, in the order in which they came, each with its replica and thread."""
@@ -118,7 +107,7 @@ class World:
             case Nap():
                 return self.wakes_at_any_moment and not self.gives_up(state, client)
             case CommandSent():
-                return not self.is_blocked(state, client, thread)
+                return (client, thread) not in state.blocked
             case Listen(_, connection):
                 return bool(self.messages(state, client, connection))
             case None | Until():
@@ -140,10 +129,6 @@ class World:
             if isinstance(operation, Nap)
         ]
 
-    def is_own(self, state: State, client: int, thread: int) -> bool:
-        """Return whether a thread serves a request."""
-        return self.node(state, client).own[thread]
-
     def servers(self, state: State) -> Iterable[int]:
         """Return the numbers of the servers at which the search continues: of equal ones, the first."""
         return range(1, self.program.servers + 1) if self.alike is None else self.alike.order(state).groups
@@ -157,4 +142,4 @@ class World:
         self, state: State, client: int, thread: int, kind: EventKind = STEP, node: int = 0, number: int = 0
     ) -> ScheduleEvent:
         """Return an event of a thread."""
-        return ScheduleEvent(kind, client, thread, self.is_own(state, client, thread), number, node)
+        return ScheduleEvent(kind, client, thread, self.node(state, client).own[thread], number, node)
