@@ -37,6 +37,7 @@ KNOWN: dict[bytes, dict[bytes, bytes]] = {
     b"FUNCTION": dict.fromkeys((b"LOAD", b"FLUSH"), b""),
     b"SELECT": {b"0": OK},
 }
+KEPT = (commands.WATCH, commands.CLIENT, *commands.SUBSCRIBING)  # what a server keeps with the connection that sends it
 NOT_FOLLOWED = {
     "the server draws at random": (b"SPOP", b"SRANDMEMBER", b"RANDOMKEY", b"HRANDFIELD", b"ZRANDMEMBER"),
     "the server answers from more than its keys": (b"OBJECT", b"PUBSUB"),
@@ -55,10 +56,8 @@ class Wire:
     """The server's end of one connection, of whichever kind the client's end is."""
 
     def __init__(self, server: str, node: int) -> None:
-        here = current()
         self.server, self.node = server, node
-        here.connections += 1
-        self.number: int = here.connections
+        self.number = 0  # until it sends what a server keeps with its connection: which connection sends the rest is all one
         self.version = 2
         self.timeout_s: float | None = None  # of the client's socket
         self.unread: deque[Words | bytes] = deque()  # commands that are not answered; bytes are the answer to one that was
@@ -160,30 +159,30 @@ class Wire:
 
     def _wait(self, timeout_s: float | None) -> bool:
         here = current()
-        at_ms = None if timeout_s is None else here.now_ms + on_grid(timeout_s * 1000)
         if self.unread and self.unread[0][0] in commands.SUBSCRIBING:  # nobody waits for the reply: it is a message
             here.command(self.next_command(None))
             return True
         if self.unread:
-            return self.take(self._answer(at_ms))
+            return self.take(self._answer(timeout_s))
+        at_ms = None if timeout_s is None else here.now_ms + on_grid(timeout_s * 1000)
         if self.is_listening:
             return self.take(here.wait(self.listen(at_ms)))
         here.wait(Until(at_ms))
         return False
 
-    def _answer(self, at_ms: int | None) -> Any:
+    def _answer(self, timeout_s: float | None) -> Any:
         """Return what the next command is answered. Of several servers, all that the thread has asked answer together."""
         here = current()
         if not self.node:
-            return here.command(self.next_command(at_ms))
+            return here.command(self.next_command(timeout_s))
         asked: list[Wire] = [
             one for one in dict.fromkeys(here.thread.sent) if one.unread and not isinstance(one.unread[0], bytes)
         ]
         if self not in asked:
             asked.append(self)
         if len(asked) == 1:
-            return here.command(self.next_command(at_ms))
-        commands_sent = tuple(one.next_command(at_ms) for one in asked)
+            return here.command(self.next_command(timeout_s))
+        commands_sent = tuple(one.next_command(timeout_s) for one in asked)
         here.thread.sent = [one for one in asked if one.unread]
         for one, reply in zip(asked, here.command(FanOut(commands_sent)), strict=True):
             one.take(reply)
@@ -219,11 +218,14 @@ class Wire:
         self.take(reply)
         self._go_on()
 
-    def next_command(self, patience_ms: int | None) -> CommandSent:
-        """Return the operation of the next command. patience_ms: when its client gives up."""
+    def next_command(self, timeout_s: float | None) -> CommandSent:
+        """Return the operation of the next command. timeout_s: after what time its client gives up."""
         here = current()
         words, follows = self.unread.popleft(), self.follows
         assert isinstance(words, tuple)  # noqa: S101 - an answer is not asked for
+        if not self.number and words[0] in KEPT:
+            here.connections += 1
+            self.number = here.connections
         behind = tuple(one for one in self.unread if isinstance(one, tuple))
         self.follows = bool(behind)
         waits = commands.can_wait(words)
@@ -239,7 +241,7 @@ class Wire:
             node=self.node,
             version=self.version,
             until_ms=until_ms,
-            patience_ms=patience_ms if waits else None,
+            patience_ms=here.now_ms + on_grid(timeout_s * 1000) if waits and timeout_s is not None else None,
         )
 
     def listen(self, at_ms: int | None = None) -> Listen:
