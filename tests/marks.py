@@ -14,12 +14,6 @@ def svg(path: Path) -> ET.Element:
     return ET.fromstring(path.read_text(encoding="utf-8"))  # noqa: S314 - the lab's own picture
 
 
-def looks_of(root: ET.Element, kind: str = "cell") -> dict[Mark, ET.Element]:
-    """Return how each mark looks. kind: in a cell, or as a ``key`` of the legend."""
-    groups = {one.get("id", ""): one for one in root.iter(f"{SVG}g")}
-    return {mark: groups[f"{kind}-{name}"] for mark, name in NAMES.items() if f"{kind}-{name}" in groups}
-
-
 def used(root: ET.Element, kind: str = "cell") -> list[Mark]:
     """Return the marks that are drawn, in their order."""
     links = [one.get("href", "").partition("-") for one in root.iter(f"{SVG}use")]

@@ -17,7 +17,6 @@ from lab.explore.search import reductions
 from lab.explore.search import search as searching
 from lab.explore.search.event import NONE, Budget
 from lab.explore.search.harm import Finding, Harm
-from lab.explore.search.oracle import Probe
 from lab.explore.search.search import Searched, search
 from lab.explore.search.world import World
 from lab.scenario.stages import find_stage
@@ -54,24 +53,12 @@ class TreeOfMoments(Tree):
     """A tree in which the same step at two moments leads to two nodes, also where the code did not look at the clock."""
 
     def __init__(self, program, number, at_ms=0):
-        super().__init__(program, number, at_ms)
+        super().__init__(program, number, at_ms, folds=False)
         self.moments: dict[int, dict[Any, int]] = {}
 
     def step(self, node, thread, result, at_ms):
         self._at_any_time = self.moments.setdefault(at_ms, {})
         return super().step(node, thread, result, at_ms)
-
-
-class ForgetfulProbe(Probe):
-    """An oracle that asks again each time."""
-
-    def free(self, lock, now_ms):
-        self._found.clear()
-        return super().free(lock, now_ms)
-
-    def free_at_ms(self, lock, now_ms, key):
-        self._later.clear()
-        return super().free_at_ms(lock, now_ms, key)
 
 
 def without_alike(world: World) -> None:
@@ -96,9 +83,10 @@ def without_timeless(world: World) -> None:
     world.trees = [TreeOfMoments(world.program, number) for number in range(len(world.trees))]
 
 
-def without_cache(world: World) -> None:
-    """Let the oracle remember nothing."""
-    world.about = world.about._replace(oracle=ForgetfulProbe(world.program, world.lock, world.counter))
+def without_memory(world: World) -> None:
+    """Let each history of a replica be a state of its own, whatever the replica remembers of it."""
+    world.close()
+    world.trees = [Tree(world.program, number, folds=False) for number in range(len(world.trees))]
 
 
 # what is switched off: in the world, whether clients are folded, and what is replaced meanwhile
@@ -109,7 +97,7 @@ ALL_ORDERS = {"ample": lambda world, state, able: None}
 OF_ONE_SERVER: dict[str, Switch] = {
     "symmetry": (None, False, {}),
     "steps at any time": (without_timeless, True, {}),
-    "cache of the oracle": (without_cache, True, {}),
+    "memory": (without_memory, True, {}),
 }
 
 

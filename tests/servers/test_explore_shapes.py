@@ -42,7 +42,7 @@ class Case(NamedTuple):
 
 
 PAUSE, CRASH, FAILURE = (question(Budget(**{name: 1})) for name in ("pauses", "crashes", "failures"))
-LONG = question(work_ms=5000, nap_ms=700)
+LONG, SHORT = question(work_ms=5000, nap_ms=700), question(work_ms=100, nap_ms=200)
 ALONE = question(replicas=1)
 FUNCTIONS = '''
 LIBRARY = """#!lua name={name}s
@@ -116,6 +116,19 @@ class Lock(Lock):
         self.line.eval(lua.RELEASE, 1, self.key, self.line.{asked}())
 """
 WAIT, NOTHING, TTL = "time.sleep(0.3)", "pass", ", px=self.ttl_ms"
+ON = """
+def look(store, key):
+    here = {2}
+    {0}:
+        {1}
+        time.sleep(0.1)
+class Lock(Lock):
+    def acquire(self):
+        threading.Thread(target=look, args=(self.store, self.key), daemon=True).start()
+        super().acquire()
+"""
+COUNTS = "here.token = (getattr(here, 'token', 0) or 0) + 1; here.token == 2 and store.delete(key)"
+THEFT, HARM = "releases_only_its_own", "releases_only_its_own exclusive"
 CASES = {
     # whether a lock is free is known of one that sleeps before it is granted
     "sleeps before it asks, no TTL": Case(SLEEPS.format(before=WAIT, after=NOTHING, ttl=""), CRASH, "freed_after_crash"),
@@ -246,6 +259,16 @@ class Lock(Lock):
         super().acquire()
 """,
         question(),
+    ),
+    # of a thread that runs on, a turn that leaves all memory as it was adds no state; whatever one counts, its harm is found
+    "beside a janitor": Case(ON.format("while True", "store.pttl(key)", None), LONG),
+    "beside a gauge": Case(ON.format("while True", "store.set('gauge', time.monotonic_ns())", None), SHORT),
+    "beside a renewer": Case(ON.format("while True", "store.pexpire(key, 3000)", None), SHORT),
+    "counts in a loop": Case(ON.format("for turn in range(9)", "turn == 2 and store.delete(key)", None), SHORT, THEFT),
+    "counts in a token": Case(ON.format("while True", COUNTS, "redis.lock.Lock(store, 'x', thread_local=0).local"), SHORT, HARM),
+    "counts in a thread": Case(ON.format("while True", COUNTS, "threading.local()"), SHORT, HARM),
+    "counts in a generator": Case(
+        ON.format("while True", "next(here) == 2 and store.delete(key)", "(i for i in range(9))"), SHORT, THEFT
     ),
 }
 

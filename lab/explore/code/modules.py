@@ -185,11 +185,11 @@ class Modules:
         self._datetime = sys.modules["datetime"]
         self._number = 0
         # by the interpreter's address, a thing whose address was asked for, and which it was
-        self._things: dict[int, tuple[Any, int]] = {}
+        self.addresses: dict[int, tuple[Any, int]] = {}
 
     def address(self, thing: Any) -> int:
         """Return the address of a thing. It depends on how many were asked for before."""
-        return FIRST_ADDRESS + STEP * self._things.setdefault(id(thing), (thing, len(self._things)))[1]
+        return FIRST_ADDRESS + STEP * self.addresses.setdefault(id(thing), (thing, len(self.addresses)))[1]
 
     def load(self) -> ModuleType:
         """Execute the stage's file, and return its module. The replica runs."""

@@ -115,13 +115,13 @@ class Replica:
         self.marks: list[tuple[int, Mark]] = []  # what happened in this step: the request's number, and the mark
         self.inside: set[int] = set()  # the requests that are in their work
         self.asking_again: set[int] = set()  # those of them that acquire their lock again
-        self.connections = 0  # how many were made
+        self.connections = 0  # how many have a number
         self.closed: set[int] = set()  # those of them that were subscribed, and that the code has closed
         self.drawn: dict[tuple[str, int], int] = {}  # by line of the stage, how many fresh numbers
         self.must_begin_again = False
         self.refusal: NotExplored | None = None  # what it has no model of, where the code has caught the exception
         self.is_closing = False
-        self._naps: dict[tuple[int, int], int] = {}  # thread and moment → how many naps began then
+        self.naps: tuple[int, dict[int, int]] = 0, {}  # the moment of the last nap; by thread, how many began then
         self._hub: Any = None
 
     # for the code that runs in it
@@ -170,8 +170,10 @@ class Replica:
 
     def nap(self) -> None:
         """Let the running thread sleep until the lock's store changes, or for a short time."""
-        moment = self.thread.number, self.now_ms
-        self._naps[moment] = number = self._naps.get(moment, 0) + 1
+        moment_ms, naps = self.naps
+        if self.now_ms > moment_ms:
+            moment_ms, naps = self.naps = self.now_ms, {}
+        naps[self.thread.number] = number = naps.get(self.thread.number, 0) + 1
         at_ms = self.clock_ms + self.nap_ms
         self.wait(Nap(at_ms) if number <= MOST_NAPS else Until(at_ms))
 

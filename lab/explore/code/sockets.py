@@ -23,7 +23,7 @@ from lab.explore.code.wire import Wire
 PORT = 6379
 LOCK_HOST, COUNTER_HOST, NODE_HOST = "127.77.0.1", "127.77.0.2", "127.77.1.{}"
 
-_wires: weakref.WeakKeyDictionary[Any, Wire] = weakref.WeakKeyDictionary()
+wires: weakref.WeakKeyDictionary[Any, Wire] = weakref.WeakKeyDictionary()  # by socket, its other end
 _by_number: weakref.WeakValueDictionary[int, Wire] = weakref.WeakValueDictionary()
 
 
@@ -56,17 +56,17 @@ class Socket(socket.socket):
     __slots__ = ()
 
     def send(self, data: Any, *_: Any) -> int:
-        _wires[self].feed(bytes(data))
+        wires[self].feed(bytes(data))
         return len(data)
 
     def sendall(self, data: Any, *_: Any) -> None:
-        _wires[self].feed(bytes(data))
+        wires[self].feed(bytes(data))
 
     def sendmsg(self, buffers: Any, *_: Any) -> int:
         return self.send(b"".join(map(bytes, buffers)))
 
     def recv(self, size: int, *_: Any) -> bytes:
-        wire = _wires[self]
+        wire = wires[self]
         if not wire.fill(wire.timeout_s):
             if wire.timeout_s == 0:
                 raise BlockingIOError(11, "Resource temporarily unavailable")
@@ -81,10 +81,10 @@ class Socket(socket.socket):
         return len(data)
 
     def settimeout(self, timeout_s: float | None) -> None:
-        _wires[self].timeout_s = timeout_s
+        wires[self].timeout_s = timeout_s
 
     def gettimeout(self) -> float | None:
-        return _wires[self].timeout_s
+        return wires[self].timeout_s
 
     def setblocking(self, flag: bool) -> None:
         self.settimeout(None if flag else 0)
@@ -105,8 +105,8 @@ class Socket(socket.socket):
         self.close()
 
     def close(self) -> None:
-        if self in _wires:
-            _wires[self].close()
+        if self in wires:
+            wires[self].close()
 
     def fileno(self) -> int:
         return id(self)  # no file of the system has such a number
@@ -120,7 +120,7 @@ def _connect(real: Callable[..., Any], made: Any, address: Any) -> Any:
     os.close(made.detach())  # no file of the system is needed
     made.__class__ = Socket
     wire.timeout_s = timeout_s
-    _wires[made] = wire
+    wires[made] = wire
     _by_number[made.fileno()] = wire
     return 0
 
@@ -138,10 +138,10 @@ def _select(real: Callable[..., Any], reads: Any, writes: Any, errors: Any, time
         return real(reads, writes, errors, timeout)
     if writes:
         return [], list(writes), []
-    full = [one for one in reads if _wires[one].out]
+    full = [one for one in reads if wires[one].out]
     if not full and len(reads) > 1:
         raise current().refuse("it waits for several connections at once by select, which has no model")
-    return (full or [one for one in reads if _wires[one].fill(timeout)]), [], []
+    return (full or [one for one in reads if wires[one].fill(timeout)]), [], []
 
 
 class _Poll:

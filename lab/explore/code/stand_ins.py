@@ -297,6 +297,7 @@ def install() -> None:
     _taken.pop(id(threading.RLock), None)
     _replace(threading, "RLock", threading._PyRLock)  # type: ignore[attr-defined] # noqa: SLF001 - made of the primitives above
     _replace(threading, "current_thread", _current_thread)
+    _replace(threading, "_counter", lambda: len(current().threads))  # in the name of a thread
     _replace(threading.Thread, "start", _start_thread)
     for name, method in (("join", _join), ("is_alive", _is_alive)):
         setattr(threading.Thread, name, method)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
+from lab.explore.code.memory import remembered
 from lab.explore.code.operation import AboutToWrite, Ended, Listen, Mark, Nap, Operation, Releasing, Until, WriteDone
 from lab.explore.code.program import Program
 from lab.explore.code.replica import Replica
@@ -61,9 +62,9 @@ class Node(NamedTuple):
 class Tree:
     """What is known so far of all that one replica can do."""
 
-    def __init__(self, program: Program, number: int, at_ms: int = 0) -> None:
-        """Take what the replica does, and when it begins."""
-        self.program, self.number, self.at_ms = program, number, at_ms
+    def __init__(self, program: Program, number: int, at_ms: int = 0, folds: bool = True) -> None:
+        """Take what the replica does, and when it begins. folds: beside other threads, equal memories are one node."""
+        self.program, self.number, self.at_ms, self.folds = program, number, at_ms, folds
         self.runs = 0  # how often the real code was started
         self._children: dict[tuple[int, int, Any, int], int] = {}
         self._at_any_time: dict[tuple[int, int, Any], int] = {}  # node, thread, result → the same at all times
@@ -71,6 +72,7 @@ class Tree:
         self._standing: OrderedDict[int, Replica] = OrderedDict()
         self.nodes: list[Node] = []
         self.parents: list[int] = []  # of each node, the node before it
+        self._known: dict[tuple[Node, bytes], int] = {}  # nodes by what the replica remembers there
         replica = self._start()
         self._number(replica, (), -1)
 
@@ -85,11 +87,20 @@ class Tree:
             standing = self._standing.pop(node, None)
             replica = standing or self._start()
             replica.resume((happened,) if standing else inputs)
-            found = self._number(replica, inputs, node)
+            found = self._folded(self._number(replica, inputs, node), replica)
             if replica.looked_at_clock:
                 self._children[node, thread, result, at_ms] = found
             else:
                 self._at_any_time[node, thread, result] = found
+        return found
+
+    def _folded(self, number: int, replica: Replica) -> int:
+        """Return the first node that continues as a new one does."""
+        asleep = [isinstance(one.pending, Nap | Until) for one in replica.threads if not one.own and one.pending is not None]
+        memory = remembered(replica) if self.folds and asleep and all(asleep) else None
+        found = number if memory is None else self._known.setdefault((self.nodes[number]._replace(inputs=()), memory), number)
+        if found != number and (is_spare := self._standing.pop(number)) is not self._standing.setdefault(found, is_spare):
+            is_spare.close()
         return found
 
     def close(self) -> None:

@@ -143,7 +143,8 @@ def _how(before: Move, now: Move) -> str:
 
 def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> Walk:
     """Run a schedule from an empty server, without any table. Raises NotPossible, and MachineStalled on a busy machine."""
-    counter, replicas = world.counter.live(COUNTER_DATABASE), [Tree(world.program, number) for number in range(len(world.trees))]
+    counter = world.counter.live(COUNTER_DATABASE)
+    replicas = [Tree(world.program, number, folds=False) for number in range(len(world.trees))]
     with contextlib.closing(World(world.program, replicas, world.lock.live(), counter)) as made:
         made.about = world.about
         return Walk(made, started(made, needed(events)), walk(made, events, horizon_ms))
