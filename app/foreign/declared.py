@@ -158,7 +158,7 @@ class DeclaredLock:
             time.sleep(at.retry_s)
 
     async def _run_async(self, work: Work[Any], until_s: float) -> Any:
-        async with redis.asyncio.Redis(**_address(self.store)) as client:
+        async with redis.asyncio.Redis(**_address(self.store), retry=None) as client:  # it sends nothing again by itself
             while True:
                 at = AsyncAt(self, work, client)
                 with at.answering():
