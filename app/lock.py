@@ -199,7 +199,7 @@ class Stage:
     """
 
     # the class in the file, which is called Lock in every stage; None if a worker holds the locks
-    lock: type[Lock] = None  # type: ignore[assignment] # whoever uses it has seen that there is no worker
+    lock: type[Lock] = None  # type: ignore[assignment] # it is read only if the stage has no worker
     # the stage whose problem this stage solves; None at the beginning of the ladder
     follows: str | None = None
     # the store of the lock, a file in app/stores; None if the lock needs nothing outside the process

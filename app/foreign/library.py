@@ -65,9 +65,9 @@ class Library(PublishedLock):
 class ReportedFailure(PublishedLock):
     """The record of a file in ``libraries/failures/``. Its promises are in the words of the documentation, or of the report."""
 
-    # as its tracker names it; a link alone where no report was found
+    # the report's name in its tracker; empty if no report was found
     report: str = ""
-    # where it was reported; where it was not, the code that has it
+    # the address of the report; if nobody has reported the failure, the address of the code
     link: str
     # what goes wrong, as one sentence
     what: str
@@ -79,7 +79,7 @@ class ReportedFailure(PublishedLock):
     by: str = ""
     # in place of a broken claim: an increment takes at least so many commands
     commands: int = 0
-    # why there is no run; empty where there is one
+    # why there is no run; empty if there is one
     not_run: str = ""
 
     def stage_like(self, name: str) -> Stage:

@@ -76,7 +76,7 @@ class Sent:
 
 
 class RequestContext:
-    """In which phase a request is, and what it has sent in that phase; or what a thread sends outside all requests."""
+    """The phase of a request, and what the request has sent in it. A thread outside all requests has a context as well."""
 
     # of the whole process: the faults, None while none is prepared; and its journal
     failpoints: ClassVar[Failpoints | None] = None
