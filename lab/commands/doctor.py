@@ -17,19 +17,18 @@ STORES = (REDIS, *dict.fromkeys(one.store for one in PROGRAMS if one.store not i
 def list_programs(is_json: bool = False) -> ExitStatus:
     """Print what is installed. The status says whether the programs are there that every run needs."""
     rows = examine()
+    status = ExitStatus.CANNOT_RUN if missing() else ExitStatus.GOOD  # a store is missed when a stage that needs it is asked for
     wide = max(len(name) for name, *_ in rows) + 2
     if is_json:
         sys.stdout.write(as_json([dict(zip(("name", "found", "remark"), row, strict=True)) for row in rows]))
-        return ExitStatus.CANNOT_RUN if missing() else ExitStatus.GOOD
+        return status
     for name, found, remark in rows:
         sys.stdout.write(f"{name:{wide}}{found}\n{'':{wide}}{remark}\n")
     if not missing(STORES):
         sys.stdout.write("\nall there: every stage can run\n")
     elif not missing():
-        sys.stdout.write(
-            f"\nall there for locks in Redis; `{COMMAND} doctor --install STORE` installs the servers of another store\n"
-        )
-    return ExitStatus.CANNOT_RUN if missing() else ExitStatus.GOOD  # a store is missed when a stage that needs it is asked for
+        sys.stdout.write(f"\nall there for locks in Redis; `{COMMAND} doctor --install STORE` installs the servers of STORE\n")
+    return status
 
 
 def install_servers(store: str) -> ExitStatus:
