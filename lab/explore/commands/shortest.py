@@ -58,7 +58,7 @@ class Shortest(NamedTuple):
             if before is not None and move.event.kind is CRASH:
                 found = [
                     before,
-                    *(one for one in move.world.node(move.before, client).pending[:1] if isinstance(one, CommandSent)),
+                    *(one for one in self.walk.world.node(move.before, client).pending[:1] if isinstance(one, CommandSent)),
                 ]
             elif command is not None and command.server == LOCK and command.line:
                 others = any(

@@ -55,7 +55,7 @@ def _seen(board: Board, move: Move) -> Seen:
     )
     counts = board.count[before.counter,], board.count[move.state.counter,]
     names = frozenset(key.encode() for key in known)
-    return Seen(move, *counts, names, owned_before, owned, other if wrote else NOBODY)
+    return Seen(board.world, move, *counts, names, owned_before, owned, other if wrote else NOBODY)
 
 
 def _event(board: Board, move: Move, language: Language) -> Iterator[tuple[Happening, ...]]:

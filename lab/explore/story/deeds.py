@@ -11,6 +11,7 @@ from lab.explore.search.event import CHOICE, CLOCK, FAILURE, LOST_COMMAND, LOST_
 from lab.explore.search.ghosts import ASKS, Ghosts
 from lab.explore.search.harm import Finding, Harm, Why
 from lab.explore.search.move import Move
+from lab.explore.search.world import World
 from lab.explore.store.real_redis import Contents, Key
 from lab.story.happening import Happening, Kind
 
@@ -31,6 +32,7 @@ OF_CLIENT = (Harm.RENEWED_FOR_NOBODY, Harm.FENCE, Harm.TWICE, Harm.NOT_DONE, Har
 class Seen(NamedTuple):
     """One event, and what is known about it."""
 
+    world: World
     move: Move
     # what the counter read before and after
     counted_before: int
@@ -53,13 +55,13 @@ class Seen(NamedTuple):
 
     def lock_keys(self) -> tuple[dict[bytes, Key], dict[bytes, Key]]:
         """Return the keys of the lock before and after, by name."""
-        contents = self.move.world.lock.contents
+        contents = self.world.lock.contents
         return _named(contents[self.move.before.lock], self.names), _named(contents[self.move.state.lock], self.names)
 
     @property
     def actor(self) -> int:
         """Return the request that the event is about."""
-        requests, thread = self.move.world.task.at_once, self.move.event.thread
+        requests, thread = self.world.task.at_once, self.move.event.thread
         return self.client * requests + (thread if thread < requests else 0)
 
     @property
@@ -100,10 +102,10 @@ def of_event(seen: Seen) -> tuple[Happening, ...]:
         return _expired(seen)
     if event.kind is RESTART:
         return (seen.did(Kind.SERVER_RESTARTED, servers=(event.node,)) if event.node else seen.did(Kind.STORE_RESTARTED),)
-    at_all = not event.node and event.kind in AT_ALL and seen.move.world.program.servers > 1
+    at_all = not event.node and event.kind in AT_ALL and seen.world.program.servers > 1
     found = [seen.did(AT_ALL[event.kind])] if at_all else _at_a_server(seen) if event.node else _of_client(seen)
-    number = seen.actor % seen.move.world.task.at_once
-    before, after = (seen.move.world.node(state, seen.client).ended[number] for state in (seen.move.before, seen.move.state))
+    number = seen.actor % seen.world.task.at_once
+    before, after = (seen.world.node(state, seen.client).ended[number] for state in (seen.move.before, seen.move.state))
     failed = [seen.did(Kind.REQUEST_FAILED, code=after)] if after not in ("ok", before) and after else []
     return (*found, *failed)
 
@@ -111,7 +113,7 @@ def of_event(seen: Seen) -> tuple[Happening, ...]:
 def _expired(seen: Seen) -> tuple[Happening, ...]:
     before, after = seen.lock_keys()
     owners = [seen.owned_before.get(name) for name in before if name not in after]
-    kind = Kind.LOCK_EXPIRED if seen.move.world.program.servers == 1 else Kind.VOTES_EXPIRED
+    kind = Kind.LOCK_EXPIRED if seen.world.program.servers == 1 else Kind.VOTES_EXPIRED
     return (seen.did(kind, *owners),) if _letters(owners) else ()
 
 
@@ -182,7 +184,7 @@ def _at_the_counter(seen: Seen) -> Happening:
         return seen.did(Kind.WROTE, value=seen.counted)
     if seen.counted != seen.counted_before:
         return seen.did(Kind.WROTE, value=seen.counted)
-    if seen.actor % seen.move.world.task.at_once in seen.move.world.node(seen.move.before, seen.client).writing:
+    if seen.actor % seen.world.task.at_once in seen.world.node(seen.move.before, seen.client).writing:
         return seen.did(Kind.WRITE_REFUSED)
     return seen.did(Kind.READ, value=seen.counted_before)
 
@@ -237,12 +239,12 @@ def broken(seen: Seen) -> tuple[Happening, ...]:
 
 def breaks(seen: Seen, finding: Finding) -> Happening:
     """Return how an event breaks one claim."""
-    at_once, at_ms, kind = seen.move.world.task.at_once, seen.move.state.now_ms, Kind(finding.harm)
+    at_once, at_ms, kind = seen.world.task.at_once, seen.move.state.now_ms, Kind(finding.harm)
     client = letter_of(finding.client // at_once if finding.client >= 0 else max(seen.client, 0))
     if finding.harm is Harm.LOST:
         return _loss(seen, finding)
     if finding.harm in OF_WAITERS:
-        waiting = seen.move.world.waiting(seen.move.state) or seen.move.world.waiting(seen.move.before)
+        waiting = seen.world.waiting(seen.move.state) or seen.world.waiting(seen.move.before)
         return Happening(kind, at_ms, others=_letters(one // at_once for one in waiting))
     if finding.harm in OF_ACTOR:
         others = (client,) if finding.harm is Harm.THEFT else ()
@@ -260,7 +262,7 @@ def _loss(seen: Seen, finding: Finding) -> Happening:
     who = seen.client if mine == finding.why or seen.wrote_last < 0 else seen.wrote_last
     if finding.why is not Why.ENTITLED:
         return Happening(Kind.LOST, at_ms, letter_of(who), value=lost, why=finding.why.value)
-    in_process = seen.move.world.program.stage.store is None
+    in_process = seen.world.program.stage.store is None
     return Happening(Kind.LOST_IN_PROCESS if in_process else Kind.LOST_BETWEEN_HOLDERS, at_ms, value=lost)
 
 

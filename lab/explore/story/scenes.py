@@ -55,7 +55,7 @@ def staged(
     for move in moves:
         counts = count, counted(made, move.state.counter)
         owned_before, owned = owned, _owned(made, names, owned, move)
-        seen = Seen(move, *counts, names, owned_before, owned, wrote_last)
+        seen = Seen(made, move, *counts, names, owned_before, owned, wrote_last)
         if move.state.counter != move.before.counter:
             wrote_last = move.event.client
         did = of_event(seen)

@@ -28,11 +28,9 @@ def seen(kind, before=None, after=None, asks=True, longer=False):
     ghosts = beginning(2).of_actor(0, phase=ASKS if asks else WORKS)
     states = [SimpleNamespace(lock=place, ghosts=ghosts, now_ms=0) for place in (0, 1)]
     command = SimpleNamespace(words=(b"SET", b"L"))
-    move = SimpleNamespace(
-        world=world, before=states[0], event=ScheduleEvent(kind, 0, node=2), command=command, state=states[1], found=()
-    )
+    move = SimpleNamespace(before=states[0], event=ScheduleEvent(kind, 0, node=2), command=command, state=states[1], found=())
     owned = [{KEY: owner} if owner is not None else {} for owner in (before, after)]
-    return Seen(move, 0, 0, frozenset({KEY}), *owned)  # type: ignore[arg-type]
+    return Seen(world, move, 0, 0, frozenset({KEY}), *owned)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
