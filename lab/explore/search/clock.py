@@ -60,8 +60,8 @@ def _pass(did: Move, then_ms: int) -> None:
     for client, thread, operation in world.blocked(before):
         blocked = without(did.state.blocked, client, thread)
         if operation.until_ms is not None and operation.until_ms <= then_ms:
-            given_up = world.lock.given_up(did.state.lock, operation.words, then_ms, operation.version, operation.node)
-            did.set(lock=given_up.state, blocked=blocked).replied(client, thread, given_up.reply.raw)
+            given_up = world.lock.answer(did.state.lock, operation.words, then_ms, operation.version, operation.node)
+            did.set(blocked=blocked).replied(client, thread, given_up.reply.raw)
         elif operation.patience_ms is not None and operation.patience_ms <= then_ms and before.modes[client] == RUNS:
             did.set(blocked=blocked).resume(client, thread, GAVE_UP)
     did.settle(before)

@@ -40,10 +40,6 @@ class StoreTable:
     contents: list[Contents]  # of each state, its keys
     answer: Callable[..., Transition]
 
-    def given_up(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
-        """Return what happens where the server ends a command that has waited in it for too long."""
-        return self.answer(state, command, now_ms, version, node)._replace(state=state, published=())
-
     def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
         """Return whether a command touches a key in a state: a transaction of a connection that watches the key then fails."""
         return False
