@@ -95,7 +95,7 @@ def stage(name: str) -> Stage:
         raise NotAStage(f"answer a question of the lab, and delete it:\n  {asked}")
     # last: a file next to it hides no module of Python, of a library, or of the lab; a process that is forked has the same path
     sys.path += [str(folder) for folder in (yours.HOME, path.parent) if str(folder) not in sys.path]
-    yours.take(path.parent)
+    yours.take(path.parent, path)
     try:
         module = plugins.read(path)
     except WrongClaims as error:

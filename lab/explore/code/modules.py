@@ -105,12 +105,13 @@ def _imports(path: Path, name: str) -> list[str]:
     """Return the names of all modules that a file imports, wherever in it."""
     found = []
     package = name.rpartition(".")[0]
-    for node in ast.walk(yours.tree(path)):
+    for node in ast.walk(ast.parse(path.read_bytes(), str(path))):
         if isinstance(node, ast.Import):
-            found += [one.name for one in node.names]
+            found += [yours.meant(str(path), one.name) for one in node.names]
         elif isinstance(node, ast.ImportFrom):
             above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
             module = ".".join([*above, *([node.module] if node.module else [])])
+            module = module if node.level else yours.meant(str(path), module)
             found += [module, *(f"{module}.{one.name}" for one in node.names)] if module.startswith("app") else [module]
     return [one for one in found if one and (not one.startswith(f"{SHELF}.") or _origin(one))]
 
@@ -159,10 +160,10 @@ class _Finder(importlib.abc.MetaPathFinder):
         if here is None or not here.modules.sources.are_of(name):
             return None
         if name not in self._known:
-            found = yours.FINDER.find_spec(name, path) or PathFinder.find_spec(name, path)
+            found = PathFinder.find_spec(name, path)
             if found is None or not found.origin or not found.origin.endswith(".py"):
                 return found
-            self._known[name] = compile(yours.tree(Path(found.origin)), found.origin, "exec", dont_inherit=True), found
+            self._known[name] = compile(Path(found.origin).read_bytes(), found.origin, "exec", dont_inherit=True), found
         code, found = self._known[name]
         made = ModuleSpec(
             name, _Loader(code, str(found.origin)), origin=found.origin, is_package=found.submodule_search_locations is not None
