@@ -5,11 +5,10 @@ from __future__ import annotations
 import queue
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
-from app.foreign.wire.worker import WireWorker
+from app.foreign.wire.worker import WireWorker, WorkerLane
 from lab.paths import WORKERS
 
 NODE = "export const lock = () => ({{ acquire: async () => 1, release: async () => {{ throw {}; }} }});"
@@ -62,16 +61,14 @@ for line in sys.stdin:
 
 def test_answer_after_a_drop(tmp_path):
     """A lane that was dropped during a call can still be answered: that is no mistake of the worker, and no end of it."""
-    answers = queue.Queue()
-    slow, other = (SimpleNamespace(number=number, ports=[1], answered=answers.put, close=lambda: None) for number in (0, 1))
     worker = WireWorker([sys.executable, "-c", ANSWERS_WHEN_DROPPED], tmp_path)
-    for lane in (slow, other):
-        worker.add(lane)
-
-    worker.call(slow, "release")()
-    worker.drop(slow)
-    worker.call(other, "acquire", "key", 1000, 0, 10)()
+    slow, other = (WorkerLane(number, [], worker) for number in (0, 1))
 
     with worker._process as process:
-        assert answers.get(timeout=10) == ["yes"]
+        with pytest.raises(queue.Empty):
+            slow.call(0, "release")
+        slow.drop()
+
+        assert other.call(10, "acquire", "key", 1000, 0, 10) == ["yes"]
+        other.close()
         process.kill()

@@ -20,10 +20,6 @@ LOOPBACK = "127.0.0.1"
 CONNECT_S = 2.0  # as the lab's own clients
 
 
-class Silent(Exception):  # noqa: N818 - names what the worker is
-    """The worker has not answered a call in time."""
-
-
 class WireLane:
     """One lane. Its thread carries commands for the request whose call waits; else for a renewal of the last request."""
 
@@ -32,7 +28,8 @@ class WireLane:
         self.number, self.stores = number, stores
         self.place: CurrentRequest | None = None  # for whom the thread carries
         self.has_carried = False
-        self._answers: queue.SimpleQueue[list[str] | BaseException] = queue.SimpleQueue()
+        # for the request that waits: the worker's answer, or an error in its place
+        self.answers: queue.SimpleQueue[list[str] | BaseException] = queue.SimpleQueue()
         self._servers = {one.fileno(): (one, store) for store in stores for one in [socket.create_server((LOOPBACK, 0))]}
         self._links: dict[int, Link] = {}
         self._events = select.epoll()
@@ -49,31 +46,10 @@ class WireLane:
         """Return where the worker finds the servers of the store, in their order."""
         return [one.getsockname()[1] for one, _ in self._servers.values()]
 
-    def answered(self, words: list[str] | BaseException) -> None:
-        """Hand the worker's answer, or an error in its place, to the request that waits."""
-        self._answers.put(words)
-
-    def call(self, say: Callable[[], None], at_most_s: float) -> list[str]:
-        """Say something to the worker, and return its answer. Raises what a failpoint raises meanwhile, and Silent.
-
-        What the lane carries from the call on belongs to the request of this thread.
-        """
-        self.place = CURRENT.get()
-        try:
-            say()
-            answer = self._answers.get(timeout=at_most_s)
-        except queue.Empty:
-            raise Silent from None
-        finally:
-            self.place = renewal(self.place)
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
-
     def error(self) -> BaseException | None:
         """Return what a failpoint has raised in the lane's thread; None if none has."""
         with contextlib.suppress(queue.Empty):
-            if isinstance(answer := self._answers.get_nowait(), BaseException):
+            if isinstance(answer := self.answers.get_nowait(), BaseException):
                 return answer
         return None
 
@@ -113,7 +89,7 @@ class WireLane:
             self._drop(link)
         except Exception as error:  # noqa: BLE001 - of a failpoint: the request that waits gets it
             if here().request:
-                self.answered(error)
+                self.answers.put(error)
                 return False
             self._drop(link)
         return True

@@ -9,8 +9,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from app.foreign.wire.lane import Silent, WireLane, servers
-from app.foreign.wire.worker import SHOWN, BadWorker, WireWorker
+from app.foreign.wire.lane import servers
+from app.foreign.wire.worker import SHOWN, BadWorker, WireWorker, WorkerLane
 from app.lock import Grant, Lock, NotAcquired, NotOwner, Result, Stage, Work
 
 PATIENCE_S = 30.0  # how much longer than the wait of a request a call may take: some locks retry a release as well
@@ -33,10 +33,9 @@ class Workers:
         self.command, self.folder = resolved(stage)
         self.failure = ""
         self.has_said = False  # whether any worker has answered, or sent a command
-        self._workers: list[WireWorker] = []
-        self._of: dict[int, WireWorker] = {}
+        self._worker: WireWorker | None = None  # the latest
         self._lanes = 0
-        self._free: queue.LifoQueue[WireLane] = queue.LifoQueue()  # the last one first: few connections stay in use
+        self._free: queue.LifoQueue[WorkerLane] = queue.LifoQueue()  # the last one first: few connections stay in use
         self._mutex = threading.Lock()
         with contextlib.suppress(BadWorker):
             self._free.put(self._new())
@@ -45,32 +44,30 @@ class Workers:
         """Return the lock of one request."""
         return WorkerLock(self, key, ttl_ms, wait_ms, retry_ms)
 
-    def take(self) -> WireLane:
+    def take(self) -> WorkerLane:
         """Return a free lane; a new one where none is free. Raises BadWorker."""
         self._check()
         with contextlib.suppress(queue.Empty):
             return self._free.get_nowait()
         return self._new()
 
-    def give_back(self, lane: WireLane) -> None:
+    def give_back(self, lane: WorkerLane) -> None:
         """Take a lane back that works."""
         self._free.put(lane)
 
-    def drop(self, lane: WireLane) -> None:
+    def drop(self, lane: WorkerLane) -> None:
         """Forget a lane whose call has failed. A worker of its own ends with it."""
-        worker = self._of.pop(lane.number)
-        worker.drop(lane)
+        lane.drop()
         if self.stage.worker_lanes:
-            worker.end()
+            lane.worker.end()
 
-    def call(self, lane: WireLane, at_most_s: float, verb: str, *words: object) -> list[str]:
+    def call(self, lane: WorkerLane, at_most_s: float, verb: str, *words: object) -> list[str]:
         """Make a call. Raises BadWorker, WorkerFailed, and what a failpoint raises meanwhile."""
-        worker = self._of[lane.number]
         try:
-            said = lane.call(worker.call(lane, verb, *words), at_most_s)
-        except Silent:
+            said = lane.call(at_most_s, verb, *words)
+        except queue.Empty:
             if not self.has_said and not lane.has_carried:
-                self.failure = f"the worker {worker.command} has not answered {verb}, and has sent nothing to the store"
+                self.failure = f"the worker {lane.worker.command} has not answered {verb}, and has sent nothing to the store"
                 raise BadWorker(self.failure) from None
             raise WorkerFailed(f"the worker has not answered {verb} within {at_most_s:.0f} s") from None
         except BadWorker as error:
@@ -85,22 +82,18 @@ class Workers:
         if self.failure:
             raise BadWorker(self.failure)
 
-    def _new(self) -> WireLane:
+    def _new(self) -> WorkerLane:
         """Make a lane, in the worker of all, or in one of its own. Raises BadWorker."""
         with self._mutex:
             self._check()
             try:
-                if self.stage.worker_lanes or not self._workers:
-                    self._workers.append(WireWorker(self.command, self.folder))
-                worker = self._workers[-1]
-                lane = WireLane(self._lanes, self.servers)
+                if self.stage.worker_lanes or self._worker is None:
+                    self._worker = WireWorker(self.command, self.folder)
                 self._lanes += 1
-                self._of[lane.number] = worker
-                worker.add(lane)
+                return WorkerLane(self._lanes - 1, self.servers, self._worker)
             except BadWorker as error:
                 self.failure = str(error)
                 raise
-            return lane
 
 
 class WorkerLock:
@@ -130,7 +123,7 @@ class WorkerLock:
                 raise NotOwner(self.key, "this request")
 
     @contextlib.contextmanager
-    def _dropped_on_error(self, lane: WireLane) -> Any:
+    def _dropped_on_error(self, lane: WorkerLane) -> Any:
         try:
             yield
         except BaseException:

@@ -7,6 +7,7 @@ import ctypes
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -14,9 +15,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app.failpoints import injection
-from app.foreign.wire.lane import WireLane
+from app.foreign.wire.lane import WireLane, renewal
 from app.journal import FENCES
-from app.request.context import for_nobody
+from app.request.context import CURRENT, for_nobody
 
 LIBC, PR_SET_PDEATHSIG = ctypes.CDLL(None), 1
 ANSWERS = {"acquire": ("yes", "no", "error"), "release": ("ok", "lost", "error")}
@@ -36,9 +37,7 @@ class WireWorker:
         """Start the program in a folder. Raises BadWorker."""
         self.command = shlex.join(command)
         self.failure = ""  # why no call can be made any more
-        self.lanes: dict[str, WireLane] = {}
-        self.called: dict[str, str] = {}  # by lane: the call that waits for its answer
-        self.given_up: set[str] = set()  # lanes that were dropped during a call: its answer can still come
+        self.lanes: dict[str, WorkerLane] = {}
         self._speaking = threading.Lock()
         try:
             self._process = subprocess.Popen(
@@ -55,40 +54,19 @@ class WireWorker:
         with for_nobody():
             threading.Thread(target=self._listen, name="worker", daemon=True).start()
 
-    def add(self, lane: WireLane) -> None:
-        """Announce a lane to the worker. Raises BadWorker."""
-        self.lanes[str(lane.number)] = lane
-        self._say(f"lane {lane.number} {' '.join(map(str, lane.ports))}")
-
-    def call(self, lane: WireLane, verb: str, *words: object) -> Callable[[], None]:
-        """Return a function that makes a call, which raises BadWorker."""
-
-        def say() -> None:
-            self.called[str(lane.number)] = verb
-            self._say(" ".join(map(str, (lane.number, verb, *words))))
-
-        return say
-
-    def drop(self, lane: WireLane) -> None:
-        """Let the worker forget a lane."""
-        if self.called.pop(str(lane.number), None):
-            self.given_up.add(str(lane.number))
-        lane.close()
-        with contextlib.suppress(BadWorker):
-            self._say(f"drop {lane.number}")
-
     def end(self) -> None:
         """End the program."""
         injection.COMPANIONS.discard(self._process.pid)
         self._process.kill()
 
-    def _say(self, line: str) -> None:
+    def say(self, *words: object) -> None:
+        """Send a line. Raises BadWorker."""
         if self.failure:
             raise BadWorker(self.failure)
         stdin = self._process.stdin
         try:
             with self._speaking:
-                stdin.write(f"{line}\n".encode())  # type: ignore[union-attr] # it is a pipe
+                stdin.write(f"{' '.join(map(str, words))}\n".encode())  # type: ignore[union-attr] # it is a pipe
                 stdin.flush()  # type: ignore[union-attr]
         except OSError:
             raise BadWorker(self._ended()) from None
@@ -108,18 +86,16 @@ class WireWorker:
         lane = self.lanes.get(number)
         if lane is None:
             return f"{number[:SHOWN]!r} is not a lane. The lanes are {', '.join(self.lanes) or 'not yet made'}"
-        verb = self.called.get(number)
-        if verb is None and number in self.given_up:
-            self.given_up.remove(number)
+        if lane.is_dropped:
             return ""
-        if verb is None:
+        if not lane.verb:
             return f"lane {number} was not called"
-        if not words or words[0] not in ANSWERS[verb]:
-            return f"it is no answer to {verb}. The answers are {FORMS[verb]}"
+        if not words or words[0] not in ANSWERS[lane.verb]:
+            return f"it is no answer to {lane.verb}. The answers are {FORMS[lane.verb]}"
         if words[0] == "yes" and len(words) > 1 and not (FENCE.fullmatch(words[1]) and int(words[1]) < FENCES):
             return f"the fence {words[1][:SHOWN]!r} is not a whole number below 2^63"
-        del self.called[number]
-        lane.answered(words)
+        lane.verb = ""
+        lane.answers.put(words)
         return ""
 
     def _ended(self) -> str:
@@ -133,8 +109,43 @@ class WireWorker:
     def _fail(self, why: str) -> None:
         """Let every call that waits fail, and all that come."""
         self.failure = self.failure or why
-        for number in list(self.called):
-            self.lanes[number].answered(BadWorker(self.failure))
+        for lane in [lane for lane in self.lanes.values() if lane.verb]:
+            lane.answers.put(BadWorker(self.failure))
+
+
+class WorkerLane(WireLane):
+    """A lane of a worker."""
+
+    def __init__(self, number: int, stores: Sequence[Callable[[], socket.socket]], worker: WireWorker) -> None:
+        """Announce the lane to its worker. Raises BadWorker."""
+        super().__init__(number, stores)
+        self.worker = worker
+        self.verb = ""  # of the call that waits for its answer
+        self.is_dropped = False  # the answer to its last call can still come
+        worker.lanes[str(number)] = self
+        worker.say("lane", number, *self.ports)
+
+    def call(self, at_most_s: float, verb: str, *words: object) -> list[str]:
+        """Make a call, and return the worker's answer. What the lane carries meanwhile belongs to the request of this thread.
+
+        Raises BadWorker, what a failpoint raises meanwhile, and queue.Empty if no answer comes in time.
+        """
+        self.verb, self.place = verb, CURRENT.get()
+        try:
+            self.worker.say(self.number, verb, *words)
+            answer = self.answers.get(timeout=at_most_s)
+        finally:
+            self.place = renewal(self.place)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def drop(self) -> None:
+        """Let the worker forget the lane."""
+        self.is_dropped, self.verb = True, ""
+        self.close()
+        with contextlib.suppress(BadWorker):
+            self.worker.say("drop", self.number)
 
 
 def _end_with_parent() -> None:
