@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lab.evidence.run_folder import replace
 from lab.language import Language
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STYLE = Path(__file__).with_name("lab.mplstyle")
-GREEN, ORANGE, RED, PURPLE, GREY, BLUE = "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#999999", "#0072B2"
-COLOURS = {"counted": GREEN, "lost": RED, "refused": "#5B3F9B", "unknown": "#565656"}  # of increments, as in lab.css
+GREEN, RED, GREY, BLUE = "#009E73", "#D55E00", "#999999", "#0072B2"
+COLOURS = {"counted": GREEN, "lost": RED, "refused": "#5B3F9B", "unknown": "#565656"}  # of increments, as in colours.css
 LINES = (BLUE, "#8B6914", "#000000", "#56B4E9", "#6A3D9A", "#B15928", "#1B7837", GREY)  # without those that have a meaning
 WIDTH_IN, LINE_IN, HEAD_WIDTH = 9.6, 0.25, 84  # of a picture, of a line in its head, and how many letters such a line has
 CONDITIONS = ("requests", "users", "rate", "replicas", "retry_ms", "work_ms")
@@ -119,55 +119,14 @@ HARMS = (Mark.LOST, Mark.STUCK, Mark.LATE, Mark.HALF)
 HELD = (Mark.KEPT, Mark.OTHERWISE)
 NAMES = {one: one.name.lower() for one in Mark}  # the marks in the classes and ids of pages and pictures
 
-
-class Paper(NamedTuple):
-    """The colours of a picture on light or on dark paper."""
-
-    page: str
-    text: str
-    soft: str
-    line: str
-    # increments that stay, and increments that were acknowledged and vanished
-    stays: str
-    vanished: str
-    # the ground of each mark
-    ground: dict[Mark, str]
-    # the letters on it
-    ink: dict[Mark, str]
-
-
-BLACK, WHITE, NIGHT = "#111111", "#ffffff", "#0d1117"
-# of each mark its sign; and on light and then on dark paper the ground and the letters on it
-LOOKS = {
-    Mark.KEPT: ("\u2713", ("#d9f0e7", "#00654a"), ("#12382c", "#4fd0a8")),
-    Mark.OTHERWISE: ("\u2713!", ("#d9f0e7", "#7a3a00"), ("#12382c", "#ffc766")),
-    Mark.LOST: ("\u2212", (RED, BLACK), ("#f07a24", BLACK)),
-    Mark.STUCK: ("\u221e", (COLOURS["refused"], WHITE), ("#b39ae8", BLACK)),
-    Mark.LATE: ("\u2026", (ORANGE, BLACK), ("#f0b23c", BLACK)),
-    Mark.HALF: ("\u00bd", (PURPLE, BLACK), ("#dc93bb", BLACK)),
-    Mark.NOTHING: ("?", ("#e9e9e6", "#565656"), ("#333333", "#b4b4b4")),
-    Mark.UNTRIED: ("", (WHITE, "#565656"), (NIGHT, "#b4b4b4")),
-    Mark.IMPOSSIBLE: ("\u00b7", (WHITE, "#8a8a8a"), (NIGHT, "#7d858e")),
+SIGNS = {
+    Mark.KEPT: "\u2713",
+    Mark.OTHERWISE: "\u2713!",
+    Mark.LOST: "\u2212",
+    Mark.STUCK: "\u221e",
+    Mark.LATE: "\u2026",
+    Mark.HALF: "\u00bd",
+    Mark.NOTHING: "?",
+    Mark.UNTRIED: "",
+    Mark.IMPOSSIBLE: "\u00b7",
 }
-SIGNS = {mark: sign for mark, (sign, _, _) in LOOKS.items()}
-LIGHT = Paper(
-    page=WHITE,
-    text="#1c1c1c",
-    soft="#565656",
-    line="#e6e6e6",
-    stays=GREEN,
-    vanished=RED,
-    ground={mark: ground for mark, (_, (ground, _), _) in LOOKS.items()},
-    ink={mark: ink for mark, (_, (_, ink), _) in LOOKS.items()},
-)
-DARK = Paper(
-    page=NIGHT,
-    text="#ececec",
-    soft="#b4b4b4",
-    line="#2c333b",
-    stays="#1db588",
-    vanished="#f07a24",
-    ground={mark: ground for mark, (_, _, (ground, _)) in LOOKS.items()},
-    ink={mark: ink for mark, (_, _, (_, ink)) in LOOKS.items()},
-)
-PAPERS = {"": LIGHT, "-dark": DARK}  # by what follows the name of the file

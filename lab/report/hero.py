@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from lab.language import Language
 from lab.report import reference
-from lab.report.chart import HARMS, PAPERS, Mark
+from lab.report.chart import HARMS, Mark
+from lab.report.html import named
 from lab.report.matrix_layout import Marks, completed, marks
 from lab.report.matrix_picture import write
 from lab.report.run_data import Result
-from lab.report.site import HEROES
 from lab.report.statistics import Spread, mean
 from lab.story.say import ENGLISH, text
 from lab.text import thousands
@@ -70,14 +70,13 @@ def rung(result: Result, known: Marks) -> Rung:
     )
 
 
-def draw(folder: Path, name: str, language: Language = ENGLISH) -> Path:
-    """Write the picture on one paper: its file's name ends with ``name``. Names of stages stay. Return its path."""
+def draw(folder: Path, language: Language = ENGLISH) -> Path:
+    """Write the picture, ``hero.svg``. Names of stages stay. Return its path."""
     rows = rungs()
     shown = {mark for row in rows for mark in row.marks}
     return write(
         "hero.svg.j2",
-        folder / f"{HEROES[language]}{name}.svg",
-        PAPERS[name],
+        named(folder / "hero.svg", language),
         language,
         title=finding(rows, language),
         conditions=conditions(rows, language),

@@ -10,12 +10,11 @@ from typing import Any
 
 from app.locks import stages
 from lab.language import Language
-from lab.report.chart import HARMS, HELD, NAMES, PAPERS, SIGNS, Mark, Paper
-from lab.report.html import page
+from lab.report.chart import HARMS, HELD, NAMES, SIGNS, Mark
+from lab.report.html import named, page
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, Marks, in_words, layout, marks, part_of
 from lab.report.matrix_page import NOTHING, Decided, write_page
-from lab.report.site import CORES
 from lab.story.say import ENGLISH, text, words
 from lab.text import letters_of, wrapped
 
@@ -33,11 +32,11 @@ def letters(words: str) -> float:
     return wide + NARROW_LETTER * (len(words) - wide)
 
 
-def write(template: str, path: Path, paper: Paper, language: Language, **values: Any) -> Path:
+def write(template: str, path: Path, language: Language, **values: Any) -> Path:
     """Write a picture from a template. Return its path."""
     say = partial(text, language=language)
     about = {"language": language, "fonts": FONTS[language], "names": NAMES, "signs": SIGNS, "harms": HARMS, "width": WIDTH}
-    path.write_text(page(template, paper=paper, say=say, letters=letters, **about, **values), encoding="utf-8")
+    path.write_text(page(template, say=say, letters=letters, **about, **values), encoding="utf-8")
     return path
 
 
@@ -52,8 +51,8 @@ def draw(cells: Sequence[Cell], folder: Path, origin: Origin, decided: Decided =
 
     decided: what the search of all orders decided, in words.
     """
-    pictures = (draw_core(cells, folder, origin, name) for name in PAPERS if has_core(cells))
-    return [*write_page(cells, folder, origin, decided), *pictures]
+    pages = write_page(cells, folder, origin, decided)
+    return [*pages, draw_core(cells, folder, origin)] if has_core(cells) else pages
 
 
 def has_core(cells: Sequence[Cell]) -> bool:
@@ -61,15 +60,15 @@ def has_core(cells: Sequence[Cell]) -> bool:
     return set(CORE_STAGES) <= {cell.stage for cell in cells} and set(CORE_SCENARIOS) <= {cell.scenario for cell in cells}
 
 
-def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, name: str, language: Language = ENGLISH) -> Path:
-    """Write the core of the matrix on one paper: its file's name ends with ``name``. Return its path."""
-    known, path = part_of(marks(cells), CORE_SCENARIOS, CORE_STAGES), folder / f"{CORES[language]}{name}.svg"
+def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, language: Language = ENGLISH) -> Path:
+    """Write the core of the matrix, ``core.svg``. Return its path."""
+    known, path = part_of(marks(cells), CORE_SCENARIOS, CORE_STAGES), named(folder / "core.svg", language)
     part, whole = ({scenario for scenario, _ in known}, {cell.scenario for cell in cells})
     about = text("matrix", "core", language, len(part), whole=len(whole), below=below(cells, origin, language))
-    return write_picture(path, known, core_finding(known, language), about, PAPERS[name], language)
+    return write_picture(path, known, core_finding(known, language), about, language)
 
 
-def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper, language: Language = ENGLISH) -> Path:
+def write_picture(path: Path, known: Marks, title: str, words: str, language: Language = ENGLISH) -> Path:
     """Write the picture of these marks. Return its path. words: the lines below it."""
     plan = layout(known)
     heads = [(group, column, _lines(column, language)) for group, columns in plan.columns.items() for column in columns]
@@ -78,7 +77,6 @@ def write_picture(path: Path, known: Marks, title: str, words: str, paper: Paper
     return write(
         "matrix.svg.j2",
         path,
-        paper,
         language,
         title=title,
         heading=heading,

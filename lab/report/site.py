@@ -17,7 +17,7 @@ import msgspec
 
 from lab.language import Language
 from lab.paths import REPORTS
-from lab.report.chart import FEW, LINES, PAPERS
+from lab.report.chart import FEW, LINES
 from lab.report.charts import FIRST
 from lab.report.html import in_both, inline, named
 from lab.report.run_data import PARAMETERS
@@ -27,8 +27,6 @@ from lab.story import say
 INDEX = "index.html"
 REFERENCE = "reference"
 KINDS = ("ladder", "matrix")  # other pages in reports, each in its own folder
-HEROES = {Language.ENGLISH: "hero", Language.CHINESE: "hero-zh"}  # what the first picture of the reference is called
-CORES = {Language.ENGLISH: "core", Language.CHINESE: "core-zh"}  # and the picture of the core of its matrix
 PLAY = "play"  # the pages of lab play
 NEWEST = 20  # runs listed for a browser that runs no scripts
 
@@ -71,8 +69,8 @@ def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, 
         "newest": found[:NEWEST],
         "others": _others(reports, language),
         "ladder": _ladder(reports, language),
-        "hero": _of_reference(reports, f"pictures/{HEROES[language]}"),
-        "core": _of_reference(reports, f"matrix/{CORES[language]}"),
+        "hero": _of_reference(reports, "pictures/hero.svg", language),
+        "core": _of_reference(reports, "matrix/core.svg", language),
         "data": msgspec.json.encode(data).decode().replace("<", "\\u003c"),
     }
 
@@ -83,10 +81,10 @@ def _forms(parameter: str, language: Language) -> list[str]:
     return [there.get(f"{parameter}_several", there[parameter]), there[parameter], there[f"{parameter}_none"]]
 
 
-def _of_reference(reports: Path, stem: str) -> list[str]:
-    """Return a picture of the reference as text for the page, on light and on dark paper; none where it is missing."""
-    found = [reports / REFERENCE / f"{stem}{name}.svg" for name in PAPERS]
-    return inline(found) if all(path.exists() for path in found) else []
+def _of_reference(reports: Path, name: str, language: Language) -> list[str]:
+    """Return a picture of the reference as text for the page; none if it is missing."""
+    path = named(reports / REFERENCE / name, language)
+    return inline([path] if path.exists() else [])
 
 
 def _ladder(reports: Path, language: Language) -> dict[str, str] | None:

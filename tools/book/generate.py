@@ -20,8 +20,7 @@ from lab.explore.play.levels import LEVELS, LevelKind
 from lab.language import Language
 from lab.libraries import scorecard
 from lab.paths import HOME, REFERENCE
-from lab.report import chart, comparison, hero, matrix, matrix_page, matrix_picture, reference, site
-from lab.report.chart import PAPERS
+from lab.report import chart, comparison, hero, matrix, matrix_page, matrix_picture, reference
 from lab.report.charts import charts
 from lab.report.html import named
 from lab.report.matrix import Cell
@@ -33,7 +32,7 @@ from tools.book.translations import PART
 LOST = REFERENCE / "lost.svg"  # the chart of the reference ladder that the README shows
 MATRIX = REFERENCE / "matrix"
 LEVEL_PAGES = HOME / "reports" / "play"  # which `lab play` writes
-PICTURES = REFERENCE / "pictures"  # of the README and the site, each on light and on dark paper
+PICTURES = REFERENCE / "pictures"  # of the README and the site
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 TEXT = re.compile(r">[^<]+")
 AN_ID = re.compile(r'(id="|href="#|url\(#)[^")]*')  # the library makes it of what it draws, to the last digit
@@ -50,10 +49,9 @@ def documents() -> list[Path]:
 def pictures() -> dict[Path, Callable[[Path], object]]:
     """Return the book's pictures: the path of each, and the function that draws it into a folder."""
     first = {
-        folder / f"{stem}{name}.svg": partial(draw, name=name, language=language)
-        for folder, stems, draw in ((PICTURES, site.HEROES, hero.draw), (MATRIX, site.CORES, _core))
-        for language, stem in stems.items()
-        for name in PAPERS
+        named(path, language): partial(draw, language=language)
+        for path, draw in ((PICTURES / "hero.svg", hero.draw), (MATRIX / "core.svg", _core))
+        for language in Language
     }
     lost = {named(LOST, language): partial(_lost, language) for language in Language}
     measured = {
@@ -65,8 +63,8 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
     return figures.pictures() | explored.pictures() | first | measured | lost
 
 
-def _core(folder: Path, name: str, language: Language = Language.ENGLISH) -> Path:
-    return matrix_picture.draw_core(cells(), folder, matrix.read(MATRIX).origin, name, language)
+def _core(folder: Path, language: Language = Language.ENGLISH) -> Path:
+    return matrix_picture.draw_core(cells(), folder, matrix.read(MATRIX).origin, language)
 
 
 def _lost(language: Language, folder: Path) -> None:
