@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from lab.evidence.run_folder import replace
 from lab.language import Language
@@ -28,25 +28,19 @@ if TYPE_CHECKING:
 STYLE = Path(__file__).with_name("lab.mplstyle")
 GREEN, RED, GREY, BLUE = "#009E73", "#D55E00", "#999999", "#0072B2"
 COLOURS = {"counted": GREEN, "lost": RED, "refused": "#5B3F9B", "unknown": "#565656"}  # of increments, as in colours.css
+GOOD, BAD, SOFT = "#00654a", "#a34700", "#555555"  # of words
 LINES = (BLUE, "#8B6914", "#000000", "#56B4E9", "#6A3D9A", "#B15928", "#1B7837", GREY)  # without those that have a meaning
 WIDTH_IN, LINE_IN, HEAD_WIDTH = 9.6, 0.25, 84  # of a picture, of a line in its head, and how many letters such a line has
 CONDITIONS = ("requests", "users", "rate", "replicas", "retry_ms", "work_ms")
 FEW = 8  # runs: with more, a reader cannot distinguish the curves
+LOST = "lost.svg"  # the chart that answers what a ladder is run for
 
 
-class Chart(Protocol):
-    """A chart of many runs, as a file of ``lab/report/charts`` defines it."""
-
-    def fits(self, results: Sequence[Result]) -> bool:
-        """Return whether the chart makes sense for these results."""
-
-    def draw(self, results: Sequence[Result], language: Language = ENGLISH) -> Figure:
-        """Return the figure, with its finding as the label, units and words. Change no setting outside it."""
-
-
-def save(chart: Chart, results: Sequence[Result], path: Path, language: Language = ENGLISH) -> Path:
+def save(
+    draw: Callable[[Sequence[Result], Language], Figure], results: Sequence[Result], path: Path, language: Language = ENGLISH
+) -> Path:
     """Draw a chart into an SVG file, with its words in a language. Return its path."""
-    return write(lambda: chart.draw(results, language), path)
+    return write(lambda: draw(results, language), path)
 
 
 def write(draw: Callable[[], Figure], path: Path) -> Path:
@@ -74,12 +68,12 @@ def headed(finding: str, conditions: str, height_in: float) -> Figure:
     title, below = wrapped(finding, HEAD_WIDTH), wrapped(conditions, HEAD_WIDTH + 38)
     head_in = LINE_IN * (len(title) + len(below)) + 0.15
     whole_in = height_in + head_in
-    figure = Figure(figsize=(WIDTH_IN, whole_in), layout=ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - head_in / whole_in)))
+    figure = Figure(figsize=(WIDTH_IN, whole_in), layout=ConstrainedLayoutEngine(rect=(0.012, 0, 0.976, 1 - head_in / whole_in)))
     figure.set_label(finding)
     places: dict[str, Any] = {"x": 0.012, "ha": "left", "va": "top"}
     figure.text(**places, y=1 - 0.08 / whole_in, s="\n".join(title), fontsize=13, fontweight="bold")
     down_in = 0.12 + LINE_IN * len(title)
-    figure.text(**places, y=1 - down_in / whole_in, s="\n".join(below), fontsize=10, color="#555555")
+    figure.text(**places, y=1 - down_in / whole_in, s="\n".join(below), fontsize=10, color=SOFT)
     return figure
 
 

@@ -14,7 +14,7 @@ from lab.evidence.run_folder import replace
 from lab.language import Language
 from lab.paths import REFERENCE
 from lab.report import chart, run_data
-from lab.report.charts import charts
+from lab.report.charts import lost, speeds
 from lab.report.html import in_both, inline, named
 from lab.report.run_data import PARAMETERS, Result, parameter, rounds_in, with_rounds
 from lab.report.run_page import Way, report_run
@@ -51,10 +51,10 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
 def compare(runs: Sequence[Result], into: Path) -> list[Path]:
     """Write each chart of some runs, and a page in each language. Return the paths, pages first."""
     into.mkdir(parents=True, exist_ok=True)
-    fitting = {name: one for name, one in charts().items() if one.fits(runs)}
+    charts = {chart.LOST: lost.draw} | ({"speeds.svg": speeds.draw} if len(runs) > chart.FEW else {})
     labelled = {language: with_labels(runs, language) for language in Language}
     drawn = {
-        language: [chart.save(one, results, named(into / f"{name}.svg", language), language) for name, one in fitting.items()]
+        language: [chart.save(draw, results, named(into / name, language), language) for name, draw in charts.items()]
         for language, results in labelled.items()
     }
     pages = in_both(

@@ -17,8 +17,7 @@ import msgspec
 
 from lab.language import Language
 from lab.paths import REPORTS
-from lab.report.chart import FEW, LINES
-from lab.report.charts import FIRST
+from lab.report.chart import FEW, LINES, LOST
 from lab.report.html import in_both, inline, named
 from lab.report.run_data import PARAMETERS
 from lab.report.run_index import Row, rows
@@ -83,7 +82,7 @@ def _forms(parameter: str, language: Language) -> list[str]:
 def _ladder(reports: Path, language: Language) -> dict[str, str] | None:
     """Return the folder and the first chart of the newest ladder, or of the reference's if there is none."""
     folders = [*sorted(reports.glob("ladder-*"), reverse=True), reports / REFERENCE]
-    charts = [path for folder in folders if (path := named(folder / f"{FIRST}.svg", language)).exists()]
+    charts = [path for folder in folders if (path := named(folder / LOST, language)).exists()]
     return {"folder": charts[0].parent.name, "chart": inline(charts[:1])[0]} if charts else None
 
 

@@ -178,7 +178,7 @@ class Runs:
         self.made.append(run_data.load(run))
         several = len({one.record.scenario["name"] for one in self.made}) > 1
         named = [replace(one, given_label=f"{one.named()} · {one.record.scenario['name']}") for one in self.made]
-        return chart.save(lost, named if several else self.made, self.folder / "lost.svg").read_text(encoding="utf-8")
+        return chart.save(lost.draw, named if several else self.made, self.folder / chart.LOST).read_text(encoding="utf-8")
 
 
 def _shown(publish: Callable[..., None], *about: object) -> None:

@@ -21,7 +21,7 @@ from lab.language import Language
 from lab.libraries import scorecard
 from lab.paths import HOME, REFERENCE
 from lab.report import chart, comparison, matrix, matrix_page, matrix_picture, reference
-from lab.report.charts import charts
+from lab.report.charts import lost
 from lab.report.html import named
 from lab.report.matrix import Cell
 from lab.report.matrix_layout import completed
@@ -48,14 +48,14 @@ def documents() -> list[Path]:
 def pictures() -> dict[Path, Callable[[Path], object]]:
     """Return the book's pictures: the path of each, and the function that draws it into a folder."""
     core = {named(MATRIX / "core.svg", language): partial(_core, language) for language in Language}
-    lost = {named(LOST, language): partial(_lost, language) for language in Language}
+    losses = {named(LOST, language): partial(_lost, language) for language in Language}
     measured = {
         named(KEPT / f"{name}.svg", language): partial(_experiment, name, language)
         for name in experiment.names()
         for language in Language
         if (KEPT / f"{name}.csv").exists()
     }
-    return figures.pictures() | explored.pictures() | core | measured | lost
+    return figures.pictures() | explored.pictures() | core | measured | losses
 
 
 def _core(language: Language, folder: Path) -> None:
@@ -64,7 +64,7 @@ def _core(language: Language, folder: Path) -> None:
 
 def _lost(language: Language, folder: Path) -> None:
     runs = comparison.with_labels(ladder(), language)
-    chart.save(charts()["lost"], runs, folder / named(LOST, language).name, language)
+    chart.save(lost.draw, runs, folder / named(LOST, language).name, language)
 
 
 def _experiment(name: str, language: Language, folder: Path) -> None:

@@ -7,31 +7,26 @@ asked has a note: its lost increments are a lower bound.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.locks import stages
 from lab.judge.judgement import Judgement, Verdict
 from lab.language import Language
-from lab.report.chart import COLOURS, WIDTH_IN, conditions
+from lab.report.chart import BAD, COLOURS, GOOD, SOFT, conditions, headed
 from lab.report.run_data import Result
 from lab.story import say
 from lab.story.say import ENGLISH, text
-from lab.text import letters_of, thousands, wrapped
+from lab.text import thousands, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PARTS = ("counted", "lost", "refused", "unknown")  # of a bar, from its left end
-INKS = {"counted": "#00654a", "lost": "#a34700", "refused": COLOURS["refused"], "unknown": COLOURS["unknown"]}  # of the numbers
-SOFT = "#565656"
-SLIDE_IN = WIDTH_IN * 9 / 16  # the height of a picture that fills a slide
 ONE_COLUMN = 14  # rows: more stand in two columns
-TALLEST_IN, LEAST_IN = 0.42, 0.195  # the height of a row
-MARGIN_IN, TITLE_IN, LINE_IN, NOTE_IN = 0.2, 0.32, 0.24, 0.17  # the margin, and the height of a line of each kind
-TITLE_LETTERS, NOTE_LETTERS = 62, 136  # of a line
-LETTER = 0.6 / 72  # inches for each point of a letter's size, in DejaVu Sans
+ROW_IN, SLIM_ROW_IN, LEGEND_IN, NOTE_IN = 0.36, 0.2, 0.4, 0.17  # heights: of a row, of one of two columns, of a line below
+NOTE_LETTERS = 136  # of a line
 
 
 class LostBar(NamedTuple):
@@ -55,53 +50,55 @@ class LostBar(NamedTuple):
         """Return whether the run proves anything."""
         return self.judgement.verdict is not Verdict.VOID
 
-    def numbers(self, several: bool, language: Language) -> list[tuple[str, str]]:
-        """Return what stands at the end of the bar, each with its colour. several: whether the runs differ in their requests."""
+    def number(self, several: bool, language: Language) -> str:
+        """Return what stands at the end of the bar. several: whether the runs differ in their requests."""
         if not self.shows:
-            return [(text("lost", "void", language), SOFT)]
-        parts = self.parts
+            return text("lost", "void", language)
         of = text("lost", "of", language, n=self.judgement.requests) if several else ""
-        again = "*" if self.judgement.duplicated else ""
-        found = [(f"{thousands(parts['lost'])}{again}{of}", INKS["lost" if parts["lost"] else "counted"])]
-        for name in ("refused", "unknown"):
-            found += [(text("lost", f"number_{name}", language, shown=thousands(parts[name])), INKS[name])] if parts[name] else []
-        return found
-
-
-def fits(results: Sequence[Result]) -> bool:
-    """Return whether there is a run."""
-    return bool(results)
-
-
-def _columns(results: Sequence[Result]) -> int:
-    return 1 if len(results) <= ONE_COLUMN else 2
+        found = [f"{thousands(self.lost)}{'*' if self.judgement.duplicated else ''}{of}"]
+        parts = [(name, self.parts[name]) for name in ("refused", "unknown") if self.parts[name]]
+        return " ".join(found + [text("lost", f"number_{name}", language, shown=thousands(number)) for name, number in parts])
 
 
 def draw(results: Sequence[Result], language: Language = ENGLISH) -> Figure:
-    """Draw in inches, from the top: as tall as a slide, less for a few runs, and more for very many."""
-    from matplotlib.figure import Figure
-
+    """Draw a row for each run, in two columns if they are many."""
     rows = ordered(results)
-    in_column = -(-len(rows) // _columns(results))
-    tall = max(min(SLIDE_IN, 1.7 + TALLEST_IN * in_column), 1.6 + LEAST_IN * in_column)
-    figure = Figure(figsize=(WIDTH_IN, tall))
-    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH_IN), ylim=(tall, 0))
-    axes.axis("off")
-    said = finding(rows, language)
-    figure.set_label(said)
-    y = MARGIN_IN
-    lines = wrapped(said, TITLE_LETTERS)
-    for line in wrapped(said, max(TITLE_LETTERS // 2, letters_of(said) // len(lines) + 8)):  # no last line of one sign
-        axes.text(MARGIN_IN, y, line, va="top", fontsize=16, fontweight="bold")
-        y += TITLE_IN
-    axes.text(MARGIN_IN, y, conditions(results, language), va="top", fontsize=10, color=SOFT)
-    _legend(axes, rows, y + LINE_IN, language)
+    columns = 1 if len(rows) <= ONE_COLUMN else 2
+    in_column = -(-len(rows) // columns)
     notes = [line for note in _notes(results, rows, language) for line in wrapped(note, NOTE_LETTERS)]
-    foot = tall - 0.12 - NOTE_IN * len(notes)
-    for place, line in enumerate(notes):
-        axes.text(MARGIN_IN, foot + NOTE_IN * place, line, va="top", fontsize=8.5, color=SOFT)
-    _bars(axes, rows, (y + 2 * LINE_IN + 0.12, foot - 0.08), _columns(results), language)
+    row_in = ROW_IN if columns == 1 else SLIM_ROW_IN
+    height_in = LEGEND_IN + in_column * row_in + NOTE_IN * (1 + len(notes))
+    figure = headed(finding(rows, language), conditions(results, language), height_in)
+    several = len({row.judgement.requests for row in rows}) > 1
+    shown = {name: text("lost", name, language) for name in PARTS if name in PARTS[:2] or any(row.parts[name] for row in rows)}
+    for number, axes in enumerate(figure.subplots(1, columns, squeeze=False)[0]):
+        _bars(axes, rows[number * in_column :][:in_column], shown, several, language)
+        axes.set_ylim(in_column - 0.4, -0.6 - LEGEND_IN / row_in)
+    legend = figure.axes[0].legend(loc="upper left", borderpad=0, borderaxespad=0, ncols=len(shown))
+    legend.set_in_layout(False)  # it may reach over both columns
+    figure.supxlabel("\n".join(notes), x=0.012, ha="left", fontsize=8.5, color=SOFT)
     return figure
+
+
+def _bars(axes: Axes, rows: Sequence[LostBar], shown: Mapping[str, str], several: bool, language: Language) -> None:
+    """Draw the rows of a column: each bar is all requests of its run. shown: the parts that occur, with their words."""
+    places, ends = range(len(rows)), [0.0] * len(rows)
+    whole = axes.barh(places, 1, height=0.64, color="#eeeeea")
+    for name, words in shown.items():
+        lengths = [row.parts[name] / max(1, row.judgement.requests) for row in rows]
+        bars = axes.barh(places, lengths, left=ends, height=0.64, color=COLOURS[name], label=words)
+        for bar, row in zip(bars, rows, strict=True):
+            bar.set_alpha(1 if row.shows else 0.3)
+        ends = [end + length for end, length in zip(ends, lengths, strict=True)]
+    numbers = axes.bar_label(whole, [row.number(several, language) for row in rows], padding=6, fontweight="bold")
+    for number, row in zip(numbers, rows, strict=True):
+        number.set_color(BAD if row.lost and row.shows else GOOD if row.shows else SOFT)
+    axes.set_yticks(places, [row.name for row in rows])
+    axes.set_xticks([])
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.grid(visible=False)
+    axes.patch.set_visible(False)
 
 
 def ordered(results: Sequence[Result]) -> list[LostBar]:
@@ -109,45 +106,6 @@ def ordered(results: Sequence[Result]) -> list[LostBar]:
     shelf = {name: place for place, name in enumerate(stages())}
     found = sorted(results, key=lambda one: shelf.get(one.judgement.stage, len(shelf)))
     return [LostBar(one.label, one.judgement) for one in found]
-
-
-def _legend(axes: Axes, rows: Sequence[LostBar], y: float, language: Language) -> None:
-    """Draw the legend of the parts that occur, in one line."""
-    x = MARGIN_IN
-    for name in PARTS:
-        if name in PARTS[:2] or any(row.parts[name] for row in rows):
-            words = text("lost", name, language)
-            axes.barh(y + 0.09, 0.22, left=x, height=0.13, color=COLOURS[name])
-            axes.text(x + 0.29, y + 0.09, words, va="center", fontsize=10.5)
-            x += 0.29 + letters_of(words) * 10.5 * LETTER + 0.12
-
-
-def _bars(axes: Axes, rows: Sequence[LostBar], between: tuple[float, float], columns: int, language: Language) -> None:
-    """Draw the rows between two heights, in columns."""
-    top, bottom = between
-    in_column = -(-len(rows) // columns)
-    row_in = min(TALLEST_IN, (bottom - top) / in_column)
-    wide = (WIDTH_IN - MARGIN_IN * (columns + 1)) / columns
-    several = len({row.judgement.requests for row in rows}) > 1
-    numbers = [row.numbers(several, language) for row in rows]
-    names = max(letters_of(row.name) for row in rows)
-    ends = max(letters_of(" ".join(words for words, _ in one)) for one in numbers)
-    size = min(14.0, row_in * 72 * 0.72, 0.66 * wide / ((names + ends) * LETTER))
-    left, right = names * size * LETTER + 0.08, ends * size * LETTER + 0.08
-    for place, (row, words) in enumerate(zip(rows, numbers, strict=True)):
-        column, down = divmod(place, in_column)
-        x, y = MARGIN_IN + column * (wide + MARGIN_IN), top + row_in * (down + 0.5)
-        axes.text(x, y, row.name, va="center_baseline", fontsize=size)
-        at, scale = x + left, (wide - left - right) / max(1, row.judgement.requests)
-        axes.barh(y, scale * row.judgement.requests, left=at, height=0.62 * row_in, color="#eeeeea")
-        for name, number in row.parts.items():
-            if number:
-                axes.barh(y, scale * number, left=at, height=0.62 * row_in, color=COLOURS[name], alpha=1 if row.shows else 0.3)
-            at += scale * number
-        at = x + wide - right + 0.08
-        for number, (one, colour) in enumerate(words):
-            axes.text(at, y, one, va="center_baseline", fontsize=size, color=colour, fontweight="normal" if number else "bold")
-            at += (letters_of(one) + 1.6) * size * LETTER
 
 
 def finding(rows: Sequence[LostBar], language: Language = ENGLISH) -> str:

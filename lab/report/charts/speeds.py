@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from app.locks import part, stages
 from lab.language import Language
 from lab.report import chart
-from lab.report.chart import BLUE, FEW, RED
+from lab.report.chart import BLUE, RED
 from lab.report.run_data import NONE, Result, speed_ratios
 from lab.report.statistics import Spread, geometric_mean
 from lab.story.say import ENGLISH, text
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 
 CEILING = "incr"  # one command of the store: no lock can be faster
 INCHES = 0.23  # of a row
-
-
-def fits(results: Sequence[Result]) -> bool:
-    """Return whether the runs are many."""
-    return len(results) > FEW
 
 
 def draw(results: Sequence[Result], language: Language = ENGLISH) -> Figure:
