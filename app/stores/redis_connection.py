@@ -8,9 +8,12 @@ HELLO, AUTH, CLIENT SETINFO, SELECT, and the PING of a health check.
 
 from __future__ import annotations
 
+from asyncio import wrap_future
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple
 
 import redis
@@ -22,6 +25,7 @@ from app.failpoints.injection import ReplyDropped, ReplyLost
 from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning
 from app.request.context import COUNTING, here
 from app.request.lock_keys import NO_KEY
+from app.request.steps import Steps
 from app.settings import Address
 from app.stores.redis_commands import (
     GRANTS_LATE,
@@ -38,7 +42,7 @@ from app.stores.redis_commands import (
     unpacked,
     words,
 )
-from app.stores.redis_steps import at_once, done, step
+from app.stores.redis_steps import Call, Stepped, at_once, done
 
 SERVERS: set[tuple[str, int]] = set()  # of which all clients of this process are counted
 INTRODUCE, INTRODUCE_ASYNC = AbstractConnection.on_connect_check_health, AsyncConnection.on_connect_check_health
@@ -52,7 +56,7 @@ class Awaited(NamedTuple):
     alone: bool
 
 
-class Seam:
+class Seam(Stepped):
     """What is known of the commands of a connection, whether it is of threads or of asyncio."""
 
     # of the server
@@ -61,17 +65,18 @@ class Seam:
     awaited: deque[Awaited | None]
     # the commands of the open MULTI
     queued: list[Command]
-    # while redis-py introduces itself to the server
-    setting_up: bool
-    # from the first subscription on, answers come when they come: no command waits for its own
-    listening: bool
-    # whether its commands wait for a controller (``redis_steps``)
-    stepping: bool
+    # whether nothing counts: while redis-py introduces itself to the server, and always on a connection of the counter
+    uncounted: bool
 
     def begin(self) -> None:
         """Forget what an earlier connection to the server sent."""
-        self.awaited, self.queued = deque(), []
+        self.awaited, self.queued, self.ordered = deque(), [], deque()
         self.listening = self.stepping = False
+
+    def forget(self) -> None:
+        """Await nothing any more: the connection ends."""
+        self.awaited.clear()
+        self.ordered.clear()
 
     def _counts(self, commands: Sequence[Command], check_health: bool = True) -> bool:
         """Note what is about to be sent, and reach the failpoints. Return whether its answers are awaited."""
@@ -93,19 +98,19 @@ class Seam:
             else:
                 self.awaited.append(Awaited(command, alone))
 
-    async def introduce(self, connect: Callable[[], Any]) -> None:
+    async def introduce(self, connect: Callable[[], Any], counts: bool = True) -> None:
         """Begin a new connection. What redis-py sends now does not count."""
         self.begin()
-        self.setting_up = True
+        self.uncounted = True
         try:
             await done(connect())
         finally:
-            self.setting_up = False
-        step(self)
+            self.uncounted = not counts
+        self.stepping = Steps.address is not None
 
     async def _transmit(self, send: Callable[..., Any], packed: Any, check_health: bool, *commands: Command) -> None:
         """Send commands as one text, those of a pipeline for example, which are read from the text if they are not given."""
-        if self.setting_up:
+        if self.uncounted:
             await done(send(packed, check_health))
             return
         packed, before_ns = in_one(packed), here().sent.at_ns
@@ -193,8 +198,9 @@ class Counted(Seam, AbstractConnection):
     """A connection that reaches the failpoints, counts commands, and journals those that are sent outside any request."""
 
     def send_command(self, *args: Any, **kwargs: Any) -> None:
-        packed, check_health = self._command_packer.pack(*args), kwargs.get("check_health", True)
-        at_once(self._transmit(super().send_packed_command, packed, check_health, words(args)))
+        packed, command = self._command_packer.pack(*args), words(args)
+        send = partial(self._transmit, super().send_packed_command, packed, kwargs.get("check_health", True), command)
+        at_once(self._hold(send, command) if self.stepping else send())
 
     def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         at_once(self._transmit(super().send_packed_command, command, check_health))
@@ -203,10 +209,11 @@ class Counted(Seam, AbstractConnection):
         sent = self.awaited[0] if self.awaited else None
         if sent is not None and sent.command[0] in WAITING:
             kwargs.setdefault("timeout", None)  # the server ends the wait, however long the client waits for other answers
-        return at_once(self._receive(super().read_response, *args, **kwargs))
+        read = partial(self._receive, super().read_response, *args, **kwargs)
+        return at_once(self._held_reply(read) if self.stepping else read())
 
     def disconnect(self, *args: Any, **kwargs: Any) -> None:
-        self.awaited.clear()
+        self.forget()
         super().disconnect(*args, **kwargs)
 
 
@@ -217,16 +224,29 @@ class CountedAsync(Seam, AsyncConnection):
     the request follows its tasks, so their commands belong to that request.
     """
 
+    @cached_property
+    def _holder(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(1)
+
+    async def _at(self, call: Call, at: str, **about: Any) -> Any:
+        """Wait in another thread: the other tasks of the event loop go on."""
+        return await wrap_future(self._holder.submit(copy_context().run, partial(call, at, **about)))
+
+    async def send_command(self, *args: Any, **kwargs: Any) -> None:
+        send = partial(super().send_command, *args, **kwargs)
+        await (self._hold(send, words(args)) if self.stepping else send())
+
     async def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         if not self.is_connected:
             await self.connect_check_health(check_health=False)
         await self._transmit(super().send_packed_command, command, check_health)
 
     async def read_response(self, *args: Any, **kwargs: Any) -> Any:
-        return await self._receive(super().read_response, *args, **kwargs)
+        read = partial(self._receive, super().read_response, *args, **kwargs)
+        return await (self._held_reply(read) if self.stepping else read())
 
     async def disconnect(self, *args: Any, **kwargs: Any) -> None:
-        self.awaited.clear()
+        self.forget()
         await super().disconnect(*args, **kwargs)
 
 
@@ -289,9 +309,10 @@ def _is_of_the_lock(connection: Any) -> bool:
 
 def uncounted(connection: Any) -> None:
     """Begin a connection that is not a lock's: a hook for new connections."""
-    connection.stepping = False
-    connection.on_connect()
-    step(connection)
+    if Steps.address is None:
+        connection.on_connect()
+    else:
+        at_once(counted(connection).introduce(connection.on_connect, counts=False))
 
 
 def _host(name: str) -> str:
