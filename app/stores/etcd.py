@@ -57,35 +57,30 @@ class LeaseSession:
         self._store = store
         self._closed = threading.Event()
         self._period_s = ttl_s / 3
-        self._lease = store.grant(ttl_s)
+        self.lease = store.grant(ttl_s)  # its number
         self.ended = False
         with for_nobody():
-            threading.Thread(target=self._keep_alive, name=f"etcd session {self._lease:x}", daemon=True).start()
-
-    @property
-    def lease(self) -> int:
-        """Return the number of the session's lease."""
-        return self._lease
+            threading.Thread(target=self._keep_alive, name=f"etcd session {self.lease:x}", daemon=True).start()
 
     def create(self, key: str, queue: str) -> tuple[int, int] | None:
         """Create a key of this session in a queue, if it does not exist.
 
         Return its create revision and the first one in the queue; None if the session has ended.
         """
-        revisions = self._store.create(key, queue, self._lease)
+        revisions = self._store.create(key, queue, self.lease)
         self.ended = self.ended or revisions is None
         return revisions
 
     def close(self) -> None:
         """End the session, and delete its keys."""
         self._closed.set()
-        self._store.revoke(self._lease)
+        self._store.revoke(self.lease)
 
     def _keep_alive(self) -> None:
         """Keep the lease alive, at once and then every third of its time. An error means: try again after the next third."""
         while not self._closed.is_set() and not self.ended:
             with contextlib.suppress(*self._store.Error):
-                self.ended = not self._store.keep_alive(self._lease)
+                self.ended = not self._store.keep_alive(self.lease)
             self._closed.wait(self._period_s)
 
 
@@ -126,8 +121,7 @@ class Etcd:
 
     def grant(self, ttl_s: int) -> int:
         """Create a lease, and return its number."""
-        granted: Lease = self._answer(lambda server: server.lease(ttl_s))
-        return granted.id
+        return self._answer(lambda server: server.lease(ttl_s)).id
 
     def keep_alive(self, lease: int) -> bool:
         """Start the lease's time again. Return False if the lease has ended."""
@@ -187,9 +181,7 @@ class Etcd:
             patience_s = (CLIENT_OPTIONS["answer_timeout_s"], timeout_s)
             with self._http.post(url, json=body, stream=True, timeout=patience_s) as stream:
                 rest = b""
-                for chunk in stream.iter_content(
-                    chunk_size=None
-                ):  # chunks as they come: with a size, the read would wait for so many bytes
+                for chunk in stream.iter_content(chunk_size=None):  # with a size, the read would wait for so many bytes
                     *lines, rest = (rest + chunk).split(b"\n")
                     if any(_reports(line) for line in lines):
                         return True

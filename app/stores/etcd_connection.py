@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -46,22 +47,15 @@ class CountedAdapter(HTTPAdapter):
         for lease in _attached(name, request):
             here().hangs_on(_session(lease) if lease else "")
 
-        def send() -> requests.Response:
-            return super(CountedAdapter, self).send(request, stream, *args, **options)
-
-        response = self._send(name, request, stream, send)
+        ask = partial(self._ask, name, request, stream, partial(super().send, request, stream, *args, **options))
         try:
-            self._answered(name, request, response, stream)
+            return ask()
         except ReplyDropped as dropped:  # etcd3gw leaves this error as it is
-            response.close()
             raise requests.RequestException(str(dropped)) from dropped
         except ReplyLost:  # behave as a client that sends a command again after a lost reply
-            response.close()
-            response = self._send(name, request, stream, send)
-            self._answered(name, request, response, stream)
-        return response
+            return ask()
 
-    def _send(
+    def _ask(
         self, name: str, request: requests.PreparedRequest, stream: bool, send: Callable[[], requests.Response]
     ) -> requests.Response:
         # etcd3gw leaves this error as it is; after a ConnectionError, another server would be asked
@@ -73,17 +67,19 @@ class CountedAdapter(HTTPAdapter):
         except Exception as error:
             here().answered(name, error, about=_key(request))
             raise
-        return response
-
-    def _answered(self, name: str, request: requests.PreparedRequest, response: requests.Response, stream: bool) -> None:
         answer, means = ("sent", Meaning.NOTHING) if stream else _reading(name, response)
-        here().answered(name, answer, means, about=_key(request), prolongs=name in ("LeaseKeepAlive", "Put", "Txn"))
+        try:
+            here().answered(name, answer, means, about=_key(request), prolongs=name in ("LeaseKeepAlive", "Put", "Txn"))
+        except ReplyLost:
+            response.close()
+            raise
+        return response
 
 
 def _key(request: requests.PreparedRequest) -> str:
     """Return what a command is about: a key, or a lease and so all that hangs on it."""
     body = _body(request)
-    return _session(int(body["ID"])) if "ID" in body else _decoded(body.get("key", ""))
+    return _session(int(body["ID"])) if "ID" in body else b64decode(body.get("key", "")).decode(errors="replace")
 
 
 def _session(lease: int) -> str:
@@ -97,8 +93,7 @@ def _name(path: str) -> str:
 
 def _body(request: requests.PreparedRequest) -> dict[str, Any]:
     """Return the content of a command."""
-    content: dict[str, Any] = json.loads(request.body) if isinstance(request.body, (str, bytes)) else {}
-    return content
+    return json.loads(request.body) if isinstance(request.body, (str, bytes)) else {}
 
 
 def _attached(name: str, request: requests.PreparedRequest) -> list[int]:
@@ -130,7 +125,3 @@ def _reading(name: str, response: requests.Response) -> tuple[object, Meaning]:
         case _:
             agreed = True
     return agreed, Meaning.AGREED if agreed else Meaning.REFUSED
-
-
-def _decoded(name: str) -> str:
-    return b64decode(name).decode(errors="replace")

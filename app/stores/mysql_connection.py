@@ -71,9 +71,7 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
             here().answered(name, answer, means, about=granted_in(statement), prolongs=renews(name, statement))
         except ReplyLost as lost:
             self._force_close()
-            kind = (
-                pymysql.OperationalError if isinstance(lost, ReplyDropped) else LostReply
-            )  # a statement is sent again after this
+            kind = pymysql.OperationalError if isinstance(lost, ReplyDropped) else LostReply  # after this it is sent again
             raise kind(LOST, "Lost connection to the server during query") from lost
         return touched
 

@@ -6,20 +6,14 @@ counted. There is no pool here: the pool is a part of what a library does.
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import psycopg
 
-from app.request.context import not_counted
 from app.settings import Endpoint, Settings
 from app.stores.postgresql_connection import count_all  # noqa: F401 - lock_store calls it
 
 CLIENT_OPTIONS = {"connect_timeout": 5}  # the server forks a process for each connection
-
-
-class _Here(threading.local):
-    connection: psycopg.Connection | None = None
 
 
 class PostgreSQL:
@@ -29,8 +23,6 @@ class PostgreSQL:
 
     def __init__(self, endpoint: Endpoint, name: str = "") -> None:
         """Take the address. ``name`` is what connections call themselves: the server's list shows the replica of each."""
-        self.here = _Here()
-        self.made: list[psycopg.Connection] = []
         self.endpoint = endpoint
         self.name = name
 
@@ -41,22 +33,9 @@ class PostgreSQL:
         who = {"user": self.endpoint.user, "password": self.endpoint.password, "application_name": self.name}
         return where | who | CLIENT_OPTIONS
 
-    def close(self) -> None:
-        """Close the connections of ``query``."""
-        for one in self.made:
-            one.close()
-
     def plain(self, **options: Any) -> psycopg.Connection:
         """Return a new connection of psycopg, with autocommit. The caller closes it. ``options`` are those that differ."""
         return psycopg.connect(**self.parameters | {"autocommit": True} | options)
-
-    def query(self, statement: str) -> list[tuple[Any, ...]]:
-        """Run a statement that is no part of a lock, on this thread's connection: it reaches no failpoint. Raises Error."""
-        with not_counted():
-            if self.here.connection is None:
-                self.here.connection = self.plain()
-                self.made.append(self.here.connection)
-            return self.here.connection.execute(statement.encode()).fetchall()
 
 
 def connect(settings: Settings, _: bool) -> PostgreSQL:

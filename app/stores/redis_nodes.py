@@ -37,15 +37,12 @@ class RedisNodes:
         """Return each node's answer in order; the error of a node without an answer. It is one command for the failpoints."""
         if not self.counted:
             return self._all(*command)
-        answers = self._ask(command)
         try:
-            self._answered(command, answers)
+            return self._ask(command)
         except ReplyDropped as dropped:
             return [redis.ConnectionError(str(dropped)) for _ in self.nodes]
         except ReplyLost:  # behave as a client that sends a command again after lost replies
-            answers = self._ask(command)
-            self._answered(command, answers)
-        return answers
+            return self._ask(command)
 
     def plain(self, **options: Any) -> list[redis.Redis]:
         """Return a client for each node, for a library. What each sends is counted a command at a time."""
@@ -60,12 +57,11 @@ class RedisNodes:
         """Ask all nodes. For the failpoints that is one command, so the connections do not count."""
         here().sending(command[0], error=redis.ConnectionError, keys=keys(command))
         with not_counted():
-            return self._all(*command)
-
-    def _answered(self, command: tuple[Any, ...], answers: list[Any]) -> None:
+            answers = self._all(*command)
         answer = _by_majority(answers)
         means = meaning(command, answer)
         here().answered(command[0], answer, means, keys(command), script=script(command), prolongs=prolongs(command))
+        return answers
 
     def _all(self, *command: Any) -> list[Any]:
         asked = [_send(node, command) for node in self.nodes]

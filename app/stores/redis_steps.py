@@ -16,7 +16,6 @@ import redis
 from app.request.steps import COMMAND, LOSE_COMMAND, LOSE_REPLY, MESSAGE, REPLY, SEND_TWICE, steps
 from app.stores.redis_commands import LISTENING, Command, text
 
-LOST = "the reply was lost"
 Call = Callable[..., Any]
 
 
@@ -73,7 +72,7 @@ class Stepped:
         await self._at(steps.report, REPLY, reply=None if is_lost else _plain(answer))
         if is_lost:
             await done(self.disconnect())  # type: ignore[attr-defined] # of the connection
-            raise redis.TimeoutError(LOST)
+            raise redis.TimeoutError("the reply was lost")
         return answer
 
 

@@ -75,8 +75,7 @@ class KazooSession:
             "max_delay": CLIENT_OPTIONS["reconnect_longest_delay_s"],
         }
         hosts = ",".join(map(str, endpoint.addresses))
-        options = {"hosts": hosts, "timeout": timeout_ms / 1000, "connection_retry": retry}
-        self.client = KazooClient(**options)
+        self.client = KazooClient(hosts=hosts, timeout=timeout_ms / 1000, connection_retry=retry)
         self.client.start(timeout=CLIENT_OPTIONS["connect_timeout_s"])
 
     @property
@@ -91,18 +90,15 @@ class KazooSession:
     def create_ephemeral_sequential(self, path: str) -> tuple[str, ZnodeStat]:
         """Create a node of this session whose name ends with the next number. Return its path and its record."""
         flags = {"ephemeral": True, "sequence": True, "makepath": True}
-        made: tuple[str, ZnodeStat] = self._answer(self.client.create_async(path, include_data=True, **flags))
-        return made
+        return self._answer(self.client.create_async(path, include_data=True, **flags))
 
     def get_children(self, path: str) -> list[str]:
         """Return the names of the nodes below a path; an empty list if the path does not exist."""
-        names: list[str] = self._answer(self.client.get_children_async(path), absent=[])
-        return names
+        return self._answer(self.client.get_children_async(path), absent=[])
 
     def exists(self, path: str, watch: Callable[[Any], object] | None = None) -> ZnodeStat | None:
         """Return the node's record, None if it does not exist. ``watch`` is called once: at a change, or a broken connection."""
-        stat: ZnodeStat | None = self._answer(self.client.exists_async(path, watch=watch))
-        return stat
+        return self._answer(self.client.exists_async(path, watch=watch))
 
     def delete(self, path: str) -> bool:
         """Delete a node, and return whether it existed."""

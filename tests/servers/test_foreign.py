@@ -105,7 +105,7 @@ class Lab:
 
     def close(self) -> None:
         for store in self.stores.values():
-            store.close()
+            getattr(store, "close", lambda: None)()
 
 
 @pytest.fixture
