@@ -5,6 +5,7 @@ Only the standard library is used, so that all stages can be listed on a machine
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import InitVar, dataclass, field
 from enum import Enum
@@ -15,6 +16,7 @@ from typing import Any, Protocol, TypeVar, cast
 from app.shelf import plugins
 
 LOCKS = "app.locks"  # the package of the stages
+PART = re.compile(r"^\s*\*\*(.+?)\*\*(.*?)(?=^\s*\*\*.+?\*\*|\Z)", re.MULTILINE | re.DOTALL)  # of a docstring
 Result = TypeVar("Result")
 
 
@@ -233,7 +235,7 @@ class Stage:
     key: str = "{key}"
     # the library of the lock, and its version, for the record of a run; empty if the lock is written in the file
     library: str = ""
-    # what has the packages of the library: an environment of ``app/foreign/environment.py``; empty if they are the lab's own
+    # what has the packages of the library: an environment of ``app/foreign/library.py``; empty if they are the lab's own
     environment: str = ""
     # the file's name without ``.py``; filled in when the file is read
     name: str = ""
@@ -299,15 +301,7 @@ class StageStory:
     @cache  # every look at the stages reads all of their docstrings
     def parse(docstring: str) -> StageStory:
         """Read the parts; each starts a line with its name in bold. A missing part is empty."""
-        parts: dict[str, list[str]] = {}
-        name = ""
-        for line in docstring.splitlines():
-            text = line.strip()
-            if text.startswith("**") and "**" in text[2:]:
-                name, _, text = text[2:].partition("**")
-                parts[name] = []
-            if name and text.strip():
-                parts[name].append(text.strip())
+        parts = {name: [line.strip() for line in text.splitlines() if line.strip()] for name, text in PART.findall(docstring)}
         return StageStory(
             title=docstring.strip().partition("\n")[0],
             problem=" ".join(parts.get("Problem", [])),

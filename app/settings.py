@@ -6,6 +6,7 @@ The address of a store is one text: ``[scheme://][user[:password]@]host:port[,ho
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -145,7 +146,8 @@ def _value(name: str, text: str) -> Any:
         if name.endswith("_url"):
             return Endpoint.parse(text)
         if name.endswith("_ms"):
-            return _milliseconds(text, at_least=0 if name in ("work_ms", "wait_ms") else 1)
+            at_least = 0 if name in ("work_ms", "wait_ms") else 1
+            return _whole(text, "milliseconds", at_least, ", at most 86\u2009400\u2009000 (a day)", LONGEST_MS)
     except ValueError as error:
         raise SettingsError(f"setting {name} ({PREFIX}{name.upper()}): {error}") from None
     return text
@@ -157,17 +159,9 @@ def _one_of(text: str, choices: tuple[str, ...]) -> str:
     return text
 
 
-def _milliseconds(text: str, at_least: int) -> int:
-    if not DIGITS.fullmatch(text) or not at_least <= int(text) <= LONGEST_MS:
-        raise ValueError(
-            f"{_shown(text)} is not a whole number of milliseconds, at least {at_least}, at most 86\u2009400\u2009000 (a day)"
-        )
-    return int(text)
-
-
-def _stock(text: str) -> int:
-    if not DIGITS.fullmatch(text) or int(text) < 1:
-        raise ValueError(f"{_shown(text)} is not a whole number of items, at least 1")
+def _whole(text: str, unit: str, at_least: int, at_most: str = "", most: float = math.inf) -> int:
+    if not DIGITS.fullmatch(text) or not at_least <= int(text) <= most:
+        raise ValueError(f"{_shown(text)} is not a whole number of {unit}, at least {at_least}{at_most}")
     return int(text)
 
 
@@ -207,22 +201,14 @@ def _shown(text: str) -> str:
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]} …")
 
 
-def _address(text: str) -> str:
-    host, colon, port = text.rpartition(":")
-    if text and not (host and colon and DIGITS.fullmatch(port)):
-        raise ValueError(f"{_shown(text)} is not an address, as in 127.0.0.1:4000")
-    return text
-
-
 READERS: dict[str, Callable[[str], Any]] = {
     "stage": lambda text: tuple(part.strip() for part in text.split(",") if part.strip()),
     "replica": _name,
     "run": _name,
     "nested": lambda text: _one_of(text, ("", *NESTINGS)),
     "receipts": lambda text: _one_of(text, ("", "yes")) == "yes",
-    "stock": _stock,
+    "stock": lambda text: _whole(text, "items", at_least=1),
     "hosts": _hosts,
     "journal": _new_file,
     "faults": _folder,
-    "steps": _address,
 }

@@ -58,6 +58,7 @@ DUE, PASSED = ".due", ".passed"
 ANSWERED_WITHIN_S = 30.0  # a request waits no longer for the lab; if the lab is later, the run fails
 GRANTED_WITHIN_S = 2.0  # a request waits no longer for the grant of another: a lock that is renewed is granted to nobody
 PASSED_WITHIN_S = 0.4  # a request waits no longer for the one whose write comes late: its own lease must not end
+WITHIN_S = {ANSWER: ANSWERED_WITHIN_S, GRANTED: GRANTED_WITHIN_S, PASSED: PASSED_WITHIN_S}
 LOOK_EVERY_S = 0.002
 
 
@@ -120,16 +121,11 @@ def is_first_to_come(folder: Path) -> bool:
     return bool(ends & {PREPARED, SPENT}) and ANSWER not in ends
 
 
-def wait_for_answer(folder: Path, name: str) -> None:
-    """Wait until the lab has done its part of a fault."""
-    _wait_for(folder / f"{name}{ANSWER}", ANSWERED_WITHIN_S)
-
-
 def meet(folder: Path, name: str) -> None:
     """Let a fault that is due end while this request is inside: wait until the request that it has stopped has gone on."""
     if (folder / f"{name}{DUE}").exists() and not (granted := folder / f"{name}{GRANTED}").exists():
         granted.touch()
-        _wait_for(folder / f"{name}{PASSED}", PASSED_WITHIN_S)
+        wait_for(folder, name, PASSED)
 
 
 def tell_granted(folder: Path, name: str) -> None:
@@ -144,12 +140,8 @@ def may_end(folder: Path, name: str) -> bool:
     return (folder / f"{name}{GRANTED}").exists()
 
 
-def wait_for_grant(folder: Path, name: str) -> None:
-    """Wait until another request has begun to read since the fault was taken."""
-    _wait_for(folder / f"{name}{GRANTED}", GRANTED_WITHIN_S)
-
-
-def _wait_for(file: Path, within_s: float) -> None:
-    until_s = time.monotonic() + within_s
-    while not file.exists() and time.monotonic() < until_s:
+def wait_for(folder: Path, name: str, ending: str) -> None:
+    """Wait until a fault has the file with this ending, one of WITHIN_S, but no longer than that."""
+    until_s = time.monotonic() + WITHIN_S[ending]
+    while not (folder / f"{name}{ending}").exists() and time.monotonic() < until_s:
         time.sleep(LOOK_EVERY_S)

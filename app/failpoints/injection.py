@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app import failpoints
-from app.failpoints import AFTER, BEFORE, PASSED, READ, RELEASE, WRITE, Injection
+from app.failpoints import AFTER, ANSWER, BEFORE, GRANTED, PASSED, READ, RELEASE, WRITE, Injection
 from app.request.answer import is_good, kind
 from app.request.lock_keys import NO_KEY
 
@@ -115,12 +115,12 @@ class Failpoints:
         while (injection := self._take(f"{phase}.{moment}")) is not None:
             if failpoints.take(self.folder, injection.name, self.replica, request, command, keys):
                 if injection.lab_first:
-                    failpoints.wait_for_answer(self.folder, injection.name)
+                    failpoints.wait_for(self.folder, injection.name, ANSWER)
                 if injection.writes_late:
                     self.late[request] = injection.name
                 ACTIONS[injection.action](injection)
                 if injection.awaits_grant:
-                    failpoints.wait_for_grant(self.folder, injection.name)
+                    failpoints.wait_for(self.folder, injection.name, GRANTED)
         if self.gate is not None:
             self._pass(self.gate, phase, moment, request)
 

@@ -227,7 +227,7 @@ def test_lab_that_comes_too_late(folder, monkeypatch):
 
     def is_answered() -> None:
         reach(folder, "end_session")
-        failpoints.wait_for_answer(folder, "end_session-1")
+        failpoints.wait_for(folder, "end_session-1", failpoints.ANSWER)
 
     with pytest.raises(RunFailed, match="end_session-1 came too late"), injecting:
         is_answered()
