@@ -52,17 +52,19 @@ class StageEndpoint:
         self.stock = stock_of_a_grant(stage, settings)
         self.errors: tuple[Any, ...] = (Redis.Error, self.store.Error) if self.store else (Redis.Error,)
         self.workers = None
+        self.make: Callable[..., Lock]
         if stage.worker:
-            from app.foreign.wire.lock import FAILURES, Workers
+            from app.foreign.wire.worker import FAILURES, WorkerLock, Workers
 
             self.workers = Workers(stage, self.store)
-            self.errors = (*self.errors, *FAILURES)
-        self.lanes = None
-        if stage.by_lane:
-            from app.foreign.wire.own_client import ClientFailed, Lanes
+            self.make, self.errors = partial(WorkerLock, self.workers), (*self.errors, *FAILURES)
+        elif stage.by_lane:
+            from app.foreign.wire.own_client import ClientFailed, LaneLock
 
-            self.lanes = Lanes(stage, settings, self.store)
+            self.make = partial(LaneLock, stage, settings, self.store)
             self.errors = (*self.errors, ClientFailed)
+        else:
+            self.make = partial(stage.lock, self.store)
 
     def lock(self, request_id: str) -> Lock:
         """Make the lock of one request. With ``nested`` in the settings: the same lock twice, or two locks."""
@@ -76,11 +78,8 @@ class StageEndpoint:
         return NestedLock(self._new(self.lock_key), self._new(self.lock_key), outer_pause_s=pause_ms / 1000)
 
     def _new(self, key: str) -> Lock:
-        if self.workers is not None:
-            return self.workers.lock(key, self.ttl_ms, self.settings.wait_ms, self.settings.retry_ms)
         lease = {"lease_ms": self.settings.lease_ms} if self.stage.lease else {}
-        make: Callable[..., Lock] = partial(self.stage.lock, self.store) if self.lanes is None else self.lanes.lock
-        return make(key, self.ttl_ms, self.settings.wait_ms, self.settings.retry_ms, **lease)
+        return self.make(key, self.ttl_ms, self.settings.wait_ms, self.settings.retry_ms, **lease)
 
     def increment(self, request_id: str) -> tuple[dict[str, Any], int]:
         """Return the answer and its status: failed (503, 409) if nothing was written, unknown (500) if the write is uncertain."""

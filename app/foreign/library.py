@@ -1,15 +1,21 @@
-"""A lock that somebody else has published: which version, what its documentation promises, word for word; and a known failure."""
+"""A lock that somebody else has published: which version, what its documentation promises, word for word; and a known failure.
+
+Its packages are in an environment of their own, in the versions of its lock file. ``make libraries`` makes the environments.
+"""
 
 from __future__ import annotations
 
 import runpy
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from app.foreign.environment import LIBRARIES
-from app.lock import Claim, Stage
+from app.lock import Claim, NotInstalled, Stage
 
+LIBRARIES = Path(__file__).parents[2] / "libraries"
+MADE = LIBRARIES / ".environments"
 # the scenarios in which every library is tested, whatever it promises: load, a crash, a slow holder, a release, long work
 ALL = ("rush", "holder_crash", "slow_holder", "release_race", "work_outlasts_ttl")
 
@@ -88,3 +94,15 @@ class ReportedFailure(PublishedLock):
         stage: Stage = runpy.run_path(str(path))["STAGE"]
         worker = tuple(str(LIBRARIES / word) if (LIBRARIES / word).exists() else word for word in stage.worker)
         return replace(stage, worker=worker, claims=self.claims, library=self.name, path=path)
+
+
+def enter(name: str) -> None:
+    """Let this process import the packages of an environment; where the lab has a package too, the lab's is taken.
+
+    Raises NotInstalled.
+    """
+    if not (MADE / name).is_dir():
+        raise NotInstalled(f"{name} is not installed. Run: make libraries")
+    for packages in (MADE / name).glob("lib/python3*/site-packages"):
+        if str(packages) not in sys.path:
+            sys.path.append(str(packages))

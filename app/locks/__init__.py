@@ -102,9 +102,9 @@ def stage(name: str) -> Stage:
         raise _refusal(error.key, str(error), path) from None
     record = _stage(module, path.stem, lookup=str(path))
     if record.environment:
-        from app.foreign import environment
+        from app.foreign import library
 
-        environment.enter(record.environment)
+        library.enter(record.environment)
     return _checked(module, path.stem, lookup=str(path))
 
 

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.foreign.environment import LIBRARIES, MADE
+from app.foreign.library import LIBRARIES, MADE
 from lab import bootstrap, prerequisites
 from lab.errors import ExitStatus, MissingPackage
 

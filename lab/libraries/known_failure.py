@@ -16,8 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from app.foreign.environment import LIBRARIES
-from app.foreign.library import ReportedFailure
+from app.foreign.library import LIBRARIES, ReportedFailure
 from app.lock import Stage
 from lab.errors import BadInput, ExitStatus, LabError, MissingPackage, worst
 from lab.experiments.runs import child_run

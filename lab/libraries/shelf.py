@@ -7,8 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from app.foreign.environment import LIBRARIES
-from app.foreign.library import ALL, Library
+from app.foreign.library import ALL, LIBRARIES, Library
 from app.lock import Claim, Stage
 from lab.errors import BadInput, choose_from
 from lab.scenario import reader

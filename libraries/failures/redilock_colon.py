@@ -6,8 +6,7 @@
 import runpy
 
 from app.foreign.declared import declared
-from app.foreign.environment import LIBRARIES
-from app.foreign.library import Quote, ReportedFailure
+from app.foreign.library import LIBRARIES, Quote, ReportedFailure
 
 README = "https://github.com/zferentz/python-redilock/blob/main/README.md"
 use = runpy.run_path(str(LIBRARIES / "pypi_redilock.py"))["use"]

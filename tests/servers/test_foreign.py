@@ -19,7 +19,7 @@ from kazoo.client import KazooClient
 
 from app.failpoints import Injection
 from app.failpoints.injection import Failpoints
-from app.foreign.wire.own_client import Lanes
+from app.foreign.wire.own_client import LaneLock
 from app.increment import Increment
 from app.journal import AnyEvent, Got, Journal, Released, Renewed
 from app.lock import NotAcquired
@@ -81,7 +81,7 @@ class Lab:
         store = self.store(stage.store)
         if stage.by_lane or name.endswith(BY_LANE):
             settings = Settings(**{f"{stage.store}_url": Endpoint.parse(self.urls(stage.store))})
-            return Lanes(stage, settings, store).lock(self.key, 2000, wait_ms, 5)
+            return LaneLock(stage, settings, store, self.key, 2000, wait_ms, 5)
         return stage.lock(store, self.key, 2000, wait_ms, 5)
 
     def increment(self, name: str, wait_ms: int = 5000, work_ms: int = 0, request: str = "r1"):
@@ -169,12 +169,14 @@ def test_lane_of_a_thread_that_goes_on(lab):
             clients[-1].ask("PEXPIRE", lab.key, "2000")
             return super().read(grant)
 
-    lanes = Lanes(dataclasses.replace(stage, lock=Leaving), settings, lab.store("redis"))
+    leaving = dataclasses.replace(stage, lock=Leaving)
     counter = Renewing(counter_redis(Settings(counter_url=settings.redis_url)), f"{lab.key}:counter")
     for request in ("r1", "r2"):
-        Increment(request, counter, lab.journal, 0).run(lambda: lanes.lock(lab.key, 2000, 5000, 5))
+        Increment(request, counter, lab.journal, 0).run(
+            lambda: LaneLock(leaving, settings, lab.store("redis"), lab.key, 2000, 5000, 5)
+        )
     clients[0].ask("SET", lab.key, "again", "PX", "2000")
-    threads = [one for one in threading.enumerate() if one.name.startswith("lane-") and one not in of_others]
+    threads = [one for one in threading.enumerate() if one.name == "lane" and one not in of_others]
     for client in clients:
         client.stream.close()
     for thread in threads:

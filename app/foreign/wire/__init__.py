@@ -11,6 +11,6 @@ Any call can be answered with ``3 error TEXT``. A worker ends when its standard 
 and has connections of its own, so each command belongs to one request. What a lane sends while no call waits is a renewal.
 
 ``resp`` cuts messages out of what a socket delivers, ``link`` carries a connection's commands to the store, ``lane`` has the
-connections of one request at a time, ``worker`` is the program, ``lock`` is the lock that a request gets. ``own_client`` lets
-a lock in the replica's own process use a lane, where its client is one that the lab does not see.
+connections of one request at a time, ``worker`` is the program, and the lock that a request gets. ``own_client`` lets a lock in
+the replica's own process use a lane, if its client is one that the lab does not see.
 """

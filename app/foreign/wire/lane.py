@@ -23,9 +23,9 @@ CONNECT_S = 2.0  # as the lab's own clients
 class WireLane:
     """One lane. Its thread carries commands for the request whose call waits; else for a renewal of the last request."""
 
-    def __init__(self, number: int, stores: Sequence[Callable[[], socket.socket]]) -> None:
+    def __init__(self, stores: Sequence[Callable[[], socket.socket]]) -> None:
         """Take what makes a new connection to each server of the store: where a sentinel knows the server, it can change."""
-        self.number, self.stores = number, stores
+        self.stores = stores
         self.place: CurrentRequest | None = None  # for whom the thread carries
         self.has_carried = False
         # for the request that waits: the worker's answer, or an error in its place
@@ -39,7 +39,7 @@ class WireLane:
         self._closing, self._bell = socket.socketpair()
         self._events.register(self._closing.fileno(), select.EPOLLIN)
         with for_nobody():
-            threading.Thread(target=self._carry, name=f"lane-{number}", daemon=True).start()
+            threading.Thread(target=self._carry, name="lane", daemon=True).start()
 
     @property
     def ports(self) -> list[int]:

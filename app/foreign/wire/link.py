@@ -9,7 +9,7 @@ from typing import Any
 import redis
 
 from app.failpoints.injection import CommandFailed
-from app.foreign.wire.resp import command, message
+from app.foreign.wire.resp import command, message, pack
 from app.request.context import here
 from app.stores.redis_commands import Command, words
 from app.stores.redis_connection import Seam, keys_of_all
@@ -30,7 +30,6 @@ class Link(Seam):
         self.near, self.far = near, far
         self.port = far.getpeername()[1]
         self._from_worker = self._from_store = b""
-        self._raw: list[bytes] = []  # of the commands that are awaited, in the same order
         for one in (near, far):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.begin()
@@ -56,17 +55,16 @@ class Link(Seam):
         if not arrived:
             raise Closed
         self._from_worker += arrived
-        commands, raw, at = [], [], 0
+        commands, at = [], 0
         while at < len(self._from_worker) and (found := command(self._from_worker, at)) is not None:
             if found[0]:  # the store answers nothing to an empty line
                 commands.append(words(found[0]))
-                raw.append(self._from_worker[at : found[1]])
             at = found[1]
-        self._from_worker = self._from_worker[at:]
+        raw, self._from_worker = self._from_worker[:at], self._from_worker[at:]
         if commands:
             self._send(commands, raw)
 
-    def _send(self, commands: list[Command], raw: list[bytes]) -> None:
+    def _send(self, commands: list[Command], raw: bytes) -> None:
         """Count commands, and send them to the store."""
         counted = [one for one in commands if one[0] not in INTRODUCES]
         if counted:
@@ -74,16 +72,12 @@ class Link(Seam):
                 here().sending(counted[-1][0], len(counted), CommandFailed, keys_of_all(counted))
             except CommandFailed as failed:
                 raise Closed from failed
-        self.far.sendall(b"".join(raw))
-        for one, its in zip(commands, raw, strict=True):
+        self.far.sendall(raw)
+        for one in commands:
             if one[0] in INTRODUCES:
                 self.awaited.append(None)
-                self._raw.append(its)
-                continue
-            before = len(self.awaited)
-            self._await([one], len(commands) == 1)
-            if len(self.awaited) > before:
-                self._raw.append(its)
+            else:
+                self._await([one], len(commands) == 1)
 
     def _carry_answers(self) -> None:
         arrived = self.far.recv(AT_MOST)
@@ -101,8 +95,7 @@ class Link(Seam):
         """Note an answer. Return whether the worker gets it: a client that has lost it sends its command again."""
         if is_push or not self.awaited:
             return True
-        awaited, raw = self.awaited[0], self._raw.pop(0)
-        if awaited is None:
+        if (awaited := self.awaited[0]) is None:
             self.awaited.popleft()
             return True
         if isinstance(answer, redis.ResponseError):
@@ -113,7 +106,7 @@ class Link(Seam):
         except redis.ConnectionError as lost:
             raise Closed from lost
         if not is_told:
-            self._send([awaited.command], [raw])
+            self._send([awaited.command], pack(awaited.command))
         return is_told
 
     def fail(self, error: BaseException) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from itertools import count
 from typing import Any
 
 from app.foreign.wire.lane import LOOPBACK, WireLane, renewal, servers
@@ -22,40 +21,20 @@ class ClientFailed(Exception):  # noqa: N818 - names what happened
     """The lock has raised an error that is no answer. The message has its name and its text."""
 
 
-class Lanes:
-    """What makes the lane of each request of a stage in one replica."""
-
-    def __init__(self, stage: Stage, settings: Settings, store: Any) -> None:
-        """Take the store as the replica knows it: a lane leads there."""
-        self.stage, self.settings = stage, settings
-        self.servers = servers(store)
-        self._numbers = count()
-
-    def lock(self, *words: Any, **lease: Any) -> LaneLock:
-        """Return the lock of one request. words: the arguments of the stage's lock after the store."""
-        return LaneLock(self, words, lease)
-
-    def new(self) -> tuple[WireLane, Any]:
-        """Return a new lane, and the client that the lock gets as its store. That client is not counted: its lane is."""
-        lane = WireLane(next(self._numbers), self.servers)
-        url = f"{self.stage.store}_url"
-        addresses = tuple(Address(LOOPBACK, port) for port in lane.ports)
-        by_lane = replace(getattr(self.settings, url), addresses=addresses, scheme="")
-        return lane, lock_store(self.stage.store, replace(self.settings, **{url: by_lane}))
-
-
 class LaneLock:
     """One request's lock, made for a lane. What the lane carries during the work is a renewal."""
 
-    def __init__(self, lanes: Lanes, words: tuple[Any, ...], lease: dict[str, Any]) -> None:
-        self.lanes, self.words, self.lease = lanes, words, lease
+    def __init__(self, stage: Stage, settings: Settings, store: Any, *words: Any, **lease: Any) -> None:
+        """Take the store as the replica knows it: a lane leads there. words, lease: what its lock gets after the store."""
+        self.stage, self.settings, self.servers = stage, settings, servers(store)
+        self.words, self.lease = words, lease
 
     def run(self, work: Work[Result]) -> Result:
         """Run the stage's lock. Raises what a failpoint raises in the lane, and ClientFailed."""
-        lane, store = self.lanes.new()
+        lane = WireLane(self.servers)
         lane.place = place = CURRENT.get()
         try:
-            return self.lanes.stage.lock(store, *self.words, **self.lease).run(partial(_aside, lane, place, work))
+            return self.stage.lock(self._store(lane), *self.words, **self.lease).run(partial(_aside, lane, place, work))
         except (NotAcquired, NotOwner):
             raise
         except Exception as error:
@@ -65,6 +44,13 @@ class LaneLock:
             lane.retire()
             if (injected := lane.error()) is not None:  # whatever the lock made of it: its client has only lost its connections
                 raise injected
+
+    def _store(self, lane: WireLane) -> Any:
+        """Return the client that the lock gets as its store. It is not counted: its lane is."""
+        url = f"{self.stage.store}_url"
+        addresses = tuple(Address(LOOPBACK, port) for port in lane.ports)
+        by_lane = replace(getattr(self.settings, url), addresses=addresses, scheme="")
+        return lock_store(self.stage.store, replace(self.settings, **{url: by_lane}))
 
 
 def _aside(lane: WireLane, place: CurrentRequest | None, work: Work[Result], grant: Grant) -> Result:

@@ -6,7 +6,7 @@ Source: https://redis.io/docs/latest/develop/reference/protocol-spec/
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import redis
@@ -14,9 +14,15 @@ import redis
 END = b"\r\n"
 COUNTED = b"*~>%|"  # a number of messages follows
 SIZED = b"$=!"  # a number of bytes follows
-PAIRS = b"%|"  # so many pairs
+
+
+def _error(text: bytes) -> redis.ResponseError:
+    return redis.ResponseError(text.decode(errors="replace"))
+
+
 SIMPLE: dict[bytes, Callable[[bytes], Any]] = {
     b"+": bytes.decode,
+    b"-": _error,
     b":": int,
     b"_": lambda _: None,
     b"#": lambda word: word == b"t",
@@ -27,6 +33,12 @@ SIMPLE: dict[bytes, Callable[[bytes], Any]] = {
 
 class NotRedis(Exception):  # noqa: N818 - names what arrived
     """What arrived is not the protocol of Redis."""
+
+
+def pack(words: Iterable[Any]) -> bytes:
+    """Return a command as it is sent."""
+    parts = [one if isinstance(one, bytes) else str(one).encode() for one in words]
+    return b"*%d\r\n%b" % (len(parts), b"".join([b"$%d\r\n%b\r\n" % (len(one), one) for one in parts]))
 
 
 def command(data: bytes, at: int = 0) -> tuple[list[bytes], int] | None:
@@ -64,39 +76,20 @@ def message(data: bytes, at: int = 0) -> tuple[Any, int] | None:
         return None
     kind, head, at = data[at : at + 1], data[at + 1 : end], end + 2
     try:
-        if kind in SIZED:
-            return _sized(kind, int(head), data, at)
-        if kind in COUNTED:
-            return _counted(kind, int(head), data, at)
-        return _simple(kind, head), at
+        if kind not in SIZED + COUNTED:
+            return SIMPLE[kind](head), at
+        size = int(head)
     except (ValueError, KeyError):
         raise NotRedis(f"{data[:60]!r} is not the protocol of Redis") from None
-
-
-def _sized(kind: bytes, size: int, data: bytes, at: int) -> tuple[Any, int] | None:
     if size < 0:
         return None, at
-    if len(data) < at + size + 2:
-        return None
-    value = data[at : at + size]
-    return (redis.ResponseError(value.decode(errors="replace")) if kind == b"!" else value), at + size + 2
-
-
-def _counted(kind: bytes, number: int, data: bytes, at: int) -> tuple[Any, int] | None:
-    if number < 0:
-        return None, at
+    if kind in SIZED:
+        value, after = data[at : at + size], at + size + 2
+        return None if len(data) < after else (_error(value) if kind == b"!" else value, after)
     parts = []
-    for _ in range(number * 2 if kind in PAIRS else number):
+    for _ in range(size * 2 if kind in b"%|" else size):  # so many pairs
         if (part := message(data, at)) is None:
             return None
         parts.append(part[0])
         at = part[1]
-    if kind == b"|":  # attributes stand before the message that they are about
-        return message(data, at)
-    return parts, at
-
-
-def _simple(kind: bytes, head: bytes) -> Any:
-    if kind == b"-":
-        return redis.ResponseError(head.decode(errors="replace"))
-    return SIMPLE[kind](head)
+    return message(data, at) if kind == b"|" else (parts, at)  # attributes stand before the message that they are about

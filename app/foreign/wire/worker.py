@@ -1,11 +1,13 @@
-"""A worker: the program that holds locks for a replica."""
+"""A worker: the program that holds locks for a replica, its lanes, and the lock that a request gets."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import queue
 import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,10 +15,12 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from app.failpoints import injection
-from app.foreign.wire.lane import WireLane, renewal
+from app.foreign.wire.lane import WireLane, renewal, servers
 from app.journal import FENCES
+from app.lock import Grant, NotAcquired, NotOwner, Result, Stage, Work
 from app.request.context import CURRENT, for_nobody
 
 LIBC, PR_SET_PDEATHSIG = ctypes.CDLL(None), 1
@@ -24,10 +28,18 @@ ANSWERS = {"acquire": ("yes", "no", "error"), "release": ("ok", "lost", "error")
 FORMS = {"acquire": "yes [FENCE], no, error TEXT", "release": "ok, lost, error TEXT"}
 FENCE = re.compile("[0-9]{1,19}")  # a time in nanoseconds has 19 digits
 SHOWN = 200  # letters of what a worker said
+PATIENCE_S = 30.0  # how much longer than the wait of a request a call may take: some locks retry a release as well
 
 
 class BadWorker(Exception):  # noqa: N818 - names what it is
     """The worker cannot be started, has ended, or does not keep to the protocol. The message names program and line."""
+
+
+class WorkerFailed(Exception):  # noqa: N818 - names what happened
+    """The worker has answered ``error TEXT``, or not at all. The message has the text."""
+
+
+FAILURES = (BadWorker, WorkerFailed)
 
 
 class WireWorker:
@@ -118,8 +130,8 @@ class WorkerLane(WireLane):
 
     def __init__(self, number: int, stores: Sequence[Callable[[], socket.socket]], worker: WireWorker) -> None:
         """Announce the lane to its worker. Raises BadWorker."""
-        super().__init__(number, stores)
-        self.worker = worker
+        super().__init__(stores)
+        self.number, self.worker = number, worker
         self.verb = ""  # of the call that waits for its answer
         self.is_dropped = False  # the answer to its last call can still come
         worker.lanes[str(number)] = self
@@ -146,6 +158,105 @@ class WorkerLane(WireLane):
         self.close()
         with contextlib.suppress(BadWorker):
             self.worker.say("drop", self.number)
+
+
+class Workers:
+    """The workers of a stage in one replica, and the lanes that are free."""
+
+    def __init__(self, stage: Stage, store: Any) -> None:
+        """Start the first worker. A failure is kept: the replica reports it, and refuses requests."""
+        self.stage = stage
+        self.servers = servers(store)
+        self.folder = stage.path.parent if stage.path else Path.cwd()
+        program, *words = stage.worker  # with a slash in its name: from that folder; else where programs are
+        self.command = [str(self.folder / program) if "/" in program else shutil.which(program) or program, *words]
+        self.failure = ""
+        self.has_said = False  # whether any worker has answered, or sent a command
+        self._worker: WireWorker | None = None  # the latest
+        self._lanes = 0
+        self.free: queue.LifoQueue[WorkerLane] = queue.LifoQueue()  # the last one first: few connections stay in use
+        self._mutex = threading.Lock()
+        with contextlib.suppress(BadWorker):
+            self.free.put(self._new())
+
+    def take(self) -> WorkerLane:
+        """Return a free lane; a new one if none is free. Raises BadWorker."""
+        self._check()
+        with contextlib.suppress(queue.Empty):
+            return self.free.get_nowait()
+        return self._new()
+
+    def call(self, lane: WorkerLane, at_most_s: float, verb: str, *words: object) -> list[str]:
+        """Make a call. Raises BadWorker, WorkerFailed, and what a failpoint raises meanwhile.
+
+        A lane whose call fails is dropped, and a worker of its own ends with it: a lock that it holds is not released.
+        """
+        try:
+            return self._answer(lane, at_most_s, verb, *words)
+        except BaseException:
+            lane.drop()
+            if self.stage.worker_lanes:
+                lane.worker.end()
+            raise
+
+    def _answer(self, lane: WorkerLane, at_most_s: float, verb: str, *words: object) -> list[str]:
+        try:
+            said = lane.call(at_most_s, verb, *words)
+        except queue.Empty:
+            if not self.has_said and not lane.has_carried:
+                self.failure = f"the worker {lane.worker.command} has not answered {verb}, and has sent nothing to the store"
+                raise BadWorker(self.failure) from None
+            raise WorkerFailed(f"the worker has not answered {verb} within {at_most_s:.0f} s") from None
+        except BadWorker as error:
+            self.failure = str(error)
+            raise
+        self.has_said = True
+        if said[0] == "error":
+            raise WorkerFailed(" ".join(said[1:])[:SHOWN] or "error")
+        return said
+
+    def _check(self) -> None:
+        if self.failure:
+            raise BadWorker(self.failure)
+
+    def _new(self) -> WorkerLane:
+        """Make a lane, in the worker of all, or in one of its own. Raises BadWorker."""
+        with self._mutex:
+            self._check()
+            try:
+                if self.stage.worker_lanes or self._worker is None:
+                    self._worker = WireWorker(self.command, self.folder / self.stage.worker_folder)
+                self._lanes += 1
+                return WorkerLane(self._lanes - 1, self.servers, self._worker)
+            except BadWorker as error:
+                self.failure = str(error)
+                raise
+
+
+class WorkerLock:
+    """One request's lock: its lane acquires before the work, and releases after it, as a block of ``with`` would."""
+
+    def __init__(self, workers: Workers, key: str, ttl_ms: int, wait_ms: int, retry_ms: int, **_: object) -> None:
+        """Take what a stage's lock takes. A worker is given no lease."""
+        self.workers, self.key, self.wait_ms = workers, key, wait_ms
+        self.words = (key, ttl_ms, wait_ms, retry_ms)
+        self.at_most_s = wait_ms / 1000 + PATIENCE_S
+
+    def run(self, work: Work[Result]) -> Result:
+        """Acquire, work, release."""
+        lane = self.workers.take()
+        said = self.workers.call(lane, self.at_most_s, "acquire", *self.words)
+        if said[0] == "no":
+            self.workers.free.put(lane)
+            raise NotAcquired(self.key, self.wait_ms)
+        locked = self.workers.stage.key.format(key=self.key)
+        try:
+            return work(Grant(locked, fence=int(said[1]) if len(said) > 1 else 0))
+        finally:
+            freed = self.workers.call(lane, self.at_most_s, "release")
+            self.workers.free.put(lane)
+            if freed[0] == "lost":
+                raise NotOwner(self.key, "this request")
 
 
 def _end_with_parent() -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import redis
 
-from app.foreign.wire.resp import command, message
+from app.foreign.wire.resp import command, message, pack
 
 Words = tuple[bytes, ...]
 
@@ -25,12 +25,6 @@ class Reply(NamedTuple):
     raw: bytes
     # of bytes, int, None, Failure, and tuples of these; a map is a tuple of its keys and values in turn
     value: Any
-
-
-def pack(words: Iterable[Any]) -> bytes:
-    """Return a command as it is sent."""
-    parts = [one if isinstance(one, bytes) else str(one).encode() for one in words]
-    return b"*%d\r\n%b" % (len(parts), b"".join([b"$%d\r\n%b\r\n" % (len(one), one) for one in parts]))
 
 
 def commands(data: bytes) -> tuple[list[Words], bytes]:

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from app.foreign import environment
+from app.foreign import library
 from lab import prerequisites
 from lab.errors import ExitStatus, MissingPackage
 from lab.libraries import environments
@@ -22,7 +22,7 @@ DEBIAN = environments.versions(environments.LOCKED / "php.apt")
 def nothing_made(tmp_path, monkeypatch):
     """A machine without environments."""
     monkeypatch.setattr(environments, "MADE", tmp_path / "made")
-    monkeypatch.setattr(environment, "MADE", tmp_path / "made")
+    monkeypatch.setattr(library, "MADE", tmp_path / "made")
 
 
 @every("name", names)
