@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
-import threading
+import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from typing import Any
 import psutil
 
 from app.lock import Claim, Stage
-from lab.explore.code.replica import place_of, steps
+from lab.explore.code.replica import running, steps
 from lab.explore.decision import Decision, Explorer, SearchOutcome, Undecided
 from lab.explore.model import TimeLimit
 from lab.explore.questions import Question
@@ -55,14 +54,19 @@ class _Worker:
     within_s: float = 0.0
     # when the question ends, even if it has used little processor time
     until_s: float = 0.0
-    # the promises that it has found broken; the line of the stage that does not come back
+    # the promises that it has found broken
     broken: dict[Claim, Broken] = field(default_factory=dict)
-    at: str = ""
-    # the processor time that it had used when its watching thread last reported
-    beat_s: float = 0.0
+    # the processor time that it had used when it got its question
+    from_s: float = 0.0
+
+    @property
+    def used_s(self) -> float:
+        """The processor time that it has used."""
+        return used_s(psutil.Process(self.process.pid))
 
     def end(self) -> None:
-        """End the process."""
+        """End the process, and with it the question."""
+        self.number = -1
         self.process.kill()
         self.process.join()
         self.pipe.close()
@@ -132,7 +136,7 @@ class _Pool:
             return
         worker.number = min(self.todo, key=self._rank)
         self.todo.remove(worker.number)
-        worker.broken, worker.at = {}, ""
+        worker.broken, worker.from_s = {}, worker.used_s
         share = share or (SHARE if self._question(worker.number).needed else SHARE_OF_OTHERS)
         worker.within_s = min(self.left_s, max(LEAST_S, self.left_s / share))
         worker.until_s = time.monotonic() + worker.within_s * TimeLimit.PASSES
@@ -158,8 +162,8 @@ class _Pool:
             return
         if kind == "broken":
             worker.broken[what.finding.claim] = what
-        elif kind == "beat":
-            worker.at, worker.beat_s = what
+        elif kind == "stuck":
+            self._stuck(worker, what)
         else:
             answer, spent_s, drawn, version = what
             self.left_s -= spent_s / len(self.workers)
@@ -176,21 +180,21 @@ class _Pool:
         self.on_answer(number, answer)
 
     def _end_late(self, worker: _Worker) -> None:
-        """End a process whose code does not come back, or whose time is over: it did not get a processor to say so itself."""
-        unheard_s = used_s(psutil.Process(worker.process.pid)) - worker.beat_s  # its watching thread did not run
-        if worker.at or unheard_s > STUCK_S:
-            at = f" at {worker.at}" if worker.at else ""
-            self.killed += 1
-            self._lost(worker, Undecided.STUCK, f"the code neither ends nor waits for anything that the explorer knows{at}")
+        """End a process whose time is over: code that gives nothing else a turn, or others, kept it from saying so itself."""
+        if worker.used_s - worker.from_s > worker.within_s + GRACE_S:
+            self._stuck(worker, "")
         elif time.monotonic() > worker.until_s + GRACE_S:
             self._lost(worker, Undecided.STARVED, "")
+
+    def _stuck(self, worker: _Worker, place: str) -> None:
+        self._lost(worker, Undecided.STUCK, f"the code neither ends nor waits for anything that the explorer knows{place}")
 
     def _lost(self, worker: _Worker, why: Undecided, about: str) -> None:
         """Keep what a process had found that is gone, and start another in its place."""
         self.left_s -= worker.within_s / len(self.workers)
         self._take(worker.number, self._unfinished(worker, why, about))
         worker.end()
-        self.killed += why is Undecided.CRASHED
+        self.killed += why in (Undecided.CRASHED, Undecided.STUCK)
         self.workers[self.workers.index(worker)] = new = self._start(worker.server)
         self._give(new)
 
@@ -204,40 +208,32 @@ class _Pool:
 
 def _work(stage: Stage, of_servers: int | None, address: tuple[str, int], pipe: Connection) -> None:
     """Answer questions until the pipe ends. This is a process of its own."""
-    saying = threading.Lock()
-
-    def say(kind: str, what: Any) -> None:
-        with saying, contextlib.suppress(OSError):
-            pipe.send((kind, what))
-
-    threading.Thread(target=_watch, args=(os.getppid(), threading.get_ident(), say), daemon=True).start()
+    signal.signal(signal.SIGALRM, _Watch(pipe))
+    signal.setitimer(signal.ITIMER_REAL, BEAT_S, BEAT_S)
     real = RealRedis(*address)
     explorer = Explorer(stage, real, of_servers)
     with contextlib.suppress(EOFError, OSError):
         while True:
             question, within_s = pipe.recv()
             limit = TimeLimit(within_s)
-            answer = explorer.answer(question, within_s, lambda broken: say("broken", broken))
-            say("answer", (answer, max(limit.spent_s), dict(explorer.drawn), real.version))
+            answer = explorer.answer(question, within_s, lambda broken: pipe.send(("broken", broken)))
+            pipe.send(("answer", (answer, max(limit.spent_s), dict(explorer.drawn), real.version)))
     os._exit(0)
 
 
-def _watch(parent: int, main: int, say: Callable[[str, Any], None]) -> None:
-    """End this process with its parent, and report again and again where code is that does not come back; else nothing."""
-    stands_s, last, waited_s = 0.0, -1, 0.0
-    while True:
-        time.sleep(BEAT_S)
-        if os.getppid() != parent:
+class _Watch:
+    """Ends a process if the code of its stage does not come back, and reports the line at which that is.
+
+    A timer calls it. While the process waits for a processor, the timer is over once and not again and again.
+    """
+
+    def __init__(self, pipe: Connection) -> None:
+        self.pipe, self.last, self.beats = pipe, -1, 0
+
+    def __call__(self, *_: object) -> None:
+        self.beats = self.beats + 1 if steps[0] == self.last else 0
+        self.last = steps[0]
+        if self.beats * BEAT_S > STUCK_S and (here := running()) is not None:
+            file, line = here.line()
+            self.pipe.send(("stuck", f" at {Path(file).name}:{line}" if file else ""))
             os._exit(1)
-        before_s, waited_s = waited_s, _waited_s()
-        stands_s = stands_s + max(0.0, BEAT_S - (waited_s - before_s)) if steps[0] == last else 0.0
-        last = steps[0]
-        at = place_of(sys._current_frames().get(main)) if stands_s > STUCK_S else ""  # noqa: SLF001 - as faulthandler does
-        say("beat", (at, time.process_time()))
-
-
-def _waited_s() -> float:
-    """Return for how long the thread of the searches has waited for a processor so far."""
-    with contextlib.suppress(OSError):  # Linux alone says so
-        return int(Path("/proc/self/schedstat").read_text(encoding="utf-8").split()[1]) / 1e9
-    return 0.0

@@ -45,19 +45,17 @@ def current() -> Replica:
     return _running[-1]
 
 
+def or_real(stand_in: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that does the one in a replica, and the other outside."""
+
+    def either(*args: Any, **options: Any) -> Any:
+        return real(*args, **options) if running() is None else stand_in(*args, **options)
+
+    either.__name__ = either.__qualname__ = getattr(real, "__name__", "stand_in")
+    return either
+
+
 steps = [0]  # how often a replica has run
-
-
-def place_of(frame: FrameType | None) -> str:
-    """Return where the code of a replica is that does not come back, as file:line; empty outside of all.
-
-    frame: of the thread in which replicas run, as another thread sees it. While replicas take turns, it must not be looked at.
-    """
-    here = _running[-1] if _running else None
-    paths = here.modules.paths if here is not None else ()
-    while frame is not None and frame.f_code.co_filename not in paths:
-        frame = frame.f_back
-    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}" if frame is not None else ""
 
 
 class NeverWaits(BaseException):
