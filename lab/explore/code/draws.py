@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from lab.explore.code.operation import Choice
-from lab.explore.code.replica import NewToken, current, running
+from lab.explore.code.replica import NewToken, current, or_real, running
 
 WIDE = 1_000_000  # a range with more values is a token
 VALUES = 3  # how many values of a narrow range are explored
@@ -99,31 +99,26 @@ class Random(random.Random):
             _draw_with(self)
 
 
-def _draw_with(chance: random.Random) -> None:
-    """Let a generator draw as the explorer decides, in a replica. All of its methods are made of these three."""
-    kept = chance.random, chance.getrandbits, chance._randbelow  # type: ignore[attr-defined] # noqa: SLF001 - as random has it
-    chance.random = lambda: fraction() if running() else kept[0]()  # type: ignore[method-assign]
-    chance.getrandbits = lambda k: bits(k) if running() else kept[1](k)  # type: ignore[method-assign]
-    chance._randbelow = lambda n: below(n) if running() else kept[2](n)  # type: ignore[attr-defined] # noqa: SLF001
-    choices = chance.choices
-    chance.choices = lambda *args, **options: _choices(*args, **options) if running() else choices(*args, **options)  # type: ignore[method-assign]
-
-
 def _choices(population: Any, *_: Any, k: int = 1, **__: Any) -> list[Any]:
     """``random.choices``, each value as likely as the others."""
     return [population[below(len(population))] for _ in range(k)]
 
 
+DRAWS: dict[str, Callable[..., Any]] = {"random": fraction, "getrandbits": bits, "choices": _choices}
+
+
+def _draw_with(chance: Any) -> None:
+    """Let a generator draw as the explorer decides, in a replica. All of its methods are made of these."""
+    for name, stand_in in {**DRAWS, "_randbelow": below}.items():
+        setattr(chance, name, or_real(stand_in, getattr(chance, name)))
+
+
 def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
     """Replace what draws. ``replace``: of a module, a name, and what stands in for it."""
-    hidden = random._inst  # noqa: SLF001 - the generator behind the functions of the module
-    _draw_with(hidden)
-    replace(random, "random", fraction)
-    replace(random, "getrandbits", bits)
-    replace(random, "choices", _choices)
+    _draw_with(random._inst)  # noqa: SLF001 - the generator behind the functions of the module
+    for name, stand_in in DRAWS.items():
+        replace(random, name, stand_in)
     replace(random, "_urandom", lambda size: current().fresh(size))
-    real = random.SystemRandom._randbelow  # type: ignore[attr-defined] # noqa: SLF001 - as random has it
-    random.SystemRandom._randbelow = lambda self, n: below(n) if running() else real(self, n)  # type: ignore[attr-defined] # noqa: SLF001
-    of_system = random.SystemRandom.random
-    random.SystemRandom.random = lambda self: fraction() if running() else of_system(self)  # type: ignore[method-assign]
+    replace(random.SystemRandom, "_randbelow", lambda _, number: below(number))
+    replace(random.SystemRandom, "random", lambda _: fraction())
     random.Random = Random  # type: ignore[misc]

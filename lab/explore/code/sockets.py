@@ -7,7 +7,6 @@ is refused by name: the explorer would not see what it sends.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import select
 import selectors
@@ -17,7 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 from lab.explore.code.operation import COUNTER, LOCK
-from lab.explore.code.replica import current, running
+from lab.explore.code.replica import current
+from lab.explore.code.stand_ins import replace
 from lab.explore.code.wire import Wire
 
 PORT = 6379
@@ -112,10 +112,8 @@ class Socket(socket.socket):
         return id(self)  # no file of the system has such a number
 
 
-def _connect(real: Callable[..., Any], made: Any, address: Any) -> Any:
+def _connect(made: Any, address: Any) -> int:
     """``socket.connect`` and ``connect_ex``."""
-    if running() is None and not (isinstance(address, tuple) and is_ours(address[0])):
-        return real(made, address)
     wire, timeout_s = wire_to(address), made.gettimeout()
     os.close(made.detach())  # no file of the system is needed
     made.__class__ = Socket
@@ -125,17 +123,19 @@ def _connect(real: Callable[..., Any], made: Any, address: Any) -> Any:
     return 0
 
 
-def _getaddrinfo(real: Callable[..., Any], host: Any, port: Any, *args: Any, **options: Any) -> Any:
-    if running() is None or not is_ours(host):
-        return real(host, port, *args, **options)
+_real_getaddrinfo, _real_select = socket.getaddrinfo, select.select
+
+
+def _getaddrinfo(host: Any, port: Any, *args: Any, **options: Any) -> Any:
+    if not is_ours(host):
+        return _real_getaddrinfo(host, port, *args, **options)
     return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (host, int(port)))]
 
 
-def _select(real: Callable[..., Any], reads: Any, writes: Any, errors: Any, timeout: float | None = None) -> Any:
+def _select(reads: Any, writes: Any, errors: Any, timeout: float | None = None) -> Any:
     """``select.select``: for one connection that is read, and for any that are written."""
-    ours = [one for one in (*reads, *writes) if isinstance(one, Socket)]
-    if running() is None or not ours:
-        return real(reads, writes, errors, timeout)
+    if not any(isinstance(one, Socket) for one in (*reads, *writes)):
+        return _real_select(reads, writes, errors, timeout)
     if writes:
         return [], list(writes), []
     full = [one for one in reads if wires[one].out]
@@ -217,16 +217,13 @@ class ReplicaLoop(asyncio.SelectorEventLoop):
 
 
 def install() -> None:
-    """Replace the seam's functions of Python's library. Outside a replica each does what it always did."""
+    """Replace the seam's functions of Python's library, once. Outside a replica each does what it always did."""
     if socket.socket.connect is not socket.SocketType.connect:
         return
     for name in ("connect", "connect_ex"):
-        real = getattr(socket.socket, name)
-        setattr(socket.socket, name, lambda made, address, real=real: _connect(real, made, address))
-    addresses, selects, polls, loops = socket.getaddrinfo, select.select, select.poll, asyncio.new_event_loop
-    socket.getaddrinfo = lambda *args, **options: _getaddrinfo(addresses, *args, **options)
-    select.select = lambda *args: _select(selects, *args)
-    setattr(select, "poll", lambda: polls() if running() is None else _Poll())  # noqa: B010 - a type stands there
-    asyncio.new_event_loop = asyncio.events.new_event_loop = lambda: loops() if running() is None else ReplicaLoop()
-    with contextlib.suppress(AttributeError):
-        asyncio.runners.events.new_event_loop = asyncio.events.new_event_loop  # type: ignore[attr-defined]
+        replace(socket.socket, name, _connect)
+    replace(socket, "getaddrinfo", _getaddrinfo)
+    replace(select, "select", _select)
+    replace(select, "poll", _Poll)
+    for module in (asyncio, asyncio.events):
+        replace(module, "new_event_loop", ReplicaLoop)

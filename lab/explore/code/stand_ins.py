@@ -31,7 +31,7 @@ import redis
 from greenlet import GreenletExit
 
 from lab.explore.code import draws
-from lab.explore.code.replica import current, running
+from lab.explore.code.replica import current, or_real, running
 from lab.explore.model import EPOCH_MS
 from lab.paths import HOME
 
@@ -41,16 +41,6 @@ STOPWATCH_MS = 1 << 20  # of perf_counter at the beginning: some stopwatches tak
 THREADS_FROM = 1 << 40  # how the threads of a replica are numbered for ``threading.get_ident``
 
 _real = {name: getattr(time, name) for name in ("sleep", "monotonic", "time", "gmtime", "localtime", "ctime", "strftime")}
-
-
-def _or_real(stand_in: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that does the one in a replica, and the other outside."""
-
-    def either(*args: Any, **options: Any) -> Any:
-        return real(*args, **options) if running() is None else stand_in(*args, **options)
-
-    either.__name__ = either.__qualname__ = getattr(real, "__name__", "stand_in")
-    return either
 
 
 # they read the clock to note how long something took, and nothing depends on it: the lab's journal, and redis-py's statistics
@@ -255,12 +245,12 @@ def _no_process(*_: Any, **__: Any) -> Any:
     raise current().refuse("it starts a process, and the explorer follows threads and tasks only")
 
 
-def _replace(module: Any, name: str, stand_in: Callable[..., Any]) -> None:
+def replace(module: Any, name: str, stand_in: Callable[..., Any]) -> None:
     """Replace a function of a module, also where another module of the library has taken it by its name."""
     real = getattr(module, name, None)
     if real is None:
         return
-    either = _or_real(stand_in, real)
+    either = or_real(stand_in, real)
     setattr(module, name, either)
     _taken[id(real)] = (real, either)
 
@@ -284,31 +274,31 @@ def install() -> None:
     if _taken:
         return
     for name, stand_in in TIME.items():
-        _replace(time, name, stand_in)
-    _replace(os, "urandom", lambda size: current().fresh(size))
-    _replace(os, "getpid", lambda: current().pid)
+        replace(time, name, stand_in)
+    replace(os, "urandom", lambda size: current().fresh(size))
+    replace(os, "getpid", lambda: current().pid)
     for name in ("fork", "forkpty", "posix_spawn", "posix_spawnp", "system"):
-        _replace(os, name, _no_process)
-    _replace(uuid, "uuid1", lambda *_, **__: uuid.UUID(bytes=current().fresh(10) + NODE, version=1))
-    _replace(_thread, "start_new_thread", _start_new_thread)
-    _replace(_thread, "get_ident", _ident)
-    _replace(_thread, "get_native_id", _native_id)
-    _replace(_thread, "allocate_lock", ReplicaMutex)
+        replace(os, name, _no_process)
+    replace(uuid, "uuid1", lambda *_, **__: uuid.UUID(bytes=current().fresh(10) + NODE, version=1))
+    replace(_thread, "start_new_thread", _start_new_thread)
+    replace(_thread, "get_ident", _ident)
+    replace(_thread, "get_native_id", _native_id)
+    replace(_thread, "allocate_lock", ReplicaMutex)
     _taken.pop(id(threading.RLock), None)
-    _replace(threading, "RLock", threading._PyRLock)  # type: ignore[attr-defined] # noqa: SLF001 - made of the primitives above
-    _replace(threading, "current_thread", _current_thread)
-    _replace(threading, "_counter", lambda: len(current().threads))  # in the name of a thread
-    _replace(threading.Thread, "start", _start_thread)
+    replace(threading, "RLock", threading._PyRLock)  # type: ignore[attr-defined] # noqa: SLF001 - made of the primitives above
+    replace(threading, "current_thread", _current_thread)
+    replace(threading, "_counter", lambda: len(current().threads))  # in the name of a thread
+    replace(threading.Thread, "start", _start_thread)
     for name, method in (("join", _join), ("is_alive", _is_alive)):
         setattr(threading.Thread, name, method)
     queue_of_c, queue_of_python = queue.SimpleQueue, queue._PySimpleQueue  # type: ignore[attr-defined] # noqa: SLF001
-    _replace(queue, "SimpleQueue", queue_of_python)
+    replace(queue, "SimpleQueue", queue_of_python)
     _taken[id(queue_of_c)] = (queue_of_c, queue.SimpleQueue)
-    _replace(atexit, "register", lambda function, *_, **__: function)
+    replace(atexit, "register", lambda function, *_, **__: function)
     weakref.finalize.__init__ = _finalize  # type: ignore[method-assign, assignment]
-    draws.install(_replace)
+    draws.install(replace)
     _say_nothing_of_ends()
-    _replace(subprocess, "_fork_exec", _no_process)
+    replace(subprocess, "_fork_exec", _no_process)
     _threading_local.current_thread = threading.current_thread  # type: ignore[attr-defined] # it has taken the real one
     _threading_local.RLock = threading.RLock  # type: ignore[attr-defined] # as above
     setattr(threading, "local", _threading_local.local)  # noqa: B010 - the types are not the same; the real one belongs to threads of the interpreter
