@@ -13,15 +13,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from lab.explore.code.operation import Choice
-from lab.explore.code.replica import NewToken, current, or_real, running
+from lab.explore.code.replica import NewToken, Place, current, or_real, running
 
 WIDE = 1_000_000  # a range with more values is a token
 VALUES = 3  # how many values of a narrow range are explored
 MIDDLE = (0.5,)
 ENDS = (0.0, 0.5, 1.0)
 APART = 0.001  # fractions differ by less than this: a lock may take one for a token
-
-Place = tuple[str, int]
 
 
 class Drawing:
@@ -57,11 +55,10 @@ def below(number: int) -> int:
     if number > WIDE or place in drawing.tokens:
         drawing.said[place] = "token"
         return int.from_bytes(here.fresh(16), "big") % number
-    row = here.thread.row
-    row.range *= number
-    row.places.add(place)
-    if row.range > WIDE:  # the thread has drawn so often in a row that it makes a token
-        drawing.tokens |= row.places
+    together, places = here.thread.drawn
+    here.thread.drawn = together, places = together * number, places | {place}
+    if together > WIDE:  # the thread has drawn so often in a row that it makes a token
+        drawing.tokens |= places
         here.must_begin_again = True
         raise NewToken
     values = tuple(dict.fromkeys((0, number // 2, number - 1)))[:VALUES] if number > VALUES else tuple(range(number))

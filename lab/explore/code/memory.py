@@ -85,7 +85,9 @@ PARTS: dict[type, Callable[[Any], Any]] = {
 def remembered(replica: Replica) -> bytes | None:
     """Return what a replica remembers, as a digest; None if some of it cannot be seen."""
     modules, memory = replica.modules, io.BytesIO()
-    waits = [(one.own, one.request, one.pending, one.ready, one.sent, one.recent, one.row, one.thread) for one in replica.threads]
+    waits = [
+        (one.own, one.request, one.pending, one.ready, one.sent, one.recent, one.drawn, one.thread) for one in replica.threads
+    ]
     about = replica.inside, replica.asking_again, replica.closed, replica.connections, replica.drawn, replica.naps
     try:
         frames = [_frames(one, modules.paths) for one in replica.threads]

@@ -26,6 +26,8 @@ from lab.explore.store.commands import SCRIPT
 PIDS_FROM = 1001
 MOST_STEPS = 10_000  # of a replica between two operations: more is a loop that waits for nothing
 MOST_NAPS = 4  # at one moment that a change of the store may end early: a further nap takes its time
+Place = tuple[str, int]  # a file, and a line of it
+NO_DRAWS: tuple[int, frozenset[Place]] = 1, frozenset()
 LONGEST_CYCLE = 4  # of the same commands and replies, without a sleep: such a waiter spins
 
 _running: list[Replica] = []
@@ -66,14 +68,6 @@ class NewToken(BaseException):
     """A line makes a token of many narrow draws, or a client notices which scripts are loaded. The search begins again."""
 
 
-class RowOfDraws:
-    """Draws of a thread without an operation between them."""
-
-    def __init__(self) -> None:
-        self.range = 1
-        self.places: set[tuple[str, int]] = set()
-
-
 class Thread:
     """One thread of a replica, or one connection of its event loop."""
 
@@ -91,7 +85,7 @@ class Thread:
         self.hooks: Any = (None, None)  # which that loop has for asynchronous generators: the interpreter keeps them for all
         self.sent: list[Any] = []  # the connections on which it asked one of several servers, and has no answer yet
         self.recent: list[tuple[Any, Any]] = []  # its commands and their replies since it last slept
-        self.row = RowOfDraws()
+        self.drawn: tuple[int, frozenset[Place]] = NO_DRAWS  # since its last operation: how many values all draws have, and where
         self.started = False
 
     def is_over(self) -> bool:
@@ -135,7 +129,7 @@ class Replica:
         if self.is_closing:
             raise GreenletExit
         if not isinstance(operation, Choice):
-            self.thread.row = RowOfDraws()
+            self.thread.drawn = NO_DRAWS
             if not isinstance(operation, CommandSent | FanOut):
                 self.thread.recent.clear()
         self.thread.at = getcurrent()
