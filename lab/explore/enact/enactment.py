@@ -224,19 +224,17 @@ class Enactment:
 
     def _pass_time(self, move: Move) -> None:
         """Wait until the keys have expired that expire now; where none does, until the real clock is where the explorer's is."""
-        before, after = move.before, move.state
-        gone = self._keys(before) - self._keys(after)
-        left_s = max(0.0, self.began_s + after.now_ms / 1000 - time.monotonic())
-        wait_s = self._until_expiry_s() if gone else left_s
+        gone = self._keys(move.before) - self._keys(move.state)
+        wait_s = self._until_expiry_s() if gone else self.began_s + move.state.now_ms / 1000 - time.monotonic()
         until_s = time.monotonic() + wait_s
         if any(self._waiters(move)):
-            self.controller.pass_time(max(0.0, wait_s - BEFORE_EXPIRY_S))
+            self.controller.pass_time(wait_s - BEFORE_EXPIRY_S)
             self._try_in_vain(move)
         if gone:
             while time.monotonic() < until_s + WITHIN_S and gone & self._real_keys():
                 self.controller.pass_time(0.005)
-        elif not self._comes_to_command(before, after):
-            self.controller.pass_time(max(0.0, until_s - time.monotonic()))
+        else:
+            self.controller.pass_time(until_s - time.monotonic())
 
     def _waiters(self, move: Move) -> Iterator[tuple[int, int, Operation | None]]:
         """Yield the clients that an event wakes from between two tries, with the thread and the operation that follow."""
@@ -257,16 +255,6 @@ class Enactment:
                 self.controller.wait_until(lambda thread=thread: bool(thread.at), WITHIN_S)  # type: ignore[misc]
                 if not isinstance(expected, CommandSent) or self.names.same_command(expected.words, thread.words):
                     break
-
-    def _comes_to_command(self, before: State, after: State) -> bool:
-        """Return whether a thread that slept reaches a command, or ends its request, when this time has passed."""
-        for client in range(len(self.walk.world.trees)):
-            old, new = self.walk.world.node(before, client), self.walk.world.node(after, client)
-            if before.modes[client] != RUNS or _naps(old) or old is new:
-                continue
-            if new.ended != old.ended or any(isinstance(one, CommandSent) for one in new.pending if one not in old.pending):
-                return True
-        return False
 
     def _until_expiry_s(self) -> float:
         with _asked(self.system.lock_store[0]) as client:
