@@ -15,13 +15,12 @@ from lab.explore.commands.explore import Unexplored, explored
 from lab.explore.model import NotExplored
 from lab.explore.play.levels import LEVELS, Level
 from lab.explore.play.own_levels import own_levels
-from lab.explore.play.page import MOST_BYTES, write
+from lab.explore.play.page import write
 from lab.explore.search.replay import Differs
 from lab.explore.store.real_redis import MachineStalled, redis_server
 from lab.language import of_environment
 from lab.paths import REPORTS, shown
 from lab.story import say
-from lab.text import thousands
 
 
 def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
@@ -42,8 +41,8 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
             raise Unexplored(f"{' or '.join(names)} is not explored: {error}.") from None
         except (Differs, MachineStalled) as error:
             raise Unexplored(f"no page is written: {error}.") from None
-    for name, why in without.items():
-        sys.stderr.write(say.text("level", why, language, stage=name, bytes=thousands(MOST_BYTES)) + "\n")
+    for name in without:
+        sys.stderr.write(say.text("level", "too_slow", language, stage=name) + "\n")
     sys.stdout.write(f"{shown(index.absolute())}\n")
     if open_it and has_browser():
         webbrowser.open(index.absolute().as_uri())

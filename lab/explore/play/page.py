@@ -37,8 +37,6 @@ from lab.story.verdict import promise
 
 SEARCH_S, OWN_SEARCH_S = 120.0, 20.0  # of processor time
 CHECKED = 20  # random schedules of each level that are run again on an empty server
-MOST_BYTES = 160_000  # of a page, with both languages
-ROOM_FOR_LINKS = 1000  # to other levels
 POLICY = "default-src 'none'; style-src {style}; script-src {script}; img-src data:; base-uri 'none'; form-action 'none'"
 INLINE = {"style": re.compile(r"<style>(.*?)</style>", re.DOTALL), "script": re.compile(r"<script>(.*?)</script>", re.DOTALL)}
 
@@ -105,37 +103,27 @@ def _made(level: Level, stage: Stage, graph: Graph, redis: str, given: str) -> M
     )
 
 
-def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -> tuple[Path, dict[str, str]]:
-    """Write the page of each level, and the index. Return the path of the index, and which levels are left out, and why.
+def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -> tuple[Path, list[str]]:
+    """Write the page of each level, and the index. Return the path of the index, and the levels whose searches took too long.
 
     language: in which a page is before its reader has chosen one; empty for that of the reader's browser.
-    Raises BadInput for a level to break that nothing breaks; Unfinished where no level is left.
+    Raises Unfinished where no level is left.
     """
-    made: list[Made] = []
-    left_out: dict[str, str] = {}
-    shortest: dict[str, str] = {}
-    seen: set[Claim] = set()
+    made, left_out, seen = list[Made](), list[str](), set[Claim]()
     for level in levels:
-        if level.moves_of in left_out:
-            left_out[level.name] = left_out[level.moves_of]
+        given = next((one.shortest for one in made if one.level.name == level.moves_of), "")
+        if level.moves_of and not given:
+            left_out.append(level.name)
             continue
         try:
-            found = make(level, real, shortest.get(level.moves_of, ""), seen)
+            found = make(level, real, given, seen)
         except Unfinished:
             if level is levels[-1] and not made:
                 raise
-            left_out[level.name] = "too_slow"
+            left_out.append(level.name)
             continue
-        for one in found:
-            if one.level.kind is LevelKind.BREAK and not one.par:
-                claims = ", ".join(claim.name for claim in one.level.claims)
-                raise BadInput(f"the level {one.level.name} cannot be won: nothing breaks {claims}")
-            seen |= {claim for claim in one.level.claims if one.par}
-            shortest[one.level.name] = one.shortest
-            if len(level_page(one, language=language).encode()) < MOST_BYTES - ROOM_FOR_LINKS:
-                made.append(one)
-            else:
-                left_out[one.level.name] = "too_large"
+        made += found
+        seen.update(*(one.level.claims for one in found if one.par))
     into.mkdir(parents=True, exist_ok=True)
     for before, one, after in zip([None, *made], made, [*made[1:], None], strict=False):
         (into / f"{one.level.name}.html").write_text(level_page(one, before, after, made, language, into), encoding="utf-8")
@@ -168,14 +156,7 @@ def promised(claim: Claim) -> Said:
     return in_both(partial(promise, claim.name))
 
 
-def level_page(
-    one: Made,
-    before: Made | None = None,
-    after: Made | None = None,
-    others: Sequence[Made] = (),
-    language: str = "",
-    into: Path | None = None,
-) -> str:
+def level_page(one: Made, before: Made | None, after: Made | None, others: Sequence[Made], language: str, into: Path) -> str:
     """Return the page of a level. before, after, others: the levels to which it may lead. language: as in ``write``.
 
     into: the folder of the page, from which it leads to the chapter of its stage.
@@ -209,7 +190,7 @@ def level_page(
             before=before,
             after=after,
             claims=claims,
-            chapters=_chapters(one.stage.name, into) if into else {},
+            chapters=_chapters(one.stage.name, into),
             options=options_of(one.level.question),
             in_shell=in_shell,
             data=msgspec.json.encode(data).decode().replace("<", "\\u003c"),
