@@ -11,7 +11,7 @@ from app.lock import Claim, Stage
 from lab.explore.code.program import RETRY_MS
 from lab.explore.enact.controller import Controller
 from lab.explore.enact.enactment import Enactment
-from lab.explore.enact.faults import Injected, phases
+from lab.explore.enact.faults import Injected, phase_of
 from lab.explore.schedule import Schedule
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.move import Move
@@ -78,8 +78,7 @@ def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk, 
 
 
 def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk, command: str) -> Enacted:
-    events = [move.event for move in walk.moves]
-    injected = Injected(events, list(phases(walk)), schedule.ttl_ms)
+    injected = Injected([move.event for move in walk.moves], list(map(phase_of, walk.moves)), schedule.ttl_ms)
     claim = _claim(schedule, walk.moves)
     scenario = Scenario(
         name="replay",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic_ns
 from typing import Any
@@ -14,9 +14,8 @@ from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import FAULTS
 from lab.explore.code.operation import CommandSent
 from lab.explore.search.event import CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, ScheduleEvent
-from lab.explore.search.replay import Walk
-from lab.explore.search.state import State
-from lab.explore.search.world import World
+from lab.explore.search.ghosts import ASKS, WORKS
+from lab.explore.search.move import Move
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.faults import faults
 
@@ -74,23 +73,13 @@ def _fault(event: ScheduleEvent, phase: str, ttl_ms: int) -> Fault:
     return made
 
 
-def phases(seen: Walk) -> Iterator[str]:
-    """Yield the phase of the request of each event when the event comes."""
-    was_inside = [False] * len(seen.world.trees)
-    for move in seen.moves:
-        before, client = move.before, move.event.client
-        for number in range(len(was_inside)):
-            was_inside[number] |= bool(seen.world.node(before, number).inside)
-        if client < 0:
-            yield ACQUIRE
-        else:
-            yield RENEW if not move.event.own else _phase(seen.world, before, client, was_inside[client])
-
-
-def _phase(world: World, state: State, client: int, was_inside: bool) -> str:
-    node = world.node(state, client)
-    if node.writing:
-        return WRITE
-    if node.inside:
-        return READ if isinstance(node.pending[0], CommandSent) else THINK
-    return RELEASE if was_inside else ACQUIRE
+def phase_of(move: Move) -> str:
+    """Return the phase of the request when an event comes."""
+    if move.event.client < 0:
+        return ACQUIRE
+    if not move.event.own:
+        return RENEW
+    node, phase = move.world.node(move.before, move.event.client), move.before.ghosts.actors[move.event.client].phase
+    if phase != WORKS:
+        return ACQUIRE if phase == ASKS else RELEASE
+    return WRITE if node.writing else READ if isinstance(node.pending[0], CommandSent) else THINK

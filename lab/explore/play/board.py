@@ -9,24 +9,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.explore.code.operation import COUNTER, LOST, Choice, CommandSent, Granted, Listen, Nap, Operation, Until
+from lab.explore.code.operation import COUNTER, LOST, Choice, CommandSent, Listen, Nap, Operation, Until
 from lab.explore.code.program import Program
 from lab.explore.code.tree import Node
 from lab.explore.model import Memo
 from lab.explore.play.texts import Said, in_both, text
-from lab.explore.search.ghosts import Hold
+from lab.explore.search.ghosts import ASKS, OVER, RELEASES, WORKS, Hold
 from lab.explore.search.harm import Why
 from lab.explore.search.in_words import in_words, reply_in_words
 from lab.explore.search.state import DEAD, PAUSED, State
 from lab.explore.search.world import World
-from lab.explore.store.real_redis import Contents, RealRedis, loading
+from lab.explore.store.real_redis import Contents, loading
 from lab.explore.store.resp import whole
 from lab.explore.store.table import StoreTable
 from lab.explore.story.scenes import counted
 from lab.language import Language
 from lab.story import say
 
-WAITING = "waiting"  # a phase of a client
+WAITING = "waiting"
+PHASES = {ASKS: WAITING, WORKS: "inside", RELEASES: "releasing", OVER: "releasing"}  # of a client whose request has not ended
 READS = {  # the type of a key → the command that reads it whole
     b"string": ("GET",),
     b"hash": ("HGETALL",),
@@ -95,9 +96,8 @@ class Board:
     def __init__(self, world: World) -> None:
         self.world, self.program = world, world.program
         self.count = Memo[tuple[int], int](partial(counted, world))  # by the state of its store, what the counter reads
-        self._granted: dict[tuple[int, int], bool] = {}
-        self._values: dict[tuple[int, int], tuple[tuple[str, Said], ...]] = {}
-        self._words: dict[tuple[CommandSent, Language], str] = {}
+        self._values = Memo[tuple[bool, int], tuple[tuple[str, Said], ...]](self._read)
+        self._words = Memo[tuple[CommandSent, Language], str](self._in_words)
         self._work = work_lines(world.program)
 
     def pane(self, state: State, client: int) -> Pane:
@@ -129,19 +129,7 @@ class Board:
         node = self.world.node(state, client)
         if (how := node.ended[0]) and state.modes[client] != DEAD:
             return "done" if how == "ok" else how
-        if node.inside:
-            return "inside"
-        return "releasing" if self._was_granted(client, state.nodes[client]) else WAITING
-
-    def _was_granted(self, client: int, number: int) -> bool:
-        known = self._granted.get((client, number))
-        if known is None:
-            node = self.world.trees[client].nodes[number]
-            known = bool(node.inside) or any(isinstance(mark, Granted) for _, mark in node.marks)
-            if not known and node.inputs:
-                known = self._was_granted(client, self.world.trees[client].parents[number])
-            self._granted[client, number] = known
-        return known
+        return PHASES[state.ghosts.actors[client].phase]
 
     def _doing(self, thread: int, operation: Operation | None, node: Node) -> ThreadWait:
         match operation:
@@ -162,9 +150,10 @@ class Board:
 
     def words(self, command: CommandSent, language: Language = say.ENGLISH) -> str:
         """Return a command as a person writes it: the tokens have their names in a language."""
-        if (command, language) not in self._words:
-            self._words[command, language] = in_words(self.program, command, partial(say.token, language=language))
         return self._words[command, language]
+
+    def _in_words(self, command: CommandSent, language: Language) -> str:
+        return in_words(self.program, command, partial(say.token, language=language))
 
     def short(self, command: CommandSent) -> str:
         """Return the name of a script, or the first two words of a command."""
@@ -175,22 +164,37 @@ class Board:
         """Return what the store answered."""
         return reply_in_words(self.program, reply, partial(say.token, language=language))
 
-    def lock(self, state: State) -> tuple[ShownKey, ...]:
-        """Return the keys of the lock's store."""
-        return self._keys(0, self.world.lock, state.lock, state)
-
-    def counter(self, state: State) -> tuple[ShownKey, ...]:
-        """Return the keys of the counter's store."""
-        return self._keys(1, self.world.counter, state.counter, state)
-
-    def _keys(self, which: int, table: StoreTable, number: int, state: State) -> tuple[ShownKey, ...]:
-        if (which, number) not in self._values:
-            self._values[which, number] = _read(self.program, self.world.counter.real, table.contents[number])
-        owners = {key: owner.actor for key, owner in state.ghosts.owners} if which == 0 else {}
+    def keys(self, state: State, is_lock: bool) -> tuple[ShownKey, ...]:
+        """Return the keys of the lock's store, or of the counter's: there, nobody has made them."""
+        number = state.lock if is_lock else state.counter
+        owners = {key: owner.actor for key, owner in state.ghosts.owners} if is_lock else {}
         return tuple(
-            ShownKey(name, value, key.ttl_ms, owners.get(key.name.decode(errors="replace"), -1))
-            for (name, value), key in zip(self._values[which, number], table.contents[number], strict=True)
+            ShownKey(name, value, key.ttl_ms, owners.get(name, -1))
+            for (name, value), key in zip(self._values[is_lock, number], self._contents(is_lock, number), strict=True)
         )
+
+    def _contents(self, is_lock: bool, number: int) -> Contents:
+        table: StoreTable = self.world.lock if is_lock else self.world.counter
+        return table.contents[number]
+
+    def _read(self, is_lock: bool, number: int) -> tuple[tuple[str, Said], ...]:
+        """Return each key of a state of a store with its value: the real server reads it."""
+        real, contents = self.world.counter.real, self._contents(is_lock, number)
+        if not contents:
+            return ()
+        real.select(0)
+        types = real.send(*loading(contents), *[("TYPE", key.name) for key in contents])[-len(contents) :]
+        values = real.send(*[(READS[kind][0], key.name, *READS[kind][1:]) for kind, key in zip(types, contents, strict=True)])
+        return tuple(
+            (key.name.decode(errors="replace"), in_both(partial(self._value, value)))
+            for key, value in zip(contents, values, strict=True)
+        )
+
+    def _value(self, value: Any, language: Language) -> str:
+        if isinstance(value, tuple):
+            pairs = zip(value[::2], value[1::2], strict=False)
+            return ", ".join(f"{self.reply(one, language)}: {self.reply(other, language)}" for one, other in pairs)
+        return self.reply(value, language)
 
 
 def _truth(hold: Hold | None, now_ms: int, inside: bool) -> Said:
@@ -198,27 +202,6 @@ def _truth(hold: Hold | None, now_ms: int, inside: bool) -> Said:
         return ""
     why = hold.at(now_ms).why
     return in_both(partial(say.truth, "" if why is Why.ENTITLED else why.value))
-
-
-def _read(program: Program, real: RealRedis, contents: Contents) -> tuple[tuple[str, Said], ...]:
-    """Return each key of a state with its value: the real server reads it."""
-    if not contents:
-        return ()
-    real.select(0)
-    types = real.send(*loading(contents), *[("TYPE", key.name) for key in contents])[-len(contents) :]
-    reading = [(READS[kind][0], key.name, *READS[kind][1:]) for kind, key in zip(types, contents, strict=True)]
-    values = real.send(*reading)
-    return tuple(
-        (key.name.decode(errors="replace"), in_both(partial(_in_words, program, value)))
-        for key, value in zip(contents, values, strict=True)
-    )
-
-
-def _in_words(program: Program, value: Any, language: Language) -> str:
-    said = partial(reply_in_words, program, token=partial(say.token, language=language))
-    if isinstance(value, tuple):
-        return ", ".join(f"{said(one)}: {said(other)}" for one, other in zip(value[::2], value[1::2], strict=False))
-    return said(value)
 
 
 def work_lines(program: Program) -> dict[bool, int]:

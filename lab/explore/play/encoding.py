@@ -27,7 +27,8 @@ def encoded(graph: Graph) -> tuple[dict[str, Any], set[ThreadWait]]:
     states, moves = [], []
     for number, state in enumerate(graph.states):
         shown = [panes.number(board.pane(state, client)) for client in range(len(state.nodes))]
-        about = (locks.number(board.lock(state)), counters.number(board.counter(state)), state.now_ms, left.number(state.left))
+        keys = (locks.number(board.keys(state, is_lock=True)), counters.number(board.keys(state, is_lock=False)))
+        about = (*keys, state.now_ms, left.number(state.left))
         written = sum(one.writes for one in state.ghosts.actors) + state.ghosts.served
         states.append([*shown, *about, written, graph.distances.get(number, NEVER)])
         of_state: list[int] = []

@@ -72,17 +72,7 @@ class Graph:
 
     def shortest(self) -> list[ScheduleEvent]:
         """Return a shortest schedule that reaches the goal; empty if there is none."""
-        events: list[ScheduleEvent] = []
-        state, left = 0, self.distances.get(0, 0)
-        while left:
-            number = next(
-                number
-                for number, after in enumerate(self.leads_to[state])
-                if (self.reaches(state, number) if left == 1 else self.distances.get(after) == left - 1)
-            )
-            events.append(self.moves[state][number].event)
-            state, left = self.leads_to[state][number], left - 1
-        return events
+        return min((broken.events for claim, broken in self.found.broken.items() if claim in self.goal), key=len, default=[])
 
     def breaking(self) -> int:
         """Return how many schedules reach the goal: all but those that never do."""

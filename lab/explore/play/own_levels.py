@@ -9,9 +9,8 @@ from functools import partial
 from app.lock import Claim, Stage
 from lab.explore.code.program import Task
 from lab.explore.play.levels import Level, LevelKind
-from lab.explore.play.texts import Said, faults, in_both, text
-from lab.explore.questions import PAIR, Question, SearchOptions
-from lab.story.verdict import promise
+from lab.explore.play.texts import faults, promised, text
+from lab.explore.questions import PAIR, SearchOptions
 
 
 def own_levels(stage: Stage) -> Iterator[Level]:
@@ -30,19 +29,11 @@ def asked(level: Level, broken: Collection[Claim], seen: Collection[Claim]) -> l
     if level.claims:
         return [level]
     if not broken:
-        return [replace(level, claims=level.question.tests(), own_goal=to_decide(level.question))]
+        conditions = text("level", "long_work") if level.question.task.work_ms else faults(level.question.budget)
+        return [replace(level, claims=level.question.tests(), own_goal=text("level", "decide", conditions=conditions))]
     stage, breaks = level.name.rpartition("-")[0], partial(replace, level, kind=LevelKind.BREAK)
     return [
-        breaks(name=f"{stage}-{claim.name}", claims=(claim,), own_goal=to_break(claim)) for claim in broken if claim not in seen
+        breaks(name=f"{stage}-{claim.name}", claims=(claim,), own_goal=text("level", "break", promise=promised(claim)))
+        for claim in broken
+        if claim not in seen
     ]
-
-
-def to_break(claim: Claim) -> Said:
-    """Return the goal of a level in which a claim can be broken."""
-    return text("level", "break", promise=in_both(partial(promise, claim.name)))
-
-
-def to_decide(question: Question) -> Said:
-    """Return the goal of a level in which nothing breaks."""
-    conditions = text("level", "long_work") if question.task.work_ms else faults(question.budget)
-    return text("level", "decide", conditions=conditions)

@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from lab.explore.play.encoding import encoded
 from lab.explore.play.graph import Graph, searched
 from lab.explore.play.levels import Level, LevelKind
 from lab.explore.play.own_levels import asked
-from lab.explore.play.texts import TEMPLATES, Said, both, faults, for_scripts, in_both, in_one, label, shown, text
+from lab.explore.play.texts import TEMPLATES, Said, both, faults, for_scripts, in_one, label, promised, shown, text
 from lab.explore.questions import PAIR
 from lab.explore.schedule import in_shell, options_of
 from lab.explore.search.event import short
@@ -33,7 +32,6 @@ from lab.paths import DOCS, HOME
 from lab.report.html import page
 from lab.report.run_page import LEVELS, LevelPage
 from lab.scenario.stages import find_stage
-from lab.story.verdict import promise
 
 SEARCH_S, OWN_SEARCH_S = 120.0, 20.0  # of processor time
 CHECKED = 20  # random schedules of each level that are run again on an empty server
@@ -151,18 +149,13 @@ def _page(template: str, title: Said, language: str, **about: Any) -> str:
     return page(template, TEMPLATES, title=in_one(title), texts=for_scripts(title), language=language, **about)
 
 
-def promised(claim: Claim) -> Said:
-    """Return a claim as its sentence."""
-    return in_both(partial(promise, claim.name))
-
-
 def level_page(one: Made, before: Made | None, after: Made | None, others: Sequence[Made], language: str, into: Path) -> str:
     """Return the page of a level. before, after, others: the levels to which it may lead. language: as in ``write``.
 
     into: the folder of the page, from which it leads to the chapter of its stage.
     """
     same = [other for other in others if other.level.moves_of == one.level.name]
-    claims = [claim for claim in one.level.claims if _is_found(claim, one)]
+    found = {name for finding in one.data["findings"] for name, _ in finding}  # the claims that some move breaks
     data = {
         "name": one.level.name,
         "stage": one.stage.lookup,
@@ -170,7 +163,7 @@ def level_page(one: Made, before: Made | None, after: Made | None, others: Seque
         "clients": PAIR,
         "number": NUMBER,
         "goal": [claim.name for claim in one.level.claims],
-        "promises": {claim.name: [promised(claim), claim in one.stage.claims] for claim in Claim if _is_found(claim, one)},
+        "promises": {claim.name: [promised(claim), claim in one.stage.claims] for claim in Claim if claim.name in found},
         "options": options_of(one.level.question),
         "ttl_ms": one.level.question.task.ttl_ms,
         **{name: getattr(one, name) for name in ("schedules", "breaking", "par", "shortest", "given")},
@@ -189,7 +182,7 @@ def level_page(one: Made, before: Made | None, after: Made | None, others: Seque
             level=one.level,
             before=before,
             after=after,
-            claims=claims,
+            claims=[claim for claim in one.level.claims if claim.name in found],
             chapters=_chapters(one.stage.name, into),
             options=options_of(one.level.question),
             in_shell=in_shell,
@@ -205,11 +198,6 @@ def _chapters(stage: str, into: Path) -> dict[str, str]:
     if not into.resolve().is_relative_to(HOME):
         return {}
     return {name: os.path.relpath(path, into.resolve()) for name, path in found.items() if path.exists()}
-
-
-def _is_found(claim: Claim, one: Made) -> bool:
-    """Return whether some move of the page breaks a claim."""
-    return any(claim.name == name for finding in one.data["findings"] for name, _ in finding)
 
 
 def sealed(text: str) -> str:

@@ -12,9 +12,11 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
+from app.lock import Claim
 from lab.explore.search.event import Budget
 from lab.language import Language
 from lab.story import say
+from lab.story.verdict import promise
 
 TEMPLATES = Path(__file__).with_name("templates")
 Said = str | tuple[str, str]  # a text in English and in Chinese; once if both are the same
@@ -39,6 +41,11 @@ def text(table: str, name: str, /, **places: Said) -> Said:
 def faults(budget: Budget) -> Said:
     """Return the faults of a level."""
     return in_both(lambda language: say.faults(budget._asdict(), language))
+
+
+def promised(claim: Claim) -> Said:
+    """Return a claim as its sentence."""
+    return in_both(lambda language: promise(claim.name, language))
 
 
 def in_one(one: Said, language: Language = say.ENGLISH) -> str:
