@@ -71,7 +71,6 @@ class Tree:
         # replicas that wait at a node and can continue from there, once each: most steps follow the newest nodes
         self._standing: OrderedDict[int, Replica] = OrderedDict()
         self.nodes: list[Node] = []
-        self.parents: list[int] = []  # of each node, the node before it
         self._known: dict[tuple[Node, bytes], int] = {}  # nodes by what the replica remembers there
         replica = self._start()
         self._number(replica, (), -1)
@@ -116,7 +115,6 @@ class Tree:
         """Return the number of the new node at which a replica stands."""
         number = len(self.nodes)
         self.nodes.append(_node(replica, inputs, self.nodes[before] if inputs else None, self.program))
-        self.parents.append(before)
         if len(self._standing) == MOST_STANDING:  # a search comes back to nodes in the order in which it met them
             is_passed = next(iter(self._standing)) < before
             self._standing.popitem(last=not is_passed)[1].close()
