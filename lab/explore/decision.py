@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import TypeVar
 
 from app.lock import Claim, Stage
@@ -184,7 +185,11 @@ class Explorer:
         # the lines that make a token of narrow draws; by line, what was drawn there
         self._tokens: set[tuple[str, int]] = set()
         self._said: dict[tuple[str, int], str] = {}
-        self.drawn: dict[str, str] = {}
+
+    @property
+    def drawn(self) -> dict[str, str]:
+        """By line of the stage, what was drawn there."""
+        return {f"{Path(file).name}:{line}": what for (file, line), what in self._said.items() if line}
 
     def world(self, task: Task, replicas: int) -> World:
         """Return the world of some replicas that do something. Raises what the stage's code raises before its first command."""
@@ -260,7 +265,6 @@ class Explorer:
         """Return why nothing can be decided: a request alone, without a fault, must end well and do its work once."""
         horizon_ms = task.work_ms + 2 * task.ttl_ms
         found = search(self.world(task, 1), NONE, horizon_ms, limit.left_s)
-        self._say_drawn()
         failed = next((one.finding for one in found.broken.values() if one.finding.harm is Harm.FAILED), None)
         if failed is not None:
             return Undecided.FAILS, failed.about
@@ -270,11 +274,6 @@ class Explorer:
         if not does_work and task.work_ms <= task.ttl_ms:  # a lock may give up work that takes longer than its TTL
             return Undecided.NOBODY_SERVED, "it was refused" if found.refused else "it did not do its work"
         return None
-
-    def _say_drawn(self) -> None:
-        for (file, line), what in self._said.items():
-            if line:
-                self.drawn[f"{file.rpartition('/')[2]}:{line}"] = what
 
     def _search(self, answer: SearchOutcome, limit: TimeLimit, on_broken: Callable[[Broken], None]) -> None:
         question = answer.question
@@ -293,7 +292,6 @@ class Explorer:
             answer.about = f"{found.states} states"
         self._run_again(world, answer, limit, folds)
         world.close()  # of the replicas that stand somewhere, many searches would fill it as well
-        self._say_drawn()
 
     def _run_again(self, world: World, answer: SearchOutcome, limit: TimeLimit, folds: bool) -> None:
         """Run again what a search has found, and some schedules by chance, until the time is over. Raises Differs."""

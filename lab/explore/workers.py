@@ -217,7 +217,7 @@ def _work(stage: Stage, of_servers: int | None, address: tuple[str, int], pipe: 
             question, within_s = pipe.recv()
             limit = TimeLimit(within_s)
             answer = explorer.answer(question, within_s, lambda broken: pipe.send(("broken", broken)))
-            pipe.send(("answer", (answer, max(limit.spent_s), dict(explorer.drawn), real.version)))
+            pipe.send(("answer", (answer, max(limit.spent_s), explorer.drawn, real.version)))
     os._exit(0)
 
 

@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from threading import Thread
 
 import psutil
 import redis
@@ -15,7 +16,7 @@ from app.request.steps import COMMAND, GO, LOSE_COMMAND, LOSE_REPLY, MESSAGE, SE
 from lab.explore.code.operation import CommandSent, Listen, Nap, Operation
 from lab.explore.code.tree import Node
 from lab.explore.code.wire import AT_ONCE, KNOWN
-from lab.explore.enact.controller import Client, Controller, HeldThread
+from lab.explore.enact.controller import Controller, HeldThread, send_request
 from lab.explore.enact.faults import Injected
 from lab.explore.enact.names import Names
 from lab.explore.search.event import EventKind, ScheduleEvent, letter_of
@@ -63,7 +64,7 @@ class Enactment:
         self.is_held = True  # whether the lab could hold each command until then
         self.paused: dict[int, int] = {}  # client → the place of its pause
         self.threads: dict[tuple[int, int], HeldThread] = {}  # client and thread → where it is
-        self.clients: list[Client] = []
+        self.requests: list[Thread] = []  # of each client
         self.pids: list[int] = []
         self.began_s = 0.0
 
@@ -92,9 +93,10 @@ class Enactment:
             self._load(server)
         replicas = self.system.replicas
         self.pids = [int(health(replica.port, replica.host)["pid"]) for replica in replicas]
-        self.clients = [Client(letter_of(n), replica, folder, self.timeout_s) for n, replica in enumerate(replicas)]
-        for number, client in enumerate(self.clients):
-            client.start()
+        for number, replica in enumerate(replicas):
+            about = letter_of(number), replica, folder, self.timeout_s
+            self.requests.append(Thread(target=send_request, args=about, daemon=True))
+            self.requests[-1].start()
             try:
                 self._settle_client(self.walk.start, number, WITHIN_S)
             except ClusterDiffers as difference:
@@ -217,7 +219,7 @@ class Enactment:
                 self._held(client, number, COMMAND, operation, within_s)
             elif operation is not None and not isinstance(operation, Listen):
                 self.controller.pass_time(SETTLE_S)
-        if all(node.ended) and not self.controller.wait_until(lambda: not self.clients[client].is_alive(), within_s):
+        if all(node.ended) and not self.controller.wait_until(lambda: not self.requests[client].is_alive(), within_s):
             raise ClusterDiffers(f"the request of {letter_of(client)} did not end")
 
     # time
@@ -290,7 +292,7 @@ class Enactment:
     def _crash(self, place: int, client: int) -> None:
         self._record(place, client)
         os.kill(self.pids[client], signal.SIGKILL)
-        if not self.controller.wait_until(lambda: not self.clients[client].is_alive(), WITHIN_S):
+        if not self.controller.wait_until(lambda: not self.requests[client].is_alive(), WITHIN_S):
             raise ClusterDiffers("the process did not end")
         self.injected.recovered(place)
 
@@ -309,7 +311,7 @@ class Enactment:
         for client in list(self.paused):
             self._resume(client)
         self.controller.free()
-        self.controller.wait_until(lambda: not any(client.is_alive() for client in self.clients), self.timeout_s)
+        self.controller.wait_until(lambda: not any(request.is_alive() for request in self.requests), self.timeout_s)
         self.controller.close()
 
 
