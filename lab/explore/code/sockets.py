@@ -123,7 +123,7 @@ def _connect(made: Any, address: Any) -> int:
     return 0
 
 
-_real_getaddrinfo, _real_select = socket.getaddrinfo, select.select
+_real_getaddrinfo = socket.getaddrinfo
 
 
 def _getaddrinfo(host: Any, port: Any, *args: Any, **options: Any) -> Any:
@@ -132,35 +132,21 @@ def _getaddrinfo(host: Any, port: Any, *args: Any, **options: Any) -> Any:
     return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (host, int(port)))]
 
 
-def _select(reads: Any, writes: Any, errors: Any, timeout: float | None = None) -> Any:
-    """``select.select``: for one connection that is read, and for any that are written."""
-    if not any(isinstance(one, Socket) for one in (*reads, *writes)):
-        return _real_select(reads, writes, errors, timeout)
-    if writes:
-        return [], list(writes), []
-    full = [one for one in reads if wires[one].out]
-    if not full and len(reads) > 1:
-        raise current().refuse("it waits for several connections at once by select, which has no model")
-    return (full or [one for one in reads if wires[one].fill(timeout)]), [], []
+def _select(*_: Any) -> Any:
+    raise current().refuse("it waits for connections by select, which has no model")
 
 
 class _Poll:
-    """``select.poll``, for one connection."""
-
-    def __init__(self) -> None:
-        self._registered: dict[Any, int] = {}
+    """``select.poll``, for one connection that is read: hiredis looks by it whether something has come."""
 
     def register(self, what: Any, events: int = select.POLLIN) -> None:
-        self._registered[what] = events
+        if not isinstance(what, Socket) or events & select.POLLOUT:
+            raise current().refuse("it waits by poll for something else than a reply, which has no model")
+        self._wire = wires[what]
 
-    def unregister(self, what: Any) -> None:
-        self._registered.pop(what, None)
-
-    def poll(self, timeout_ms: float | None = None) -> list[tuple[Any, int]]:
-        writes = [one for one, events in self._registered.items() if events & select.POLLOUT]
+    def poll(self, timeout_ms: float | None = None) -> list[tuple[int, int]]:
         timeout_s = None if timeout_ms is None or timeout_ms < 0 else timeout_ms / 1000
-        ready, written, _ = select.select(list(self._registered), writes, [], timeout_s)
-        return [(one, select.POLLIN) for one in ready] + [(one, select.POLLOUT) for one in written]
+        return [(id(self), select.POLLIN)] if self._wire.fill(timeout_s) else []
 
 
 class _Selector(selectors.BaseSelector):
