@@ -17,8 +17,6 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from app.lock import Claim, Stage
 from lab.explore.code.replica import running, steps
 from lab.explore.decision import Decision, Explorer, SearchOutcome, Undecided
@@ -27,7 +25,7 @@ from lab.explore.questions import Question
 from lab.explore.search.search import Broken, Searched
 from lab.explore.store.real_redis import RealRedis
 from lab.interrupts import signals_held, unless_interrupted
-from lab.run.environment import Processors, used_s
+from lab.run.environment import Processors
 from lab.servers.forked import forked
 from lab.servers.server import Server
 
@@ -56,13 +54,6 @@ class _Worker:
     until_s: float = 0.0
     # the promises that it has found broken
     broken: dict[Claim, Broken] = field(default_factory=dict)
-    # the processor time that it had used when it got its question
-    from_s: float = 0.0
-
-    @property
-    def used_s(self) -> float:
-        """The processor time that it has used."""
-        return used_s(psutil.Process(self.process.pid))
 
     def end(self) -> None:
         """End the process, and with it the question."""
@@ -136,7 +127,7 @@ class _Pool:
             return
         worker.number = min(self.todo, key=self._rank)
         self.todo.remove(worker.number)
-        worker.broken, worker.from_s = {}, worker.used_s
+        worker.broken = {}
         share = share or (SHARE if self._question(worker.number).needed else SHARE_OF_OTHERS)
         worker.within_s = min(self.left_s, max(LEAST_S, self.left_s / share))
         worker.until_s = time.monotonic() + worker.within_s * TimeLimit.PASSES
@@ -163,7 +154,7 @@ class _Pool:
         if kind == "broken":
             worker.broken[what.finding.claim] = what
         elif kind == "stuck":
-            self._stuck(worker, what)
+            self._lost(worker, Undecided.STUCK, f"the code neither ends nor waits for anything that the explorer knows{what}")
         else:
             answer, spent_s, drawn, version = what
             self.left_s -= spent_s / len(self.workers)
@@ -180,14 +171,9 @@ class _Pool:
         self.on_answer(number, answer)
 
     def _end_late(self, worker: _Worker) -> None:
-        """End a process whose time is over: code that gives nothing else a turn, or others, kept it from saying so itself."""
-        if worker.used_s - worker.from_s > worker.within_s + GRACE_S:
-            self._stuck(worker, "")
-        elif time.monotonic() > worker.until_s + GRACE_S:
+        """End a process whose time is over: it did not get a processor to say so itself."""
+        if time.monotonic() > worker.until_s + GRACE_S:
             self._lost(worker, Undecided.STARVED, "")
-
-    def _stuck(self, worker: _Worker, place: str) -> None:
-        self._lost(worker, Undecided.STUCK, f"the code neither ends nor waits for anything that the explorer knows{place}")
 
     def _lost(self, worker: _Worker, why: Undecided, about: str) -> None:
         """Keep what a process had found that is gone, and start another in its place."""
