@@ -1,7 +1,5 @@
 """The levels of the book: what a page holds agrees with itself and with the shelf of levels."""
 
-import base64
-import hashlib
 import json
 import re
 from collections import deque
@@ -38,18 +36,10 @@ def reaches(level, move):
 
 
 @every("name", ["index", *NAMES])
-def test_the_policy_allows_what_is_in_the_page(levels, name):
-    """A page is one file of at most 160 KB. Its policy names each style and script by its hash, and allows nothing else."""
-    text = text_of(levels, name)
+def test_a_page_is_one_small_file(levels, name):
+    """A page is one file of at most 160 KB, and loads nothing."""
     assert (levels / f"{name}.html").stat().st_size <= MOST_BYTES
     assert_self_contained(levels / f"{name}.html")
-    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
-    inside = re.findall(r"<(style|script)>(.*?)</\1>", text, re.DOTALL)
-
-    assert "default-src 'none'" in policy
-    assert "unsafe" not in policy
-    hashes = {base64.b64encode(hashlib.sha256(content.encode()).digest()).decode() for _, content in inside}
-    assert hashes == set(re.findall(r"'sha256-([^']*)'", policy))
 
 
 @every("name", NAMES)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,8 +32,6 @@ from lab.scenario.stages import find_stage
 
 SEARCH_S, OWN_SEARCH_S = 120.0, 20.0  # of processor time
 CHECKED = 20  # random schedules of each level that are run again on an empty server
-POLICY = "default-src 'none'; style-src {style}; script-src {script}; img-src data:; base-uri 'none'; form-action 'none'"
-INLINE = {"style": re.compile(r"<style>(.*?)</style>", re.DOTALL), "script": re.compile(r"<script>(.*?)</script>", re.DOTALL)}
 
 
 class Unfinished(BadInput):
@@ -141,7 +136,7 @@ def write_list(levels: Iterable[Level], into: Path) -> None:
 def index_page(made: Sequence[Made], language: str) -> str:
     """Return the page that leads to the levels. language: as in ``write``."""
     title = text("scheduler", "be_the_scheduler")
-    return sealed(_page("play_index.html", title, language, made=made))
+    return _page("play_index.html", title, language, made=made)
 
 
 def _page(template: str, title: Said, language: str, **about: Any) -> str:
@@ -173,22 +168,20 @@ def level_page(one: Made, before: Made | None, after: Made | None, others: Seque
         "after": after.level.name if after else "",
         **one.data,
     }
-    return sealed(
-        _page(
-            "play.html",
-            text("scheduler", "title", goal=one.level.goal),
-            language,
-            one=one,
-            level=one.level,
-            before=before,
-            after=after,
-            claims=[claim for claim in one.level.claims if claim.name in found],
-            chapters=_chapters(one.stage.name, into),
-            options=options_of(one.level.question),
-            in_shell=in_shell,
-            data=msgspec.json.encode(data).decode().replace("<", "\\u003c"),
-            expires=any(key.ttl_ms for keys in one.data["locks"] for key in keys),
-        )
+    return _page(
+        "play.html",
+        text("scheduler", "title", goal=one.level.goal),
+        language,
+        one=one,
+        level=one.level,
+        before=before,
+        after=after,
+        claims=[claim for claim in one.level.claims if claim.name in found],
+        chapters=_chapters(one.stage.name, into),
+        options=options_of(one.level.question),
+        in_shell=in_shell,
+        data=msgspec.json.encode(data).decode().replace("<", "\\u003c"),
+        expires=any(key.ttl_ms for keys in one.data["locks"] for key in keys),
     )
 
 
@@ -198,18 +191,3 @@ def _chapters(stage: str, into: Path) -> dict[str, str]:
     if not into.resolve().is_relative_to(HOME):
         return {}
     return {name: os.path.relpath(path, into.resolve()) for name, path in found.items() if path.exists()}
-
-
-def sealed(text: str) -> str:
-    """Return a page with a policy by which the browser runs and shows only what is in the page, and loads nothing."""
-    allowed = {
-        kind: " ".join(f"'sha256-{_hash(one)}'" for one in found) or "'none'"
-        for kind, pattern in INLINE.items()
-        if (found := pattern.findall(text)) is not None
-    }
-    meta = f'<meta http-equiv="Content-Security-Policy" content="{POLICY.format(**allowed)}">'
-    return text.replace('<meta charset="utf-8">', f'<meta charset="utf-8">\n{meta}', 1)
-
-
-def _hash(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
