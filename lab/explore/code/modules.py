@@ -219,7 +219,6 @@ class Modules:
         if len(sys.modules) != self._number:
             names = list(sys.modules) if self.sources.packages else self.sources.names
             self.own |= {name: sys.modules[name] for name in names if name in sys.modules and self.sources.are_of(name)}
-            self.paths |= {str(getattr(module, "__file__", "")) for module in self.own.values()}
         for name in self.own:
             sys.modules.pop(name, None)
             self._in_package(name, None)

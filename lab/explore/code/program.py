@@ -15,7 +15,7 @@ import redis
 
 from app.increment import Increment
 from app.journal import Journal
-from app.lock import Abandoned, Grant, NotAcquired, NotOwner, Refused, Stage
+from app.lock import Grant, Stage
 from app.resources import kind as resource_kind
 from app.settings import Address, Endpoint
 from app.stores import redis as redis_store
@@ -31,7 +31,6 @@ from lab.scenario.requirements import REDIS_NODES, VOTED
 FOR_EVER_MS = 10**9
 RETRY_MS = 30
 ASKS = 2  # of a client that asks several servers: refused so often, it gives up. Two that split the votes could continue for ever
-ANSWERS = (NotAcquired, NotOwner, Abandoned, Refused)  # an end with one of these is an answer of the lab, and no error
 
 
 def servers_of(stage: Stage) -> int:
@@ -223,8 +222,7 @@ class _Process:
         paths = self.replica.modules.paths
         frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename in paths]
         where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-        known = next((one.__name__ for one in ANSWERS if type(error).__name__ == one.__name__), type(error).__name__)
-        return Ended(known, where, str(error).partition("\n")[0])
+        return Ended(type(error).__name__, where, str(error).partition("\n")[0])
 
 
 @cache

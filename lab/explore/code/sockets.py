@@ -35,8 +35,6 @@ def is_ours(host: object) -> bool:
 def wire_to(address: Any) -> Wire:
     """Return the server's end of a new connection. Raises NotExplored for an address that is not the explorer's."""
     host = address[0] if isinstance(address, tuple) else address
-    if isinstance(host, bytes):
-        host = host.decode()
     if not is_ours(host):
         where = f"{host}:{address[1]}" if isinstance(address, tuple) else str(host)
         raise current().refuse(

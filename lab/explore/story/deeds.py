@@ -61,8 +61,7 @@ class Seen(NamedTuple):
     @property
     def actor(self) -> int:
         """Return the request that the event is about."""
-        requests, thread = self.world.task.at_once, self.move.event.thread
-        return self.client * requests + (thread if thread < requests else 0)
+        return self.world.actor_of(self.client, self.move.event.thread)
 
     @property
     def asks(self) -> bool:

@@ -24,6 +24,7 @@ def seen(kind, before=None, after=None, asks=True, longer=False):
         task=SimpleNamespace(at_once=1),
         program=SimpleNamespace(servers=3),
         node=lambda state, client: SimpleNamespace(ended=("",)),
+        actor_of=lambda client, thread: client,
     )
     ghosts = beginning(2).of_actor(0, phase=ASKS if asks else WORKS)
     states = [SimpleNamespace(lock=place, ghosts=ghosts, now_ms=0) for place in (0, 1)]
