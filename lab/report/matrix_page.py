@@ -36,9 +36,8 @@ def write_page(
     home: Path | None = None,
     levels: Mapping[tuple[str, str], str] | None = None,
 ) -> list[Path]:
-    """Write ``index.html`` and ``index.zh.html``. Return their paths.
+    """Write ``index.html`` and ``index.zh.html``. Return their paths. The other arguments are those of ``matrix_picture.draw``.
 
-    decided: what the searches of all orders decided, in words.
     home: the folder of the matrix, where the pages are written to another folder.
     levels: by stage and claim, the page on which a reader breaks the claim.
     """

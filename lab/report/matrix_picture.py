@@ -1,4 +1,4 @@
-"""Draw the core of the matrix for the README: families of scenarios, groups of stages, and one word for each harm."""
+"""Draw the core of the matrix as a picture for the README: families of scenarios, groups of stages, one word a harm."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from app.locks import stages
 from lab.language import Language
@@ -13,6 +14,7 @@ from lab.report.chart import HARMS, HELD, NAMES, SIGNS, Mark
 from lab.report.html import named, page
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, Marks, in_words, layout, marks, part_of
+from lab.report.matrix_page import NOTHING, Decided, write_page
 from lab.story.say import ENGLISH, text, words
 from lab.text import letters_of, wrapped
 
@@ -22,10 +24,6 @@ FONTS = {  # a browser without the first takes the next
     Language.CHINESE: "'DejaVu Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Source Han Sans SC', "
     "'WenQuanYi Micro Hei', sans-serif",
 }
-WIDTH = 850  # px, the width at which GitHub shows a picture
-TITLE, SOFT = 16.5, 9.5  # px: the sizes of letters: of the title, and of the lines below
-NARROW_LETTER = 0.59  # the width of a Latin letter, in letters of the font's size
-ENOUGH = 3  # faults that fit a stage, so that its row says something
 
 
 def letters(words: str) -> float:
@@ -34,36 +32,64 @@ def letters(words: str) -> float:
     return wide + NARROW_LETTER * (len(words) - wide)
 
 
-def draw(cells: Sequence[Cell], folder: Path, origin: Origin, language: Language = ENGLISH) -> Path:
+def write(template: str, path: Path, language: Language, **values: Any) -> Path:
+    """Write a picture from a template. Return its path."""
+    say = partial(text, language=language)
+    about = {"language": language, "fonts": FONTS[language], "names": NAMES, "signs": SIGNS, "harms": HARMS, "width": WIDTH}
+    path.write_text(page(template, say=say, letters=letters, **about, **values), encoding="utf-8")
+    return path
+
+
+WIDTH = 850  # px, the width at which GitHub shows a picture
+TITLE, SOFT = 16.5, 9.5  # px: the sizes of letters: of the title, and of the lines below
+NARROW_LETTER = 0.59  # the width of a Latin letter, in letters of the font's size
+ENOUGH = 3  # faults that fit a stage, so that its row says something
+
+
+def draw(cells: Sequence[Cell], folder: Path, origin: Origin, decided: Decided = NOTHING) -> list[Path]:
+    """Write both pages, and the core of a whole matrix as a picture. Return the paths, the pages first.
+
+    decided: what the search of all orders decided, in words.
+    """
+    pages = write_page(cells, folder, origin, decided)
+    return [*pages, draw_core(cells, folder, origin)] if has_core(cells) else pages
+
+
+def has_core(cells: Sequence[Cell]) -> bool:
+    """Return whether the matrix has all that its core shows; a matrix of a few stages has not."""
+    return set(CORE_STAGES) <= {cell.stage for cell in cells} and set(CORE_SCENARIOS) <= {cell.scenario for cell in cells}
+
+
+def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, language: Language = ENGLISH) -> Path:
     """Write the core of the matrix, ``core.svg``. Return its path."""
-    known = part_of(marks(cells), CORE_SCENARIOS, CORE_STAGES)
-    plan, title, path = layout(known), finding(known, language), named(folder / "core.svg", language)
+    known, path = part_of(marks(cells), CORE_SCENARIOS, CORE_STAGES), named(folder / "core.svg", language)
+    part, whole = ({scenario for scenario, _ in known}, {cell.scenario for cell in cells})
+    about = text("matrix", "core", language, len(part), whole=len(whole), below=below(cells, origin, language))
+    return write_picture(path, known, core_finding(known, language), about, language)
+
+
+def write_picture(path: Path, known: Marks, title: str, words: str, language: Language = ENGLISH) -> Path:
+    """Write the picture of these marks. Return its path. words: the lines below it."""
+    plan = layout(known)
+    heads = [(group, column, _lines(column, language)) for group, columns in plan.columns.items() for column in columns]
     found = {known.get((scenario, column[0]), Mark.UNTRIED) for scenario in plan.all_rows for column in plan.all_columns}
-    below = (title, TITLE), (conditions(cells, len(plan.all_rows), origin, language), SOFT)
-    heading, lines = (wrapped(one, int(WIDTH / (NARROW_LETTER * size))) for one, size in below)
-    picture = page(
+    heading, lines = (wrapped(one, int(WIDTH / (NARROW_LETTER * size))) for one, size in ((title, TITLE), (words, SOFT)))
+    return write(
         "matrix.svg.j2",
-        say=partial(text, language=language),
-        language=language,
-        fonts=FONTS[language],
-        letters=letters,
-        width=WIDTH,
+        path,
+        language,
         title=title,
         heading=heading,
         lines=lines,
         plan=plan,
-        heads=[(group, one, _lines(one, language)) for group, columns in plan.columns.items() for one in columns],
+        heads=heads,
         known=known,
         shown=sorted(found),
         legend=[mark for mark in Mark if mark in found and mark not in HARMS],  # a cell of a harm has its word
-        names=NAMES,
-        signs=SIGNS,
-        harms=HARMS,
         untried=Mark.UNTRIED,
         words=partial(in_words, language=language),
+        fitting=partial(_fitting, language=language),
     )
-    path.write_text(picture, encoding="utf-8")
-    return path
 
 
 def _lines(column: tuple[str, ...], language: Language) -> list[str]:
@@ -74,17 +100,23 @@ def _lines(column: tuple[str, ...], language: Language) -> list[str]:
     return [whole] if len(column) == 1 or len("".join(column)) < 18 else [f"{column[0]},", column[1]]
 
 
-def conditions(cells: Sequence[Cell], rows: int, origin: Origin, language: Language = ENGLISH) -> str:
-    """Return the words below: how many scenarios are shown, how many runs a cell stands for, and where the cells are from."""
+def _fitting(group: str, width: float, language: Language) -> str:
+    """Return the longest name of a group that fits its width."""
+    names = [text(table, group, language) for table in ("part_short", "part_shortest")]
+    return next((one for one in names if 10.5 * letters(one) <= width), names[-1])
+
+
+def below(cells: Sequence[Cell], origin: Origin, language: Language = ENGLISH) -> str:
+    """Return how many runs a cell stands for, and where the cells are from."""
     tries = sorted({cell.tries for cell in cells if cell.verdict}) or [0]
-    runs = text("matrix", "runs" if len(tries) == 1 else "from_runs", language, tries[-1], least=tries[0])
-    alike = "" if tries[-1] < 2 or any(cell.flaky for cell in cells) else text("matrix", "agree", language)
-    about = {"runs": runs, "alike": alike, "origin": origin.month(language)}
-    return text("matrix", "core", language, rows, whole=len({cell.scenario for cell in cells}), **about)
+    number = text("matrix", "runs" if len(tries) == 1 else "from_runs", language, tries[-1], least=tries[0])
+    flaky = sum(cell.flaky for cell in cells)
+    alike = "" if tries[-1] < 2 else text("matrix", "differ" if flaky else "agree", language, flaky or 1)
+    return text("matrix", "below", language, runs=number, alike=alike, origin=origin.month(language))
 
 
-def finding(known: Marks, language: Language = ENGLISH) -> str:
-    """Return the title: how many of the stages some fault harms. A stage that hardly any fault fits is left out."""
+def core_finding(known: Marks, language: Language = ENGLISH) -> str:
+    """Return the title of the core: how many of its stages some fault harms. A stage that hardly any fault fits is left out."""
     tried = Counter(stage for (_, stage), mark in known.items() if mark in (*HELD, *HARMS))
     tested = {stage for stage, faults in tried.items() if faults >= ENOUGH}
     harmed = tested & {stage for (_, stage), mark in known.items() if mark in HARMS}

@@ -68,7 +68,8 @@ def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, 
         "newest": found[:NEWEST],
         "others": _others(reports, language),
         "ladder": _ladder(reports, language),
-        "core": "".join(inline([core] if (core := named(reports / REFERENCE / "matrix/core.svg", language)).exists() else [])),
+        "hero": _of_reference(reports, "pictures/hero.svg", language),
+        "core": _of_reference(reports, "matrix/core.svg", language),
         "data": msgspec.json.encode(data).decode().replace("<", "\\u003c"),
     }
 
@@ -77,6 +78,12 @@ def _forms(parameter: str, language: Language) -> list[str]:
     """Return how a label writes a parameter: for many, for one, for none."""
     there = say.words(language)["conditions"]
     return [there.get(f"{parameter}_several", there[parameter]), there[parameter], there[f"{parameter}_none"]]
+
+
+def _of_reference(reports: Path, name: str, language: Language) -> list[str]:
+    """Return a picture of the reference as text for the page; none if it is missing."""
+    path = named(reports / REFERENCE / name, language)
+    return inline([path] if path.exists() else [])
 
 
 def _ladder(reports: Path, language: Language) -> dict[str, str] | None:

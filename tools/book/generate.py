@@ -20,7 +20,7 @@ from lab.explore.play.levels import LEVELS, LevelKind
 from lab.language import Language
 from lab.libraries import scorecard
 from lab.paths import HOME, REFERENCE
-from lab.report import chart, comparison, matrix, matrix_page, matrix_picture, reference
+from lab.report import chart, comparison, hero, matrix, matrix_page, matrix_picture, reference
 from lab.report.charts import lost
 from lab.report.html import named
 from lab.report.matrix import Cell
@@ -32,6 +32,7 @@ from tools.book.translations import PART
 LOST = REFERENCE / "lost.svg"  # the chart of the reference ladder that the README shows
 MATRIX = REFERENCE / "matrix"
 LEVEL_PAGES = HOME / "reports" / "play"  # which `lab play` writes
+PICTURES = REFERENCE / "pictures"  # of the README and the site
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 TEXT = re.compile(r">[^<]+")
 AN_ID = re.compile(r'(id="|href="#|url\(#)[^")]*')  # the library makes it of what it draws, to the last digit
@@ -47,7 +48,11 @@ def documents() -> list[Path]:
 
 def pictures() -> dict[Path, Callable[[Path], object]]:
     """Return the book's pictures: the path of each, and the function that draws it into a folder."""
-    core = {named(MATRIX / "core.svg", language): partial(_core, language) for language in Language}
+    first = {
+        named(path, language): partial(draw, language=language)
+        for path, draw in ((PICTURES / "hero.svg", hero.draw), (MATRIX / "core.svg", _core))
+        for language in Language
+    }
     losses = {named(LOST, language): partial(_lost, language) for language in Language}
     measured = {
         named(KEPT / f"{name}.svg", language): partial(_experiment, name, language)
@@ -55,11 +60,11 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         for language in Language
         if (KEPT / f"{name}.csv").exists()
     }
-    return figures.pictures() | explored.pictures() | core | measured | losses
+    return figures.pictures() | explored.pictures() | first | measured | losses
 
 
-def _core(language: Language, folder: Path) -> None:
-    matrix_picture.draw(cells(), folder, matrix.read(MATRIX).origin, language)
+def _core(folder: Path, language: Language = Language.ENGLISH) -> Path:
+    return matrix_picture.draw_core(cells(), folder, matrix.read(MATRIX).origin, language)
 
 
 def _lost(language: Language, folder: Path) -> None:
