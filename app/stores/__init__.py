@@ -3,7 +3,7 @@
 A store's file has two names. ``connect(settings, counted)`` returns a client; if it is counted, its connections reach the
 failpoints. It has its library's error type as ``Error``: a lock can then catch it without importing the library.
 ``CLIENT_OPTIONS`` are the options that decide what a failure looks like; they are recorded with the run. Connections are made at
-the first use: after the fork, and only for the stores that are needed. A file can have ``count_all(settings)``: it lets this
+the first use: after the fork, and only for the stores that are needed. A file can have ``count_all(addresses)``: it lets this
 process count also what a library sends by a client of its own.
 
 The other files are not stores: those named after a connection or a client count commands and reach the failpoints.
@@ -33,5 +33,5 @@ def lock_store(name: str | None, settings: Settings, counted: bool = False) -> A
     if name is None:
         return None
     if counted:
-        getattr(store(name), "count_all", lambda _: None)(settings)
+        getattr(store(name), "count_all", lambda _: None)(getattr(settings, f"{name}_url").addresses)
     return store(name).connect(settings, counted)

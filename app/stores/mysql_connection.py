@@ -6,7 +6,7 @@ PyMySQL sends by itself when it connects does not count, nor does a ping.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pymysql
@@ -15,7 +15,7 @@ from app.failpoints.injection import ReplyDropped, ReplyLost
 from app.request.answer import Meaning
 from app.request.context import COUNTING, here
 from app.request.lock_keys import granted_in
-from app.settings import Settings
+from app.settings import Address
 from app.stores.statements import asks_by_name, meaning, name_of, renews
 
 LOST = 2013  # the number of PyMySQL's error for a connection that broke during a statement
@@ -96,9 +96,9 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
         return touched
 
 
-def count_all(settings: Settings) -> None:
+def count_all(addresses: Iterable[Address]) -> None:
     """Count what any connection of PyMySQL that this process makes from now on sends to the servers of the lock."""
-    SERVERS.update((one.host, one.port) for one in settings.mysql_url.addresses)
+    SERVERS.update((one.host, one.port) for one in addresses)
     pymysql.Connection.__init__ = _make  # PyMySQL has no hook for it
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
 import psycopg
@@ -20,7 +20,7 @@ from app.failpoints.injection import ReplyLost
 from app.request.answer import Meaning
 from app.request.context import COUNTING, here
 from app.request.lock_keys import granted_in
-from app.settings import Settings
+from app.settings import Address
 from app.stores.statements import asks_by_name, meaning, name_of, renews
 
 ENDED_BY_THE_SERVER = ("57P", "08")  # the first characters of SQLSTATE: the connection is gone, and nothing was answered
@@ -32,9 +32,9 @@ BY_CONNECTION: Any = BaseConnection._exec_command  # noqa: SLF001 - as above
 Steps = Generator[Any, Any, Any]
 
 
-def count_all(settings: Settings) -> None:
+def count_all(addresses: Iterable[Address]) -> None:
     """Count what any connection of psycopg in this process sends to the server of the lock."""
-    for address in settings.postgresql_url.addresses:
+    for address in addresses:
         for *_, place in socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM):
             SERVERS.add((str(place[0]), int(place[1])))
     BaseCursor._maybe_prepare_gen = _by_cursor  # type: ignore[method-assign, assignment] # noqa: SLF001 - as above

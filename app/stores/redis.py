@@ -5,7 +5,7 @@ What counts commands at the connections is imported for a replica alone: the lab
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from inspect import signature
 from types import ModuleType
@@ -101,6 +101,6 @@ def connect(settings: Settings, _: bool) -> Redis:
     return client(Redis, settings.redis_url, settings.redis_url.first)
 
 
-def count_all(settings: Settings) -> None:
+def count_all(addresses: Iterable[Address]) -> None:
     """Count what any client of this process sends to the lock's store."""
-    _part("redis_connection").count_all(settings.redis_url.addresses)
+    _part("redis_connection").count_all(addresses)

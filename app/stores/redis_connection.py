@@ -123,19 +123,18 @@ class Seam(Stepped):
             self._await(commands, alone=len(commands) == 1)
 
     async def _receive(self, read: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        if not self.awaited:
+        sent = self.awaited[0] if self.awaited else None
+        if sent is None:
+            if self.awaited:
+                self.awaited.popleft()
             return await done(read(*args, **kwargs))
-        if (sent := self.awaited[0]) is None:
-            self.awaited.popleft()
-            return await done(read(*args, **kwargs))
-        command = sent.command
         try:
             answer = await done(read(*args, **kwargs))
         except redis.ResponseError as error:
-            self._refused(command, error)
+            self._refused(sent.command, error)
             raise
         except BaseException as error:  # also the cancellation of a task that waits for an answer
-            self._unanswered(command, error)
+            self._unanswered(sent.command, error)
             raise
         try:
             if self._take(sent, answer):
@@ -144,7 +143,7 @@ class Seam(Stepped):
             await done(self.disconnect(nowait=True))  # type: ignore[attr-defined] # of the connection
             raise
         again: Any = self  # as a client that sends a command again after a lost reply
-        await done(again.send_command(*command))
+        await done(again.send_command(*sent.command))
         return await done(again.read_response(*args, **kwargs))
 
     def _take(self, awaited: Awaited, answer: Any) -> bool:

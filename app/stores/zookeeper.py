@@ -11,18 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import (
-    ConnectionClosedError,
-    ConnectionLoss,
-    KazooException,
-    NoNodeError,
-    SessionExpiredError,
-)
+from kazoo.exceptions import KazooException, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.states import KazooState, ZnodeStat
 
 from app.settings import Endpoint, Settings
-from app.stores.zookeeper_client import count_all  # noqa: F401 - lock_store calls it
+from app.stores.zookeeper_client import UNANSWERED, count_all  # noqa: F401 - lock_store calls count_all
 
 CLIENT_OPTIONS: dict[str, Any] = {
     "answer_timeout_s": 5.0,
@@ -65,8 +59,7 @@ class ZooKeeper:
 class KazooSession:
     """One session. After it has expired, kazoo begins another by itself; nothing of the first session is left in it."""
 
-    Error = ZooKeeper.Error
-    Unanswered = (ConnectionLoss, ConnectionClosedError, SessionExpiredError, KazooTimeoutError)
+    Unanswered = UNANSWERED
 
     def __init__(self, endpoint: Endpoint, timeout_ms: int) -> None:
         retry = {

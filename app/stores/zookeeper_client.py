@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Iterable
 from functools import partial
 from time import monotonic_ns
 from typing import Any, NamedTuple
@@ -31,12 +32,12 @@ from app.failpoints.injection import ReplyLost
 from app.journal import CONNECT
 from app.request.answer import Meaning
 from app.request.context import begun_by, for_nobody, here
-from app.settings import Settings
+from app.settings import Address
 
 EPHEMERAL = 1  # the flag of a node that ends with its session
 LOOKS = ("exists", "getChildren", "getData", "getACL")
 CHANGES = ("create", "delete", "setData", "transaction")
-UNANSWERED = (ConnectionLoss, ConnectionClosedError, SessionExpiredError)
+UNANSWERED = (ConnectionLoss, ConnectionClosedError, SessionExpiredError, KazooTimeoutError)
 SERVERS: set[tuple[str, int]] = set()  # whose clients are counted
 MAKE = KazooClient.__init__
 
@@ -124,9 +125,9 @@ class CountedClient(KazooClient):
         return f"session {known[0]:x}" if known else "session"
 
 
-def count_all(settings: Settings) -> None:
+def count_all(addresses: Iterable[Address]) -> None:
     """Count what any client of kazoo that this process makes from now on sends to the servers of the lock."""
-    SERVERS.update((one.host, one.port) for one in settings.zookeeper_url.addresses)
+    SERVERS.update((one.host, one.port) for one in addresses)
     KazooClient.__init__ = _make  # kazoo has no hook for it
 
 
@@ -143,21 +144,17 @@ def _note_answers(given_up: bool) -> None:
         one = of_thread.sent.popleft()
         if one.cause != (here().request, here().phase):
             continue
+        if not one.result.ready() and not given_up:
+            of_thread.sent.append(one)
+            continue
+        error = one.result.exception if one.result.ready() else KazooTimeoutError()
         try:
-            if one.result.ready() or given_up:
-                _note_answer(one)
+            if isinstance(error, UNANSWERED):
+                here().answered(one.command, error)
             else:
-                of_thread.sent.append(one)
+                here().answered(one.command, _text(one.result), _meaning(one, error))
         except ReplyLost as lost:  # kazoo sends nothing twice: the caller learns that the outcome is unknown
             raise ConnectionLoss from lost
-
-
-def _note_answer(one: SentCommand) -> None:
-    error = one.result.exception if one.result.ready() else KazooTimeoutError()
-    if isinstance(error, (*UNANSWERED, KazooTimeoutError)):
-        here().answered(one.command, error)
-    else:
-        here().answered(one.command, _text(one.result), _meaning(one, error))
 
 
 def _meaning(one: SentCommand, error: Exception | None) -> Meaning:
