@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
-import select
+import selectors
 import socket
 import threading
 from collections.abc import Callable, Sequence
@@ -25,33 +25,25 @@ class WireLane:
 
     def __init__(self, stores: Sequence[Callable[[], socket.socket]]) -> None:
         """Take what makes a new connection to each server of the store: where a sentinel knows the server, it can change."""
-        self.stores = stores
         self.place: CurrentRequest | None = None  # for whom the thread carries
         self.has_carried = False
         # for the request that waits: the worker's answer, or an error in its place
-        self.answers: queue.SimpleQueue[list[str] | BaseException] = queue.SimpleQueue()
-        self._servers = {one.fileno(): (one, store) for store in stores for one in [socket.create_server((LOOPBACK, 0))]}
-        self._links: dict[int, Link] = {}
-        self._events = select.epoll()
-        for fd in self._servers:
-            self._events.register(fd, select.EPOLLIN)
+        self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._links: set[Link] = set()
+        self._events = selectors.DefaultSelector()
+        self._servers = [socket.create_server((LOOPBACK, 0)) for _ in stores]
+        for server, store in zip(self._servers, stores, strict=True):
+            self._events.register(server, selectors.EVENT_READ, partial(self._accept, server, store))
         self._is_retired = False
         self._closing, self._bell = socket.socketpair()
-        self._events.register(self._closing.fileno(), select.EPOLLIN)
+        self._events.register(self._closing, selectors.EVENT_READ, self._retires)
         with for_nobody():
             threading.Thread(target=self._carry, name="lane", daemon=True).start()
 
     @property
     def ports(self) -> list[int]:
         """Return where the worker finds the servers of the store, in their order."""
-        return [one.getsockname()[1] for one, _ in self._servers.values()]
-
-    def error(self) -> BaseException | None:
-        """Return what a failpoint has raised in the lane's thread; None if none has."""
-        with contextlib.suppress(queue.Empty):
-            if isinstance(answer := self.answers.get_nowait(), BaseException):
-                return answer
-        return None
+        return [one.getsockname()[1] for one in self._servers]
 
     def retire(self) -> None:
         """Close the lane once its client has closed its connections: what it still sends is seen until then."""
@@ -63,27 +55,29 @@ class WireLane:
         self._bell.close()
 
     def _carry(self) -> None:
-        with contextlib.ExitStack() as stack:
-            stack.callback(self._close)
-            while self._links or not self._is_retired:
-                for fd, _ in self._events.poll():
-                    if fd == self._closing.fileno():
-                        if not self._closing.recv(1):
-                            return
-                        self._is_retired = True
-                        continue
-                    CURRENT.set(self.place)
-                    if fd in self._servers:
-                        self._accept(fd)
-                    elif (link := self._links.get(fd)) is not None:
-                        self.has_carried = True
-                        if not self._carries_on(link, fd):
-                            return
+        """Do what each event asks for, until the lane ends."""
+        goes_on = True
+        while goes_on and (self._links or not self._is_retired):
+            for key, _ in self._events.select():
+                CURRENT.set(self.place)
+                goes_on = goes_on and key.data()
+        for key in self._events.get_map().values():
+            key.fileobj.close()  # type: ignore[union-attr] # it is a socket
+        self._events.close()
+        self._bell.close()
 
-    def _carries_on(self, link: Link, fd: int) -> bool:
-        """Carry what has arrived at a connection. Return False where a failpoint ends the request: its lane ends with it."""
+    def _retires(self) -> bool:
+        """Note that the lane is retired. Return False if it is closed."""
+        self._is_retired = True
+        return bool(self._closing.recv(1))
+
+    def _carries_on(self, link: Link, side: socket.socket) -> bool:
+        """Carry what has arrived at a connection. Return False if a failpoint ends the request: its lane ends with it."""
+        if link not in self._links:
+            return True
+        self.has_carried = True
         try:
-            link.carry(fd)
+            link.carry(side)
         except (Closed, NotRedis) as error:
             link.fail(error)
             self._drop(link)
@@ -94,32 +88,23 @@ class WireLane:
             self._drop(link)
         return True
 
-    def _accept(self, fd: int) -> None:
-        server, store = self._servers[fd]
+    def _accept(self, server: socket.socket, store: Callable[[], socket.socket]) -> bool:
         near, _ = server.accept()
         try:
-            far = store()
+            link = Link(near, store())
         except Exception:  # noqa: BLE001 - whatever a client raises where no server is: then the worker has no server either
             near.close()
-            return
-        link = Link(near, far)
-        for one in (near, far):
-            self._links[one.fileno()] = link
-            self._events.register(one.fileno(), select.EPOLLIN)
+            return True
+        self._links.add(link)
+        for side in (link.near, link.far):
+            self._events.register(side, selectors.EVENT_READ, partial(self._carries_on, link, side))
+        return True
 
     def _drop(self, link: Link) -> None:
-        for one in (link.near, link.far):
-            self._links.pop(one.fileno(), None)
+        self._links.remove(link)
+        for side in (link.near, link.far):
+            self._events.unregister(side)
         link.close()
-
-    def _close(self) -> None:
-        for link in set(self._links.values()):
-            link.close()
-        for server, _ in self._servers.values():
-            server.close()
-        self._events.close()
-        self._closing.close()
-        self._bell.close()
 
 
 def renewal(place: CurrentRequest | None) -> CurrentRequest | None:

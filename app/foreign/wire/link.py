@@ -34,10 +34,10 @@ class Link(Seam):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.begin()
 
-    def carry(self, fd: int) -> None:
+    def carry(self, side: socket.socket) -> None:
         """Carry what has arrived at a side on to the other one. Raises Closed, and what a failpoint raises."""
         try:
-            if fd == self.near.fileno():
+            if side is self.near:
                 self._carry_commands()
             else:
                 self._carry_answers()

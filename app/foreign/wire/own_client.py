@@ -6,6 +6,8 @@ the answer, as a watchdog does, is never taken for the next request.
 
 from __future__ import annotations
 
+import contextlib
+import queue
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -42,8 +44,8 @@ class LaneLock:
         finally:
             lane.place = renewal(place)
             lane.retire()
-            if (injected := lane.error()) is not None:  # whatever the lock made of it: its client has only lost its connections
-                raise injected
+            with contextlib.suppress(queue.Empty):  # whatever the lock made of it: its client has only lost its connections
+                raise lane.answers.get_nowait()
 
     def _store(self, lane: WireLane) -> Any:
         """Return the client that the lock gets as its store. It is not counted: its lane is."""

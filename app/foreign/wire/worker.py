@@ -145,7 +145,7 @@ class WorkerLane(WireLane):
         self.verb, self.place = verb, CURRENT.get()
         try:
             self.worker.say(self.number, verb, *words)
-            answer = self.answers.get(timeout=at_most_s)
+            answer: list[str] | BaseException = self.answers.get(timeout=at_most_s)
         finally:
             self.place = renewal(self.place)
         if isinstance(answer, BaseException):
@@ -181,7 +181,8 @@ class Workers:
 
     def take(self) -> WorkerLane:
         """Return a free lane; a new one if none is free. Raises BadWorker."""
-        self._check()
+        if self.failure:
+            raise BadWorker(self.failure)
         with contextlib.suppress(queue.Empty):
             return self.free.get_nowait()
         return self._new()
@@ -215,14 +216,9 @@ class Workers:
             raise WorkerFailed(" ".join(said[1:])[:SHOWN] or "error")
         return said
 
-    def _check(self) -> None:
-        if self.failure:
-            raise BadWorker(self.failure)
-
     def _new(self) -> WorkerLane:
         """Make a lane, in the worker of all, or in one of its own. Raises BadWorker."""
         with self._mutex:
-            self._check()
             try:
                 if self.stage.worker_lanes or self._worker is None:
                     self._worker = WireWorker(self.command, self.folder / self.stage.worker_folder)
