@@ -19,8 +19,7 @@ from pathlib import Path
 
 from app import failpoints
 from app.failpoints import AFTER, ANSWER, BEFORE, GRANTED, PASSED, READ, RELEASE, WRITE, Injection
-from app.request.answer import is_good, kind
-from app.request.lock_keys import NO_KEY
+from app.request.answer import NO_KEY, is_good, kind
 
 
 class InjectedError(Exception):

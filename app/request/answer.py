@@ -1,7 +1,8 @@
-"""What an answer of the lock's store means for a lock, to the best of the client's knowledge."""
+"""What a command to the lock's store is about, and what its answer means for the lock, as far as that is known."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum
 
 
@@ -18,6 +19,10 @@ class Meaning(Enum):
 
 # the same by themselves: each command asks for them, and a look into an Enum takes time
 AGREED, REFUSED, LOOKED, OPEN, NOTHING, UNKNOWN = Meaning
+
+NO_KEY = ("",)  # the keys of a command that can be about none, such as EXEC without commands
+# of the whole process: the keys of all grants
+GRANTED: set[str] = set()
 
 
 def agreed(answer: object, meaning: Meaning) -> bool:
@@ -43,3 +48,14 @@ def kind(answer: object) -> str:
             return f"list of {kind(answer[0])}" if answer else "list"
         case _:
             return "text"
+
+
+def granted_in(text: str) -> str:
+    """Return the key of a grant that a statement names, with its values; empty if it names none."""
+    return max((key for key in GRANTED if key and key in text), key=len, default="")
+
+
+def named(keys: Collection[str], name: str) -> str:
+    """Return which of these keys a grant names: a lock may add something to the name. Empty without one, or with several."""
+    found = [name] if name in keys else [key for key in keys if name and name in key]
+    return found[0] if len(found) == 1 else ""

@@ -24,8 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 from app.failpoints import ACQUIRE, AFTER, AFTER_FIRST, AFTER_SECOND, BEFORE, BEFORE_LAST, READ, RELEASE, RENEW
 from app.failpoints.injection import CommandFailed, Failpoints
 from app.journal import Journal, Renewed
-from app.request.answer import AGREED, NOTHING, OPEN, REFUSED, UNKNOWN, Meaning, agreed
-from app.request.lock_keys import GRANTED, named
+from app.request.answer import AGREED, GRANTED, NOTHING, OPEN, REFUSED, UNKNOWN, Meaning, agreed, named
 
 START = threading.Thread.start
 SUBMIT = ThreadPoolExecutor.submit

@@ -12,9 +12,8 @@ from typing import Any
 import pymysql
 
 from app.failpoints.injection import ReplyDropped, ReplyLost
-from app.request.answer import Meaning
+from app.request.answer import Meaning, granted_in
 from app.request.context import COUNTING, here
-from app.request.lock_keys import granted_in
 from app.settings import Address
 from app.stores.statements import asks_by_name, meaning, name_of, renews
 

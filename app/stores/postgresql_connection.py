@@ -17,9 +17,8 @@ from psycopg import BaseConnection
 from psycopg._cursor_base import BaseCursor
 
 from app.failpoints.injection import ReplyLost
-from app.request.answer import Meaning
+from app.request.answer import Meaning, granted_in
 from app.request.context import COUNTING, here
-from app.request.lock_keys import granted_in
 from app.settings import Address
 from app.stores.statements import asks_by_name, meaning, name_of, renews
 

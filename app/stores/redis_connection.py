@@ -22,9 +22,8 @@ from redis.connection import AbstractConnection
 from redis.sentinel import SentinelManagedConnection
 
 from app.failpoints.injection import ReplyDropped, ReplyLost
-from app.request.answer import AGREED, LOOKED, NOTHING, OPEN, REFUSED, Meaning
+from app.request.answer import AGREED, LOOKED, NO_KEY, NOTHING, OPEN, REFUSED, Meaning
 from app.request.context import COUNTING, here
-from app.request.lock_keys import NO_KEY
 from app.request.steps import Steps
 from app.settings import Address
 from app.stores.redis_commands import (

@@ -8,9 +8,8 @@ import pytest
 
 from app.failpoints import ACQUIRE, AFTER, BEFORE, PASSED_WITHIN_S, READ, RELEASE, RENEW, WRITE, Injection, may_end
 from app.failpoints.injection import Failpoints, InjectedError
-from app.request.answer import Meaning
+from app.request.answer import NO_KEY, Meaning
 from app.request.context import RequestContext
-from app.request.lock_keys import NO_KEY
 from tests.every import every
 
 
