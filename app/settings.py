@@ -180,20 +180,7 @@ def _hosts(text: str) -> tuple[str, ...]:
     return names
 
 
-def _new_file(text: str) -> Path | None:
-    if not text:
-        return None
-    path = Path(text)
-    if not path.parent.is_dir():
-        raise ValueError(f"there is no folder {str(path.parent)!r} for the file {path.name!r}")
-    if path.is_dir():
-        raise ValueError(f"{text!r} is a folder, not a file")
-    return path
-
-
-def _folder(text: str) -> Path | None:
-    if text and not Path(text).is_dir():
-        raise ValueError(f"there is no folder {text!r}")
+def _path(text: str) -> Path | None:
     return Path(text) if text else None
 
 
@@ -209,6 +196,6 @@ READERS: dict[str, Callable[[str], Any]] = {
     "receipts": lambda text: _one_of(text, ("", "yes")) == "yes",
     "stock": lambda text: _whole(text, "items", at_least=1),
     "hosts": _hosts,
-    "journal": _new_file,
-    "faults": _folder,
+    "journal": _path,
+    "faults": _path,
 }
