@@ -7,10 +7,9 @@ the lock's store on its keys.
 
 from __future__ import annotations
 
-import contextlib
-from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
+from heapq import merge
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
@@ -25,7 +24,6 @@ from lab.evidence.run_record import Damage, DamageKind
 REQUESTS = "requests.jsonl"
 KEY_EVENTS = "server.jsonl"
 FAULTS = "faults.jsonl"
-LONGEST_LINE = 1 << 20  # bytes
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)  # the errors of the decoder
 BLOCK = 1 << 16  # bytes of a file that are decoded at a time: larger blocks do not stay in the processor's cache
 CHUNK = 8192  # lines of a journal that are held at a time: its threads write out of order by fewer lines
@@ -145,40 +143,30 @@ class History:
         return chain.from_iterable(self._blocks(name, decoder))  # passing items through a generator one by one is slow
 
     def _blocks(self, name: str, decoder: msgspec.json.Decoder[Any]) -> Iterator[Iterable[Any]]:
-        """Decode a file, many lines at a time."""
+        """Decode a file, many lines at a time; a block with a damaged line is decoded line by line."""
         self.damaged.pop(name, None)  # it may have been read before
-        number, torn = 0, b""
-        if name in self.left_out:
+        number, path = 0, self.folder / name
+        if name in self.left_out or not path.exists():
             return
         try:
-            file = (self.folder / name).open("rb")
-        except FileNotFoundError:
-            return
+            with path.open("rb") as file:
+                while lines := file.readlines(BLOCK):
+                    try:
+                        yield decoder.decode_lines(b"".join(lines))
+                    except UNREADABLE:
+                        yield self._one_by_one(name, lines, number, decoder)
+                    number += len(lines)
         except OSError as error:
             self._damage(name, error.strerror or str(error))
-            return
-        with file:
-            while block := file.read(BLOCK):
-                whole, newline, rest = block.rpartition(b"\n")
-                lines, torn = (torn + whole + newline, rest) if newline else (b"", torn + block)
-                items = None
-                with contextlib.suppress(*UNREADABLE):
-                    items = decoder.decode_lines(lines)
-                yield self._one_by_one(name, lines, number, decoder) if items is None else items
-                number += lines.count(b"\n")
-                if len(torn) > LONGEST_LINE:
-                    self._damage(name, f"line {number + 1}: it is too long")
-                    return
-        with contextlib.suppress(*UNREADABLE):
-            yield decoder.decode_lines(torn)
 
-    def _one_by_one(self, name: str, lines: bytes, before: int, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
+    def _one_by_one(self, name: str, lines: list[bytes], before: int, decoder: msgspec.json.Decoder[Any]) -> Iterator[Any]:
         """Decode lines, some of which may be damaged. before: how many lines of the file come before them."""
-        for number, line in enumerate(lines.split(b"\n")[:-1], before + 1):
+        for number, line in enumerate(lines, before + 1):
             try:
                 yield decoder.decode(line)
             except UNREADABLE as error:
-                self._damage(name, f"line {number}: {error}")
+                if line.endswith(b"\n"):
+                    self._damage(name, f"line {number}: {error}")
 
     def _damage(self, name: str, where: str) -> None:
         """Count a line of a file that cannot be read. where: its number, and what is wrong; that of the first line is kept."""
@@ -206,37 +194,17 @@ WHEN = itemgetter(0)
 def in_order(streams: dict[str, Iterator[T]], chunk: int = CHUNK) -> Iterator[Stamped[T]]:
     """Merge streams that are nearly in order into one stream in order.
 
-    Threads of a replica may write their lines in another order than they stamped them, but never ``chunk`` lines apart. So the
-    last ``chunk`` items of each open stream are held back. All items before the earliest held item are sorted and yielded.
-    Sorting nearly sorted items is linear (timsort).
+    Threads of a replica may write their lines in another order than they stamped them, but never ``chunk`` lines apart.
     """
-    return chain.from_iterable(_parts_in_order(streams, chunk))
+    return merge(*(_sorted(name, items, chunk) for name, items in streams.items()), key=WHEN)
 
 
-def _parts_in_order(streams: dict[str, Iterator[T]], chunk: int) -> Iterator[list[Stamped[T]]]:
-    """Yield the merged stream in parts."""
-    pending: dict[str, list[Stamped[T]]] = {name: [] for name in streams}
-    live = dict(streams)
-    while live:
-        for name in list(live):
-            items = pending[name]
-            wanted = 2 * chunk - len(items)
-            fresh = [(item.at_ns, name, item) for item in islice(live[name], wanted)]
-            if len(fresh) < wanted:
-                del live[name]
-            if fresh:
-                items.extend(fresh)
-                items.sort(key=WHEN)
-        horizon = min((pending[name][-chunk][0] for name in live), default=None)
-        yield _before(horizon, pending)
-
-
-def _before(horizon: int | None, pending: dict[str, list[Stamped[T]]]) -> list[Stamped[T]]:
-    """Remove all items before the horizon from ``pending``, or all items without a horizon, and return them in order."""
-    due: list[Stamped[T]] = []
-    for items in pending.values():
-        cut = len(items) if horizon is None else bisect_left(items, horizon, key=WHEN)
-        due += items[:cut]
-        del items[:cut]
-    due.sort(key=WHEN)
-    return due
+def _sorted(name: str, items: Iterator[T], chunk: int) -> Iterator[Stamped[T]]:
+    """Yield a stream in order. The last ``chunk`` items are held back: a later line may belong before them."""
+    held: list[Stamped[T]] = []
+    while fresh := [(item.at_ns, name, item) for item in islice(items, chunk)]:
+        held += fresh
+        held.sort(key=WHEN)  # nearly sorted items are sorted in linear time
+        yield from held[:-chunk]
+        del held[:-chunk]
+    yield from held
