@@ -49,7 +49,7 @@ class RunFolder:
         name = f"{now}Z-{scenario}-{stage}-{os.getpid()}"
         path = (reports / "runs" / f".{name}.part").resolve()
         try:
-            lock = hidden_folder(path)
+            lock = _locked_folder(path)
         except OSError as error:
             user = f" by user {os.getuid()}; in a container, that is LAB_UID and LAB_GID of .env"
             raise CannotWrite(
@@ -102,13 +102,14 @@ class RunFolder:
         os.close(self._lock)
 
 
-def hidden_folder(path: Path) -> int:
-    """Make a locked folder ``.<name>.part`` among the runs. Return the lock, an open file descriptor. Raises OSError."""
+def _locked_folder(path: Path) -> int:
+    """Make a locked folder. Return the lock, an open file descriptor. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(path.parent):  # no other lab may find the folder before it is locked
-        path.mkdir()
-        lock = os.open(path, os.O_RDONLY)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    fresh = path.with_suffix(".new")  # without its name, because no other lab may find the folder before it is locked
+    fresh.mkdir()
+    lock = os.open(fresh, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    fresh.rename(path)
     return lock
 
 
@@ -141,23 +142,10 @@ def described(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
-@contextlib.contextmanager
-def _alone(runs: Path) -> Iterator[None]:
-    """Keep other labs from making or taking folders of runs while the block runs."""
-    lock = os.open(runs, os.O_RDONLY)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
-
-
 def take_abandoned(reports: Path = REPORTS) -> list[Path]:
     """Rename the unfinished runs of killed labs to failed runs, and remove empty ones. Return the new paths."""
-    runs, taken = reports / "runs", []
-    if not runs.is_dir():
-        return []
-    with contextlib.suppress(OSError), _alone(runs):  # if the folder cannot be written, nothing is taken
+    taken = []
+    with contextlib.suppress(OSError):  # if the folder cannot be written, nothing is taken
         for path in _abandoned(reports):
             if any(file.is_file() for file in path.rglob("*")):
                 taken.append(path.rename(path.with_suffix(".failed")))
@@ -262,10 +250,9 @@ def finished(reports: Path = REPORTS) -> list[Path]:
 def clean(keep: int, reports: Path = REPORTS) -> list[Path]:
     """Remove all but the newest ``keep`` runs, all failed runs, and the remains of killed labs. Return the removed folders."""
     failed = sorted((reports / "runs").glob(".*.failed"))
-    with _alone(reports / "runs") if (reports / "runs").is_dir() else contextlib.nullcontext():
-        gone = [*finished(reports)[keep:], *failed, *_abandoned(reports)]
-        for path in gone:
-            shutil.rmtree(path)
+    gone = [*finished(reports)[keep:], *failed, *_abandoned(reports)]
+    for path in gone:
+        shutil.rmtree(path)
     latest = reports / "runs" / "latest"
     if latest.is_symlink() and not latest.exists():
         latest.unlink()
@@ -273,11 +260,10 @@ def clean(keep: int, reports: Path = REPORTS) -> list[Path]:
 
 
 def _abandoned(reports: Path) -> Iterator[Path]:
+    """Yield the folders of unfinished runs that no lab has locked. Each is locked until the next is asked for."""
     for path in sorted((reports / "runs").glob(".*.part")):
-        lock = os.open(path, os.O_RDONLY)
-        try:
-            with contextlib.suppress(BlockingIOError):
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                yield path
-        finally:
-            os.close(lock)
+        with contextlib.suppress(BlockingIOError, FileNotFoundError), contextlib.ExitStack() as until_next:
+            lock = os.open(path, os.O_RDONLY)
+            until_next.callback(os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield path
