@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 
@@ -124,25 +125,14 @@ class Loss(msgspec.Struct, tag="loss", tag_field="what", gc=False):
     victim: GrantFacts | None
 
 
-class LossFile:
-    """Collect the losses while a run is judged, and write ``losses.jsonl`` at the end.
+def write_losses(folder: Path, losses: Iterable[Loss]) -> str:
+    """Write ``losses.jsonl`` into a run folder, completely or not at all. Return why it was not written; empty if it was.
 
-    If the file cannot be written, ``failure`` has the reason: a run in a read-only folder can be judged.
+    A run in a read-only folder can be judged.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self.failure = ""
-        self._path = folder / "losses.jsonl"
-        self._lines: list[bytes] = []
-        self._encode = msgspec.json.Encoder().encode
-
-    def add(self, loss: Loss) -> None:
-        """Add the line of one loss."""
-        self._lines.append(self._encode(loss) + b"\n")
-
-    def close(self) -> None:
-        """Write the file, completely or not at all."""
-        try:
-            replace(self._path, b"".join(self._lines))
-        except OSError as error:
-            self.failure = in_short(OSError(error.errno, error.strerror, str(self._path)))
+    path = folder / "losses.jsonl"
+    try:
+        replace(path, msgspec.json.Encoder().encode_lines(losses))
+    except OSError as error:
+        return in_short(OSError(error.errno, error.strerror, str(path)))
+    return ""

@@ -25,7 +25,7 @@ from lab.judge.faults import Faults
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant, Grants
 from lab.judge.key_history import KeyHistory
-from lab.judge.losses import Attribution, Losses, OnLoss
+from lab.judge.losses import Attribution, Losses
 from lab.judge.overlaps import Overlaps
 from lab.judge.reentries import NestedLocks, Reentries
 from lab.judge.run_facts import RunFacts
@@ -37,9 +37,9 @@ ERROR = "error: "  # the prefix of the result of a grant whose work or release f
 WITHOUT_CLOCK = ("exclusive", "counts_once")  # the claims that can be judged without a clock
 
 
-def analyse(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> Findings:
-    """Read the whole history once and return the findings. on_loss: called with each write that destroyed increments."""
-    pass_ = _Pass(history, run, on_loss)
+def analyse(history: History, run: RunFacts) -> Findings:
+    """Read the whole history once and return the findings."""
+    pass_ = _Pass(history, run)
     pass_.read_events(history)
     pass_.close()
     curves = Curves(pass_.findings)
@@ -48,9 +48,9 @@ def analyse(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> F
     return pass_.findings
 
 
-def analyse_without_clock(history: History, run: RunFacts, on_loss: OnLoss | None = None) -> Findings:
-    """Read the journals replica by replica, then the load's record. on_loss: as in ``analyse``."""
-    pass_ = _ClocklessPass(run, on_loss)
+def analyse_without_clock(history: History, run: RunFacts) -> Findings:
+    """Read the journals replica by replica, then the load's record."""
+    pass_ = _ClocklessPass(run)
     for replica, event in history.by_replica():
         pass_.take(replica, event)
     pass_.close()
@@ -74,7 +74,7 @@ def _read_requests(history: History, pass_: _Pass | _ClocklessPass, curves: Curv
 class _Pass:
     """Assemble grants, and report each event to the collectors that need it."""
 
-    def __init__(self, history: History, run: RunFacts, on_loss: OnLoss | None) -> None:
+    def __init__(self, history: History, run: RunFacts) -> None:
         self.findings = findings = Findings(run=run)
         self.grants = Grants()
         records = tuple(history.faults())
@@ -83,7 +83,7 @@ class _Pass:
         findings.faults, findings.onlookers = self.faults.outcomes, self.faults.onlookers
         self.stalls = findings.stalls = Stalls([outcome.record for outcome in findings.faults])
         self.overlaps = Overlaps(findings, self.grants.open, keys)
-        self.attribution = Attribution(self.overlaps.conflict, on_loss)
+        self.attribution = Attribution(self.overlaps.conflict, findings.trace.losses.add)
         self.writes = Writes(findings)
         self.leavers = leavers = Leavers(findings)
         waits, holds, handovers = Waits(findings), Holds(findings), Handovers(findings.measures)
@@ -233,9 +233,8 @@ class _Pass:
 class _ClocklessPass:
     """Keep a grant for each value that was written, and follow the values afterwards."""
 
-    def __init__(self, run: RunFacts, on_loss: OnLoss | None) -> None:
+    def __init__(self, run: RunFacts) -> None:
         self.findings = Findings(run=replace(run, nested=""))  # without clocks, the wait for a nested lock is not measured
-        self.on_loss = on_loss
         self.grants = Grants()
         self.writes = Writes(self.findings)
         # the grants that left a value in a part of the counter: several if increments are lost
@@ -280,9 +279,7 @@ class _ClocklessPass:
                 measures["handovers"] += 1
                 measures["handovers_between_replicas"] += known.replica != grant.replica
             if grant.destroyed:
-                loss = losses.take(Mechanism.WROTE_OVER_UNREAD, grant, known)
-                if self.on_loss is not None:
-                    self.on_loss(loss)
+                self.findings.trace.losses.add(losses.take(Mechanism.WROTE_OVER_UNREAD, grant, known))
         self.findings.losses = {Mechanism.WROTE_OVER_UNREAD: losses} if losses.number or losses.restored else {}
         self.writes.close(self.grants.open.values())
         self.findings.trace.close(self.grants.open.values())

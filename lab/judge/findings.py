@@ -19,7 +19,7 @@ import msgspec
 
 from app.journal import CONNECT, GaveUp, Renewed
 from lab.evidence.history import Outcome
-from lab.evidence.loss import Mechanism
+from lab.evidence.loss import Loss, Mechanism
 from lab.evidence.run_record import Damage
 from lab.judge.fact import Fact, HalfDone, Idle, Overtaken, Reentered, RefusedAndWritten, Repeated, Unwritten, Wait
 from lab.judge.faults import FaultOutcome, Onlookers
@@ -73,12 +73,13 @@ class PackedLog(Generic[Item]):
 
 
 class Trace:
-    """Keep the grants of a run, the requests that gave up, and the renewals, as the journals record them."""
+    """Keep the grants of a run, the requests that gave up, and the renewals, as the journals record them; and each loss."""
 
     def __init__(self) -> None:
         self.grants: PackedLog[GrantRecord] = PackedLog(GrantRecord, attrgetter("got_ns"))
         self.waits: PackedLog[tuple[str, GaveUp]] = PackedLog(tuple[str, GaveUp], _moment)
         self.renewals: PackedLog[tuple[str, Renewed]] = PackedLog(tuple[str, Renewed], _moment)
+        self.losses: PackedLog[Loss] = PackedLog(Loss, attrgetter("culprit.wrote_ns"))
 
     def released(self, grant: Grant) -> None:
         """Take a grant whose release is on record."""

@@ -33,7 +33,6 @@ SOME = 5  # values in a fact
 NEIGHBOURS = 256  # how many writes before and after the culprit's are searched for its victim
 
 GOT = attrgetter("got_ns")
-OnLoss = Callable[[Loss], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +213,8 @@ def net_losses(lost: int, losses: Mapping[Mechanism, Losses]) -> dict[Mechanism,
 class Attribution:
     """Find the mechanism of each write that destroyed increments. ``losses`` holds the result by mechanism."""
 
-    def __init__(self, conflict: Callable[[Grant, Grant], Conflict], on_loss: OnLoss | None) -> None:
-        """Take ``conflict``, which returns the evidence around two grants, the elder first."""
+    def __init__(self, conflict: Callable[[Grant, Grant], Conflict], on_loss: Callable[[Loss], object]) -> None:
+        """Take ``conflict``, which returns the evidence around two grants, the elder first; and what is called for each loss."""
         self.losses: dict[Mechanism, Losses] = {}
         self.conflict = conflict
         self.on_loss = on_loss
@@ -245,9 +244,7 @@ class Attribution:
         victim = self._victim_of(culprit, self.judged - 1)
         elder, younger = sorted((culprit, victim or culprit), key=GOT)
         mechanism = explain(self.conflict(elder, younger)).mechanism
-        loss = self.losses.setdefault(mechanism, Losses()).take(mechanism, culprit, victim)
-        if self.on_loss is not None:
-            self.on_loss(loss)
+        self.on_loss(self.losses.setdefault(mechanism, Losses()).take(mechanism, culprit, victim))
 
     def _victim_of(self, culprit: Grant, place: int) -> Grant | None:
         """Return the candidate that wrote the overwritten value and that overlaps the culprit from read to write; or None.

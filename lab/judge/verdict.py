@@ -14,7 +14,6 @@ A violation is proved by evidence that is complete, and in which the load's reco
 
 from __future__ import annotations
 
-import contextlib
 from array import array
 from collections.abc import Iterator
 from itertools import chain
@@ -23,7 +22,7 @@ from pathlib import Path
 from app.lock import Claim
 from lab.evidence import run_folder
 from lab.evidence.history import FAULTS, KEY_EVENTS, History, Outcome, journal_of
-from lab.evidence.loss import Loss, LossFile, Mechanism
+from lab.evidence.loss import Loss, Mechanism, write_losses
 from lab.evidence.run_folder import RUN
 from lab.evidence.run_record import Damage, DamageKind, Ending, RunRecord, changes
 from lab.judge import run_facts
@@ -61,13 +60,11 @@ def judge_again(folder: Path) -> tuple[Judgement, Findings]:
 def _judge(folder: Path, record: RunRecord, damage: list[Damage]) -> tuple[Judgement, Findings]:
     """Judge the undamaged files. damage: what is known before the evidence is read; damaged files are left out."""
     left_out = frozenset(one.file for one in damage)
-    with contextlib.closing(LossFile(folder)) as losses:
-        history = History(folder, left_out)
-        read = analyse if record.clocks == 1 else analyse_without_clock
-        findings = read(history, run_facts.of(record), losses.add)
+    read = analyse if record.clocks == 1 else analyse_without_clock
+    findings = read(History(folder, left_out), run_facts.of(record))
     findings.left_out = left_out
     findings.damage += [*damage, *missing(folder, record, findings)]
-    findings.losses_unwritten = losses.failure
+    findings.losses_unwritten = write_losses(folder, findings.trace.losses)
     return weigh(record, findings), findings
 
 

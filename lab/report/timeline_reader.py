@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-
 from app.journal import GaveUp, Renewed
 from lab.evidence.history import History, KeyEvent
-from lab.evidence.loss import GrantFacts, Loss, Mechanism
+from lab.evidence.loss import GrantFacts, Mechanism
 from lab.judge.fact import Code
 from lab.judge.faults import FaultOutcome
 from lab.judge.findings import Findings
@@ -66,7 +64,7 @@ class Reader:
                 for one in violation.evidence
             ),
         )
-        self.read(History(folder, findings.left_out), folder / "losses.jsonl")
+        self.read(History(folder, findings.left_out))
         if story is not None and picture.is_locked:  # it is the story of a lock
             picture.claim = story.happened
         _stack(picture.held)
@@ -99,7 +97,7 @@ class Reader:
         """Return when processes of a replica came up."""
         return list(map(self.us, self.findings.started_ns.get(replica, [])))
 
-    def read(self, history: History, losses: Path) -> None:
+    def read(self, history: History) -> None:
         """Fill the picture."""
         picture, trace, at_ns = self.picture, self.findings.trace, self.focus.at_ns
         picture.replicas = history.replicas
@@ -128,7 +126,7 @@ class Reader:
         locks = picture.lock_keys  # once: each time it looks at all grants
         picture.lives = [life for life in lives if life.place in locks]
         assign_lives(picture, thefts=self.findings.thefts > 0)
-        self.read_losses(losses)
+        self.read_losses()
         waits = [(held.asked, held.got) for held in picture.held] + [(one.asked, one.gave_up) for one in picture.waited]
         picture.waiting = at_once(waits) if complete and picture.is_locked else []
         picture.focus = loss_in_focus(picture, self.focus.mechanism)
@@ -222,21 +220,17 @@ class Reader:
         picture.votes = self.in_view(lives_of(events, picture.ttl, of_pair=True))
         assign_votes(picture)
 
-    def read_losses(self, path: Path) -> None:
+    def read_losses(self) -> None:
         """Read the losses whose culprit is in the picture."""
         picture = self.picture
         places = {(grant.request, grant.got): place for place, grant in enumerate(picture.held)}
         mechanisms: dict[Mechanism, int] = {}
-        decode = msgspec.json.Decoder(Loss).decode
-        if self.findings.losses_unwritten:
-            return  # what is there was written by somebody else
-        with path.open("rb") as file:
-            for loss in map(decode, file):
-                culprit = self.place(loss.culprit, places)
-                if loss.destroyed <= 0 or culprit == NEVER:
-                    continue
-                mechanism = mechanisms.setdefault(loss.mechanism, len(mechanisms))
-                picture.losses.append(DrawnLoss(culprit, self.place(loss.victim, places), loss.destroyed, mechanism))
+        for loss in self.findings.trace.losses:
+            culprit = self.place(loss.culprit, places)
+            if loss.destroyed <= 0 or culprit == NEVER:
+                continue
+            mechanism = mechanisms.setdefault(loss.mechanism, len(mechanisms))
+            picture.losses.append(DrawnLoss(culprit, self.place(loss.victim, places), loss.destroyed, mechanism))
         picture.mechanisms = list(mechanisms)
 
     def place(self, facts: GrantFacts | None, places: dict[tuple[str, int], int]) -> int:
