@@ -92,12 +92,12 @@ def prepared(folder: Path) -> list[Injection]:
     return [Injection(**json.loads(path.read_text(encoding="utf-8"))) for path in folder.glob(f"*{PREPARED}")]
 
 
-def take(folder: Path, name: str, replica: str, request: str, command: str = "", keys: Sequence[str] = ()) -> bool:
+def take(folder: Path, name: str, replica: str, request: str, keys: Sequence[str] = ()) -> bool:
     """Take a prepared fault, and leave the note. Return False if another process has taken it before.
 
-    command, keys: what the fault is injected at, where that is a command to the lock's store.
+    keys: those of the command to the lock's store at which the fault is injected, if it is at a command.
     """
-    about = {"name": name, "replica": replica, "pid": os.getpid(), "command": command, "keys": list(keys)}
+    about = {"name": name, "replica": replica, "pid": os.getpid(), "keys": list(keys)}
     record = about | {"request": request, "at_ns": monotonic_ns()}
     note = folder / f".{name}.{os.getpid()}"
     note.write_text(json.dumps(record), encoding="utf-8")

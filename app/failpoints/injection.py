@@ -104,15 +104,15 @@ class Failpoints:
         kinds = self.entered_after.get(script)
         return is_good(answer) if kinds is None else kind(answer) in kinds
 
-    def reach(self, phase: str, moment: str, request: str, command: str = "", keys: Sequence[str] = ()) -> None:
-        """Inject every fault that is still pending at this failpoint. command, keys: those of a failpoint at a command."""
+    def reach(self, phase: str, moment: str, request: str, keys: Sequence[str] = ()) -> None:
+        """Inject every fault that is still pending at this failpoint. keys: those of the command, if it is at a command."""
         if phase == READ and moment == BEFORE:
             with self._mutex:
                 self.grants += 1
             for name in self.awaited:
                 failpoints.tell_granted(self.folder, name)
         while (injection := self._take(f"{phase}.{moment}")) is not None:
-            if failpoints.take(self.folder, injection.name, self.replica, request, command, keys):
+            if failpoints.take(self.folder, injection.name, self.replica, request, keys):
                 if injection.lab_first:
                     failpoints.wait_for(self.folder, injection.name, ANSWER)
                 if injection.writes_late:

@@ -134,7 +134,7 @@ class RequestContext:
             is_last = sent.of_the_lock < usual <= sent.of_the_lock + commands
             try:
                 if self.phase is RENEW or is_last:
-                    failpoints.reach(self.phase, BEFORE_LAST if is_last else BEFORE, self.request, command, keys)
+                    failpoints.reach(self.phase, BEFORE_LAST if is_last else BEFORE, self.request, keys)
             except CommandFailed as failed:
                 sent.last, sent.of_key = (command, f"error: {failed}"), None  # the one before it may have been answered
                 raise error(str(failed)) from failed
@@ -181,18 +181,18 @@ class RequestContext:
         elif meaning is AGREED:  # this command grants the lock, and not the script before it
             sent.script = None
         if failpoints is not None:
-            self._reach(failpoints, command, keys, is_yes)
+            self._reach(failpoints, keys, is_yes)
         self.renewed(command, answer, [about] if about else keys, prolonged=is_good and prolongs, server=server)
 
-    def _reach(self, failpoints: Failpoints, command: str, keys: Sequence[str], is_yes: bool) -> None:
+    def _reach(self, failpoints: Failpoints, keys: Sequence[str], is_yes: bool) -> None:
         """Reach the failpoints after a command."""
         sent = self.sent
         if is_yes and failpoints.are_of_the_lock(keys):
             is_first, sent.agreed_last = not sent.agreed_last, sent.of_the_lock or 1
             if is_first:
-                failpoints.reach(self.phase, AFTER_FIRST, self.request, command, keys)
+                failpoints.reach(self.phase, AFTER_FIRST, self.request, keys)
         if sent.commands == 2:
-            failpoints.reach(self.phase, AFTER_SECOND, self.request, command, keys)
+            failpoints.reach(self.phase, AFTER_SECOND, self.request, keys)
 
     def _try(self, keys: Sequence[str], server: int) -> None:
         """Note that a server was asked for these keys: a try asks each server once."""

@@ -136,9 +136,8 @@ class FaultRecord(msgspec.Struct):
     injected_ns: Number = 0
     # when the fault was done, so that the request at the failpoint could go on; 0 if it does not wait for that
     done_ns: Number = 0
-    # Written by the replica: the command to the lock's store at which the fault was injected, and the command's keys; empty if
-    # the failpoint is not at a command.
-    command: str = ""
+    # Written by the replica: the keys of the command to the lock's store at which the fault was injected; empty if it was not
+    # injected at a command.
     keys: list[str] = []
 
     @property

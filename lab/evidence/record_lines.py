@@ -39,11 +39,7 @@ def packed(files: Mapping[str, bytes]) -> bytes:
 
 def write_line(path: Path, name: str, record: bytes) -> None:
     """Replace the record of a name in a file, or add it. record: JSON, on one line or several."""
-    write_lines(path, read_lines(path) | {name: record})
-
-
-def write_lines(path: Path, records: Mapping[str, bytes]) -> None:
-    """Write a file that has only these records."""
+    records = read_lines(path) | {name: record}
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = (_Line(name, msgspec.Raw(msgspec.json.format(records[name], indent=-1))) for name in sorted(records))
     replace(path, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))

@@ -73,8 +73,6 @@ class StageTable(msgspec.Struct):
     name: str
     store: str | None
     claims: list[str]
-    idea: str = ""
-    resource: str = ""
     ttl_ms: Natural | None = None
 
 
@@ -131,8 +129,6 @@ class RunRecord(msgspec.Struct, kw_only=True):
     clocks: Annotated[int, msgspec.Meta(ge=1)] = 1
     # how many servers the lock's store had; None if that is not on record
     lock_servers: int | None = None
-    # threads of each replica; 0 if that is not on record
-    threads: int = 0
     # the replicas that took part
     took_part: list[str] = msgspec.field(default_factory=list)
     # each file of evidence, with its facts at the end of the run
@@ -143,8 +139,6 @@ class RunRecord(msgspec.Struct, kw_only=True):
     client_options: dict[str, Any] = msgspec.field(default_factory=dict)
     # the versions of the programs
     versions: dict[str, str] = msgspec.field(default_factory=dict)
-    # the packages that the stage's file imports, with their versions: the lock under test may be one of them
-    libraries: dict[str, str] = msgspec.field(default_factory=dict)
     # the machine; and the percentage of its processors' time that programs outside the run took under load, None if unknown
     machine: dict[str, Any] = msgspec.field(default_factory=dict)
     others_percent: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None

@@ -5,7 +5,6 @@ Records are shared, so they have no host name and no path.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import hashlib
 import importlib.metadata
@@ -13,14 +12,12 @@ import os
 import platform
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 import psutil
 
-from app.lock import Stage
 from lab.paths import HOME, INSTALLED
 from lab.prerequisites import PROGRAMS, ZOOKEEPER_JARS, printed_version
 
@@ -39,23 +36,6 @@ def versions() -> dict[str, str]:
     servers = {one.name: printed_version(path, one.version_flag) if path else "" for one, path in programs}
     servers["zookeeper"] = _of_archive(ZOOKEEPER_JARS)
     return {"python": platform.python_version()} | {f"{name} (package)": text for name, text in packages.items()} | servers
-
-
-def libraries_of(stage: Stage) -> dict[str, str]:
-    """Return the packages that the file of a stage imports, with their versions: the lock under test may be one of them.
-
-    A stage that names its library has only that one: its worker may have another version than the lab.
-    """
-    if stage.library or stage.path is None:
-        name, _, version = stage.library.rpartition(" ")
-        return {name: version} if name else {}
-    tree = ast.parse(stage.path.read_bytes())
-    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level}
-    others = {name.partition(".")[0] for name in names} - {"app", "lab", *sys.stdlib_module_names}
-    packages = importlib.metadata.packages_distributions() if others else {}  # this takes a moment
-    found = {package for name in others for package in packages.get(name, ())}
-    return {package: importlib.metadata.version(package) for package in sorted(found)}
 
 
 @cache

@@ -25,7 +25,6 @@ from lab.run.environment import Processors
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster
-from lab.servers.programs.gunicorn import THREADS
 from lab.servers.supervisor import Supervisor, SupervisorGone
 
 if TYPE_CHECKING:
@@ -73,10 +72,7 @@ def run(
         command=command,
         commit="",
         started_utc=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        versions={},
-        libraries=environment.libraries_of(stage),
         machine=environment.machine(),
-        threads=THREADS,
         engine=engine,
     )
     begun = False

@@ -27,7 +27,7 @@ class Spy(Failpoints):
         super().__init__(folder, "replica-1")
         self.reached: list[str] = []
 
-    def reach(self, phase: str, moment: str, request: str, command: str = "", keys=()) -> None:
+    def reach(self, phase: str, moment: str, request: str, keys=()) -> None:
         self.reached.append(f"{phase}.{moment}")
 
 
@@ -83,7 +83,7 @@ def test_before_last_of_a_release(increment, activate, tmp_path):
     seen = []
 
     class Watching(Spy):
-        def reach(self, phase, moment, request, command="", keys=()):
+        def reach(self, phase, moment, request, keys=()):
             if (phase, moment) == ("release", "before_last"):
                 seen.append(here().sent.commands)
 

@@ -140,7 +140,7 @@ def test_failpoints_are_reached(lab, name):
     points = []
 
     class Spy(Failpoints):
-        def reach(self, phase, moment, request, command="", keys=()):
+        def reach(self, phase, moment, request, keys=()):
             points.append(f"{phase}.{moment}")
 
     lab.increment(name, request="r1")  # the first request loads scripts and makes folders

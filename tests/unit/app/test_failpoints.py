@@ -176,7 +176,7 @@ class Recorded(Failpoints):
         super().__init__(folder, "replica-1")
         self.reached: list[str] = []
 
-    def reach(self, phase: str, moment: str, request: str, command: str = "", keys=()) -> None:
+    def reach(self, phase: str, moment: str, request: str, keys=()) -> None:
         self.reached.append(f"{phase}.{moment}")
 
 

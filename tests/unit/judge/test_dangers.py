@@ -63,7 +63,7 @@ def test_fault_beside_the_lock(keys, freed, faults, made):
     made.increment("a", 0, 0, at=10, released=17).key_event("set", 9).key_event("del", freed)
     times = {"at_ns": 14 * MS, "recovered_ns": 15 * MS, "recovering_ns": 15 * MS, "injected_ns": 14 * MS}
     about = {"replica": "replica-1", "pid": 1, "request": "a", "kind": "expire", "failpoint": "release.before_last"}
-    made.line("faults.jsonl", FaultRecord(name="one", effect=Effect.OTHER, command="DEL", keys=keys, **about, **times))
+    made.line("faults.jsonl", FaultRecord(name="one", effect=Effect.OTHER, keys=keys, **about, **times))
 
     assert made.analyse(final=1, ttl_ms=300).measures["faults"] == faults
 

@@ -1,7 +1,6 @@
 """A run that fails keeps its folder, and the message names it; refused input and an early interrupt leave nothing."""
 
 import contextlib
-import importlib.metadata
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,14 +9,12 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from app.lock import Stage
 from app.locks import stages
 from lab.errors import ExitStatus, LabError, NotReady, RunFailed
 from lab.evidence import run_folder
 from lab.evidence.run_record import Ending
 from lab.interrupts import Interrupted, interruptible, signals_held
 from lab.run import runner
-from lab.run.environment import libraries_of
 from lab.scenario import reader as scenarios
 
 
@@ -96,16 +93,3 @@ def test_interrupt_after_the_load(tmp_path):
 
     assert record.ended is Ending.INTERRUPTED
     assert not system.parts.called
-
-
-def test_library_of_the_lock(tmp_path):
-    """The packages that a stage imports are on record, wherever it imports them; those of Python and the lab are not."""
-    mine = tmp_path / "my_lock.py"
-    mine.write_text("import os\nfrom app.lock import Grant\n\ndef lock():\n    from redis.lock import Lock\n    import nowhere\n")
-
-    assert libraries_of(Stage(path=mine)) == {"redis": importlib.metadata.version("redis")}
-
-
-def test_library_of_a_worker():
-    """A stage that names its library has that one on record: its worker may have another version than the lab."""
-    assert libraries_of(Stage(worker=("node",), library="redlock 4.2.0")) == {"redlock": "4.2.0"}
