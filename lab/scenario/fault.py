@@ -19,9 +19,10 @@ import msgspec
 
 from app.failpoints import MOMENTS, PHASES, Injection
 from lab.evidence.fault_record import Effect, FaultRecord
-from lab.scenario.toml_types import Duration, Number, Text
+from lab.scenario.toml_types import MOST_SERVERS, Duration, Number, Text
 
 FAILPOINTS = tuple(f"{phase}.{moment}" for phase in PHASES for moment in MOMENTS)
+ALL_NODES = tuple(range(1, MOST_SERVERS + 1))  # every server of the lock's store, however many it has
 
 
 class Target(StrEnum):
@@ -54,15 +55,6 @@ class System(Protocol):
 
     def resume_replica(self, record: FaultRecord) -> None:
         """Resume the stopped process of the replica; do nothing if it has ended."""
-
-    def pause_lock_store(self) -> None:
-        """Stop all servers of the lock's store: they accept commands, and answer none."""
-
-    def resume_lock_store(self) -> None:
-        """Resume all servers of the lock's store."""
-
-    def restart_lock_store(self) -> None:
-        """Kill all servers of the lock's store, and start them again with what they kept on disk."""
 
     def lose_power(self) -> None:
         """Kill all servers of the lock's store, drop what they had not synced to disk, and start them again."""

@@ -76,19 +76,6 @@ class FaultTarget:
             if replica.name == record.replica:
                 replica.resume_process(record.pid)
 
-    def pause_lock_store(self) -> None:
-        for node in self.nodes:
-            node.pause()
-
-    def resume_lock_store(self) -> None:
-        for node in self.nodes:
-            node.resume()
-
-    def restart_lock_store(self) -> None:
-        for node in self.nodes:
-            node.kill()
-        _start_again(self.nodes)
-
     def lose_power(self) -> None:
         for node in self.nodes:  # all at once: no server may sync after another has lost its power
             node.kill()

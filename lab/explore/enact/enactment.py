@@ -25,6 +25,7 @@ from lab.explore.search.replay import Walk
 from lab.explore.search.state import RUNS, State
 from lab.explore.store.commands import SUBSCRIBING, is_transaction
 from lab.explore.store.resp import Reply
+from lab.scenario.fault import ALL_NODES
 from lab.servers.cluster import Cluster
 from lab.servers.programs.gunicorn import health
 from lab.servers.server import Server
@@ -298,7 +299,8 @@ class Enactment:
 
     def _restart(self, place: int) -> None:
         self._record(place, 0)
-        self.system.fault_target.restart_lock_store()
+        self.system.fault_target.kill_nodes(ALL_NODES)
+        self.system.fault_target.recover_nodes(ALL_NODES)
         for server in self.system.lock_store:
             self._load(server)
         self.injected.recovered(place)

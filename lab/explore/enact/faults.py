@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic_ns
-from typing import Any
 
 import msgspec
 
@@ -61,16 +60,14 @@ class Injected:
         for place, record in self.records.items():
             if not record.recovered_ns:
                 self.recovered(place)
-        lines = [msgspec.json.encode(record) + b"\n" for record in self.records.values()]
-        if lines:
-            (folder / FAULTS).write_bytes(b"".join(lines))
+        if self.records:
+            (folder / FAULTS).write_bytes(msgspec.json.Encoder().encode_lines(self.records.values()))
 
 
 def _fault(event: ScheduleEvent, phase: str, ttl_ms: int) -> Fault:
-    kind: Any = faults()[KINDS[event.kind]]
+    kind: Callable[..., Fault] = faults()[KINDS[event.kind]]
     moment = AFTER_FIRST if event.kind in REPLIES else BEFORE
-    made: Fault = kind(at=f"{phase}.{moment}", for_ms=ttl_ms if event.kind in (PAUSE, RESTART) else 0)
-    return made
+    return kind(at=f"{phase}.{moment}", for_ms=ttl_ms if event.kind in (PAUSE, RESTART) else 0)
 
 
 def phase_of(move: Move) -> str:

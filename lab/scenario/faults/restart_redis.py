@@ -4,7 +4,7 @@ from time import monotonic_ns
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
-from lab.scenario.fault import System, Target
+from lab.scenario.fault import ALL_NODES, System, Target
 from lab.scenario.toml_types import Text
 
 
@@ -16,4 +16,5 @@ class Fault(fault.Fault, frozen=True):
 
     def inject(self, system: System, record: FaultRecord) -> None:
         record.injected_ns = monotonic_ns()  # the fault begins now, and not when the store runs again
-        system.restart_lock_store()
+        system.kill_nodes(ALL_NODES)
+        system.recover_nodes(ALL_NODES)

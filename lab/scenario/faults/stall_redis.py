@@ -2,7 +2,7 @@
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
-from lab.scenario.fault import System, Target
+from lab.scenario.fault import ALL_NODES, System, Target
 from lab.scenario.toml_types import Text
 
 
@@ -13,7 +13,7 @@ class Fault(fault.Fault, frozen=True):
     at: Text = "read.before"
 
     def inject(self, system: System, record: FaultRecord) -> None:
-        system.pause_lock_store()
+        system.silence_nodes(ALL_NODES)
 
     def recover(self, system: System, record: FaultRecord) -> None:
-        system.resume_lock_store()
+        system.recover_nodes(ALL_NODES)

@@ -19,7 +19,7 @@ from lab.errors import RunFailed
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History
 from lab.run import fault_injector
-from lab.scenario.fault import FAILPOINTS, Fault, System, Target
+from lab.scenario.fault import ALL_NODES, FAILPOINTS, Fault, System, Target
 from lab.scenario.faults import faults, parse
 from tests.command import wait_for
 from tests.every import every
@@ -41,11 +41,11 @@ CALLS: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     "lose_power": ([("lose_power",)], []),
     "kill_primary": ([("kill_nodes", NODE)], []),
     "restart_nodes": ([("kill_nodes", NODE), ("recover_nodes", ()), ("recover_nodes", NODE)], []),
-    "restart_redis": ([("restart_lock_store",)], []),
+    "restart_redis": ([("kill_nodes", ALL_NODES), ("recover_nodes", ALL_NODES)], []),
     "silence_nodes": ([("silence_nodes", NODE)], [("recover_nodes", NODE)]),
     "split_store": ([("split", RECORD)], []),
     "turn_clock_back": ([("jump_clocks", NODE, -60_000)], [("jump_clocks", NODE, 0)]),
-    "stall_redis": ([("pause_lock_store",)], [("resume_lock_store",)]),
+    "stall_redis": ([("silence_nodes", ALL_NODES)], [("recover_nodes", ALL_NODES)]),
 }
 # what a fault with each target may call at all
 ALLOWED = {
@@ -54,9 +54,6 @@ ALLOWED = {
     Target.NETWORK: {"cut_off", "reconnect", "split"},
     Target.COUNTER: {"delay_write", "break_off_write", "deliver_write"},
     Target.STORE: {
-        "pause_lock_store",
-        "resume_lock_store",
-        "restart_lock_store",
         "lose_power",
         "kill_nodes",
         "silence_nodes",
@@ -70,7 +67,6 @@ ALLOWED = {
 UNDONE_BY = {
     "cut_off": "reconnect",
     "delay_write": "deliver_write",
-    "pause_lock_store": "resume_lock_store",
     "silence_nodes": "recover_nodes",
 }
 METHODS = {name: inspect.signature(method) for name, method in vars(System).items() if not name.startswith("_")}
@@ -185,7 +181,7 @@ def late():
 
         return done
 
-    for name in ("end_sessions", "pause_lock_store"):
+    for name in ("end_sessions", "silence_nodes"):
         setattr(system, name, wait_and(getattr(system, name)))
     return system
 
@@ -265,7 +261,7 @@ def test_interrupted_run_recovers(folder):
     assert system.calls == [("resume_replica", RECORD)]
 
 
-@pytest.mark.parametrize(("method", "words"), [("pause_lock_store", "injected"), ("resume_lock_store", "recovered")])
+@pytest.mark.parametrize(("method", "words"), [("silence_nodes", "injected"), ("recover_nodes", "recovered")])
 def test_failed_fault_is_named(folder, method, words):
     """The error names the fault and its cause; a second fault, which lasts, is recovered all the same."""
     system = FakeSystem()
