@@ -15,15 +15,12 @@ import random
 import socket
 import threading
 
-import psutil
-
 from lab.errors import NotReady
 from lab.servers.server import LOOPBACK
 
 PORTS = range(16_384, 32_768)  # below the range from which the kernel gives ports to outgoing connections
 IN_A_BLOCK = 128
 FOR_PAGES = 8  # at the start of each block: a page that stays open in a browser sends on after its run, so no store may follow it
-NAMED = 5  # processes in the message about a range without a free block
 
 
 class PortBlock:
@@ -73,21 +70,6 @@ def _take() -> tuple[int, int]:
             with contextlib.suppress(OSError):
                 holding.bind((LOOPBACK, first))
                 return first, holding.detach()
-    raise NotReady(f"all {len(firsts)} blocks of ports from {PORTS.start} to {PORTS.stop - 1} are taken, by {_holders()}")
-
-
-def _holders() -> str:
-    """Return the processes that hold blocks, the first of each, with their command lines."""
-    holders: dict[int, int | None] = {}
-    for one in psutil.net_connections("udp4"):
-        if one.laddr.port in PORTS[::IN_A_BLOCK]:
-            holders[one.laddr.port] = min((pid for pid in (holders.get(one.laddr.port), one.pid) if pid), default=None)
-    pids = sorted({pid for pid in holders.values() if pid})
-    words = [f"{pid} ({_command(pid)})" for pid in pids[:NAMED]] + [f"{len(pids) - NAMED} more"] * (len(pids) > NAMED)
-    return ", ".join(words + ["processes of other users"] * (None in holders.values()))
-
-
-def _command(pid: int) -> str:
-    with contextlib.suppress(psutil.Error):
-        return " ".join(psutil.Process(pid).cmdline())[:80]
-    return "ended meanwhile"
+    raise NotReady(
+        f"all {len(firsts)} blocks of ports from {PORTS.start} to {PORTS.stop - 1} are taken by other labs of this machine"
+    )
