@@ -161,7 +161,7 @@ def _run(
             patience_s = scenario.request_timeout_s if record.ended is Ending.COMPLETE else 0.5
             record.in_flight_left = record.ended.is_interrupt or not system.quiet(patience_s)
             failures = [in_short(recorder.failure) for recorder in recorders if recorder.failure]
-            why = "; ".join(dict.fromkeys(filter(None, [record.unwritten, *system.unwritten(), *failures])))
+            why = "; ".join(dict.fromkeys(filter(None, [record.unwritten, *system.failures("unwritten"), *failures])))
             record.unwritten = why.replace(f"{folder.path}/", "")
             if record.unwritten and not record.ended.is_interrupt:
                 record.ended, record.ended_with = Ending.NOT_WRITTEN, record.unwritten
@@ -170,8 +170,8 @@ def _run(
             parts = system.parts()  # read after the commands are counted, so that this reading is not one of them
             record.final = None if parts is None else sum(parts.values())
             record.parts = parts if parts and set(parts) != {""} else {}
-            if not record.ended.is_interrupt and (reason := system.worker_failure()):
-                raise NotReady(reason)
+            if not record.ended.is_interrupt and (reasons := system.failures("worker")):
+                raise NotReady(reasons[0])
         if record.ended.is_interrupt:  # requests that are still inside would delay the end of the servers
             for replica in system.replicas:
                 replica.end_now()

@@ -91,21 +91,16 @@ class Cluster:
             time.sleep(0.02)
         return False
 
-    def unwritten(self) -> list[str]:
-        """Return why replicas could not write their journals. A replica that does not answer is left out."""
+    def failures(self, of: str) -> list[str]:
+        """Return why replicas could not write their journals (of ``unwritten``), or use the worker of their stage (``worker``).
+
+        A replica that does not answer is left out.
+        """
         found = []
         for replica in self.replicas:
             with contextlib.suppress(OSError):
-                found.append(str(health(replica.port, replica.host).get("unwritten", "")))
+                found.append(str(health(replica.port, replica.host).get(of, "")))
         return [why for why in found if why]
-
-    def worker_failure(self) -> str:
-        """Return why the worker of a stage cannot be used any more; empty if all can, or if the stage has none."""
-        for replica in self.replicas if self.stage.worker else ():
-            with contextlib.suppress(OSError):
-                if failure := str(health(replica.port, replica.host).get("worker", "")):
-                    return failure
-        return ""
 
     def client_options(self) -> dict[str, Any]:
         """Return the options of the replicas' clients, by store."""
