@@ -7,36 +7,36 @@ its clock cannot be shifted in this way.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol, cast
+from typing import cast
 
 from lab.errors import MissingProgram
 from lab.prerequisites import FAKETIMES, how_to_install
-from lab.servers.process import Running
+from lab.servers.process import Running, ServerProgram
 
 CLOCK = "clock"  # the file in the server's folder that holds the offset of its clock
 
 
-class Shifted(Protocol):
-    """A program that was started with such a clock."""
+class Shifted(ServerProgram):
+    """Add such a clock to a program. It begins at real time."""
+
+    clock = CLOCK  # the path of the clock's file from the folder that the server works in
+
+    def argv(self, port: int, folder: Path) -> list[str]:
+        (folder / CLOCK).write_text("+0\n", encoding="utf-8")
+        return super().argv(port, folder)
+
+    def env(self, port: int) -> dict[str, str]:
+        settings = {
+            "TIMESTAMP_FILE": self.clock,
+            "NO_CACHE": "1",
+            "DONT_FAKE_MONOTONIC": "1",
+            "FORCE_MONOTONIC_FIX": "0",  # a JVM hangs at its start without this
+        }
+        return super().env(port) | {"LD_PRELOAD": library()} | {f"FAKETIME_{name}": value for name, value in settings.items()}
 
     def clock_ms(self, port: int) -> float:
         """Return the time of the server's own wall clock. Raises OSError if it does not answer."""
-
-
-def begin(folder: Path) -> None:
-    """Let the clock of a server begin at real time."""
-    (folder / CLOCK).write_text("+0\n", encoding="utf-8")
-
-
-def env(path: str = CLOCK) -> dict[str, str]:
-    """Return the environment of such a server. ``path`` leads to the clock's file from the folder that the server works in."""
-    settings = {
-        "TIMESTAMP_FILE": path,
-        "NO_CACHE": "1",
-        "DONT_FAKE_MONOTONIC": "1",
-        "FORCE_MONOTONIC_FIX": "0",  # a JVM hangs at its start without this
-    }
-    return {"LD_PRELOAD": library()} | {f"FAKETIME_{name}": value for name, value in settings.items()}
+        raise NotImplementedError
 
 
 def library() -> str:

