@@ -20,7 +20,6 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from lab.text import thousands
@@ -30,14 +29,6 @@ MOST = 1_000_000_000  # limit of all other numbers
 SHOWN = 60  # how many characters of a refused value a message shows
 MOST_USERS = 4064  # nginx has 8192 connections in a run: a request takes two, and some serve other purposes
 REPLICA_MIB, REPLICAS_A_CORE = 77, 50  # of gunicorn's two processes (docs/scale.md); of which a core starts so many in time
-
-
-class FormField(Enum):
-    """Name the code that adds an option to the form of Locust's page."""
-
-    ABSENT = "not in the form"
-    LAB = "the lab adds the field"
-    LOCUSTFILE = "locustfiles/rush.py adds the field"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +44,7 @@ class Option:
     most_here: Callable[[], float] = lambda: math.inf  # the largest value that this machine can start
     # the largest value from the form: every visitor can press Start, and this machine has to carry the run
     most_from_page: float = math.inf
-    form: FormField = FormField.ABSENT  # which code adds the field to the form, if any
+    is_in_form: bool = False  # whether the form of Locust's page has a field for it
     reaches_replica: bool = False  # whether each replica gets the value as a setting of the same name
     only_load: bool = False  # whether the value changes only the load, and no server
     scales_with_ttl: bool = False  # whether the value is a time that grows in proportion when the TTL is rounded up
@@ -101,7 +92,7 @@ OPTIONS: dict[str, Option] = {
             least=1,
             most_here=_replicas_here,
             most_from_page=32,
-            form=FormField.LAB,
+            is_in_form=True,
         ),
         Option(
             name="users",
@@ -117,7 +108,7 @@ OPTIONS: dict[str, Option] = {
             unit="per second",
             least=0,
             most=1_000_000,
-            form=FormField.LOCUSTFILE,
+            is_in_form=True,
             only_load=True,
         ),
         Option(
@@ -133,7 +124,7 @@ OPTIONS: dict[str, Option] = {
             least=1,
             most=100_000_000,  # for a run of a day, with 100 GiB of evidence
             most_from_page=1_000_000,
-            form=FormField.LOCUSTFILE,
+            is_in_form=True,
             only_load=True,
         ),
         Option(
@@ -142,7 +133,7 @@ OPTIONS: dict[str, Option] = {
             unit="ms",
             least=1,
             most=LONGEST_MS,
-            form=FormField.LAB,
+            is_in_form=True,
             reaches_replica=True,
         ),
         Option(
@@ -151,7 +142,7 @@ OPTIONS: dict[str, Option] = {
             unit="ms",
             least=0,
             most=LONGEST_MS,
-            form=FormField.LAB,
+            is_in_form=True,
             reaches_replica=True,
             scales_with_ttl=True,
         ),
@@ -160,7 +151,7 @@ OPTIONS: dict[str, Option] = {
             help="Number of items to sell: a request buys one, unless nothing is left. Without it, the counter only grows.",
             least=1,
             most=MOST,
-            form=FormField.LAB,
+            is_in_form=True,
             reaches_replica=True,
         ),
         Option(
@@ -206,7 +197,7 @@ def shown(value: object) -> str:
 
 def form_options() -> list[Option]:
     """Return the options that have a field in the form. The number of users is a field of Locust's own."""
-    return [option for option in OPTIONS.values() if option.form is not FormField.ABSENT]
+    return [option for option in OPTIONS.values() if option.is_in_form]
 
 
 def flags(given: Mapping[str, Any]) -> list[str]:

@@ -33,7 +33,7 @@ from werkzeug.datastructures import ImmutableMultiDict
 
 from app.origin import foreign
 from lab.load.tickets import complete
-from lab.scenario.options import FormField, form_options
+from lab.scenario.options import form_options
 from lab.ui.both_sides import KEY, LIVE, LOOPBACK, ORDERS, ORDERS_KEY, SENT_KEY, Refusal
 from lab.ui.joining import is_teacher, same, stay_teacher
 
@@ -41,6 +41,7 @@ ANSWER_WITHIN_S = 10.0
 PLAN_WITHIN_S = 120.0  # the lab itself gives up waiting for its servers long before
 VERDICT_WITHIN_S = 600.0  # to judge a long history takes long
 NO_HOST = "(started by the lab for each run)"
+OF_THE_LOCUSTFILE = ("rate", "requests")  # options whose field the locustfile itself adds
 TAB = "lost-increments"
 COLUMNS = (
     *("stage", "scenario", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "kept_per_s"),
@@ -88,10 +89,7 @@ class LabPlugin:
         self.verdicts: list[dict[str, Any]] = []
 
     def add_options(self, parser: Any) -> None:
-        """Add the stage, the scenario and the options of ``FormField.LAB`` to the form.
-
-        The locustfile adds its own fields, and Locust has the number of users and the ramp up.
-        """
+        """Add the stage, the scenario and options to the form. Locust has the number of users and the ramp up."""
         offered = ask("shelf")
         parser.add_argument("--stage", choices=offered["stages"], default=offered["stage"], help="The lock.")
         parser.add_argument(
@@ -101,7 +99,7 @@ class LabPlugin:
             help="The situation in which the lock is tested.",
         )
         for option in form_options():
-            if option.form is FormField.LAB:
+            if option.name not in OF_THE_LOCUSTFILE:
                 unit = f" In {option.unit}." if option.unit else ""
                 parser.add_argument(option.flag, type=option.kind, default=0, help=f"{option.help}{unit} 0 keeps the default.")
 

@@ -12,7 +12,7 @@ from app.settings import Settings, SettingsError
 from lab.errors import BadInput
 from lab.paths import HOME
 from lab.scenario import reader as scenarios
-from lab.scenario.options import OPTIONS, FormField, Option, flags
+from lab.scenario.options import OPTIONS, Option, flags
 from lab.scenario.scenario import Scenario, override
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import replica_settings
@@ -27,7 +27,7 @@ MADE_UP = Option(
     least=2,
     most=90,
     most_from_page=50,
-    form=FormField.LAB,
+    is_in_form=True,
     reaches_replica=True,
     scales_with_ttl=True,
 )
@@ -52,11 +52,11 @@ def made_up(monkeypatch) -> None:
 
 FIELDS = """
 from argparse import ArgumentParser
-from lab.scenario.options import OPTIONS, FormField, Option
+from lab.scenario.options import OPTIONS, Option
 from lab.ui import locust_plugin
 if {added}:
     OPTIONS["nap_ms"] = Option(
-        name="nap_ms", help="Length of a nap.", unit="ms", least=2, form=FormField.LAB)
+        name="nap_ms", help="Length of a nap.", unit="ms", least=2, is_in_form=True)
 locust_plugin.ask = lambda what: {"stages": [], "stage": "lua", "scenarios": [], "scenario": "rush"}
 parser = ArgumentParser()
 locust_plugin.LabPlugin("http://nowhere:1", "").add_options(parser)
