@@ -65,7 +65,7 @@ def by_locust(supervisor: Supervisor, scenario: Scenario, on_progress: Callable[
         load = Load(supervisor, scenario, system.address, folder, len(system.workers))
         importlib.import_module("lab.report.run_page")  # meanwhile: neither the servers nor the prompt wait for what draws
         try:
-            with load_workers(system, scenario, folder):
+            with load_workers(system, folder):
                 load.wait(on_progress, well)
         finally:
             load.stop()
@@ -195,13 +195,13 @@ def cluster() -> Callable[..., AbstractContextManager[Cluster]]:
     return partial(composed, has_hosts=engine() == SWARM)
 
 
-def load_workers(system: Cluster, scenario: Scenario, folder: Path) -> AbstractContextManager[None]:
+def load_workers(system: Cluster, folder: Path) -> AbstractContextManager[None]:
     """Run Locust's workers in their containers for the duration of the block, if the system has any. Raises OSError, NotReady."""
     if not system.workers:
         return nullcontext()
     from lab.containers.cluster import load_workers as composed
 
-    return composed(system.workers, scenario, system.address, folder)
+    return composed(system.workers, system.address, folder)
 
 
 def as_many_as_are_up(given: Mapping[str, Any]) -> dict[str, Any]:

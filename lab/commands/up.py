@@ -12,7 +12,7 @@ from typing import Any
 from app import locks
 from lab.errors import BadInput, ExitStatus, NotReady
 from lab.evidence.run_folder import RunFolder, kept_on_failure
-from lab.paths import COMMAND, LOCUSTFILES, shown
+from lab.paths import COMMAND, LOCUSTFILE, shown
 from lab.scenario import reader as scenarios
 from lab.scenario.scenario import override
 from lab.scenario.stages import find_stage
@@ -67,7 +67,7 @@ def _announce(system: Cluster, names: list[str]) -> None:
         f"{address}  serves {names[0]} over {counted(len(system.replicas), 'replica')} until Ctrl-C",
         f"  curl -X POST {increment}{several}",
         f"  curl {address}/value",
-        f"  {Path(COMMAND).with_name('locust')} -f {shown(LOCUSTFILES / 'rush.py')} --web-host 127.0.0.1 --host {address}",
+        f"  {Path(COMMAND).with_name('locust')} -f {shown(LOCUSTFILE)} --web-host 127.0.0.1 --host {address}",
     ]
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()

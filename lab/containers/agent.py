@@ -88,7 +88,7 @@ class Agent:
 
     def _program(self, order: dict[str, Any], record: Path | None) -> Gunicorn | LocustWorker:
         if self.kind == "worker":
-            return LocustWorker(order["locustfile"], order["options"], str(record or ""))
+            return LocustWorker(order["options"], str(record or ""))
         settings = outside_any_run() | order["settings"] | ({"journal": str(record)} if record else {})
         return Gunicorn(order["name"], settings, listen=EVERYWHERE)
 

@@ -275,7 +275,7 @@ def _see_all(replicas: Sequence[AgentServer], control: HostControl | None) -> No
 
 
 @contextlib.contextmanager
-def load_workers(workers: Sequence[AgentServer], scenario: Scenario, host: str, folder: Path) -> Iterator[None]:
+def load_workers(workers: Sequence[AgentServer], host: str, folder: Path) -> Iterator[None]:
     """Run the Locust workers for the duration of the block. Raises OSError, NotReady.
 
     The request logs of workers on other hosts are copied to this one.
@@ -285,7 +285,7 @@ def load_workers(workers: Sequence[AgentServer], scenario: Scenario, host: str, 
         for worker in workers:
             ending.callback(worker.end_run)
             options["master-host"] = worker.lab_address()
-            worker.begin_run(locustfile=scenario.load, options=options, record=str(folder / RECORD))
+            worker.begin_run(options=options, record=str(folder / RECORD))
             if not worker.ask("GET", "/")["shared"]:
                 fetching = RecordFetcher(worker, folder / RECORD)
                 fetching.start()

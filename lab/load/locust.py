@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lab.errors import ExitStatus
-from lab.paths import LOCUSTFILES
+from lab.paths import HOME, LOCUSTFILE
 from lab.prerequisites import search_path
 from lab.scenario.scenario import Scenario
 from lab.servers.ports import free_port
@@ -34,7 +34,7 @@ def prepare(supervisor: Supervisor) -> None:
 def environment() -> dict[str, str]:
     """Return the environment of Locust's processes."""
     kept = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
-    return kept | {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(LOCUSTFILES.parent)}
+    return kept | {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(HOME)}
 
 
 class LoadFailed(Exception):  # noqa: N818 - the name says what happened
@@ -59,7 +59,7 @@ class Load:
         self._log = folder / "logs" / "locust"
         self._log.parent.mkdir(exist_ok=True)
         try:
-            self._pid = supervisor.start(self._argv(host), environment(), LOCUSTFILES.parent, self._log, LOCUST)
+            self._pid = supervisor.start(self._argv(host), environment(), HOME, self._log, LOCUST)
         except OSError as error:
             raise LoadFailed(f"Locust could not be started: {error}") from error
         self._lines = self._record.open("rb")
@@ -98,7 +98,7 @@ class Load:
     def _argv(self, host: str) -> list[str]:
         scenario = self._scenario
         options = {
-            "locustfile": LOCUSTFILES / f"{scenario.load}.py",
+            "locustfile": LOCUSTFILE,
             "host": f"http://{host}",
             "users": scenario.locust_users,
             "spawn-rate": scenario.locust_users,

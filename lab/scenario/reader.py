@@ -14,7 +14,7 @@ from app.lock import Claim
 from app.locks import A_NAME
 from app.settings import NESTINGS
 from lab.errors import BadInput, choose_from
-from lab.paths import LOCUSTFILES, SCENARIOS, shown
+from lab.paths import SCENARIOS, shown
 from lab.scenario.faults import parse as parse_fault
 from lab.scenario.options import OPTIONS, SHOWN
 from lab.scenario.requirements import MEASURES, NEEDS
@@ -95,11 +95,6 @@ def _syntax_error(text: str, message: str) -> str:
     return f"{message}: {line}" if place else message
 
 
-def locustfiles() -> list[str]:
-    """Return the names of the load scripts."""
-    return sorted(path.stem for path in LOCUSTFILES.glob("[!_]*.py"))
-
-
 def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
     """Return the checked record of a scenario's table. Raises BadInput."""
     known = {spec.name for spec in dataclasses.fields(Scenario)} - {"name", "notes"}
@@ -130,7 +125,6 @@ def _choices() -> dict[str, tuple[str, Iterable[str]]]:
     """Return by key, if the key's values are names: what each name is, and the valid names."""
     return {
         "tests": ("claim", Claim.__members__),
-        "load": ("locustfile", locustfiles()),
         "cures": ("scenario", ["", *names()]),
         "store_syncs": ("time to sync", SYNCS),
         "nested": ("way of nesting", ("", *NESTINGS)),

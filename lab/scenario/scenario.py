@@ -32,7 +32,6 @@ class Scenario:
     title: Line
     tests: Claim  # the claim that it tests
     may_break: Texts = ()  # other claims that a lock can break here: `lab test` runs the scenario for them as well
-    load: Text = "rush"  # a file of locustfiles/
     cures: Text = ""  # the scenario that shows the problem, if this one shows the cure: then no stage has to fail here
     needs: Texts = ()  # requirements on a stage: names in NEEDS
     danger: Counts = field(default_factory=dict)  # least values of measures, by name, without which a pass does not count

@@ -17,14 +17,14 @@ from urllib.parse import urlencode
 
 from lab.errors import LabError, NotReady
 from lab.load.locust import environment
-from lab.paths import LOCUSTFILES
+from lab.paths import HOME, LOCUSTFILE
 from lab.servers.ports import free_port
 from lab.servers.process import last_words
 from lab.servers.supervisor import Supervisor
 from lab.ui.addresses import from_here
 from lab.ui.both_sides import KEY, LIVE, ORDERS_KEY
 from lab.ui.joining import as_teacher
-from lab.ui.posted import AT_ONCE, LOCUSTFILE, USERS
+from lab.ui.posted import AT_ONCE, USERS
 
 UP_WITHIN_S = 90.0  # it imports much: on an idle machine it takes two seconds, on a crowded one often twenty
 
@@ -67,7 +67,7 @@ class LocustProcess:
         self._supervisor = supervisor
         self._log = log
         env = environment() | {LIVE: place.live, KEY: place.key, ORDERS_KEY: orders_key}
-        self._pid = supervisor.start(_argv(place), env, LOCUSTFILES.parent, log)
+        self._pid = supervisor.start(_argv(place), env, HOME, log)
 
     def wait(self) -> None:
         """Wait until this page answers (and not another program on its port) with all its workers.

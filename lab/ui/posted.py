@@ -7,7 +7,6 @@ import math
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal, TypeVar, cast
 
 import msgspec
@@ -15,14 +14,12 @@ import msgspec
 from app.lock import Stage
 from app.locks import stages
 from lab.errors import BadInput, choose_from
-from lab.paths import LOCUSTFILES
 from lab.pipeline import as_many_as_are_up
 from lab.scenario import reader as scenarios
 from lab.scenario.options import OPTIONS, flags, form_options
 from lab.scenario.scenario import Scenario, override
 from lab.text import thousands
 
-LOCUSTFILE = LOCUSTFILES / "rush.py"
 USERS = 0  # the number of users in the form at first: the scenario's own
 AT_ONCE = 100  # users started a second, in the form at first: more than any scenario has
 
@@ -43,7 +40,7 @@ def read(form: Mapping[str, str], processes: int = 1) -> RunRequest:
     """
     shelf = stages()  # never a file: a posted form must not choose code to run
     stage = shelf[choose_from("stage", name_of(form.get("stage", "")), shelf)]
-    scenario = scenarios.load(choose_from("scenario", name_of(form.get("scenario", "")), scenario_names()))
+    scenario = scenarios.load(choose_from("scenario", name_of(form.get("scenario", "")), scenarios.names()))
     given: dict[str, Any] = as_many_as_are_up(
         {option.name: _number(option.name, option.kind, form.get(option.name, "")) or None for option in form_options()}
     )
@@ -77,16 +74,10 @@ def offered(stage: str = "none", scenario: str = "rush") -> dict[str, Any]:
     stage, scenario: the lines that are selected at first. Raises BadInput for a name that is not among them.
     """
     about = {name: one.story.title for name, one in stages().items()}
-    titles = {name: scenarios.load(name).title for name in scenario_names()}
+    titles = {name: scenarios.load(name).title for name in scenarios.names()}
     first = {"stage": _line(stage, about[choose_from("stage", stage, about)])}
     first |= {"scenario": _line(scenario, titles[choose_from("scenario", scenario, titles)])}
     return {"stages": _lines(about), "scenarios": _lines(titles)} | first
-
-
-@cache  # each click of each visitor asks for them, and a class clicks at once
-def scenario_names() -> tuple[str, ...]:
-    """Return the scenarios that the page's locustfile can drive, as the shelf was when they were first asked for."""
-    return tuple(name for name in scenarios.names() if scenarios.load(name).load == LOCUSTFILE.stem)
 
 
 def _lines(about: Mapping[str, str]) -> list[str]:

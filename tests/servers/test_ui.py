@@ -15,8 +15,8 @@ import pytest
 
 from app.locks import stages
 from lab.evidence.history import History
+from lab.scenario import reader as scenarios
 from lab.ui.addresses import from_elsewhere
-from lab.ui.posted import scenario_names
 from tests.command import wait_for
 from tests.locust_page import Ui
 
@@ -203,7 +203,7 @@ def test_each_start_is_a_whole_run(ui):
     """Each press of Start is a whole run, in the same page."""
     options = ui.options()
     assert [line.partition(":")[0] for line in options["stage"]["choices"]] == list(stages())
-    assert [line.partition(":")[0] for line in options["scenario"]["choices"]] == list(scenario_names())
+    assert [line.partition(":")[0] for line in options["scenario"]["choices"]] == scenarios.names()
     assert list(options) == [
         "stage",
         "scenario",

@@ -14,7 +14,7 @@ from lab.experiments.measures.run import RunMeter
 from lab.experiments.result import Point
 from lab.interrupts import unless_interrupted
 from lab.load.locust import LOCUST, environment, prepare
-from lab.paths import LOCUSTFILES
+from lab.paths import HOME, LOCUSTFILE
 from lab.prerequisites import program
 from lab.scenario.scenario import Scenario
 from lab.scenario.stages import find_stage
@@ -55,15 +55,15 @@ def _wrk(address: str, folder: Path, scenario: Scenario, for_s: float) -> list[s
 
 def _locust(address: str, _: Path, scenario: Scenario, _for_s: float) -> list[str]:
     users = str(scenario.users)  # a number of requests, not a time: a forked gevent counts it from its import
-    options = ["--users", users, "--spawn-rate", users, "--requests", str(scenario.requests), "--loglevel", "ERROR"]
-    script = str(LOCUSTFILES / "rush.py")
-    return [sys.executable, "-m", "locust", "--headless", "--json", "-f", script, "--host", f"http://{address}", *options]
+    options = ["--host", f"http://{address}", "--users", users, "--spawn-rate", users, "--loglevel", "ERROR"]
+    options += ["--requests", str(scenario.requests)]
+    return [sys.executable, "-m", "locust", "--headless", "--json", "-f", str(LOCUSTFILE), *options]
 
 
 def _driven(supervisor: Supervisor, argv: list[str], folder: Path) -> float:
     """Run a load generator to its end. Return how many requests a second were answered. Raises NothingShown."""
     log, is_wrk = folder / "load.log", argv[0].endswith(WRK)
-    pid = supervisor.start(argv, environment(), LOCUSTFILES.parent, log, None if is_wrk else LOCUST)
+    pid = supervisor.start(argv, environment(), HOME, log, None if is_wrk else LOCUST)
     until_s = time.monotonic() + LONGEST_S
     while supervisor.exit_of(pid) is None and time.monotonic() < until_s:
         unless_interrupted()

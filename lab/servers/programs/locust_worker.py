@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.paths import HOME
+from lab.paths import HOME, LOCUSTFILE
 from lab.servers.process import ServerProgram
 
 
@@ -19,7 +19,6 @@ class LocustWorker(ServerProgram):
     differs on another host: it is passed in the environment.
     """
 
-    locustfile: str  # its name in ``locustfiles``, without ``.py``
     options: dict[str, Any]  # Locust's own options, by name
     record: str = ""  # the path of the record; empty: as the master says
     name: str = "locust-worker"
@@ -27,7 +26,7 @@ class LocustWorker(ServerProgram):
 
     def argv(self, port: int, folder: Path) -> list[str]:
         words = [word for name, value in self.options.items() for word in (f"--{name}", str(value))]
-        return ["-m", "locust", "--worker", "--locustfile", str(HOME / "locustfiles" / f"{self.locustfile}.py"), *words]
+        return ["-m", "locust", "--worker", "--locustfile", str(LOCUSTFILE), *words]
 
     def env(self, port: int) -> dict[str, str]:
         return {"PYTHONPATH": str(HOME), "HOME": "/tmp", "LAB_RECORD": self.record}  # noqa: S108 - a folder of the container
