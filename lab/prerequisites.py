@@ -51,7 +51,6 @@ CLOCKS = "clocks"  # what scenarios with clocks that jump need, as stages need t
 LANGUAGES = "languages"  # what the tests of workers need
 PHP = "php"  # what the locks of PHP need, in libraries/
 BROWSER = "browser"  # what the tests of the lab's pages need
-LOAD = "load"  # what the experiment generator needs
 PROGRAMS = (
     SystemProgram("redis-server", _everywhere("redis", apt="redis-server"), "the store of the lock and of the counter"),
     SystemProgram("nginx", _everywhere("nginx"), "the load balancer in front of the replicas", version_flag="-v"),
@@ -87,7 +86,6 @@ PROGRAMS = (
         SystemProgram(name, {"apt": name}, "locks of libraries in PHP", store=PHP, files=(f"/var/lib/dpkg/info/{name}.list",))
         for name in ("php-cli", "php-redis", "php-symfony-lock", "php-illuminate-cache", "php-illuminate-redis")
     ),
-    SystemProgram("wrk", _everywhere("wrk"), "the experiment that compares it with Locust", version_flag="-v", store=LOAD),
     SystemProgram(  # on Debian also the one without windows, in which the tests take less time
         "chromium", _everywhere("chromium", apt="chromium chromium-headless-shell"), "the tests in a real browser", store=BROWSER
     ),

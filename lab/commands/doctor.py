@@ -8,10 +8,10 @@ from lab import bootstrap
 from lab.errors import ExitStatus, choose_from
 from lab.evidence.run_folder import as_json
 from lab.paths import COMMAND
-from lab.prerequisites import BROWSER, CLOCKS, LOAD, PROGRAMS, examine, missing
+from lab.prerequisites import BROWSER, CLOCKS, PROGRAMS, examine, missing
 
 REDIS = "redis"  # every run needs it, whatever its lock is in: the counter is in it
-STORES = (REDIS, *dict.fromkeys(one.store for one in PROGRAMS if one.store not in ("", CLOCKS, BROWSER, LOAD)))
+STORES = (REDIS, *dict.fromkeys(one.store for one in PROGRAMS if one.store not in ("", CLOCKS, BROWSER)))
 
 
 def list_programs(is_json: bool = False) -> ExitStatus:

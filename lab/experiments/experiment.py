@@ -1,6 +1,6 @@
 """An experiment: one thing is varied, others are measured. A TOML file of ``shelf/`` declares it, in English and in Chinese.
 
-A cell is a stage at a value. If ``against`` names a stage or a value, each other cell is measured side by side with that one.
+A cell is a stage at a value. If ``against`` names a stage, each other one is measured side by side with that one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     name: str
     # the file of ``measures/`` that measures a point
-    measure: Literal["run", "load", "lock", "command"]
+    measure: Literal["run", "lock", "command"]
     # the scenario's option that a value sets; empty if the measure itself knows the values
     vary: str = ""
     # by how much a value is multiplied to become the option's
@@ -50,7 +50,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     values: list[float | str]
     stages: list[str]
     repeats: int
-    # the stage or the value with which each other one is paired; empty without pairs
+    # the stage with which each other one is paired; empty without pairs
     against: str = ""
     # what is recorded of each point
     figures: list[str]
@@ -68,7 +68,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     danger: dict[str, int] = {}
     # what a stage must have, by the names in ``lab.scenario.requirements.NEEDS``
     needs: list[str] = []
-    # how many seconds a load, or a window of a lock alone, lasts
+    # how many seconds a window of a lock alone lasts
     for_s: float = 1
     # the command line of the lab that is measured, with ``{stage}`` and ``{value}``
     command: list[str] = []

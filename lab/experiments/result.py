@@ -133,7 +133,7 @@ def spots(result: Measurement) -> list[Spot]:
     groups: dict[tuple[str, str], list[Point]] = {cell: [] for cell in itertools.product(stages, values)}
     for point in result.points:
         groups.setdefault((point.stage, point.value), []).append(point)
-    against = {one.pair: one for one in result.points if one.pair and result.about["against"] in (one.stage, one.value)}
+    against = {one.pair: one for one in result.points if one.pair and one.stage == result.about["against"]}
     return [_spot(points, against) for points in groups.values() if points]
 
 

@@ -73,13 +73,11 @@ def planned(experiment: Experiment, stages: Sequence[str], values: Sequence[str]
     plan: list[Point] = []
     against = experiment.against
     for repeat in range(1, repeats + 1):
-        block = [(stage, value) for stage in stages for value in values if not against or against not in (stage, value)]
+        block = [(stage, value) for stage in stages for value in values if stage != against]
         random.Random(f"{seed}-{repeat}").shuffle(block)  # noqa: S311 - an order, not a secret
         for stage, value in block:
             pair = 1 + (plan[-1].pair if plan else 0)
-            one, other = (Point(stage=stage, value=each, repeat=repeat, pair=pair if against else 0) for each in (value, against))
-            if against not in shelf.texts(experiment.values):
-                other.stage, other.value = against, value
+            one, other = (Point(stage=each, value=value, repeat=repeat, pair=pair if against else 0) for each in (stage, against))
             plan += [one] if not against else [one, other] if repeat % 2 else [other, one]
     if not plan:
         raise BadInput(f"the experiment {experiment.name} compares with {against!r}: give another one as well")

@@ -141,15 +141,13 @@ def cluster(
     folder: Path,
     also: Sequence[Stage] = (),
     steps: str = "",
-    journals: bool = True,
     port: int = 0,
 ) -> Iterator[Cluster]:
     """Start what the stage needs, and stop all of it when the block ends.
 
     Journals go to ``folder/journal``, logs to ``folder/logs``. also: all stages that the
     replicas serve, if they serve more than this stage. steps: the address of the controller
-    for which each command of a replica waits. journals: whether the replicas write them. port: of
-    nginx; 0: any free one. Raises MissingProgram, NotReady.
+    for which each command of a replica waits. port: of nginx; 0: any free one. Raises MissingProgram, NotReady.
     """
     logs, journal = folder / "logs", folder / "journal"
     for path in (logs, journal):
@@ -187,7 +185,7 @@ def cluster(
         names = [f"replica-{number}" for number in range(1, scenario.replicas + 1)]
         lock_store = found.get(stage.store or "", ())
         target = started.enter_context(_fault_target(names, stage, scenario, lock_store, counter_redis, links, steps))
-        own = (settings | _own_settings(name, journal if journals else None, target) for name in names)
+        own = (settings | _own_settings(name, journal, target) for name in names)
         replicas = up(*(Gunicorn(name, given, stores=tuple(needed)) for name, given in zip(names, own, strict=True)))
         (nginx,) = up(Nginx(tuple(one.port for one in replicas), run, int(scenario.request_timeout_s) + 30, port))
         system = Cluster(run, stage, Settings.read({}, **settings), found, counter_redis, tuple(replicas), nginx, target)
@@ -218,9 +216,9 @@ def _fault_target(
         yield target
 
 
-def _own_settings(name: str, journal: Path | None, target: FaultTarget | None) -> dict[str, str]:
+def _own_settings(name: str, journal: Path, target: FaultTarget | None) -> dict[str, str]:
     """Return the settings of one replica alone: its journal, and its ways to the lock's store and to the counter."""
-    return ({"journal": str(journal / f"{name}.jsonl")} if journal else {}) | (target.settings_of(name) if target else {})
+    return {"journal": str(journal / f"{name}.jsonl")} | (target.settings_of(name) if target else {})
 
 
 def replica_settings(scenario: Scenario, run: str, served: Sequence[Stage]) -> dict[str, str]:

@@ -75,7 +75,7 @@ INTO_A_FILE = [(*words, "--out", str(HOME / "LICENSE")) for words in (("experime
         (("experiment", "ttl", "--stage", "lau"), ["no stage 'lau'", "Did you mean 'lua'"]),
         (("experiment", "ttl", "--stage", "none"), ["a lock with a time to live", "the stage none does not have it"]),
         (("experiment", "retry", "--values", "1,two"), ["--values", "'1,two'"]),
-        (("experiment", "generator", "--values", "wkr"), ["--values", "'wkr'", "'wrk'"]),
+        (("experiment", "locks", "--values", "one clint"), ["--values", "'one clint'", "'one client'"]),
         (("experiment", "locks", "--stage", "redis-py"), ["compares with 'redis-py'"]),
         (("experiment", "locks", "--stage", "none"), ["the stage none has no store"]),
         (("experiment", "retry", "--values", "0.5"), ["retry_ms", "whole number"]),

@@ -50,7 +50,7 @@ def test_experiment_of_the_shelf(name, tmp_path):
     assert one.of in recorded
     assert {*one.panels, *one.log} <= recorded
     assert plugins.file("lab.experiments.measures", one.measure).METER
-    assert not one.against or one.against in {*one.stages, *shelf.texts(one.values)}
+    assert not one.against or one.against in one.stages
     cells = CELLS | {*one.stages, *shelf.texts(one.values)}
     for language in Language:
         assert all(text("figure", figure, language, against="x") for figure in recorded)
@@ -77,13 +77,13 @@ def test_experiment_of_the_shelf(name, tmp_path):
 
 def test_pairs_are_neighbours():
     """A point and what it is compared with are measured one after the other, and the next repeat begins with the other one."""
-    one = shelf.load("generator")
+    one, values = shelf.load("locks"), ["one client", "16 clients on one key"]
 
-    plan = planned(one, ["incr", "lua"], ["wrk", "Locust"], 2, 1)
+    plan = planned(one, ["ttl", "redis-py"], values, 2, 1)
 
     pairs = [(first, second) for first, second in zip(plan[::2], plan[1::2], strict=True)]
-    assert all((first.pair, first.stage) == (second.pair, second.stage) for first, second in pairs)
-    assert [first.value for first, _ in pairs] == ["Locust", "Locust", "wrk", "wrk"]
+    assert all((first.pair, first.value) == (second.pair, second.value) for first, second in pairs)
+    assert [first.stage for first, _ in pairs] == ["ttl", "ttl", "redis-py", "redis-py"]
     assert len({first.pair for first, _ in pairs}) == 4
 
 
@@ -102,18 +102,18 @@ def test_blocks_are_shuffled():
 def test_ratio_is_of_the_pair():
     """A ratio is that of two neighbours, not of two means; points that prove nothing are only shown."""
     result = made(
-        "generator",
-        ("lua", "Locust", 1, {"per_s": 50.0}),
-        ("lua", "wrk", 1, {"per_s": 100.0}),
-        ("lua", "wrk", 2, {"per_s": 10.0}),
-        ("lua", "Locust", 2, {"per_s": 5.0}),
+        "locks",
+        ("lua", "one client", 1, {"cycles_per_s": 50.0}),
+        ("redis-py", "one client", 1, {"cycles_per_s": 100.0}),
+        ("redis-py", "one client", 2, {"cycles_per_s": 10.0}),
+        ("lua", "one client", 2, {"cycles_per_s": 5.0}),
     )
 
-    locust, wrk = spots(result)
+    lua, redis_py = spots(result)
 
-    assert locust.figures[RATIO].value == pytest.approx(0.5)
-    assert RATIO not in wrk.figures
-    assert wrk.figures["per_s"].samples == 2
+    assert lua.figures[RATIO].value == pytest.approx(0.5)
+    assert RATIO not in redis_py.figures
+    assert redis_py.figures["cycles_per_s"].samples == 2
 
 
 def test_finding_of_ttl():
