@@ -19,7 +19,7 @@ import msgspec
 
 from app.failpoints import MOMENTS, PHASES, Injection
 from lab.evidence.fault_record import Effect, FaultRecord
-from lab.scenario.toml_types import MOST_SERVERS, Duration, Number, Text
+from lab.scenario.toml_types import MOST_SERVERS, Duration, Number, Text, Time
 
 FAILPOINTS = tuple(f"{phase}.{moment}" for phase in PHASES for moment in MOMENTS)
 ALL_NODES = tuple(range(1, MOST_SERVERS + 1))  # every server of the lock's store, however many it has
@@ -106,7 +106,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """One fault of a scenario. Class variables are the same for all faults of a kind; fields are TOML keys."""
 
     # what the fault acts on
-    target: ClassVar[Target]
+    target: ClassVar[Target] = Target.REPLICA
     # what the fault does, in the judge's terms; written into the fault record
     effect: ClassVar[Effect]
     # what the lock's store must have
@@ -146,7 +146,10 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """Undo the lab's part, if needed. The injector calls it once, even if the run is cut short."""
 
 
-DECLARED = ("target", "effect")  # what each class on the shelf must state
+class AtOnce(Fault, frozen=True):
+    """A fault that is over at once."""
+
+    for_ms: Time = 0
 
 
 def kind_of(fault: Fault) -> str:

@@ -9,16 +9,16 @@ from msgspec.structs import fields
 
 from app.shelf import plugins
 from lab.errors import BadInput, choose_from
-from lab.scenario.fault import DECLARED, FAILPOINTS, Fault
+from lab.scenario.fault import FAILPOINTS, Fault
 from lab.scenario.toml_types import Text, converted
 
 
 def faults() -> dict[str, Any]:
-    """Return the classes of all faults, by the names of their files. Raises TypeError for a class that declares too little."""
+    """Return the classes of all faults, by the names of their files. Raises TypeError for a class without an effect."""
     shelf = {name: file.Fault for name, file in plugins.files(__name__).items()}
     for name, kind in shelf.items():
-        if missing := [attribute for attribute in DECLARED if not hasattr(kind, attribute)]:
-            raise TypeError(f"the class Fault of the fault {name} must declare {', '.join(missing)}: see lab/scenario/fault.py")
+        if not hasattr(kind, "effect"):
+            raise TypeError(f"the class Fault of the fault {name} must declare effect: see lab/scenario/fault.py")
     return shelf
 
 

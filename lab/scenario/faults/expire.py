@@ -2,12 +2,10 @@
 
 from lab.evidence.fault_record import Effect
 from lab.scenario import fault
-from lab.scenario.fault import Target
 from lab.scenario.toml_types import Text
 
 
 class Fault(fault.Fault, frozen=True):
-    target = Target.REPLICA
     effect = Effect.REQUEST_WAITS
 
     at: Text = "release.before_last"

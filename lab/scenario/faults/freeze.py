@@ -2,11 +2,10 @@
 
 from lab.evidence.fault_record import Effect, FaultRecord
 from lab.scenario import fault
-from lab.scenario.fault import System, Target
+from lab.scenario.fault import System
 
 
 class Fault(fault.Fault, frozen=True):
-    target = Target.REPLICA
     effect = Effect.PROCESS_STOPS
     action = "stop"
     writes_late = True

@@ -5,10 +5,8 @@ The request hangs for ``for_ms``: longer than all other requests of the run need
 
 from lab.evidence.fault_record import Effect
 from lab.scenario import fault
-from lab.scenario.fault import Target
 
 
 class Fault(fault.Fault, frozen=True):
-    target = Target.REPLICA
     effect = Effect.REQUEST_HANGS
     action = "hang"

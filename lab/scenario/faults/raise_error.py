@@ -2,14 +2,11 @@
 
 from lab.evidence.fault_record import Effect
 from lab.scenario import fault
-from lab.scenario.fault import Target
-from lab.scenario.toml_types import Text, Time
+from lab.scenario.toml_types import Text
 
 
-class Fault(fault.Fault, frozen=True):
-    target = Target.REPLICA
+class Fault(fault.AtOnce, frozen=True):
     effect = Effect.REQUEST_FAILS
     action = "raise"
 
-    for_ms: Time = 0  # the fault is over at once
     at: Text = "read.before"
