@@ -94,7 +94,8 @@ class Running:
             if not self.running():
                 break
             time.sleep(0.01)
-        self.stop()
+        self.ask_to_end()
+        self.end()
         raise NotReady(f"{self.name} did not come up; the end of its log:\n{last_words(self.log)}")
 
     def alive(self) -> bool:
@@ -135,11 +136,6 @@ class Running:
     def end_now(self) -> None:
         """End the process at once, even while requests are in it."""
         self.supervisor.signal(self.pid, signal.SIGKILL)
-
-    def stop(self) -> None:
-        """Ask the process to end, and kill it when it does not."""
-        self.ask_to_end()
-        self.end()
 
     def ask_to_end(self) -> None:
         """Send the signal that asks the process to end, and do not wait."""

@@ -34,6 +34,11 @@ class EventRecorder(Protocol):
         """End the recorder, and wait until all that it has received is written."""
 
 
+def addresses(running: Sequence[Reachable]) -> str:
+    """Return the address of servers of which a client knows each, in the form that ``app/settings.py`` parses."""
+    return ",".join(one.address for one in running)
+
+
 class StoreServers(Protocol):
     """A file of ``lab/servers/stores`` with these functions. It has the name of its client in ``app/stores``."""
 

@@ -14,20 +14,18 @@ from lab.scenario.scenario import Scenario
 from lab.servers.ports import free_port
 from lab.servers.process import ServerProgram
 from lab.servers.programs.etcd import EtcdServer, ask, metrics, status
-from lab.servers.server import Reachable, Server
+from lab.servers.server import Server
+from lab.servers.store import addresses
 
 HANDLED = re.compile(r'^grpc_server_handled_total\{.*grpc_method="(\w+)".*\} (\S+)$', re.MULTILINE)
 LABS_OWN = ["Status"]
+url = addresses
 
 
 def programs(scenario: Scenario) -> list[ServerProgram]:
     names = [f"lock-etcd-{number}" for number in range(1, scenario.store_nodes + 1)]
     peers = {name: free_port() for name in names}
     return [EtcdServer(name, peers) for name in names]
-
-
-def url(running: Sequence[Reachable]) -> str:
-    return ",".join(one.address for one in running)
 
 
 def commands(running: Sequence[Server]) -> dict[str, int]:

@@ -12,11 +12,13 @@ from lab.scenario.scenario import Scenario
 from lab.servers.ports import free_port
 from lab.servers.process import ServerProgram
 from lab.servers.programs.zookeeper import ShiftedZooKeeper, ZooKeeperServer, four_letter
-from lab.servers.server import Reachable, Server
+from lab.servers.server import Server
+from lab.servers.store import addresses
 
 # the server counts only two kinds: reads (heartbeats among them) and updates
 COUNTED = re.compile(r"^zk_cnt_(read|update)latency\t(\d+)", re.MULTILINE)
 LEADS = re.compile(r"^Mode: (leader|standalone)$", re.MULTILINE)
+url = addresses
 
 
 def programs(scenario: Scenario) -> list[ServerProgram]:
@@ -26,10 +28,6 @@ def programs(scenario: Scenario) -> list[ServerProgram]:
     numbers = range(1, scenario.store_nodes + 1)
     peers = {number: (free_port(), free_port()) for number in numbers}
     return [kind(f"lock-zookeeper-{number}", number, peers) for number in numbers]
-
-
-def url(running: Sequence[Reachable]) -> str:
-    return ",".join(one.address for one in running)
 
 
 def commands(running: Sequence[Server]) -> dict[str, int]:
