@@ -17,6 +17,7 @@ from app.shelf import plugins
 
 LOCKS = "app.locks"  # the package of the stages
 PART = re.compile(r"^\s*\*\*(.+?)\*\*(.*?)(?=^\s*\*\*.+?\*\*|\Z)", re.MULTILINE | re.DOTALL)  # of a docstring
+ITEM = re.compile(r"^\s*- ", re.MULTILINE)  # a bullet point of a part
 Result = TypeVar("Result")
 
 
@@ -301,25 +302,16 @@ class StageStory:
     @cache  # every look at the stages reads all of their docstrings
     def parse(docstring: str) -> StageStory:
         """Read the parts; each starts a line with its name in bold. A missing part is empty."""
-        parts = {name: [line.strip() for line in text.splitlines() if line.strip()] for name, text in PART.findall(docstring)}
+        parts = dict(PART.findall(docstring))
+
+        def items(name: str) -> tuple[str, ...]:
+            return tuple(" ".join(text.split()) for text in ITEM.split(parts.get(name, "")) if text.strip())
+
         return StageStory(
             title=docstring.strip().partition("\n")[0],
-            problem=" ".join(parts.get("Problem", [])),
-            idea=" ".join(parts.get("Idea", [])),
-            source=" ".join(parts.get("Source", [])),
-            still=_items(parts.get("Still", [])),
-            see_it=tuple(line.strip("`") for line in _items(parts.get("See it", []))),
+            problem=" ".join(parts.get("Problem", "").split()),
+            idea=" ".join(parts.get("Idea", "").split()),
+            source=" ".join(parts.get("Source", "").split()),
+            still=items("Still"),
+            see_it=tuple(line.strip("`") for line in items("See it")),
         )
-
-
-def _items(lines: list[str]) -> tuple[str, ...]:
-    """Return the bullet points; a line without a dash continues the point before it."""
-    items: list[str] = []
-    for line in lines:
-        if line.startswith("- "):
-            items.append(line[2:].strip())
-        elif items:
-            items[-1] += " " + line
-        else:
-            items.append(line)
-    return tuple(items)

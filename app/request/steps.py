@@ -20,7 +20,7 @@ from app.request.context import here
 
 COMMAND, REPLY, MESSAGE = "command", "reply", "message"
 # the orders: send the command; do not send it, or send it and drop the reply, and raise an error; send it, and again
-GO, LOSE_COMMAND, LOSE_REPLY, SEND_TWICE = ORDERS = ("go", "lose command", "lose reply", "send twice")
+GO, LOSE_COMMAND, LOSE_REPLY, SEND_TWICE = ("go", "lose command", "lose reply", "send twice")
 
 
 class Steps(threading.local):
