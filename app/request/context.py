@@ -210,15 +210,16 @@ class RequestContext:
         prolonged: bool = False,
         server: int = 0,
         sent_ns: int = 0,
-        begun: str | None = None,
     ) -> None:
         """Journal a command outside any request, once for each key or session that it is about: any of them may be the lock's.
 
-        prolonged: whether it can have prolonged a lease. server: the port of the one server that it was sent to. sent_ns, begun:
-        when it was sent, and the request that began its thread, if another thread has the answer.
+        prolonged: whether it can have prolonged a lease. server: the port of the one server that it was sent to. sent_ns:
+        when it was sent, if another thread has the answer.
         """
         if self.phase is not RENEW or self.journal is None:
             return
+        current = CURRENT.get()
+        begun_by = current.context.request if current is not None and current.begun_in else ""
         for key in about or ("",):
             self.journal.record(
                 Renewed(
@@ -227,7 +228,7 @@ class RequestContext:
                     command=command,
                     answer=str(answer),
                     prolonged=prolonged,
-                    begun_by=begun_by() if begun is None else begun,
+                    begun_by=begun_by,
                     sent_ns=sent_ns or self.sent.at_ns,
                     server=server,
                     renewed_ns=monotonic_ns(),
@@ -269,12 +270,6 @@ def _having(variable: ContextVar[Any], value: object) -> Iterator[None]:
 not_counted = partial(_having, COUNTING, False)
 # while the block runs, begin threads for no request: those that a store's client keeps for the whole process
 for_nobody = partial(_having, CURRENT, None)
-
-
-def begun_by() -> str:
-    """Return the request that began this thread or task; empty if none did."""
-    current = CURRENT.get()
-    return current.context.request if current is not None and current.begun_in else ""
 
 
 def follow() -> None:

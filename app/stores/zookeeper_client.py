@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable
+from contextvars import copy_context
 from functools import partial
 from time import monotonic_ns
 from typing import Any, NamedTuple
@@ -31,7 +32,7 @@ from app.failpoints import RENEW
 from app.failpoints.injection import ReplyLost
 from app.journal import CONNECT
 from app.request.answer import Meaning
-from app.request.context import begun_by, for_nobody, here
+from app.request.context import for_nobody, here
 from app.settings import Address
 
 EPHEMERAL = 1  # the flag of a node that ends with its session
@@ -101,8 +102,8 @@ class CountedClient(KazooClient):
         return super()._call(request, async_object)
 
     def _journal_answer(self, command: str, path: str, result: Any) -> None:
-        sent: dict[str, Any] = {"sent_ns": monotonic_ns(), "begun": begun_by()}
-        result.rawlink(lambda result: here().renewed(command, _text(result), [path], **sent))
+        sent_ns, run = monotonic_ns(), copy_context().run  # in the context of this thread: it knows which request began it
+        result.rawlink(lambda result: run(here().renewed, command, _text(result), [path], sent_ns=sent_ns))
 
     def _journal_heartbeats(self) -> None:
         """Journal the session's heartbeats. kazoo reports them nowhere, so this uses a private method."""
