@@ -151,7 +151,6 @@ class RequestContext:
         keys: Sequence[str] = (),
         *,
         script: str = "",
-        granted_now: bool = False,
         server: int = 0,
         about: str = "",
         prolongs: bool = False,
@@ -159,9 +158,8 @@ class RequestContext:
         """Note the answer of the lock's store to a command, and the keys that it is about. Journal a renewal.
 
         answer: an error if none came: the store may have carried the command out. ``script`` names a script: only the lock knows
-        its answers. granted_now: the command waited at the store, so what it granted was granted just now, and not when it was
-        sent. server: its port, of one of several servers. about: of a renewal, the key or the session that the command names in
-        another way. prolongs: whether the command can prolong a lease.
+        its answers. server: its port, of one of several servers. about: of a renewal, the key or the session that the command
+        names in another way. prolongs: whether the command can prolong a lease.
         """
         if isinstance(answer, BaseException):
             answer, meaning = f"error: {type(answer).__name__}", UNKNOWN
@@ -169,8 +167,6 @@ class RequestContext:
         sent.last = command, answer
         if self.key and (self.key in keys or (sent.of_key is None and named(keys, self.key))):
             sent.of_key = sent.last  # other commands of a release say nothing about the lock
-        if granted_now:
-            sent.at_ns = monotonic_ns()
         failpoints, is_good = self.failpoints, agreed(answer, meaning)
         is_yes = failpoints.is_yes(script, answer) if script and failpoints is not None else is_good
         sent.meanings |= {AGREED if is_yes else meaning}

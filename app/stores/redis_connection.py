@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cache, cached_property, partial
+from time import monotonic_ns
 from typing import Any, NamedTuple
 
 import redis
@@ -180,16 +181,10 @@ class Seam(Stepped):
             means = NOTHING
         elif isinstance(answer, bytes):
             answer = text(answer)
-        here().answered(
-            command[0],
-            answer,
-            means,
-            keys_of_all(carried_out),
-            script=script(command),
-            granted_now=command[0] in GRANTS_LATE,
-            server=self.port,
-            prolongs=any(map(prolongs, carried_out)),
-        )
+        about, renews = keys_of_all(carried_out), any(map(prolongs, carried_out))
+        if command[0] in GRANTS_LATE:  # it waited at the store: what it granted was granted just now, and not when it was sent
+            here().sent.at_ns = monotonic_ns()
+        here().answered(command[0], answer, means, about, script=script(command), server=self.port, prolongs=renews)
 
 
 class Counted(Seam, AbstractConnection):
