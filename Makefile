@@ -31,7 +31,7 @@ setup-dev: ## the same as setup, with the tools for check and test
 	@"$$PYTHON" -m lab.bootstrap --dev
 
 libraries: setup ## install the locks of published libraries, for lab libraries
-	@$(LAB) libraries --install
+	@$(LAB) libraries install
 
 scenario: setup ## one run: STAGE=lua [SCENARIO=rush ENGINE=docker OPTIONS]
 	@exec $(LAB) run "$${SCENARIO:-rush}" $(call all_but,SCENARIO)
@@ -49,8 +49,10 @@ matrix: $(if $(value STAGE),setup,setup-all) ## every stage under every scenario
 serve: setup ## serve the site of all runs to this machine [PORT=8088]
 clean: setup ## remove all but the newest runs [KEEP=20]
 doctor: setup ## list installed programs, and how to install missing programs
-class ui ladder matrix serve clean doctor:
+class ui serve clean doctor:
 	@exec $(LAB) $@ $(all_but)
+ladder matrix:
+	@exec $(LAB) experiment $@ $(all_but)
 
 experiment: setup-all ## vary one thing: NAME=ttl [STAGE="lua uuid" VALUES=1,2]
 	@set -f; for stage in $$STAGE; do set -- "$$@" --stage "$$stage"; done; \

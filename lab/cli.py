@@ -11,70 +11,63 @@ from typing import Any
 import click
 
 from lab.commands.exit_status import attach, final_status, status_of
-from lab.commands.options import SCENARIOS, STAGES, Whole, command_line, scenario_options, server_options, shown
+from lab.commands.options import SCENARIOS, STAGES, Whole, command_line, json_list, scenario_options, shown
 from lab.errors import MEANINGS, ExitStatus, choose_from
 from lab.interrupts import end_with_lab, ignore_signals, raise_on_signals
 from lab.paths import has_a_place
 from lab.scenario.options import OPTIONS
 from lab.text import counted
 
-GROUPS = {  # of this file's commands in the help; a test asks for each command in one of them
-    "Try": "run up ui class stages scenarios diff",
+GROUPS = {  # of the commands in the help
+    "Try": "run up ui class list diff",
+    "Compare": "experiment",
+    "Every order of events": "explore play",
+    "A lock of your own": "test new",
+    "Published locks": "libraries",
     "Maintain": "check report serve clean doctor",
 }
-ELSEWHERE = {  # each of these modules has the commands of its group: it is imported if a command is none of this file's
-    "Compare": "lab.commands.experiment_commands",
-    "Every order of events": "lab.explore.commands.command_line",
-    "A lock of your own": "lab.own_lock.command_line",
-    "Published locks": "lab.libraries.command_line",
+ELSEWHERE = {  # the module of each command that is none of this file's
+    "experiment": "lab.commands.experiment_commands",
+    "explore": "lab.explore.commands.command_line",
+    "play": "lab.explore.commands.command_line",
+    "test": "lab.own_lock.command_line",
+    "new": "lab.own_lock.command_line",
+    "libraries": "lab.libraries.command_line",
 }
-
-
-class Commands(click.Group):
-    """A group that answers an unknown command with the nearest one, and lists its commands in groups."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted((*self.commands, *(name for module in ELSEWHERE.values() for name in commands_of(module))))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> Any:
-        own = super().get_command(ctx, cmd_name)
-        return own or next((found[cmd_name] for found in map(commands_of, ELSEWHERE.values()) if cmd_name in found), None)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands into the help, each with its first sentence."""
-        found = {title: {name: self.commands[name] for name in names.split()} for title, names in GROUPS.items()}
-        for title, commands in (found | {title: commands_of(module) for title, module in ELSEWHERE.items()}).items():
-            with formatter.section(title):
-                short = [(name, one.get_short_help_str(limit=formatter.width)) for name, one in commands.items()]
-                formatter.write_dl(short)
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
-            choose_from("command", args[0], self.list_commands(ctx))
-        return super().resolve_command(ctx, args)
-
-
-def commands_of(module: str) -> dict[str, click.Command]:
-    """Return the commands that a module defines, by name."""
-    return {one.name or "": one for one in vars(importlib.import_module(module)).values() if isinstance(one, click.Command)}
-
-
 STATUSES = "\n".join(("\b", "Exit statuses:", *(f"  {status:<5}{meaning}" for status, meaning in MEANINGS.items())))
 
 
+class Commands(click.Group):
+    """A group that imports a command when it is called, and lists its commands under titles."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for names in GROUPS.values() for name in names.split()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> Any:
+        module = ELSEWHERE.get(cmd_name)
+        return getattr(importlib.import_module(module), cmd_name) if module else super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands into the help, each with its first sentence."""
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                found = {name: self.get_command(ctx, name) for name in names.split()}
+                formatter.write_dl([(name, one.get_short_help_str(formatter.width)) for name, one in found.items()])
+
+
 @click.version_option(package_name="lock-lab", prog_name="lab")
-@click.group(cls=Commands, epilog=STATUSES, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 def lab() -> None:
     """Test distributed locks with real servers and real load.
 
-    The lab shows which lock loses which increment, why, and at what price.
+    The lab shows which lock loses which increment, why, and at what price. `lab run --help` lists the exit statuses;
+    docs/running.md explains them.
     """
 
 
 PORT = Whole(0, 65535)
 USUAL = "[default: {}, or the next free port]"
 json_option = click.option("--json", "as_json", is_flag=True, help="Print only the content of verdict.json.")
-json_list = click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 
 
 def page_options(command: Any) -> Any:
@@ -85,7 +78,7 @@ def page_options(command: Any) -> Any:
     return port(click.option("--locust-port", type=PORT, help=locust)(host(command)))
 
 
-@lab.command()
+@lab.command(epilog=STATUSES)
 @click.argument("scenario", shell_complete=SCENARIOS)
 @click.option("--stage", required=True, shell_complete=STAGES, help="Name of a stage, or path of a file like those in app/locks.")
 @scenario_options()
@@ -95,7 +88,7 @@ def page_options(command: Any) -> Any:
 def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **given: Any) -> int:
     """Run one stage under a scenario, judge it, and write a report.
 
-    SCENARIO is a name from `lab scenarios`, or the path of a file like those in the folder scenarios. An option that
+    SCENARIO is a name from `lab list scenarios`, or the path of a file like those in the folder scenarios. An option that
     you leave out has the scenario's value.
     """
     if choose_from("engine", engine, ("local", "docker")) == "docker":
@@ -111,7 +104,7 @@ def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **
 @click.option("--stage", required=True, shell_complete=STAGES, help="One stage, or several with commas between them.")
 @shown("--scenario", default="rush", shell_complete=SCENARIOS, help="Scenario whose servers and values to use: a name or a file.")
 @shown("--port", type=PORT, default=0, help="Port of the address; 0 selects a free port.")
-@server_options()
+@scenario_options(*(name for name, option in OPTIONS.items() if not option.only_load))
 def up(stage: str, scenario: str, port: int, **given: Any) -> int:
     """Keep the servers of a stage up until Ctrl-C.
 
@@ -129,14 +122,22 @@ def up(stage: str, scenario: str, port: int, **given: Any) -> int:
 @shown("--stage", default="none", shell_complete=STAGES, help="Stage that is selected at first.")
 @shown("--scenario", default="rush", shell_complete=SCENARIOS, help="Scenario that is selected at first.")
 def ui(processes: int, stage: str, scenario: str, **page: Any) -> int:
-    """Serve Locust's page and the live page until Ctrl-C: runs are started in the first, and watched in the second."""
+    """Serve Locust's page and the live page until Ctrl-C.
+
+    Runs are started in the first, and watched in the second.
+    """
     from lab.ui.posted import offered
     from lab.ui.server import serve
 
     return serve(processes=processes, offer=partial(offered, stage, scenario), **page)
 
 
-@lab.command()
+@lab.group(name="list")
+def list_() -> None:
+    """List all stages or all scenarios, or print all about one."""
+
+
+@list_.command()
 @click.argument("name", required=False, shell_complete=STAGES)
 @json_list
 def stages(name: str | None, as_json: bool) -> None:
@@ -163,7 +164,7 @@ def diff(one: str, other: str | None) -> None:
     print_diff(one, other)
 
 
-@lab.command()
+@list_.command()
 @click.argument("name", required=False, shell_complete=SCENARIOS)
 @json_list
 def scenarios(name: str | None, as_json: bool) -> None:
@@ -177,7 +178,7 @@ def scenarios(name: str | None, as_json: bool) -> None:
     print_scenarios(name, as_json)
 
 
-@lab.command()
+@lab.command(epilog=STATUSES)
 @click.argument("run", default="latest")
 @json_option
 def check(run: str, as_json: bool) -> int:
@@ -194,9 +195,9 @@ def check(run: str, as_json: bool) -> int:
 @click.argument("run", default="latest")
 @click.option("--lang", type=click.Choice(["en", "zh"]), help="Draw a run in this language as well; by default, that of LANG.")
 def report(run: str, lang: str | None) -> None:
-    """Draw a run, an experiment or a ladder again, and write the site of all runs.
+    """Draw a run or an experiment again, and write the site of all runs.
 
-    RUN is a name, a path, `latest`, or the folder of an experiment or of a ladder.
+    RUN is a name, a path, `latest`, or the folder of an experiment.
     """
     from lab.commands.report import report_again
 

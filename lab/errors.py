@@ -63,12 +63,11 @@ OF_THE_PLACE = {
 
 # The command that lists all things of a kind: an error names it in place of a long list.
 LISTED_BY = {
-    "command": "lab --help",
-    "experiment": "lab experiment --list",
-    "known failure": "lab failures",
+    "experiment": "lab experiment",
+    "known failure": "lab libraries failures",
     "library": "lab libraries",
-    "scenario": "lab scenarios",
-    "stage": "lab stages",
+    "scenario": "lab list scenarios",
+    "stage": "lab list stages",
 }
 
 

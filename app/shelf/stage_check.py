@@ -92,7 +92,7 @@ def _named(key: str, known: Callable[[], list[str]], optional: bool) -> Callable
         if not (value is None and optional) and value not in known():
             choices = [*known(), *(["None"] if optional else [])]
             typed = value if isinstance(value, str) else ""
-            listed_by = "lab stages" if key == "follows" else ""
+            listed_by = "lab list stages" if key == "follows" else ""
             yield f"{key} = {_shown(value)} is not known. {suggestion(typed, choices, listed_by)}"
 
     return check

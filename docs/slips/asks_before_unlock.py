@@ -3,7 +3,7 @@
 **Idea** The release first asks whether the lock is still its own, so that `unlock` raises no exception.
 **See it**
 - `lab run work_outlasts_ttl --stage docs/slips/asks_before_unlock.py`
-- `lab replay docs/slips/asks_before_unlock.py:A4BpAt3000BrAA`
+- `lab explore --replay docs/slips/asks_before_unlock.py:A4BpAt3000BrAA`
 - `lab explore docs/slips/asks_before_unlock.py`
 """
 

@@ -3,7 +3,7 @@
 **Idea** A request that finds the lock taken gives up. So the acquire that follows should not have to wait.
 **See it**
 - `lab run try_lock --stage docs/slips/looks_first.py`
-- `lab replay docs/slips/looks_first.py:ABAB`
+- `lab explore --replay docs/slips/looks_first.py:ABAB`
 - `lab explore docs/slips/looks_first.py`
 """
 

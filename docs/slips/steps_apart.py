@@ -3,7 +3,7 @@
 **Idea** Each step of the work locks for itself, so that others can work between the steps.
 **See it**
 - `lab explore docs/slips/steps_apart.py`
-- `lab replay docs/slips/steps_apart.py:A3B3A3B2`
+- `lab explore --replay docs/slips/steps_apart.py:A3B3A3B2`
 - `lab run rush --stage docs/slips/steps_apart.py`
 """
 

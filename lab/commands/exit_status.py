@@ -11,6 +11,7 @@ import io
 import os
 import sys
 import traceback
+from collections.abc import Iterator
 
 import click
 
@@ -26,7 +27,10 @@ def status_of(command: click.Command, words: list[str] | None = None) -> int:
     Status 1 means a broken promise, and never an error of the lab.
     """
     try:
-        return command.main(words, standalone_mode=False) or ExitStatus.GOOD
+        return command.main(words, prog_name="lab", standalone_mode=False) or ExitStatus.GOOD
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return error.exit_code
     except click.ClickException as error:
         click.echo(printable(f"error: {_in_a_line(error)}"), err=True)
         return error.exit_code
@@ -46,8 +50,10 @@ def _in_a_line(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     if context is None:
         return error.format_message()
-    listed_by = f"lab {context.command.name} --help" if context.parent else "lab --help"
+    listed_by = f"{context.command_path} --help"
     match error:
+        case click.NoSuchCommand(command_name=name):
+            return f"there is no command {name!r}. {suggestion(name, _commands(context), listed_by)}"
         case click.NoSuchOption(option_name=name):
             options = [word for one in context.command.params for word in (*one.opts, *one.secondary_opts) if word[:2] == "--"]
             return f"there is no option {name!r}. {suggestion(name, options, listed_by)}"
@@ -56,6 +62,16 @@ def _in_a_line(error: click.ClickException) -> str:
         case click.BadParameter():
             return f"{typed_as(error.param, context)}: {error.message}"
     return f"{error.format_message()}. `{listed_by}` says what there is."
+
+
+def _commands(context: click.Context) -> Iterator[str]:
+    """Yield the names of a group's commands, and of the commands in each of its groups: ``list``, ``list stages``."""
+    group = context.command
+    if isinstance(group, click.Group):
+        for name in group.list_commands(context):
+            yield name
+            inner = group.get_command(context, name)
+            yield from (f"{name} {one}" for one in (inner.list_commands(context) if isinstance(inner, click.Group) else ()))
 
 
 def _foreseen(error: BaseException) -> LabError:

@@ -1,34 +1,47 @@
-"""The command lines of what makes many runs: ``lab ladder``, ``matrix`` and ``experiment``."""
+"""The command lines of ``lab experiment``: the ladder, the matrix, and one for each experiment of ``lab/experiments/shelf``."""
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import click
 
-from lab.commands.options import Whole, command_line, out_option, scenario_options, shown
-from lab.errors import BadInput, ExitStatus
+from lab.commands.options import Whole, command_line, is_listing, json_list, out_option, scenario_options, shown
+from lab.errors import BadInput
+from lab.text import WIDTH
 
 
-def titles() -> dict[str, str]:
-    """Return the question of each experiment, by name. Nothing else of it is read."""
-    files = sorted((Path(__file__).parents[1] / "experiments" / "shelf").glob("*.toml"))
-    return {path.stem: tomllib.loads(path.read_text(encoding="utf-8"))["en"]["title"] for path in files}
+@click.group(invoke_without_command=True)
+@json_list
+@click.pass_context
+def experiment(context: click.Context, as_json: bool) -> None:
+    """Vary one thing, and measure another; without a name, list all.
+
+    The ladder and the matrix vary the lock. All others measure each value in turn, and again in another order that the
+    seed sets; what is compared in pairs is measured side by side. Their result is a CSV file, with a table and a picture.
+    """
+    if not is_listing(context, as_json):
+        return
+    titles = {name: one.get_short_help_str(WIDTH) for name, one in experiment.commands.items()}
+    if as_json:
+        from lab.evidence.run_folder import as_json as in_json
+
+        sys.stdout.write(in_json([{"name": name, "title": title} for name, title in titles.items()]))
+    else:
+        click.echo("\n".join(f"{name:<12}{title}" for name, title in titles.items()))
 
 
-LIST = "\n".join(("\b", "Experiments:", *(f"  {name:<12}{title}" for name, title in titles().items())))
-
-
-@click.command()
+@experiment.command()
 @shown("--repeat", "rounds", type=Whole(1), default=1, help="Number of rounds; each runs all stages in turn.")
 @out_option("the comparison", "ladder-TIME")
 @scenario_options()
 def ladder(rounds: int, out: Path | None, **given: Any) -> int:
-    """Run every stage under the scenario rush, and compare the runs.
+    """Run every stage under rush, and compare the runs.
 
-    The stages none and local also run with one replica. An option that you leave out has the value of rush.
+    The stages none and local also run with one replica. An option that you leave out has the value of the scenario rush.
     With several rounds, the charts have the least and the most of each speed over all rounds; the rest is of the first round.
     """
     from lab.experiments.ladder import run_ladder
@@ -36,7 +49,7 @@ def ladder(rounds: int, out: Path | None, **given: Any) -> int:
     return run_ladder(given, out, rounds, command=command_line())
 
 
-@click.command()
+@experiment.command()
 @click.option("--stage", "only_stages", multiple=True, help="Run only this stage. Can be repeated.")
 @click.option("--scenario", "only_scenarios", multiple=True, help="Run only this scenario. Can be repeated.")
 @shown("--jobs", type=Whole(1, 16), default=2, help="Number of runs at the same time.")
@@ -57,24 +70,22 @@ def matrix(only_stages: tuple[str, ...], only_scenarios: tuple[str, ...], out: P
     return run_matrix(only_stages, only_scenarios, out=out, **how)
 
 
-@click.command(epilog=LIST)
-@click.argument("name", required=False)
-@click.option("--list", "listed", is_flag=True, help="List the experiments, with the question of each.")
-@click.option("--stage", "stages", multiple=True, help="Stage to measure. Can be repeated.  [default: the experiment's own]")
-@click.option("--values", help="What is varied, as in 1,2,5.  [default: the experiment's own]")
-@click.option("--repeats", type=Whole(1), help="Number of times that each value is measured.  [default: the experiment's own]")
-@scenario_options("requests", "seed", seed="Seed of the order, and of the load.")
-@out_option("the result: NAME.csv, its table and its picture", "experiment-NAME-TIME")
-def experiment(name: str | None, listed: bool, stages: tuple[str, ...], out: Path | None, **how: Any) -> int:
-    """Vary one thing, and measure another.
+def add(name: str, title: str) -> None:
+    """Add the command of an experiment to the group. title: the question that it answers."""
 
-    NAME is one of the experiments below. All values are measured in turn, and again in another order that the seed
-    sets; what is compared in pairs is measured side by side. The result is a CSV file, with a table and a picture.
-    """
-    if listed or name is None:
-        click.echo("\n".join(LIST.splitlines()[1:]))
-        return ExitStatus.GOOD
-    from lab.experiments.runner import run_experiment
+    @experiment.command(name, help=title)
+    @click.option("--stage", "stages", multiple=True, help="Stage to measure. Can be repeated.  [default: the experiment's own]")
+    @click.option("--values", help="What is varied, as in 1,2,5.  [default: the experiment's own]")
+    @click.option(
+        "--repeats", type=Whole(1), help="Number of times that each value is measured.  [default: the experiment's own]"
+    )
+    @scenario_options("requests", "seed", seed="Seed of the order, and of the load.")
+    @out_option(f"the result: {name}.csv, its table and its picture", f"experiment-{name}-TIME")
+    def run(stages: tuple[str, ...], repeats: int | None, values: str | None, out: Path | None, **given: Any) -> int:
+        from lab.experiments.runner import run_experiment
 
-    repeats, values = how.pop("repeats"), how.pop("values")
-    return run_experiment(name, stages, repeats, values, how, out, command=command_line())
+        return run_experiment(name, stages, repeats, values, given, out, command=command_line())
+
+
+for path in sorted((Path(__file__).parents[1] / "experiments" / "shelf").glob("*.toml")):
+    add(path.stem, tomllib.loads(path.read_text(encoding="utf-8"))["en"]["title"])

@@ -1,4 +1,4 @@
-"""``lab stages``, ``lab diff`` and ``lab scenarios``: print what there is to run."""
+"""``lab list stages``, ``lab diff`` and ``lab list scenarios``: print what there is to run."""
 
 from __future__ import annotations
 

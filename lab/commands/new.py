@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 from app.locks import A_NAME, stages
@@ -17,12 +16,6 @@ USUAL = (
 )
 INTERPRETERS = {"python": ("python3", ".py", 0), "node": ("node", ".mjs", 0), "php": ("php", ".php", 1)}
 
-CLAIMS = '''    # what the lock promises: `lab test` tests each of these. Delete what yours does not promise
-    claims=claims("""
-{claims}
-    """),
-)
-'''
 OF_A_WORKER = '''"""{name}: a lock in {language}, to be changed.
 
 **Idea** The lock is in {lock}, and {worker} speaks with the lab. Test it: `lab test ./{name}.py`
@@ -36,6 +29,11 @@ STAGE = Stage(
     key="{{key}}",  # what the library makes of the key, as in "lock:{{key}}"
     store="redis",
     ttl_ms=3000,
+    # what the lock promises: `lab test` tests each of these. Delete what yours does not promise
+    claims=claims("""
+{claims}
+    """),
+)
 '''
 
 
@@ -59,11 +57,7 @@ def _of_a_worker(name: str, language: str) -> dict[str, str]:
     lock, worker = f"{name}_lock{ending}", f"worker{ending}"
     about = {"name": name, "language": language, "program": program, "lock": lock, "worker": worker, "lanes": lanes}
     return {
-        f"{name}.py": OF_A_WORKER.format(**about) + CLAIMS.format(claims=_listed(USUAL.split())),
+        f"{name}.py": OF_A_WORKER.format(**about, claims="\n".join(f"        {claim}" for claim in USUAL.split())),
         lock: (WORKERS / f"example{ending}").read_text(encoding="utf-8"),
         worker: (WORKERS / worker).read_text(encoding="utf-8"),
     }
-
-
-def _listed(claims: Iterable[str]) -> str:
-    return "\n".join(f"        {claim}" for claim in claims)

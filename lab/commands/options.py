@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -19,11 +19,19 @@ from lab.scenario.options import OPTIONS, Option
 from lab.text import thousands
 
 shown = partial(click.option, show_default=True)
+json_list = click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 
 
 def command_line() -> str:
     """Return the command as it was typed: the record of a run quotes it."""
     return shlex.join(["lab", *sys.argv[1:]])
+
+
+def is_listing(context: click.Context, as_json: bool) -> bool:
+    """Return whether a group was called without a command of it, and so lists them. Raises BadInput for --json with a command."""
+    if context.invoked_subcommand and as_json:
+        raise BadInput(f"--json is of the list, and not of `{context.command_path} {context.invoked_subcommand}`")
+    return context.invoked_subcommand is None
 
 
 def completed(names: Callable[[], Iterable[str]]) -> Callable[..., list[str]]:
@@ -109,19 +117,9 @@ def scenario_options(*names: str, **helps: str) -> Callable[[Any], Any]:
 
     helps: by name, the help of an option that means something else in this command.
     """
-    return _adding((OPTIONS[name] for name in names or OPTIONS), helps)
-
-
-def server_options() -> Callable[[Any], Any]:
-    """Add the scenario options that change servers, and not only the load, to a command."""
-    return _adding((option for option in OPTIONS.values() if not option.only_load), {})
-
-
-def _adding(options: Iterable[Option], helps: Mapping[str, str]) -> Callable[[Any], Any]:
-    in_order = list(options)
 
     def add(command: Any) -> Any:
-        for option in reversed(in_order):
+        for option in reversed([OPTIONS[name] for name in names or OPTIONS]):
             limits = ", ".join(filter(None, (option.unit, option.limits)))
             text = f"{helps.get(option.name, option.help)}  [{limits}]"
             command = click.option(option.flag, type=Number(option), help=text)(command)

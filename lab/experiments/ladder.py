@@ -1,4 +1,4 @@
-"""``lab ladder``: every stage under rush over three replicas, the first two also in one replica;
+"""``lab experiment ladder``: every stage under rush over three replicas, the first two also in one replica;
 then the comparison.
 """
 

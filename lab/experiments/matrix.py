@@ -172,7 +172,7 @@ def run_matrix(
     draw: bool = False,
     resume: bool = False,
 ) -> int:
-    """Run ``lab matrix``, and return the worst exit status of its cells.
+    """Run ``lab experiment matrix``, and return the worst exit status of its cells.
 
     Each round runs all cells before the next round begins, so that a change of the machine meets all cells alike.
     draw: draw all runs of the first round. resume: run a cell only as often as the folder ``out`` lacks runs of it.

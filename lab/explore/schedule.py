@@ -83,7 +83,7 @@ def in_shell(named: str, events: str) -> str:
 
 
 def options_of(question: Question) -> str:
-    """Return the options with which ``lab replay`` runs a schedule of a search; empty if none is needed."""
+    """Return the options with which ``lab explore --replay`` runs a schedule of a search; empty if none is needed."""
     task = question.task
     options = f" --work-ms {task.work_ms}" if task.work_ms else ""
     options += f" --nap-ms {task.nap_ms}" if task.nap_ms != GRID_MS else ""

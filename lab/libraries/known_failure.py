@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from app.foreign.library import LIBRARIES, ReportedFailure
 from app.lock import Stage
@@ -23,6 +22,7 @@ from lab.experiments.runs import child_run
 from lab.judge.judgement import Judgement, Verdict, Violation
 from lab.language import of_environment
 from lab.libraries import environments, shelf
+from lab.libraries.listing import print_list
 from lab.paths import COMMAND, HOME, REPORTS, need_clone, shown
 from lab.report.run_index import page_of
 from lab.report.terminal import terminal
@@ -90,15 +90,14 @@ def load(name: str) -> KnownFailure:
     return KnownFailure(name, path, failure, stage)
 
 
-def list_failures() -> ExitStatus:
-    """List all known failures, a line each. Raises BadInput."""
+def list_failures(is_json: bool) -> ExitStatus:
+    """List all known failures, a line each, or as JSON. Raises BadInput."""
     need_clone()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("name", "report", "version", "run"):
-        table.add_column(title, no_wrap=title in ("name", "run"))
-    for known in map(load, names()):
-        table.add_row(known.name, known.failure.report, known.failure.name, known.failure.scenario if known.stage else "no run")
-    terminal().print(table)
+    rows = [
+        (known.name, known.failure.report, known.failure.name, known.failure.scenario if known.stage else "no run")
+        for known in map(load, names())
+    ]
+    print_list(("name", "report", "version", "run"), rows, is_json)
     return ExitStatus.GOOD
 
 
@@ -129,7 +128,7 @@ def _replayed(known: KnownFailure, console: Console) -> ExitStatus:
         console.print(f"[bold]Not shown[/]: {escape(failure.not_run)}")
         return ExitStatus.NOTHING_SHOWN
     if known.stage.environment and not environments.is_made(known.stage.environment):
-        again = f"{COMMAND} libraries --install {known.stage.environment}"
+        again = f"{COMMAND} libraries install {known.stage.environment}"
         raise MissingPackage(f"{known.name}: {failure.name} is not installed as its lock file says. Run: {again}")
     console.print(f"{COMMAND} run {' '.join(known.command)}", style="dim")
     judgement = child_run(known.command, HOME)

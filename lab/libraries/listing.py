@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from rich.table import Table
 
 from lab.errors import MissingPackage, choose_from
+from lab.evidence.run_folder import as_json
 from lab.libraries import environments
 from lab.libraries.shelf import load, names
 from lab.paths import need_clone
 from lab.report.terminal import terminal
 
 
-def list_libraries(only: tuple[str, ...]) -> None:
-    """List the locks of libraries of these names, a line each; all where none is named. Raises BadInput."""
-    need_clone()
-    console = terminal()
+def print_list(columns: Sequence[str], rows: Sequence[Sequence[str]], is_json: bool) -> None:
+    """Print a list as a table, or as JSON. columns: the name of each cell of a row; the first is not broken into lines."""
+    if is_json:
+        sys.stdout.write(as_json([dict(zip(columns, row, strict=True)) for row in rows]))
+        return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("name", "version", "language", "promises", "installed"):
-        table.add_column(title, no_wrap=True)
-    missing = 0
-    for name in [choose_from("library", one, names()) for one in only] or names():
-        lock = load(name)
-        place = lock.stage.environment
-        is_here = not place or environments.is_made(place)
-        missing += not is_here
+    for number, title in enumerate(columns):
+        table.add_column(title, no_wrap=number == 0)
+    for row in rows:
+        table.add_row(*row)
+    terminal().print(table)
+
+
+def list_libraries(is_json: bool) -> None:
+    """List the locks of libraries, a line each, or as JSON."""
+    need_clone()
+    rows = []
+    for lock in map(load, names()):
+        is_here = not lock.stage.environment or environments.is_made(lock.stage.environment)
         about = lock.library
-        table.add_row(name, about.version, about.language, str(len(about.promises)), "yes" if is_here else "no")
-    console.print(table)
-    if missing:
-        console.print(f"make libraries installs the {missing} that are not there.", style="dim")
+        rows.append((lock.name, about.version, about.language, str(len(about.promises)), "yes" if is_here else "no"))
+    print_list(("name", "version", "language", "promises", "installed"), rows, is_json)
 
 
 def install(only: tuple[str, ...]) -> None:

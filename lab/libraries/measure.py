@@ -1,4 +1,4 @@
-"""``lab scorecard``: test each lock of the shelf ``libraries/``, and keep what was found, a file for each.
+"""``lab libraries measure``: test each lock of the shelf ``libraries/``, and keep what was found, a file for each.
 
 Each lock is tested by a ``lab test`` of its own, in a process and a folder of its own: two libraries may have modules of the same
 name, and their packages may not fit each other.
@@ -48,13 +48,14 @@ def measure(names: Sequence[str], rounds: int = 3, jobs: int = 2, scenarios: Seq
                 tested = _measured(lock, chosen, rounds, jobs)
             except Interrupted:
                 left = " ".join(one.name for one in locks[number - 1 :])
-                console.print(f"Interrupted. What is done is kept; {COMMAND} scorecard {left} measures the rest.", soft_wrap=True)
+                rest = f"{COMMAND} libraries measure {left}"
+                console.print(f"Interrupted. What is done is kept; {rest} measures the rest.", soft_wrap=True)
                 raise
             except NothingShown as why:
                 left_out.append(lock.name)
                 console.print(f"{lock.name}: left out: {why}", style="bold red", soft_wrap=True, markup=False)
                 continue
-            words = ["lab", "scorecard", lock.name, "--rounds", str(rounds), *_options(scenarios)]
+            words = ["lab", "libraries", "measure", lock.name, "--rounds", str(rounds), *_options(scenarios)]
             _kept(lock.name, replace(tested, command=shlex.join(words)), folder)
             how_far = f" ({number} of {len(locks)}, {tested.took_s:.0f} s)"
             console.print(f"{lock.name}: {headline(tested)}{how_far}", soft_wrap=True, markup=False)
@@ -70,7 +71,7 @@ def _measured(lock: LibraryLock, scenarios: Sequence[str], rounds: int, jobs: in
     """Test one lock, in a folder of its own where its runs and their pages stay. Raises NothingShown, Interrupted."""
     if lock.stage.environment and not environments.is_made(lock.stage.environment):
         place = lock.stage.environment
-        raise NothingShown(f"{place} is not installed. Run: {COMMAND} libraries --install {place}")
+        raise NothingShown(f"{place} is not installed. Run: {COMMAND} libraries install {place}")
     began_s, home = time.monotonic(), (REPORTS / "scorecard" / lock.name).resolve()
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)

@@ -33,7 +33,7 @@ FOLDER = REFERENCE / "libraries"
 RESULTS = "libraries.jsonl"
 INDEX = "index.html"
 REQUESTS = 200  # at most, in each run: two a user of the fullest scenario
-NOTHING = "Nothing is kept yet: `lab scorecard` measures the libraries.\n"
+NOTHING = "Nothing is kept yet: `lab libraries measure` measures the libraries.\n"
 TITLE = "Published locks under the lab's scenarios"
 PAGE = """\
 # {title}
@@ -110,8 +110,8 @@ def _said(one: TestedClaim | None) -> str:
     """Return what a table says of a claim: ``BROKEN 3 of 3, 13 lost``."""
     if one is None:
         return "–"
-    lost = _most_lost(one)
-    said = f"{in_words(one)}, {thousands(lost)} lost" if lost else in_words(one)
+    worst = _worst(one)
+    said = f"{in_words(one)}, {thousands(worst.lost)} lost" if worst and worst.lost else in_words(one)
     return f'<strong class="{BROKEN}">{said}</strong>' if one.verdict == BROKEN else said
 
 
@@ -122,11 +122,6 @@ def _promised(one: TestedClaim) -> str:
 def _worst(one: TestedClaim) -> TestedCell | None:
     """Return the runs in which a claim failed and most was lost; None where no run failed in it."""
     return max((cell for cell in one.cells if cell.verdict in (BROKEN, FAILS)), key=lambda cell: cell.lost, default=None)
-
-
-def _most_lost(one: TestedClaim) -> int:
-    worst = _worst(one)
-    return worst.lost if worst else 0
 
 
 def _speed(found: Speed | None) -> str:

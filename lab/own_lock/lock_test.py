@@ -170,7 +170,8 @@ def _explored(stage: Stage, asked: LockTest, answer: Answer, folder: Path) -> No
                     row = of_claims[claim.name]
                     row.schedule, row.between = f"orders/{row.claim}.svg", one.between
                     row.mended_by = mended_by(stage, claim, one.code)
-                    row.again = replay(_named(stage), one.question, one.broken) or f"lab replay {shown(out / row.claim)}.json"
+                    by_file = f"lab explore --replay {shown(out / row.claim)}.json"
+                    row.again = replay(_named(stage), one.question, one.broken) or by_file
                     keep([one], out)
                     for language in Language:
                         named(folder / row.schedule, language).write_text(draw(one.story, language), encoding="utf-8")

@@ -1,6 +1,6 @@
 """What a lock was tested for, claim by claim, by every order of events and by runs; as a page, and as JUnit's XML.
 
-``lab test`` has one round of runs, and ``lab scorecard`` has several for each published library. The record is the same.
+``lab test`` has one round of runs, and ``lab libraries measure`` has several for each published library. The record is the same.
 """
 
 from __future__ import annotations

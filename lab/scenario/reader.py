@@ -55,7 +55,7 @@ def _load_file(path: Path) -> Scenario:
     if not path.exists():
         raise BadInput(
             f"there is no file {str(path)!r}. Give the name of a scenario, or the path of its file. "
-            "`lab scenarios` lists the names."
+            "`lab list scenarios` lists the names."
         )
     where = str(shown(path))
     if not A_NAME.fullmatch(path.stem):

@@ -21,7 +21,7 @@ def find_stage(name: str) -> Stage:
     if not name:
         raise BadInput(
             "no stage was named; give one, as in `make scenario STAGE=lua` or `lab run rush --stage lua`. "
-            "`lab stages` lists the stages."
+            "`lab list stages` lists the stages."
         )
     if not name.endswith(".py"):
         if Path(name).is_file():
@@ -34,7 +34,7 @@ def find_stage(name: str) -> Stage:
         raise
     except FileNotFoundError:
         raise BadInput(
-            f"there is no file {name!r}. Give the name of a stage, or the path of its file. `lab stages` lists the names."
+            f"there is no file {name!r}. Give the name of a stage, or the path of its file. `lab list stages` lists the names."
         ) from None
     except NotInstalled as error:
         raise MissingPackage(f"{name}: {error}") from None

@@ -127,7 +127,7 @@ def test_page_of_a_tested_lock(browser, tmp_path):
     for language in Language:
         shutil.copy(named(REFERENCE / "explore" / "uuid.svg", language), tmp_path)
     cell = TestedCell(stage="x", scenario="release_race", claim="exclusive", verdict="BROKEN", run="one")
-    again = {"orders": "breaks", "schedule": "uuid.svg", "again": "lab replay uuid:A4BpAt3000BrAA"}
+    again = {"orders": "breaks", "schedule": "uuid.svg", "again": "lab explore --replay uuid:A4BpAt3000BrAA"}
     again |= {"between": ["x.py:3: a < b", "x.py:4: c"], "mended_by": "lua"}
     claims = [TestedClaim(claim="exclusive", cells=[cell], **again), TestedClaim(claim="fair", orders="not_looked_at")]
     tested = TestedLock(

@@ -48,7 +48,7 @@ def enacted(text, ttl_ms, work_ms, real, stage=None):
     with closing(Explorer(seen, real)) as explorer:
         walk = walk_live(explorer.world(schedule.task, schedule.clients), schedule.parsed, schedule.until_ms)
     with supervised() as supervisor:
-        return enact(supervisor, stage or seen, schedule, walk, "none")
+        return enact(supervisor, stage or seen, schedule, walk)
 
 
 @pytest.mark.parametrize("text", sampled(SHORTEST, list(SHORTEST)[::2]))
@@ -159,6 +159,6 @@ def test_a_wrong_lock_is_not_acquitted(lock, events, work_ms, servers, tmp_path,
 
 def test_random_numbers(tmp_path):
     """A schedule with random numbers is not possible on a cluster, and the event is named."""
-    done = lab("replay", "bucketed:A=1A2", "--cluster", cwd=tmp_path)
+    done = lab("explore", "--replay", "bucketed:A=1A2", "--cluster", cwd=tmp_path)
 
     assert (done.status, "event 1, A=1: a real replica draws its own random numbers" in done.err) == (2, True)

@@ -78,11 +78,11 @@ def test_a_broken_promise(tmp_path):
     lines, verdict = verdict_of(done)
     text = "\n".join(lines)
     assert (done.status, verdict) == (ExitStatus.BROKEN, "breaks 1 promise")
-    assert done.out.index("  breaks ") < done.out.index("A is paused") < done.out.index("lab replay ") < done.out.index(verdict)
+    assert done.out.index("  breaks ") < done.out.index("A is paused") < done.out.index(" --replay ") < done.out.index(verdict)
     assert text.index("  breaks ") < text.index("  holds ") < text.index("Real replicas agree") < text.index("bin/lab play ")
     assert " --claim " in lines[-1]
-    command = next(line.partition("lab replay ")[2] for line in done.out.splitlines() if "lab replay" in line)
-    assert warm("replay", command, cwd=tmp_path).status == ExitStatus.BROKEN
+    command = next(line.partition(" --replay ")[2] for line in done.out.splitlines() if " --replay " in line)
+    assert warm("explore", "--replay", command, cwd=tmp_path).status == ExitStatus.BROKEN
 
 
 def test_in_chinese(tmp_path):
@@ -145,7 +145,7 @@ def test_a_lock_taken_twice(tmp_path):
     done = lab("explore", "uuid", "--nested", *SMALL, "--out", "kept", cwd=tmp_path)
 
     assert done.status in (ExitStatus.GOOD, ExitStatus.NOTHING_SHOWN)  # the other promises were not looked at
-    assert "is refused its own lock" in lab("replay", "kept/reentrant.json", cwd=tmp_path).out
+    assert "is refused its own lock" in lab("explore", "--replay", "kept/reentrant.json", cwd=tmp_path).out
     again = json.loads(lab("explore", "reentrant", "--nested", *SMALL, "--json", cwd=tmp_path).out)
     assert again["promises"]["reentrant"] == "holds"
 
@@ -157,17 +157,17 @@ def test_schedules_are_kept(tmp_path):
     warm("explore", "own.py", "--pauses", "1", "--out", "kept", cwd=tmp_path)
 
     assert {path.stem for path in (tmp_path / "kept").iterdir()} >= {"decision", "releases_atomically", "survives_a_freeze"}
-    same = warm("replay", "kept/releases_atomically.json", cwd=tmp_path)
+    same = warm("explore", "--replay", "kept/releases_atomically.json", cwd=tmp_path)
     assert (same.status, "GETEX L" in same.out, same.err) == (ExitStatus.GOOD, False, "")
 
     text = own.read_text(encoding="utf-8")
     own.write_text(text.replace("self.store.get(self.key)", "self.store.plain().getex(self.key)"), encoding="utf-8")
-    other = warm("replay", "kept/releases_atomically.json", cwd=tmp_path)
+    other = warm("explore", "--replay", "kept/releases_atomically.json", cwd=tmp_path)
     assert "own has changed since this schedule was written" in other.err
     assert "GETEX L" in other.out
 
     own.write_text(text.replace("== self.token", "== 'nobody'"), encoding="utf-8")
-    none = warm("replay", "kept/releases_atomically.json", cwd=tmp_path)
+    none = warm("explore", "--replay", "kept/releases_atomically.json", cwd=tmp_path)
     assert (none.status, "the schedule cannot happen any more: event" in none.err) == (ExitStatus.NOTHING_SHOWN, True)
 
 

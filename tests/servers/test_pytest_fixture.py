@@ -73,7 +73,7 @@ def test_broken(run):
 
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(
-        ["*1 pause*", "*counter*", "*again: *lab replay *", "*my_lock breaks 1 promise*", "*breaks *(releases_only_its_own)*"]
+        ["*1 pause*", "*counter*", "*again: * --replay *", "*my_lock breaks 1 promise*", "*breaks *(releases_only_its_own)*"]
     )
     done.stdout.no_fnmatch_line("*Traceback*")
 

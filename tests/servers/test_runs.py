@@ -44,7 +44,7 @@ def test_round_records_what_a_command_records(tmp_path, monkeypatch):
 def test_interrupted_round_keeps_what_is_done(tmp_path):
     """Ctrl-C ends the runs in progress at once, and no other begins; the cells that have run are in the matrix."""
     words = ("--stage", "none", "--scenario", "rush", "--scenario", "work_outlasts_ttl", "--repeat", "90", "--jobs", "1")
-    one = Started(tmp_path, "matrix", *words, "--out", "out")
+    one = Started(tmp_path, "experiment", "matrix", *words, "--out", "out")
     wait_for(lambda: list(tmp_path.glob("reports/runs/2*/verdict.json")), within_s=90)
     wait_for(lambda: list(tmp_path.glob("reports/runs/.*.part")), within_s=90)
     family = one.descendants()

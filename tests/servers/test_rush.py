@@ -1,6 +1,6 @@
 """The main job on the real servers, for every stage: 100 users, three replicas.
 
-`lab ladder` runs all stages with 5000 requests; its result is kept in reports/reference.
+`lab experiment ladder` runs all stages with 5000 requests; its result is kept in reports/reference.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``lab scorecard`` with real runs: two libraries, two scenarios."""
+"""``lab libraries measure`` with real runs: two libraries, two scenarios."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.command import lab
 def test_two_libraries_are_measured_once(tmp_path):
     """Of each the runs are kept claim by claim, and the cost next to lua."""
     out = tmp_path / "kept"
-    words = ["scorecard", "pypi_redis", "pypi_etcd3gw", "--rounds", "1", "--scenario", "rush", "--scenario", "work_outlasts_ttl"]
-    lab(*words, "--out", out, cwd=tmp_path, timeout_s=600)
+    names, scenarios = ["pypi_redis", "pypi_etcd3gw"], ["--scenario", "rush", "--scenario", "work_outlasts_ttl"]
+    lab("libraries", "measure", *names, "--rounds", "1", *scenarios, "--out", out, cwd=tmp_path, timeout_s=600)
 
     of_etcd, of_redis = entries(out)
     for one in (of_etcd, of_redis):

@@ -126,7 +126,7 @@ def test_wrong_form_is_refused(ui):
 
     assert {answer["success"] for answer in refused.values()} == {False}
     assert "no stage 'bogus'" in refused["bogus"]["message"]
-    assert "`lab stages`" in refused["bogus"]["message"]  # a form has the list of the stages next to it
+    assert "`lab list stages`" in refused["bogus"]["message"]  # a form has the list of the stages next to it
     assert "no stage './lua.py'" in refused["file"]["message"]
     assert "Did you mean 'rush'" in refused["scenario"]["message"]
     assert "users = 20 cannot share requests = 15" in refused["users"]["message"]

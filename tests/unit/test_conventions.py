@@ -7,6 +7,8 @@ import shlex
 import subprocess
 import sys
 
+from click import Group
+
 from app.lock import Claim
 from app.locks import PARTS, part, stages
 from lab.cli import lab
@@ -116,28 +118,32 @@ def commands() -> list[tuple[str, str]]:
     return [(line, where) for line, where in found if re.match(r"(make|lab|\.venv/bin/lab)\b", line) and "…" not in line]
 
 
+EXPERIMENTS = lab.get_command(None, "experiment").commands
+
+
 @every("line, where", commands)
 def test_every_command_that_is_told_exists(line, where):
     words = shlex.split(line)
     if words[0] == "make":
         makefile = (HOME / "Makefile").read_text(encoding="utf-8")
         target = next((word for word in words[1:] if "=" not in word), "help")
-        command = lab.get_command(None, {"scenario": "run"}.get(target, target))
-        known = (
-            {flag.strip("-").replace("-", "_") for one in command.params for flag in one.opts} | {"stage"} if command else {"out"}
-        )
+        experiment = next((word.removeprefix("NAME=") for word in words if word.startswith("NAME=")), target)
+        command = EXPERIMENTS.get(experiment) or lab.get_command(None, {"scenario": "run"}.get(target, target))
+        flags = {flag.strip("-").replace("-", "_") for one in command.params for flag in one.opts} if command else {"out"}
+        known = flags | {"stage", "name"}
         for word in words[1:]:
             name, given, value = word.partition("=")
             assert name.lower() in known if given else re.search(rf"^{name}:", makefile, re.MULTILINE), line
             assert name != "STAGE" or value in STAGES or value.endswith(".py")
             assert name != "SCENARIO" or value in reader.names() or value.endswith(".toml")
         return
-    if len(words) == 1 or words[1].startswith("-"):
+    command, words = lab, words[1:]
+    while isinstance(command, Group) and words and not words[0].startswith("-"):
+        command = command.get_command(None, words.pop(0))
+        assert command, line
+    if isinstance(command, Group) or not words:  # named only
         return
-    command = lab.get_command(None, words[1])
-    if len(words) == 2:  # named only
-        return
-    context = command.make_context(words[1], words[2:], resilient_parsing=False)
+    context = command.make_context(line, words, resilient_parsing=False)
     named = [context.params.get(key) for key in ("stage", "one", "other") if context.params.get(key)]
     for name in ",".join(named).split(","):
         assert not name or name in STAGES or name.endswith(".py"), line

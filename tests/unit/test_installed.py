@@ -18,8 +18,8 @@ from tests.every import every
     "words",
     [
         ("class",),
-        ("matrix",),
-        ("matrix", "--stage", "lua"),
+        ("experiment", "matrix"),
+        ("experiment", "matrix", "--stage", "lua"),
         ("explore", "lua", "--keep"),
         ("run", "rush", "--stage", "lua", "--engine", "docker"),
     ],

@@ -75,6 +75,7 @@ def test_values_arrive_as_typed(folder, evil):
         (["scenario", "STAGE=lua", "SEED="], ["run", "rush", "--stage", "lua"]),  # an empty value is none
         (["scenario", "STGE=lua"], ["run", "rush", "--stge", "lua"]),  # which the lab refuses
         (["experiment", "NAME=ttl", "STAGE=lua uuid"], ["experiment", "ttl", "--stage", "lua", "--stage", "uuid"]),
+        (["ladder", "REPEAT=5"], ["experiment", "ladder", "--repeat", "5"]),
         (["ui"], ["ui"]),
     ],
 )

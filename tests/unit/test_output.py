@@ -20,9 +20,9 @@ def shell(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @every(
     "words, status, message",
     [
-        ("lab stages | true; exit ${PIPESTATUS[0]}", ExitStatus.OUTPUT_CLOSED, ""),
-        ("lab stages >/dev/full", ExitStatus.CANNOT_WRITE, "error: the output could not be written: No space left on device\n"),
-        ("lab stages >&-", ExitStatus.GOOD, ""),
+        ("lab list stages | true; exit ${PIPESTATUS[0]}", ExitStatus.OUTPUT_CLOSED, ""),
+        ("lab diff lua >/dev/full", ExitStatus.CANNOT_WRITE, "error: the output could not be written: No space left on device\n"),
+        ("lab list stages >&-", ExitStatus.GOOD, ""),
         ("lab run rush --stage lau 2>/dev/full", ExitStatus.BAD_INPUT, ""),
     ],
 )
@@ -37,7 +37,7 @@ def test_output_that_ends_early(tmp_path, words, status, message):
 @every(
     "words, status",
     [
-        ("COLUMNS=0 lab stages lua", ExitStatus.GOOD),
+        ("COLUMNS=0 lab list stages lua", ExitStatus.GOOD),
         ("PYTHONIOENCODING=ascii lab diff local lua", ExitStatus.GOOD),
         ("mkdir gone; cd gone; rmdir ../gone; lab check latest", ExitStatus.BAD_INPUT),
     ],

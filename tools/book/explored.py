@@ -65,7 +65,7 @@ def _schedule(name: str, *, language: Language = ENGLISH) -> str:
         f"{breaks}\n\n"
         f"![{say.title(story, language)}]({UP}{_picture(story, language).relative_to(HOME).as_posix()})\n\n"
         f"*{say.sentences(story, language)}*\n\n"
-        f"```sh\n.venv/bin/lab replay {name}:{story.schedule}{work}\n```\n"
+        f"```sh\n.venv/bin/lab explore --replay {name}:{story.schedule}{work}\n```\n"
     )
 
 

@@ -1,1 +1,1 @@
-"""The commands of the explorer: ``lab explore``, ``lab replay`` and ``lab play``."""
+"""The commands of the explorer: ``lab explore`` and ``lab play``."""

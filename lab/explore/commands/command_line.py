@@ -1,18 +1,19 @@
-"""The command lines of ``lab explore``, ``lab replay`` and ``lab play``. They import the explorer when they are called."""
+"""The command lines of ``lab explore`` and ``lab play``. They import the explorer when they are called."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from lab.commands.options import STAGES, Decimal, Whole, out_option
+from lab.commands.options import STAGES, Decimal, Whole, out_option, typed_as
 from lab.errors import BadInput
+from lab.paths import new_folder
 
-SERVERS = Whole(2, 7)
-CLIENTS = Whole(2, 8)
+OF_A_SCHEDULE = ("ttl_ms", "work_ms", "nap_ms", "clients", "nested", "servers")  # the options that change what a schedule does
 
 
 def fault_option(name: str, what: str) -> Callable[[Any], Any]:
@@ -25,10 +26,19 @@ def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]
     return click.option(f"--{name}", type=Whole(least_ms, 60_000), help=what)
 
 
+def refuse_beside(context: click.Context, option: str, names: Container[str]) -> None:
+    """Raise BadInput if the command line has parameters of other names: they say nothing beside this option."""
+    typed = [one for one in context.command.params if context.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE]
+    if others := [typed_as(one, context).strip("[]") for one in typed if one.name not in names]:
+        raise BadInput(f"{option} does not go with {', '.join(others)}")
+
+
 @click.command()
 @click.argument("stage", required=False, shell_complete=STAGES)
+@click.option("--replay", "replayed", metavar="SCHEDULE", help="Run this schedule again, event by event, and decide nothing.")
+@click.option("--cluster", "on_cluster", is_flag=True, help="With --replay: run it on real replicas as well, and judge the run.")
 @click.option("--claim", "only", metavar="NAME", help="Decide this claim only, and print a schedule that breaks it.")
-@click.option("--clients", type=CLIENTS, help="Number of replicas.  [default: 2, and 3 while there is time]")
+@click.option("--clients", type=Whole(2, 8), help="Number of replicas.  [default: 2, and 3 while there is time]")
 @click.option(
     "--requests",
     type=Whole(1, 4),
@@ -45,7 +55,7 @@ def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]
 @fault_option("resends", "commands that are sent twice, because the reply was lost")
 @fault_option("restarts", "restarts of the store without its data")
 @fault_option("failures", "requests whose work fails")
-@click.option("--servers", type=SERVERS, help="Number of servers that a lock like `redlock` asks.  [default: 5]")
+@click.option("--servers", type=Whole(2, 7), help="Number of servers that a lock like `redlock` asks.  [default: 5]")
 @click.option(
     "--budget",
     "budget_s",
@@ -54,9 +64,27 @@ def duration_option(name: str, least_ms: int, what: str) -> Callable[[Any], Any]
 )
 @click.option("--no-confirm", is_flag=True, help="Do not run the schedule of a broken promise on real replicas.")
 @click.option("--json", "as_json", is_flag=True, help="Print only the decision, as JSON.")
-@out_option("decision.json, and for each claim that breaks a file with its shortest schedule")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Folder for decision.json, and for each claim that breaks a file with its shortest schedule; with --replay, a file "
+    "NAME.svg for its picture.",
+)
 @click.option("--keep", is_flag=True, help="Keep the decision for the documents; without STAGE, decide and keep all stages.")
-def explore(stage: str | None, only: str | None, keep: bool, no_confirm: bool, **given: Any) -> int:
+@click.pass_context
+def explore(
+    context: click.Context,
+    /,
+    stage: str | None,
+    replayed: str | None,
+    on_cluster: bool,
+    only: str | None,
+    keep: bool,
+    no_confirm: bool,
+    out: Path | None,
+    **given: Any,
+) -> int:
     """Decide every order of commands and faults for a stage.
 
     The stage's own code runs on a real Redis. STAGE is a name, or the path of your own file. Each promise of the stage holds
@@ -66,53 +94,40 @@ def explore(stage: str | None, only: str | None, keep: bool, no_confirm: bool, *
     some pairs of faults, while there is time. An option that chooses a search replaces them.
 
     The exit status is 1 if a promise breaks, 0 if every promise that the searches can decide holds, and 3 otherwise.
+
+    With --replay, one schedule runs from an empty Redis, with as many clients as it names. It is STAGE:EVENTS as the command
+    prints it, `lab explore --replay uuid:A4BpAt3000BrAA`, or a file of --out. A letter is one command of that replica, a small
+    letter one of its other thread. pA pauses A, rA resumes it, kA kills it, lA loses a reply, dA a command, xA sends a command
+    twice, w restarts the store, and t3000 lets time pass. The exit status is 1 if a promise breaks, and otherwise 0. With
+    --cluster the same happens to real replicas, and the judge judges that run: then it is 0 if both saw the same, and
+    otherwise 3.
     """
+    if replayed is not None:
+        refuse_beside(context, "--replay", ("replayed", "on_cluster", "out", *OF_A_SCHEDULE))
+        from lab.explore.commands.replay import replay
+
+        return replay(replayed, out=out, on_cluster=on_cluster, **{name: given[name] for name in OF_A_SCHEDULE})
+    if on_cluster:
+        raise BadInput("--cluster goes with --replay: a search runs the schedule of a broken promise on real replicas anyway")
     from lab.explore.commands.explore import Wanted, claim_of, explored
     from lab.explore.commands.explore import explore as run_explore
     from lab.explore.commands.keep_decisions import keep_decisions
     from lab.explore.questions import SearchOptions
     from lab.explore.search.event import Budget
 
-    budget_s, servers = given.pop("budget_s"), given.pop("servers")
+    budget_s, servers, as_json = (given.pop(name) for name in ("budget_s", "servers", "as_json"))
     faults = {name: given.pop(name) for name in Budget._fields}
-    results = {name: given.pop(name) for name in ("as_json", "out")}
     budget = Budget(**{name: number or 0 for name, number in faults.items()})
     asked = SearchOptions(**given, budget=budget if any(one is not None for one in faults.values()) else None)
     if keep:
-        if any((only, servers, *results.values(), asked != SearchOptions())):
-            raise BadInput("--keep decides with the default faults, work and TTL: give no other option than --budget")
+        refuse_beside(context, "--keep", ("keep", "stage", "budget_s"))
         return keep_decisions(stage, budget_s)
     if stage is None:
-        raise BadInput("no stage was named; give one, as in `lab explore lua`. `lab stages` lists the stages.")
+        raise BadInput("no stage was named; give one, as in `lab explore lua`. `lab list stages` lists the stages.")
     found = explored(stage)
-    wanted = Wanted(only=claim_of(only, found), confirm=not no_confirm, **results)
+    into = out and new_folder(str(out), "--out")
+    wanted = Wanted(only=claim_of(only, found), as_json=as_json, out=into, confirm=not no_confirm)
     return run_explore(found, asked, budget_s, wanted, servers)
-
-
-@click.command()
-@click.argument("schedule")
-@duration_option("work-ms", 0, "Duration of the work.  [default: 0]")
-@duration_option("ttl-ms", 300, "Time to live of the lock.  [default: 3000]")
-@duration_option("nap-ms", 100, "How long a waiter naps between two tries, at least.  [default: 100]")
-@click.option("--clients", type=CLIENTS, help="Number of clients.  [default: as many as the schedule names, at least 2]")
-@click.option("--nested", is_flag=True, help="Each request takes the lock twice.")
-@click.option("--servers", type=SERVERS, help="Number of servers that a lock like `redlock` asks.  [default: 5]")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.svg", help="Draw the schedule into a file.")
-@click.option(
-    "--cluster", "on_cluster", is_flag=True, help="Run it on real replicas as well, command by command, and judge the run."
-)
-def replay(schedule: str, out: Path | None, on_cluster: bool, **given: Any) -> int:
-    """Run one schedule again, event by event, from an empty Redis.
-
-    SCHEDULE is STAGE:EVENTS as `lab explore` prints it, `lab replay uuid:A4BpAt3000BrAA`, or a file of `lab explore --out`.
-    A letter is one command of that replica, a small letter one of its other thread. pA pauses A, rA resumes it, kA kills it,
-    lA loses a reply, dA a command, xA sends a command twice, w restarts the store, and t3000 lets time pass.
-
-    With --cluster the same happens to real replicas, and the judge judges that run.
-    """
-    from lab.explore.commands.replay import replay as run_replay
-
-    return run_replay(schedule, out=out, on_cluster=on_cluster, **given)
 
 
 @click.command()

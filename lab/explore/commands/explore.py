@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from app.lock import Claim, Stage
-from lab.errors import BadInput, ExitStatus, LabError, choose_from
+from lab.errors import BadInput, ExitStatus, choose_from
 from lab.evidence.decided import why_not
 from lab.explore import schedule as schedule_files
 from lab.explore.code.program import servers_of
@@ -42,12 +42,6 @@ from lab.story.happening import Story
 DECISION = "decision.json"
 # if no other time is given: a lock on several servers has more orders
 WITHIN_S, WITHIN_OF_SEVERAL_S = 30.0, 240.0
-
-
-class Unexplored(LabError):  # noqa: N818 - states what is so
-    """The stage does something that the explorer has no model of. Nothing is decided."""
-
-    exit_status = ExitStatus.NOTHING_SHOWN
 
 
 class Wanted(NamedTuple):

@@ -90,7 +90,7 @@ class ExploredWords:
     def again(self, question: Question, broken: Broken, out: Path | None) -> str:
         """Return the command that runs a schedule again. out: the folder that has its file."""
         if out is not None:
-            return self._say("again", command=f"{COMMAND} replay {out / broken.finding.claim.name}.json")
+            return self._say("again", command=f"{COMMAND} explore --replay {out / broken.finding.claim.name}.json")
         command = replay(self.decision.stage.lookup, question, broken).removeprefix("lab ")
         return self._say("again", command=f"{COMMAND} {command}") if command else self._say("again_by_file", command=COMMAND)
 
@@ -229,7 +229,7 @@ def replay(named: str, question: Question, broken: Broken) -> str:
     task = question.task
     if not (task.at_once == task.in_turn == 1 and not task.ends and task.wait_ms == FOR_EVER_MS):
         return ""
-    return f"lab replay {in_shell(named, short(broken.events))}{options_of(question)}"
+    return f"lab explore --replay {in_shell(named, short(broken.events))}{options_of(question)}"
 
 
 def mended_by(stage: Stage, claim: Claim, code: str) -> str:

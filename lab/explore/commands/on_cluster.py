@@ -1,4 +1,4 @@
-"""Schedules on real replicas, command by command: those of ``lab replay --cluster``, and those that break a promise."""
+"""Schedules on real replicas, command by command: those of ``lab explore --replay --cluster``, and those that break a promise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.explore.commands.shortest import Shortest
 from lab.explore.enact.enact import TRIES, Agreement, Enacted, enact
 from lab.explore.enact.enactment import not_possible
 from lab.explore.model import TimeLimit
-from lab.explore.schedule import Schedule, in_shell
+from lab.explore.schedule import Schedule
 from lab.explore.search.event import CHOICE
 from lab.explore.story.deeds import of_finding
 from lab.language import Language, of_environment
@@ -68,7 +68,7 @@ def confirmed_on_cluster(promised: Sequence[Shortest], stage: Stage, console: Co
         is_over = say.text("undecided", "time", language) if limit.left_s < 0 else ""
         if not (why := is_over or not_on_cluster(stage, schedule, language)):
             with supervised() as supervisor:
-                done = enact(supervisor, stage, schedule, one.walk, f"lab replay {in_shell(stage.lookup, schedule.events)}")
+                done = enact(supervisor, stage, schedule, one.walk)
             done.conducted.folder.discard()
             why, agreement = enacted_in_words(done, language), done.agreement
         seen.add(agreement)

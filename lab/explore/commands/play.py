@@ -8,10 +8,10 @@ import webbrowser
 from pathlib import Path
 
 from app.lock import Stage
-from lab.errors import ExitStatus
+from lab.errors import ExitStatus, NothingShown
 from lab.explore.code.program import servers_of
 from lab.explore.code.replica import NeverWaits
-from lab.explore.commands.explore import Unexplored, explored
+from lab.explore.commands.explore import explored
 from lab.explore.model import NotExplored
 from lab.explore.play.levels import LEVELS, Level
 from lab.explore.play.own_levels import own_levels
@@ -24,7 +24,7 @@ from lab.story import say
 
 
 def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
-    """Write the levels of some stages, by default the kept ones, and print where the page is. Raises BadInput, and Unexplored.
+    """Write the levels of some stages, by default the kept ones, and print where the page is. Raises BadInput, and NothingShown.
 
     out: a folder for pages that anybody may open, each in the language of their browser. None writes to the folder of reports,
     in the language of the environment.
@@ -32,15 +32,15 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
     language = of_environment(os.environ)
     stages = [explored(name) for name in names]
     if several := [stage.name for stage in stages if servers_of(stage) > 1]:
-        raise Unexplored(f"{several[0]} has no page: it asks several servers. `lab explore {several[0]}` decides its orders.")
+        raise NothingShown(f"{several[0]} has no page: it asks several servers. `lab explore {several[0]}` decides its orders.")
     with redis_server() as real:
         try:
             levels = [level for stage in stages for level in levels_of(stage)] if stages else LEVELS
             index, without = write(levels, real, out or REPORTS / "play", "" if out else language)
         except (NotExplored, NeverWaits) as error:
-            raise Unexplored(f"{' or '.join(names)} is not explored: {error}.") from None
+            raise NothingShown(f"{' or '.join(names)} is not explored: {error}.") from None
         except (Differs, MachineStalled) as error:
-            raise Unexplored(f"no page is written: {error}.") from None
+            raise NothingShown(f"no page is written: {error}.") from None
     for name in without:
         sys.stderr.write(say.text("level", "too_slow", language, stage=name) + "\n")
     sys.stdout.write(f"{shown(index.absolute())}\n")
@@ -57,11 +57,5 @@ def levels_of(stage: Stage) -> list[Level]:
 
 
 def has_browser() -> bool:
-    """Return whether there is a screen with a browser."""
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        return False
-    try:
-        webbrowser.get()
-    except webbrowser.Error:
-        return False
-    return True
+    """Return whether there is a screen, and not only a terminal, which a browser would take away."""
+    return not sys.platform.startswith("linux") or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ

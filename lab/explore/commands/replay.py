@@ -1,4 +1,4 @@
-"""``lab replay``: run one schedule again, event by event, on an empty server."""
+"""``lab explore --replay``: run one schedule again, event by event, on an empty server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from lab.errors import BadInput, ExitStatus, in_short
+from lab.errors import BadInput, ExitStatus
 from lab.evidence.decided import fingerprint_of
 from lab.explore import schedule as schedule_files
 from lab.explore.commands.explore import check_servers, explored, print_story
@@ -24,6 +24,7 @@ from lab.explore.store.real_redis import redis_server
 from lab.explore.story.lanes import draw
 from lab.explore.story.scenes import staged
 from lab.language import of_environment
+from lab.paths import new_folder
 from lab.pipeline import finish
 from lab.report.terminal import summarise, terminal, where_to_look
 from lab.servers.supervisor import supervised
@@ -48,6 +49,8 @@ def replay(
     """
     if out is not None and out.suffix != ".svg":
         raise BadInput(f"--out {out}: the picture of a schedule is an SVG; name a file that ends with .svg")
+    if out is not None:
+        new_folder(str(out.parent), "--out").mkdir(parents=True, exist_ok=True)
     if text.endswith(".json"):
         if any(one is not None for one in (ttl_ms, work_ms, clients, servers, nap_ms)):
             raise BadInput(f"{text} has its own TTL, work, naps, clients and servers: give no option for them")
@@ -59,14 +62,14 @@ def replay(
     stage = explored(schedule.stage)
     check_servers(stage, schedule.servers or None)
     if on_cluster and (why := not_on_cluster(stage, schedule)):
-        raise BadInput(f"the schedule is not possible on a cluster: {why}. Without --cluster: lab replay {text}")
+        raise BadInput(f"the schedule is not possible on a cluster: {why}. Without --cluster: lab explore --replay {text}")
     with redis_server() as real, closing(Explorer(stage, real, schedule.servers or None)) as explorer:
         status, walk = _replayed(explorer, schedule, out)
     if not on_cluster or walk is None:
         return status
     console, language = terminal(), of_environment(os.environ)
     with supervised() as supervisor:
-        done = enact(supervisor, stage, schedule, walk, f"lab replay {text} --cluster")
+        done = enact(supervisor, stage, schedule, walk)
     summarise(console, done.conducted.judgement, done.conducted.findings)
     console.print(say.text("enacted", "on_cluster", language, what=enacted_in_words(done, language)), soft_wrap=True)
     where_to_look(console, finish(done.conducted, draw=False))
@@ -107,15 +110,8 @@ def _replayed(explorer: Explorer, schedule: Schedule, out: Path | None) -> tuple
     console = terminal()
     print_story(console, story)
     if out is not None:
-        _write(out, draw(story))
+        out.write_text(draw(story), encoding="utf-8")
     broken = {finding.claim for move in walk.moves for finding in move.found}
     if schedule.claim and schedule.claim not in {claim.name for claim in broken}:
         console.print(f"  {schedule.claim} does not break any more")
     return ExitStatus.BROKEN if broken & stage.claims else ExitStatus.GOOD, walk
-
-
-def _write(path: Path, picture: str) -> None:
-    try:
-        path.write_text(picture, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"the picture cannot be written: {in_short(error)}") from None

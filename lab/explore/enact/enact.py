@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from app.lock import Claim, Stage
+from lab.commands.options import command_line
 from lab.explore.code.program import RETRY_MS
 from lab.explore.enact.controller import Controller
 from lab.explore.enact.enactment import Enactment
@@ -61,23 +62,23 @@ class Enacted(NamedTuple):
         return [one.claim for one in self.conducted.judgement.violations]
 
 
-def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk, command: str) -> Enacted:
+def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk) -> Enacted:
     """Bring up a cluster, go through the schedule there, and judge the run. Raises as ``lab.run.runner.run`` does.
 
     walk: what the explorer has seen of it.
 
     Where the cluster differs, it is tried again: on a busy machine a key can expire too early.
     """
-    done = _enact(supervisor, stage, schedule, walk, command)
+    done = _enact(supervisor, stage, schedule, walk)
     for number in range(2, TRIES + 1):
         if done.agreement is not Agreement.DIFFERS:
             break
         done.conducted.folder.discard()
-        done = _enact(supervisor, stage, schedule, walk, command)._replace(tries=number)
+        done = _enact(supervisor, stage, schedule, walk)._replace(tries=number)
     return done
 
 
-def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk, command: str) -> Enacted:
+def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk) -> Enacted:
     injected = Injected([move.event for move in walk.moves], list(map(phase_of, walk.moves)), schedule.ttl_ms)
     claim = _claim(schedule, walk.moves)
     scenario = Scenario(
@@ -97,7 +98,7 @@ def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk,
     controller = Controller()
     drive = Enactment(walk, controller, injected, scenario.request_timeout_s)
     bring_up = partial(cluster, steps=controller.address)
-    done = conduct(supervisor, stage, scenario, drive, command, bring_up=bring_up, drive_injects=True)
+    done = conduct(supervisor, stage, scenario, drive, command_line(), bring_up=bring_up, drive_injects=True)
     if drive.difference:
         return Enacted(done, Agreement.DIFFERS if drive.is_held else Agreement.NOT_COMPARABLE, difference=drive.difference)
     found = list(dict.fromkeys(finding for move in walk.moves for finding in move.found if finding.claim is claim))

@@ -66,7 +66,7 @@ def refusal(folder, text: str) -> str:
         ("lock=Mine, store='etcd', by_lane=True", ["by_lane needs store = 'redis' or 'redis_nodes', not 'etcd'"]),
         ("worker=['true'], store='redis', worker_folder='nowhere'", ["worker_folder must be a folder, not 'nowhere'"]),
         ("worker=['true'], store='redis', by_lane=True", ["by_lane is for a lock in the replica's own process"]),
-        ("lock=Mine, follows='lau'", ["follows = 'lau' is not known", "Did you mean 'lua'? `lab stages` lists all."]),
+        ("lock=Mine, follows='lau'", ["follows = 'lau' is not known", "Did you mean 'lua'? `lab list stages` lists all."]),
         ("lock=Mine, follows=['lua']", ["follows = ['lua'] is not known"]),
         ("lock=Mine, store='rediss'", ["store = 'rediss' is not known", "Did you mean 'redis'?"]),
         ("lock=Mine, store='redis_subscriptions'", ["store = 'redis_subscriptions' is not known"]),

@@ -66,7 +66,7 @@ def test_chapter_in_which_nothing_breaks(monkeypatch):
 
 
 def test_terminal_has_the_same_words(monkeypatch, capsys):
-    """`lab stages NAME` states of each claim what the documents state, the promises first."""
+    """`lab list stages NAME` states of each claim what the documents state, the promises first."""
     monkeypatch.setattr(listing, "current", lambda stage: STORY_OF_UUID)
 
     print_stages("uuid")

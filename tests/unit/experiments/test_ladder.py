@@ -1,4 +1,4 @@
-"""The rounds of lab ladder."""
+"""The rounds of lab experiment ladder."""
 
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -45,7 +45,7 @@ def conducted(monkeypatch, tmp_path):
 
 def test_rounds_are_interleaved(conducted, tmp_path, capsys):
     """Each round runs all stages before the next round begins; only the first round is drawn and compared."""
-    assert ladder.run_ladder({}, tmp_path, 2, "lab ladder") == 0
+    assert ladder.run_ladder({}, tmp_path, 2, "lab experiment ladder") == 0
 
     a_round = [("none", 3), ("local", 3), ("lua", 3), ("none", 1), ("local", 1)]
     assert conducted == [(*one, True) for one in a_round] + [(*one, False) for one in a_round]
@@ -56,6 +56,6 @@ def test_rounds_are_interleaved(conducted, tmp_path, capsys):
 
 
 def test_one_round_has_no_repeats(conducted, tmp_path):
-    ladder.run_ladder({}, tmp_path, 1, "lab ladder")
+    ladder.run_ladder({}, tmp_path, 1, "lab experiment ladder")
 
     assert not (tmp_path / run_data.ROUNDS).exists()

@@ -46,7 +46,7 @@ def test_missing_environment(monkeypatch):
     """Without its library, a failure is not replayed; the error has the command that installs it."""
     monkeypatch.setattr(environments, "is_made", lambda name: name != "redis_2")
 
-    with pytest.raises(MissingPackage, match="lab libraries --install redis_2") as error:
+    with pytest.raises(MissingPackage, match="lab libraries install redis_2") as error:
         replay_failures([CLAIM.name])
     assert error.value.exit_status is ExitStatus.CANNOT_RUN
 

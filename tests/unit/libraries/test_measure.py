@@ -1,4 +1,4 @@
-"""``lab scorecard``: what it measures, what it leaves out, and what it keeps; the measurement itself is a stand-in."""
+"""``lab libraries measure``: what it measures, what it leaves out, and what it keeps; the measurement itself is a stand-in."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_what_is_kept_is_small_and_whole(tested):
     assert measure(["pypi_redis"], out=folder) == ExitStatus.GOOD
 
     (found,) = entries(folder)
-    assert (found.tested.command, found.tested.rounds) == ("lab scorecard pypi_redis --rounds 3", 3)
+    assert (found.tested.command, found.tested.rounds) == ("lab libraries measure pypi_redis --rounds 3", 3)
     assert found.tested.claims[0].cells[0].run == ""
     assert found.tested.claims[0].schedule == "pypi_redis-exclusive.svg"
     kept = ["index.html", "libraries.jsonl", "pypi_redis-exclusive.svg", "pypi_redis.html", "pypi_redis.zh.html"]
@@ -58,7 +58,7 @@ def test_interrupt_names_the_rest(tested, capsys):
 
     with pytest.raises(Interrupted):
         measure(TWO, out=folder)
-    assert "lab scorecard pypi_etcd3gw measures the rest" in capsys.readouterr().out
+    assert "lab libraries measure pypi_etcd3gw measures the rest" in capsys.readouterr().out
     assert [one.name for one in entries(folder)] == ["pypi_redis"]
 
 
@@ -69,9 +69,7 @@ def test_missing_environment_is_a_line(tested, capsys, monkeypatch):
 
     status = measure(("npm_redlock_4", "pypi_redis"), out=folder)
 
-    assert (
-        "npm_redlock_4: left out: node is not installed. Run: .venv/bin/lab libraries --install node" in capsys.readouterr().out
-    )
+    assert "npm_redlock_4: left out: node is not installed. Run: .venv/bin/lab libraries install node" in capsys.readouterr().out
     assert (done, status) == (["pypi_redis"], ExitStatus.CANNOT_RUN)
 
 

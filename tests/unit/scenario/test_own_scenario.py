@@ -22,7 +22,7 @@ def here(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("nowhere.toml", None, ["no file 'nowhere.toml'", "`lab scenarios`"]),
+        ("nowhere.toml", None, ["no file 'nowhere.toml'", "`lab list scenarios`"]),
         ("my own.toml", TEXT, ["my own.toml: the file's name is the name of the scenario"]),
         (".toml", TEXT, ["the file's name is the name of the scenario"]),
         ("rush.toml", TEXT, ["rush.toml: the lab has a scenario 'rush' of its own; give the file another name"]),

@@ -292,7 +292,7 @@ function ways(events) {
   if (D.after) links.push(make("a", { href: `${D.after}.html` }, say("next_level")), " · ");
   links.push(make("a", { href: "index.html" }, say("all_levels")));
   const found = [make("p", {}, ...links)];
-  if (events) found.push(make("p", { className: "soft" }, say("on_your_redis"), make("code", {}, `lab replay ${mine.includes("'") ? `"${D.stage}:${mine}"` : `${D.stage}:${mine}`}${D.options}`)));
+  if (events) found.push(make("p", { className: "soft" }, say("on_your_redis"), make("code", {}, `lab explore --replay ${mine.includes("'") ? `"${D.stage}:${mine}"` : `${D.stage}:${mine}`}${D.options}`)));
   return found;
 }
 function showLanes() {

@@ -1,17 +1,14 @@
 """The command ``lab play``: what it refuses, and where it opens the page by itself."""
 
-import webbrowser
-
 import pytest
 
-from lab.explore.commands.explore import Unexplored
+from lab.errors import NothingShown
 from lab.explore.commands.play import has_browser, play
 
 
 def test_no_screen_has_no_browser(monkeypatch):
     """Without a screen, the page is not opened: a browser in the terminal would take the terminal away."""
     monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setattr(webbrowser, "get", object)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     monkeypatch.setenv("DISPLAY", ":0")
     assert has_browser()
@@ -22,7 +19,7 @@ def test_no_screen_has_no_browser(monkeypatch):
 
 def test_a_stage_without_levels(tmp_path):
     """A stage that asks several servers has no levels: it is named, with the reason."""
-    with pytest.raises(Unexplored, match="redlock has no page: "):
+    with pytest.raises(NothingShown, match="redlock has no page: "):
         play(("uuid", "redlock"), tmp_path / "pages", open_it=False)
 
     assert not (tmp_path / "pages").exists()
