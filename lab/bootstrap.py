@@ -7,8 +7,8 @@ stage's lock is installed when that stage is named. With --dev all servers and a
 
 ``lab doctor --install`` uses only the part that installs system programs (``install_servers``).
 
-The set-up announces each step before it takes it, and takes no step twice. Where it cannot take a step, it prints how to do it
-by hand, and ends with status 4.
+The set-up announces each step before it takes it, and takes no step twice. If it cannot take a step, it prints how to do it by
+hand, and ends with status 4.
 """
 
 from __future__ import annotations
@@ -21,49 +21,47 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from lab import prerequisites
-from lab.errors import ExitStatus
+from lab.errors import ExitStatus, MissingProgram
 
 HOME = Path(__file__).parents[1]
 VENV = HOME / ".venv"
 LOCKED = HOME / "requirements"
-UNFIT = '"$`\\:\n\r'  # in the path of a virtual environment
 POLICY = Path("/usr/sbin/policy-rc.d")
-
-
-class Cannot(Exception):  # noqa: N818 - says what it is
-    """A step that the set-up cannot take. The message explains how to take it by hand."""
 
 
 def main() -> int:
     """Set up; with --dev also the tools of ``make check`` and ``make test``. Return the exit status."""
-    return _status_of(_set_up)
+    try:
+        _set_up()
+    except MissingProgram as error:
+        _say(str(error))
+        return error.exit_status
+    except subprocess.CalledProcessError as error:
+        _say(f"this command failed with status {error.returncode}: {shlex.join(map(str, error.cmd))}")
+        return ExitStatus.CANNOT_RUN
+    return ExitStatus.GOOD
 
 
-def install_servers(stores: set[str]) -> ExitStatus:
-    """Install what every run needs and what these stores need. Return the exit status: 4 if the user has to do it."""
-
-    def install() -> None:
-        try:
-            with _alone():
-                _programs(stores)
-        except subprocess.CalledProcessError as error:
-            by_hand = prerequisites.install_line(prerequisites.missing(stores))
-            raise Cannot(f"this command failed: {shlex.join(error.cmd)}. Install by hand: {by_hand}") from None
-        if absent := prerequisites.missing(stores):
-            raise Cannot(f"{' and '.join(absent)} cannot be found. Install by hand: {prerequisites.install_line(absent)}")
-        _say(f"all that the lab needs for {' and '.join(sorted(stores))} is installed")
-
-    return _status_of(install)
+def install_servers(stores: set[str]) -> None:
+    """Install what every run needs and what these stores need. Raises MissingProgram if the user has to do it."""
+    try:
+        with _alone():
+            _programs(stores)
+    except subprocess.CalledProcessError as error:
+        by_hand = prerequisites.install_line(prerequisites.missing(stores))
+        raise MissingProgram(f"this command failed: {shlex.join(error.cmd)}. Install by hand: {by_hand}") from None
+    if absent := prerequisites.missing(stores):
+        raise MissingProgram(f"{' and '.join(absent)} cannot be found. Install by hand: {prerequisites.install_line(absent)}")
+    _say(f"all that the lab needs for {' and '.join(sorted(stores))} is installed")
 
 
 def _set_up() -> None:
-    """Do all that the Makefile asks for. Raises Cannot, CalledProcessError."""
+    """Do all that the Makefile asks for. Raises MissingProgram, CalledProcessError."""
     dev = "--dev" in sys.argv[1:]
-    _check_folder(HOME)
     python = _python()
     if python != sys.executable:  # an old Python cannot read the stages
         os.execv(python, [python, "-m", "lab.bootstrap", *sys.argv[1:]])
@@ -76,35 +74,14 @@ def _set_up() -> None:
             _clocks()
 
 
-def _status_of(steps: Callable[[], None]) -> ExitStatus:
-    """Take some steps, and return the exit status. Print why a step could not be taken."""
-    try:
-        steps()
-    except Cannot as reason:
-        print(f"setup: {reason}", file=sys.stderr)
-        return ExitStatus.CANNOT_RUN
-    except subprocess.CalledProcessError as error:
-        print(f"setup: this command failed with status {error.returncode}: {shlex.join(map(str, error.cmd))}", file=sys.stderr)
-        return ExitStatus.CANNOT_RUN
-    return ExitStatus.GOOD
-
-
-def _check_folder(home: Path) -> None:
-    """Raise Cannot for a folder whose path a virtual environment cannot hold: a shell reads it in the first lines of programs."""
-    if unfit := next((letter for letter in str(home) if letter in UNFIT), ""):
-        raise Cannot(
-            f"the path {str(home)!r} has {unfit!r} in it, and Python's virtual environments do not work there; move the project"
-        )
-
-
 def _python() -> str:
-    """Return a Python of at least 3.11: this one, or the newest that has a usual name. Raises Cannot."""
+    """Return a Python of at least 3.11: this one, or the newest that has a usual name. Raises MissingProgram."""
     if sys.version_info >= (3, 11):
         return sys.executable
     for minor in range(20, 10, -1):  # type: ignore[unreachable] # not by an old Python
         if found := shutil.which(f"python3.{minor}"):
             return found
-    raise Cannot(
+    raise MissingProgram(
         f"the lab needs Python 3.11 or newer, and this is {sys.version.split()[0]}. Install a newer Python, "
         "or name one: make PYTHON=/path/to/python3.11 …"
     )
@@ -147,15 +124,13 @@ def _programs(stores: set[str]) -> None:
 
 
 def _install(names: list[str], why: str) -> None:
-    """Install with the system's package manager, which must not start any server. Raises Cannot."""
+    """Install with the system's package manager, which must not start any server. Raises MissingProgram."""
     manager = prerequisites.manager()
     line = prerequisites.install_line(names)
-    if manager is None:
-        raise Cannot(f"{why}. Install it with your system's package manager (Debian, Ubuntu: {line}).")
-    if manager == "brew":
-        raise Cannot(f"{why}. Run: {line}")
+    if manager in (None, "brew"):
+        raise MissingProgram(f"{why}. Install by hand: {line}")
     if os.geteuid() != 0 and not shutil.which("sudo"):
-        raise Cannot(f"{why}, and this machine has no sudo. Run this as root: {line}")
+        raise MissingProgram(f"{why}, and this machine has no sudo. Run this as root: {line}")
     _say(f"{why}. Installing system packages: {line}")
     sudo = [] if os.geteuid() == 0 else ["sudo"]
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
@@ -184,7 +159,7 @@ def _venv(python: str) -> None:
         return
     if subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True, check=False).returncode:
         if prerequisites.manager() != "apt":
-            raise Cannot(f"{python} has no venv module. Install it, then run this again.")
+            raise MissingProgram(f"{python} has no venv module. Install it, then run this again.")
         _install(["python3-venv"], "the lab needs Python's venv module, which Debian packages separately")
     _say("Making a virtual environment in .venv")
     shutil.rmtree(VENV, ignore_errors=True)

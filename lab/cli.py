@@ -238,7 +238,10 @@ def doctor(install: str | None, as_json: bool) -> int:
     """List installed programs, and how to install missing programs."""
     from lab.commands.doctor import install_servers, list_programs
 
-    return list_programs(as_json) if install is None else install_servers(install)
+    if install is None:
+        return list_programs(as_json)
+    install_servers(install)
+    return ExitStatus.GOOD
 
 
 @lab.command(name="class")

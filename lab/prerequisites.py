@@ -112,9 +112,9 @@ def manager() -> str | None:
     return next((name for name, program in managers.items() if shutil.which(program, path=search_path())), None)
 
 
-def install_line(programs: list[str], with_manager: str | None = None) -> str:
-    """Return the command that installs these programs, for this system or for the named package manager."""
-    by = with_manager or manager() or "apt"
+def install_line(programs: list[str]) -> str:
+    """Return the command that installs these programs on this system, or on Debian if its package manager is not known."""
+    by = manager() or "apt"
     by_name = {program.name: program for program in PROGRAMS}
     packages = " ".join(by_name[name].packages[by] if name in by_name else name for name in programs)
     sudo = "" if by == "brew" or os.geteuid() == 0 else "sudo "
@@ -133,7 +133,7 @@ def how_to_install(name: str) -> str:
     if (by := manager()) is not None and by not in known.packages:
         return "It is a package of Debian and Ubuntu."
     if manager() is None:
-        return f"Install it with your system's package manager (Debian, Ubuntu: {install_line([name], 'apt')})."
+        return f"Install it with your system's package manager (Debian, Ubuntu: {install_line([name])})."
     return f"Install it with: {install_line([name])}"
 
 

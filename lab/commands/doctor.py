@@ -31,6 +31,6 @@ def list_programs(is_json: bool = False) -> ExitStatus:
     return status
 
 
-def install_servers(store: str) -> ExitStatus:
-    """Install what runs need whose lock is in this store. Return the status of the set-up. Raises BadInput."""
-    return bootstrap.install_servers({choose_from("store", store, STORES)})
+def install_servers(store: str) -> None:
+    """Install what runs need whose lock is in this store. Raises BadInput, and MissingProgram if the user has to do it."""
+    bootstrap.install_servers({choose_from("store", store, STORES)})

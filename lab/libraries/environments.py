@@ -17,7 +17,7 @@ from pathlib import Path
 
 from app.foreign.library import LIBRARIES, MADE
 from lab import bootstrap, prerequisites
-from lab.errors import ExitStatus, MissingPackage
+from lab.errors import MissingPackage, MissingProgram
 
 LOCKED = LIBRARIES / "locked"
 STAMP = ".state"
@@ -45,7 +45,7 @@ def make(name: str) -> None:
             _of_python(MADE / name, LOCKED / f"{name}.txt")
         if (LOCKED / name).is_dir():
             _of_npm(MADE / name, LOCKED / name)
-    except MissingPackage as error:
+    except (MissingPackage, MissingProgram) as error:
         shutil.rmtree(MADE / name, ignore_errors=True)
         raise MissingPackage(f"the environment {name} cannot be made: {error}") from None
     (MADE / name).mkdir(parents=True, exist_ok=True)
@@ -84,8 +84,7 @@ def _of_debian(lock: Path) -> None:
     """Install packages of Debian for the whole system, and look whether they are those that the shelf is about."""
     if prerequisites.manager() != "apt":
         raise MissingPackage("its packages are Debian's, and this system has no apt-get")
-    if bootstrap.install_servers({lock.stem}) is not ExitStatus.GOOD:
-        raise MissingPackage("the lines above say why")
+    bootstrap.install_servers({lock.stem})
     for package, version in versions(lock).items():
         shown = _do(["dpkg-query", "--show", "--showformat=${Version}", package])
         if (found := shown.partition(":")[2] or shown).partition("-")[0].partition("+")[0] != version:
