@@ -113,13 +113,9 @@ class NothingShown(LabError):  # noqa: N818 - states what happened
 
 
 class LabFailed(LabError):  # noqa: N818 - names what happened
-    """The lab failed for a reason that it did not foresee."""
+    """The lab failed for a reason that it did not foresee. Of a run, the message names the folder that keeps its evidence."""
 
     exit_status = ExitStatus.LAB_FAILED
-
-
-class RunFailed(LabFailed):
-    """A run ended for a reason that the lab did not foresee. The message names the folder in which its evidence is kept."""
 
 
 def of_the_place(error: BaseException) -> bool:

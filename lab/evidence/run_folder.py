@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from app.shelf.plugins import nearest
-from lab.errors import BadInput, CannotWrite, LabError, MissingProgram, RunFailed, in_short, of_the_place
+from lab.errors import BadInput, CannotWrite, LabError, LabFailed, MissingProgram, in_short, of_the_place
 from lab.evidence.run_record import SCHEMA, RunRecord, check_tables
 from lab.paths import COMMAND, REPORTS, shortage, shown
 
@@ -117,7 +117,7 @@ def _locked_folder(path: Path) -> int:
 def kept_on_failure(folder: RunFolder) -> Iterator[None]:
     """Keep the folder if the block raises an error, and name its place in the message. Refused input leaves no folder.
 
-    Raises the error of the block, or RunFailed instead of an error that has no message for the user.
+    Raises the error of the block, or LabFailed instead of an error that has no message for the user.
     """
     try:
         yield
@@ -133,7 +133,7 @@ def kept_on_failure(folder: RunFolder) -> Iterator[None]:
         where = f"The folder of the failed run is kept: {shown(folder.fail())} (with logs/ and {TRACEBACK})"
         if isinstance(error, LabError):
             raise type(error)(f"{error}\n{where}") from error
-        kind = CannotWrite if of_the_place(error) else RunFailed
+        kind = CannotWrite if of_the_place(error) else LabFailed
         raise kind(f"the run failed: {described(error)}\n{where}") from error
 
 

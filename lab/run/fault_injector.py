@@ -18,7 +18,7 @@ from time import monotonic_ns
 import msgspec
 
 from app.failpoints import ANSWERED_WITHIN_S, GRANTED_WITHIN_S, NOTE, answer, may_end
-from lab.errors import RunFailed
+from lab.errors import LabFailed
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.run_folder import described
 from lab.scenario.fault import Fault, System, kind_of
@@ -38,7 +38,7 @@ def prepare(faults: Sequence[Fault], folder: Path) -> None:
 def injecting(faults: Sequence[Fault], folder: Path, system: System, record: Path) -> Iterator[None]:
     """While the block runs, do the lab's part of each fault that a replica reports, and end it after ``for_ms``.
 
-    When the block ends, however it ends, every active fault is recovered. Raises RunFailed if an injection or a recovery fails.
+    When the block ends, however it ends, every active fault is recovered. Raises LabFailed if an injection or a recovery fails.
     """
     injector = _Injector(faults, folder, system, record)
     injector.start()
@@ -106,7 +106,7 @@ class _Injector(threading.Thread):
         record.done_ns = done_ns if lab_first else 0
         self.over_ns[record.name] = (done_ns if lab_first else record.at_ns) + for_ns
         if lab_first and done_ns - record.at_ns > ANSWERED_WITHIN_S * 1e9:
-            raise RunFailed(f"the fault {record.name} came too late: the request at the failpoint had gone on before")
+            raise LabFailed(f"the fault {record.name} came too late: the request at the failpoint had gone on before")
 
     def recover(self, fault: Fault, record: FaultRecord) -> None:
         self.active.remove((fault, record))
@@ -130,7 +130,7 @@ class _Injector(threading.Thread):
         for fault, record in list(self.active):
             try:
                 self.recover(fault, record)
-            except RunFailed as error:  # the other faults still have to be recovered
+            except LabFailed as error:  # the other faults still have to be recovered
                 self.failure = self.failure or error
         if self.failure is not None:
             raise self.failure
@@ -138,8 +138,8 @@ class _Injector(threading.Thread):
 
 @contextlib.contextmanager
 def _named_failure(record: FaultRecord, what: str) -> Iterator[None]:
-    """Name the fault in any error that the block raises. Raises RunFailed."""
+    """Name the fault in any error that the block raises. Raises LabFailed."""
     try:
         yield
     except Exception as error:
-        raise RunFailed(f"the fault {record.name} could not be {what}: {described(error)}") from error
+        raise LabFailed(f"the fault {record.name} could not be {what}: {described(error)}") from error

@@ -61,7 +61,7 @@ def run(
 
     ``signals`` are released only while the run goes on. ``bring_up`` starts the servers, and ``engine`` is its name. An
     interrupt, or a server that ends, cuts the run short: ``record.ended`` names the reason. ``drive_injects``: the drive itself
-    injects the faults. Raises MissingProgram or NotReady if the run could not begin, and RunFailed if it broke off: then the
+    injects the faults. Raises MissingProgram or NotReady if the run could not begin, and LabFailed if it broke off: then the
     folder is kept.
     """
     folder = RunFolder.create(scenario.name, stage.name, reports)

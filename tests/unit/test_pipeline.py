@@ -10,7 +10,7 @@ import pytest
 
 from app.locks import stages
 from lab import pipeline
-from lab.errors import ExitStatus, RunFailed
+from lab.errors import ExitStatus, LabFailed
 from lab.evidence import run_folder
 from lab.evidence.run_folder import RunFolder
 from lab.interrupts import Interrupted, interruptible
@@ -42,7 +42,7 @@ def test_judge_that_fails(conducted, tmp_path, monkeypatch):
     """An error of the judge keeps the run: a mended lab can judge it."""
     monkeypatch.setattr(pipeline, "judge", lambda folder: {}["gone"])
 
-    with pytest.raises(RunFailed, match="KeyError: 'gone'"):
+    with pytest.raises(LabFailed, match="KeyError: 'gone'"):
         conducted()
 
     (kept,) = (tmp_path / "runs").iterdir()

@@ -15,7 +15,7 @@ from msgspec.structs import fields
 
 from app import failpoints
 from app.failpoints.injection import Failpoints
-from lab.errors import RunFailed
+from lab.errors import LabFailed
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History
 from lab.run import fault_injector
@@ -225,7 +225,7 @@ def test_lab_that_comes_too_late(folder, monkeypatch):
         reach(folder, "end_session")
         failpoints.wait_for(folder, "end_session-1", failpoints.ANSWER)
 
-    with pytest.raises(RunFailed, match="end_session-1 came too late"), injecting:
+    with pytest.raises(LabFailed, match="end_session-1 came too late"), injecting:
         is_answered()
 
 
@@ -279,7 +279,7 @@ def test_failed_fault_is_named(folder, method, words):
             wait_for(lambda called=called: called in system.calls)
 
     injecting = fault_injector.injecting(two, folder, system, folder.parent / "faults.jsonl")
-    with pytest.raises(RunFailed, match=f"stall_redis-1 could not be {words}: OSError: no such server"), injecting:
+    with pytest.raises(LabFailed, match=f"stall_redis-1 could not be {words}: OSError: no such server"), injecting:
         both_are_reached()
 
     assert ("reconnect", RECORD) in system.calls

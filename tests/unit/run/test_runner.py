@@ -10,7 +10,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from app.locks import stages
-from lab.errors import ExitStatus, LabError, NotReady, RunFailed
+from lab.errors import ExitStatus, LabError, LabFailed, NotReady
 from lab.evidence import run_folder
 from lab.evidence.run_record import Ending
 from lab.interrupts import Interrupted, interruptible, signals_held
@@ -56,7 +56,7 @@ def test_failed_start(tmp_path, monkeypatch, error):
 
 def test_failed_fault(tmp_path, monkeypatch):
     """A fault that cannot be injected ends the run; its evidence stays, with the reason on record."""
-    with pytest.raises(RunFailed, match="OSError: no leader to kill") as caught:
+    with pytest.raises(LabFailed, match="OSError: no leader to kill") as caught:
         conducted(tmp_path, monkeypatch, lambda: None, fails(OSError("no leader to kill")))
 
     (kept,) = left(tmp_path)
