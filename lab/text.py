@@ -60,11 +60,6 @@ def wrapped(text: str, letters: int) -> list[str]:
     return [*lines, line]
 
 
-def folded(summary: str, text: str) -> str:
-    """Return Markdown that stands folded below its summary, here and on GitHub."""
-    return f"<details><summary>{summary}</summary>\n\n{text.rstrip()}\n\n</details>\n"
-
-
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table, a line for each row."""
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (head, ["---"] * len(head), *rows))
