@@ -1,10 +1,7 @@
-"""What the explorer's searches and reductions are worth: ``python -m tools.worth explorer [PART ...] [WORD ...]``.
+"""What the explorer's default searches are worth: ``python -m tools.worth explorer [WORD ...]``.
 
-PART is ``search`` or ``reduction``; without one, both. Words choose the locks whose names contain them.
-
-*search*: a default search is needed if a kept decision says otherwise of a claim without it, or if it alone finds what a wrong
-lock of the corpus breaks. *reduction*: each search of a stage is searched again while a reduction is switched off; what is found
-must be the same, and the row has how many states it saves.
+A search is needed if a kept decision says otherwise of a claim without it, or if it alone finds what a wrong lock of the corpus
+breaks. Words choose the wrong locks whose names contain them.
 """
 
 import os
@@ -12,30 +9,18 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from app.locks import stages
-from lab.evidence.decided import FILE, KeptDecision, read, why_not
+from lab.evidence.decided import FILE, KeptDecision, read
 from lab.evidence.record_lines import read_lines
-from lab.explore.code.program import servers_of
 from lab.explore.decision import Decision
 from lab.explore.questions import TTL_MS, by_default
-from lab.explore.store.real_redis import redis_server
 from lab.explore.workers import decide
 from lab.scenario.stages import find_stage
 from lab.servers.own_redis import own_servers
 from lab.story.searches import conditions
 from tests.corpus import CORPUS, EXPECTED
-from tests.servers.explored import OF_ONE_SERVER, exploring, facts, searched
 from tools.worth.table import Row
 
 AT_ONCE, WITHIN_S = 6, 20.0  # searches of a wrong lock, and their time
-MOST_STATES = 1500  # of a search that is compared without a reduction
-
-
-def main(words: Sequence[str]) -> Iterator[Row]:
-    """Yield a row for each search and each reduction."""
-    parts = {"search": searches, "reduction": reductions}
-    for part in [one for one in parts if one in words] or parts:
-        yield from parts[part]([one for one in words if one not in parts])
 
 
 def wrong_locks(words: Sequence[str]) -> list[str]:
@@ -44,7 +29,7 @@ def wrong_locks(words: Sequence[str]) -> list[str]:
     return [one for one in named if not words or any(word in one for word in words)]
 
 
-def searches(words: Sequence[str]) -> Iterator[Row]:
+def main(words: Sequence[str]) -> Iterator[Row]:
     """Yield a row for each default search."""
     at_work: dict[str, int] = defaultdict(int)
     changes: dict[str, list[str]] = defaultdict(list)
@@ -92,22 +77,3 @@ def _finding(lock: str, running: Sequence[Any]) -> list[str]:
         if len(found) > 1:
             break
     return found[:2]
-
-
-def reductions(words: Sequence[str]) -> Iterator[Row]:
-    """Yield a row for each reduction of a lock on one server. Searches that are too large without one are left out."""
-    number, states, changes = 0, defaultdict[str, int](int), defaultdict[str, list[str]](list)
-    names = [name for name, one in stages().items() if not why_not(one) and servers_of(one) == 1]
-    with redis_server() as real:
-        for name in names if not words else [one for one in names if one in words]:
-            with exploring(real, name) as explorer:
-                for asked in by_default(explorer.stage, TTL_MS):
-                    whole = searched(explorer, asked, (None, True, {"MOST_STATES": MOST_STATES}))
-                    for what, switch in {"": (None, True, {}), **OF_ONE_SERVER}.items() if whole.complete else ():
-                        found = searched(explorer, asked, switch)
-                        states[what] += found.states
-                        if facts(found) != facts(whole):
-                            changes[what].append(f"{name} {conditions(asked.as_fields(TTL_MS), TTL_MS)}")
-                    number += whole.complete
-    for what in OF_ONE_SERVER:
-        yield Row("reduction", f"{what} ({states[what] / max(1, states['']):.1f} times the states)", number, changes[what])
