@@ -168,8 +168,10 @@ def assign_lives(picture: Timeline, thefts: bool) -> None:
     for *_, number, place in fits:
         if picture.lives[number].holder == picture.held[place].lease == NEVER:
             picture.lives[number].holder, picture.held[place].lease = place, number
-    for key in granted:
+    for key in granted if thefts else ():
         _find_deleters(picture, key)
+    for life in picture.lives:
+        life.by = life.holder if life.how == "del" and not thefts else life.by
 
 
 def _find_deleters(picture: Timeline, key: int) -> None:
