@@ -1,7 +1,7 @@
 """What every chart shares: its members, colours, size, title and conditions.
 
-``lab/report/charts`` has one chart a file. The title of a chart is one plain sentence that states the finding. It is short, it
-has the numbers, and ``lab.text.thousands`` writes them.
+The title of a chart is one plain sentence that states the finding. It is short, it has the numbers, and
+``lab.text.thousands`` writes them.
 One colour has one meaning in all charts, pages and pictures, and lines take others. The colours are safe for the colour-blind
 (Okabe and Ito's palette). A colour only supports a word: each meaning also has a sign.
 """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,22 +13,16 @@ from lab.errors import BadInput, in_short
 from lab.evidence.run_folder import replace
 from lab.language import Language
 from lab.paths import REFERENCE
-from lab.report import chart, run_data
-from lab.report.charts import lost, speeds
+from lab.report import chart, lost, run_data
 from lab.report.html import in_both, inline, named
-from lab.report.run_data import PARAMETERS, Result, parameter, rounds_in, with_rounds
+from lab.report.run_data import PARAMETERS, Result, parameter, rounds_in, speed_ratios, with_rounds
 from lab.report.run_page import Way, report_run
+from lab.report.statistics import Spread, geometric_mean
 from lab.story import say
 from lab.story.say import ENGLISH
 
+CEILING = "incr"  # one command of the store: no lock can be faster
 README = {Language.ENGLISH: "README.md", Language.CHINESE: "README.zh.md"}
-NOT_STATED = "none"  # the stage for which the documents do not state how many replicas
-DOCUMENTED = {  # the counter after 5000 requests, as the documents report it, by stage and replicas
-    ("none", 3): "114",
-    ("local", 1): "5000",
-    ("local", 3): "2360",
-}
-MOMENTS = (slice(11, 19), slice(0, 19), slice(0, 23))  # of a time in ISO 8601: the time, with the day, with milliseconds
 
 
 def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
@@ -51,28 +45,35 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
 def compare(runs: Sequence[Result], into: Path) -> list[Path]:
     """Write each chart of some runs, and a page in each language. Return the paths, pages first."""
     into.mkdir(parents=True, exist_ok=True)
-    charts = {chart.LOST: lost.draw} | ({"speeds.svg": speeds.draw} if len(runs) > chart.FEW else {})
     labelled = {language: with_labels(runs, language) for language in Language}
     drawn = {
-        language: [chart.save(draw, results, named(into / name, language), language) for name, draw in charts.items()]
+        language: chart.save(lost.draw, results, named(into / chart.LOST, language), language)
         for language, results in labelled.items()
     }
+    fastest = sorted(runs, key=lambda one: -one.kept_per_s)
+    base = next((one for one in fastest if one.judgement.stage == CEILING), fastest[0])
     pages = in_both(
         "many.html",
         into / "index.html",
         lambda language: {
             "say": partial(say.text, "many", language=language),
             "words": say.words(language)["runs_page"],
-            "part": say.words(language)["mark"]["part"],
             "results": labelled[language],
-            "pictures": inline(drawn[language]),
-            "documented": documented,
+            "picture": inline([drawn[language]])[0],
+            "base": base,
+            "share": lambda one: share(one, base),
             "differing": differing(runs),
             "parameter": parameter,
             "ways": list(_ways(into, language)),
         },
     )
-    return [*pages, *(path for paths in drawn.values() for path in paths)]
+    return [*pages, *drawn.values()]
+
+
+def share(result: Result, base: Result) -> Spread | None:
+    """Return the speed as a ratio to the other run's, round by round where both ran in the same rounds; None without a speed."""
+    ratios = speed_ratios(result.repeats, base.repeats)
+    return geometric_mean(ratios) if all(one > 0 for one in ratios) else None
 
 
 def _ways(folder: Path, language: Language) -> Iterator[Way]:
@@ -98,13 +99,6 @@ def runs_in(folder: Path) -> list[Path]:
     return [path for path in found if not path.is_symlink()] if not runs.is_symlink() else []
 
 
-def documented(result: Result, language: Language = ENGLISH) -> str:
-    """Return the counter that the documents report for this stage and number of replicas; empty if they report none."""
-    stage = result.judgement.stage
-    figure = DOCUMENTED.get((stage, result.record.scenario["replicas"]), "")
-    return say.text("many", "not_stated", language, figure=figure) if figure and stage == NOT_STATED else figure
-
-
 def _result(folder: Path) -> Result:
     if not (folder / "series.json").exists():
         report_run(folder)
@@ -128,12 +122,8 @@ def with_labels(results: Sequence[Result], language: Language = ENGLISH) -> list
     groups: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         groups[result.named()].append(result)
-    named = {
-        result.record.run: label
-        for alike in groups.values()
-        for result, label in zip(alike, _labels(alike, language), strict=True)
-    }
-    return [msgspec.structs.replace(result, given_label=named[result.record.run]) for result in results]
+    labels = {name: iter(_labels(alike, language)) for name, alike in groups.items()}
+    return [msgspec.structs.replace(result, given_label=next(labels[result.named()])) for result in results]
 
 
 def _labels(alike: Sequence[Result], language: Language) -> list[str]:
@@ -147,14 +137,5 @@ def _labels(alike: Sequence[Result], language: Language) -> list[str]:
     ]
     if len(set(found)) == len(found):
         return found
-    twice = Counter(found)
-    moment = _moment(alike)
-    return [f"{label}{comma}{moment(one)}" if twice[label] > 1 else label for label, one in zip(found, alike, strict=True)]
-
-
-def _moment(alike: Sequence[Result]) -> Callable[[Result], str]:
-    """Return what writes the time of each run, as exactly as needed. Runs of one millisecond get the name of their folder."""
-    for part in MOMENTS:
-        if len({one.record.started_utc[part] for one in alike}) == len(alike):
-            return lambda one: one.record.started_utc[part].replace("T", " ")
-    return lambda one: one.record.run
+    times = [one.record.started_utc[:23].replace("T", " ") for one in alike]
+    return [f"{label}{comma}{at}" if found.count(label) > 1 else label for label, at in zip(found, times, strict=True)]

@@ -25,8 +25,7 @@ from lab.interrupts import pending
 from lab.judge.judgement import Verdict
 from lab.pipeline import LOCAL, Conducted, conduct, engine, finish
 from lab.prerequisites import missing, program
-from lab.report import chart, run_data
-from lab.report.charts import lost
+from lab.report import chart, lost, run_data
 from lab.report.run_data import Result
 from lab.report.terminal import introduce, summarise, terminal, where_to_look
 from lab.servers.supervisor import Supervisor, SupervisorGone, supervised

@@ -20,8 +20,7 @@ from lab.explore.play.levels import LEVELS, LevelKind
 from lab.language import Language
 from lab.libraries import scorecard
 from lab.paths import HOME, REFERENCE
-from lab.report import chart, comparison, hero, matrix, matrix_page, matrix_picture, reference
-from lab.report.charts import lost
+from lab.report import chart, comparison, hero, lost, matrix, matrix_page, matrix_picture, reference
 from lab.report.html import named
 from lab.report.matrix import Cell
 from lab.report.matrix_layout import completed

@@ -4,7 +4,7 @@ import msgspec
 
 from lab.judge.judgement import Verdict
 from lab.report import reference
-from lab.report.charts.lost import finding, ordered
+from lab.report.lost import finding, ordered
 from lab.story.say import text
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from lab.paths import REFERENCE
 from lab.report import run_data
-from lab.report.charts import speeds
+from lab.report.comparison import share
 from lab.report.run_data import repeat_of, rounds_in
 from lab.report.statistics import geometric_mean
 from tests.every import every
@@ -59,7 +59,7 @@ def test_speeds_are_paired_by_round():
     for one, other in zip(lua.rounds, incr.rounds, strict=True):
         one.duration_s, other.duration_s = other.duration_s * 4, other.duration_s
 
-    found = speeds.ratio(lua, incr)
+    found = share(lua, incr)
 
     assert found.value == pytest.approx(lua.rounds[0].kept / incr.rounds[0].kept / 4)
     assert math.isclose(found.low, found.high)

@@ -1,1 +1,0 @@
-"""The charts, one in each file: ``draw(results, language)`` returns a figure."""
