@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from lab.judge.promises import PROMISES
 from lab.judge.run_facts import RunFacts
 from lab.judge.verdict import judge, weigh
 from lab.report import timeline_reader
-from lab.report.run_data import Cause, Result, Series
+from lab.report.run_data import Result, Series
 from lab.scenario.faults import faults
 from lab.story.timeline import Timeline
 
@@ -273,7 +272,7 @@ def judgement_of(**figures: Any) -> Judgement:
     return msgspec.structs.replace(weigh(record_of_ten(), findings_of_ten()), **figures)
 
 
-def result_of(folder: Path, causes: Sequence[Cause] = (), **figures: Any) -> Result:
+def result_of(folder: Path, **figures: Any) -> Result:
     """Return the same as a run that is drawn, without curves."""
-    series = Series(wait_ms=[], wait_share=[], time_s=[], acknowledged=[], unknown=[], value=[], causes=[*causes])
+    series = Series(wait_ms=[], wait_share=[], time_s=[], acknowledged=[], unknown=[], value=[])
     return Result(record=record_of_ten(), judgement=judgement_of(**figures), series=series, folder=folder)

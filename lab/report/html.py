@@ -13,7 +13,6 @@ import jinja2
 
 from lab.evidence.run_folder import replace
 from lab.language import NAMES, Language
-from lab.story import say
 from lab.story.verdict import headline
 from lab.text import thousands
 
@@ -72,7 +71,6 @@ def _environment(*more_templates: Path) -> jinja2.Environment:
     )
     environment.globals["languages"] = {one: names._asdict() for one, names in NAMES.items()}
     environment.filters["thousands"] = thousands
-    environment.filters["mechanism"] = say.mechanism
     environment.filters["headline"] = headline
     environment.filters["px"] = lambda number: f"{round(number, 1):g}"
     return environment

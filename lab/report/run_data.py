@@ -9,7 +9,6 @@ from statistics import fmean
 
 import msgspec
 
-from lab.evidence.loss import Mechanism
 from lab.evidence.run_folder import decode, replace
 from lab.evidence.run_folder import load as load_record
 from lab.evidence.run_record import RunRecord
@@ -18,7 +17,6 @@ from lab.judge.findings import BIN_NS, Findings
 from lab.judge.judgement import Judgement
 from lab.language import Language
 from lab.scenario.options import OPTIONS
-from lab.scenario.requirements import servers
 from lab.story import say
 from lab.story.say import ENGLISH
 from lab.story.verdict import headline
@@ -41,23 +39,6 @@ class FaultBand(msgspec.Struct):
     until_s: float
 
 
-class Cause(msgspec.Struct):
-    """A mechanism of loss, and its gross figures."""
-
-    mechanism: Mechanism
-    # how many increments its writes overwrote
-    destroyed: int
-    # how many of them its later writes brought back, because they had read before
-    restored: int = 0
-    # writes that overwrote increments; 0 where that is not on record
-    writes: int = 0
-
-    @property
-    def net(self) -> int:
-        """Return what it took in the end: below zero if its writes brought back what other mechanisms had overwritten."""
-        return self.destroyed - self.restored
-
-
 class Series(msgspec.Struct, kw_only=True):
     """The curves of a run. Lists of the same curve are parallel."""
 
@@ -75,8 +56,6 @@ class Series(msgspec.Struct, kw_only=True):
     value: list[int]
     # in the order of time
     faults: list[FaultBand] = []
-    # the causes of lost increments
-    causes: list[Cause] = []
 
 
 class Repeat(msgspec.Struct, kw_only=True):
@@ -137,14 +116,6 @@ class Result(msgspec.Struct, kw_only=True):
         return self.rounds or [repeat_of(self.judgement, self.record.scenario["replicas"])]
 
     @property
-    def lock_servers(self) -> int:
-        """Return how many servers the lock's store had. In an older record, that follows from the scenario."""
-        if self.record.lock_servers is not None:
-            return self.record.lock_servers
-        scenario = self.record.scenario
-        return servers(self.record.stage["store"], scenario.get("store_nodes", 1), scenario.get("store_replica", False))
-
-    @property
     def kept_per_s(self) -> float:
         """Return the increments kept a second: the mean of the rounds where there are several, as in all charts."""
         return fmean(one.kept_per_s for one in self.repeats)
@@ -181,7 +152,6 @@ def series(findings: Findings) -> Series:
         unknown=_running_total(findings.unknown_by_bin, ends, step),
         value=_last_known(findings.value_by_bin, ends, step),
         faults=[_band(fault, findings.origin_ns) for fault in findings.faults],
-        causes=[Cause(name, losses.destroyed, losses.restored, losses.number) for name, losses in findings.losses.items()],
     )
 
 

@@ -17,10 +17,9 @@ from urllib.parse import quote
 import msgspec
 
 from lab.errors import LabError
-from lab.evidence.loss import Loss, Mechanism
 from lab.evidence.run_folder import replace, save
 from lab.judge.findings import Findings
-from lab.judge.judgement import Judgement, Violation
+from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
 from lab.language import NAMES, Language, of_environment
 from lab.paths import COMMAND
@@ -30,7 +29,7 @@ from lab.report.html import in_both, inline
 from lab.report.lanes import drawing, steps_drawing
 from lab.report.lanes.drawing import RunPen
 from lab.report.lanes.pen import STYLE
-from lab.report.run_data import Cause, Result
+from lab.report.run_data import Result
 from lab.report.run_index import PAGES
 from lab.report.run_words import RunWords, mender
 from lab.story import say, say_run, verdict
@@ -85,41 +84,6 @@ class RunPage(RunWords):
         """Return what the stage is, as a sentence; empty where the record of the run has none."""
         stage = self.result.record.stage
         return say.stated(f"stage.{stage['name']}.title", stage.get("title", ""), self.language).replace("`", "")
-
-    @property
-    def missing(self) -> str:
-        """Return how the last line of the exact account is named."""
-        judgement = self.judgement
-        if judgement.final is None:
-            return self.say("missing_unread")
-        return self.say("missing", writes=thousands(judgement.writes), final=thousands(judgement.final))
-
-    @property
-    def account(self) -> list[Cause]:
-        """Return the exact account: the causes, and what no mechanism took. Their nets add up to what is lost."""
-        causes = sorted(self.result.series.causes, key=lambda cause: -cause.destroyed)
-        rest = self.judgement.lost - sum(cause.net for cause in causes)
-        return [*causes, *([Cause(Mechanism.WRITE_UNCONFIRMED, rest)] if rest else [])]
-
-    @property
-    def violations(self) -> list[tuple[Violation, str]]:
-        """Return each broken claim with what was seen."""
-        return [(one, verdict.seen(one, self.language)) for one in self.judgement.violations]
-
-    def losses(self, violation: Violation) -> Iterator[str]:
-        """Yield the examples of lost increments."""
-        for one in violation.evidence:
-            if isinstance(one, Loss):
-                culprit = one.culprit
-                yield self.say(
-                    "loss",
-                    one.destroyed,
-                    culprit=culprit.request,
-                    place=culprit.replica,
-                    read=culprit.read,
-                    wrote=culprit.wrote,
-                    over=culprit.overwrote,
-                )
 
     def conditions(self) -> Iterator[tuple[str, str]]:
         """Yield the conditions of the run: a name, and what it was."""

@@ -86,7 +86,7 @@ def facts(run: Path) -> dict[str, bytes]:
     found = run_data.load(run)
     found.record.files = {}
     curves = msgspec.structs.asdict(found.series)
-    last = {name: curves[name][-1:] for name in curves if name not in ("faults", "causes")}
+    last = {name: curves[name][-1:] for name in curves if name != "faults"}
     verdict = (run / VERDICT).read_bytes()
     return {"run.json": encode(found.record), VERDICT: verdict, "series.json": encode(curves | last)}
 
