@@ -28,7 +28,7 @@ from lab.report.chart import LINES
 from lab.report.html import in_both, inline
 from lab.report.lanes import drawing, steps_drawing
 from lab.report.lanes.drawing import RunPen
-from lab.report.lanes.pen import STYLE
+from lab.report.lanes.pen import DEFINITIONS, STYLE
 from lab.report.run_data import Result
 from lab.report.run_index import PAGES
 from lab.report.run_words import RunWords, mender
@@ -74,10 +74,10 @@ class Way:
 class RunPage(RunWords):
     """What the page says, in one language."""
 
-    def __init__(self, result: Result, grants: int, language: Language) -> None:
+    def __init__(self, result: Result, grants: int, language: Language, other: Language | None = None) -> None:
+        """Take the run. other: a language in which it is not drawn."""
         super().__init__(result.judgement, grants, language)
-        self.result = result
-        self.other: Language | None = None  # a language in which the run is not drawn
+        self.result, self.other = result, other
 
     @property
     def stage(self) -> str:
@@ -206,17 +206,29 @@ def draw_run(result: Result, picture: Timeline, languages: Iterable[Language]) -
     folder = result.folder
     drawn = list(dict.fromkeys([*languages, *(one for one in Language if (folder / PAGES[one]).exists())]))
     found, shown = steps_of_run(picture), windows(picture) if picture.held else []
-    pens = {language: [drawing.compose(one.picture, language) for one in shown] for language in drawn}
-    steps = {language: [draw_steps(result, found, folder, language)] if found else [] for language in drawn}
-    stills = [draw_timeline(result, picture, folder, language, pens[language][0]) for language in drawn if shown]
+    pictures: list[Path] = []
 
-    def values(language: Language) -> dict[str, object]:
-        about = _values(result, picture, found, steps[language], language)
-        about["run"].other = next((one for one in Language if one not in drawn), None)
-        return about | {"pictures": _pictures(picture, shown, pens[language], language) if shown else None}
+    def values(language: Language) -> dict[str, Any]:
+        pens = [drawing.compose(one.picture, language) for one in shown]
+        steps = [draw_steps(result, found, folder, language)] if found else []
+        pictures.extend([*steps, *([draw_timeline(result, picture, folder, language, pens[0])] if shown else [])])
+        grants = picture.grants if picture.is_locked else 0
+        return {
+            "run": RunPage(result, grants, language, other=next((one for one in Language if one not in drawn), None)),
+            "judgement": result.judgement,
+            "load": chart.conditions([result], language, named=False),
+            "caption": say_run.caption(picture, language, without_steps=bool(found)),
+            "trace": trace.FILE if (folder / trace.FILE).exists() else "",
+            "steps": say_run.page_of_steps(found, language) if found else None,
+            "drawn_steps": "".join(inline(steps)),
+            "pictures": _pictures(picture, shown, pens, language) if shown else None,
+            "curves": curves_of_run(result, grants, language),
+            "home": "../../index.html" if folder.parent.name == "runs" else "",  # the site; it is written after each run
+            "says": lambda table, name, **places: say.text(table, name, language, **places),
+            "unfilled": lambda table, name: say.words(language)[table][name],
+        }
 
-    pages = in_both("run.html", folder / PAGE, values, drawn)
-    return [*pages, *stills, *(path for drawn in steps.values() for path in drawn)]
+    return [*in_both("run.html", folder / PAGE, values, drawn), *pictures]
 
 
 def _pictures(picture: Timeline, shown: Sequence[Window], pens: Sequence[RunPen], language: Language) -> dict[str, object]:
@@ -226,38 +238,19 @@ def _pictures(picture: Timeline, shown: Sequence[Window], pens: Sequence[RunPen]
     return {
         "style": STYLE,
         "whole": say.ended(whole, language),
-        "overview": drawing.overview(picture, [one.picture for one in shown], whole),
+        "strip": drawing.overview(picture, [one.picture for one in shown]),
+        "definitions": DEFINITIONS,
+        "axis": say.ended(say.text("lane", "axis", language), language),
         "windows": [
             {
                 "name": one.name,
                 "sentence": sentence,
                 "lanes": drawing.for_page(pen, sentence),
                 "at": pen.share(one.moment),
-                "axis": say.ended(pen.axis_name, language),
                 "legend": pen.explained,
             }
             for one, pen, sentence in zip(shown, pens, sentences, strict=True)
         ],
-    }
-
-
-def _values(
-    result: Result, picture: Timeline, found: StepsOfLoss | None, steps: Sequence[Path], language: Language
-) -> dict[str, Any]:
-    """Return what the page of a run shows in a language, apart from the pictures."""
-    grants = picture.grants if picture.is_locked else 0
-    return {
-        "run": RunPage(result, grants, language),
-        "judgement": result.judgement,
-        "load": chart.conditions([result], language, named=False),
-        "caption": say_run.caption(picture, language, without_steps=bool(found)),
-        "trace": trace.FILE if (result.folder / trace.FILE).exists() else "",
-        "steps": say_run.page_of_steps(found, language) if found else None,
-        "drawn_steps": "".join(inline(steps)),
-        "curves": curves_of_run(result, grants, language),
-        "home": "../../index.html" if result.folder.parent.name == "runs" else "",  # the site; it is written after each run
-        "says": lambda table, name, **places: say.text(table, name, language, **places),
-        "unfilled": lambda table, name: say.words(language)[table][name],
     }
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 from lab.language import Language
 from lab.report.lanes import whole
 from lab.report.lanes.grants import Grants
-from lab.report.lanes.pen import DEFINITIONS, EDGE, WIDTH, Pen, headed, legend, written
+from lab.report.lanes.pen import EDGE, WIDTH, Pen, headed, legend, written
 from lab.report.lanes.pen import picture as drawn
 from lab.report.lanes.rows import LEFT, ROOM, TOP, Rows
 from lab.story import say_run
@@ -29,14 +31,6 @@ class RunPen(Pen):
         self.rows = rows
         self.height = round(TOP + rows.number * rows.each, 1)
 
-    @property
-    def axis_name(self) -> str:
-        """Return what the axis shows."""
-        rows = self.rows
-        if rows.bend == NEVER:
-            return self.say("axis")
-        return self.say("axis_bent", since=f"{rows.bend / 1e6:.2f}", times=f"{rows.denser_by:.0f}")
-
     def share(self, at: float) -> float:
         """Return where a moment is in a picture: 0 at its left edge, 1 at the right."""
         return round((LEFT + self.at(at, 0)[0]) / WIDTH, 3)
@@ -53,12 +47,11 @@ class RunPen(Pen):
         ticks = [(LEFT + self.at(at, 0)[0], f"{at / 1e6:g}") for at in rows.ticks()]
         lines = "".join(f"M{x:g} 0V{height:g}" for x, _ in ticks)
         numbers = "".join(written(said, x, height + 16, "soft", "center") for x, said in ticks)
-        bend = f'<path class="bend" d="M{self.at(rows.bend, 0)[0]:g} 0V{height:g}"/>' if rows.bend != NEVER else ""
         return "\n".join(
             [
                 f'{self.names()}<path class="edge" d="{edges}"/><path class="grid" d="{lines}"/>{numbers}',
                 f'<svg class="plot{" crowded" * rows.is_crowded}" x="{LEFT}" width="{ROOM}" height="{height:g}">',
-                f'{bend}{self.shapes()}<g class="words">',
+                f'{self.shapes()}<g class="words">',
                 *self.words,
                 "</g></svg>",
             ]
@@ -94,7 +87,7 @@ def still(picture: Timeline, pen: RunPen, conditions: str) -> str:
     parts, head = headed(title, conditions + in_view)
     bottom = head + pen.height + BELOW
     explained, height = legend(pen.explained, bottom + 28)
-    lanes = [f'<g transform="translate(0 {head})">', pen.lanes(), "</g>", written(pen.axis_name, LEFT, bottom + 12, "soft")]
+    lanes = [f'<g transform="translate(0 {head})">', pen.lanes(), "</g>", written(pen.say("axis"), LEFT, bottom + 12, "soft")]
     return drawn(title, [*parts, *lanes, *explained], height)
 
 
@@ -109,32 +102,16 @@ def for_page(pen: RunPen, words: str) -> str:
     return f'{names}<svg class="lanes lane-ink" {size} role="img" aria-label="{escape(words)}">\n{pen.lanes()}\n</svg>'
 
 
-def overview(picture: Timeline, windows: Sequence[Timeline], words: str) -> str:
-    """Return how many writes the run has at each time, how many of them overwrote increments, its faults, and its windows.
-
-    words: what it shows.
-    """
-    total, over = [0] * BINS, [0] * BINS
-    bad = {loss.culprit for loss in picture.losses}
+def overview(picture: Timeline, windows: Sequence[Timeline]) -> dict[str, Any]:
+    """Return what the strip of a run has, in BINS parts of time: its writes, those that overwrote, its faults and windows."""
     each = BINS / max(1, picture.end)
-    for place, held in enumerate(picture.held):
-        if held.wrote_in != NEVER:
-            bar = min(BINS - 1, int(held.wrote_in * each))
-            total[bar] += 1
-            over[bar] += place in bad
-    most = max(1, *total)
-
-    def path(kind: str, numbers: list[int]) -> str:
-        bars = ((place, 3 + 23 * number / most) for place, number in enumerate(numbers) if number)
-        return f'<path class="block {kind}" d="{"".join(f"M{x} 30v{-tall:.1f}h.8v{tall:.1f}z" for x, tall in bars)}"/>'
-
-    faults = "".join(f"M{fault.at * each:.2f} 0v30" for fault in picture.faults)
-    panes = [
-        f'<rect class="pane" x="{since * each:.2f}" y="1" width="{max(LEAST_PANE, (until - since) * each):.2f}" height="28"/>'
-        for since, until in (window.opens for window in windows)
-    ]
-    return (
-        f'<svg class="overview lane-ink" viewBox="0 0 {BINS} 30" preserveAspectRatio="none" role="img" '
-        f'aria-label="{escape(words)}">{DEFINITIONS}'
-        f'{path("belief", total)}{path("both", over)}<path class="line begins" d="{faults}"/>{"".join(panes)}</svg>'
-    )
+    bad = {loss.culprit for loss in picture.losses}
+    writes = [(int(held.wrote_in * each), place in bad) for place, held in enumerate(picture.held) if held.wrote_in != NEVER]
+    total, over = Counter(place for place, _ in writes), Counter(place for place, is_bad in writes if is_bad)
+    return {
+        "bins": BINS,
+        "most": max(total.values(), default=1),
+        "bars": {"belief": sorted(total.items()), "both": sorted(over.items())},
+        "faults": [fault.at * each for fault in picture.faults],
+        "panes": [(since * each, max(LEAST_PANE, (until - since) * each)) for since, until in (one.opens for one in windows)],
+    }

@@ -43,7 +43,7 @@ STYLE = """
 .lane-ink :is(.both,.over,.theft,.begins,.harm,.loss){--of:var(--loss)}
 .lane-ink .step{vector-effect:none}.lane-ink .step.wrong{--of:var(--bad)}
 .lane-ink :is(.arc,.theft){stroke-width:1.9}.lane-ink .begins{stroke-dasharray:1 3;stroke-width:1.6}
-.lane-ink .bend{stroke:var(--soft);stroke-width:3;stroke-dasharray:3 3}.lane-ink .crowded .write{stroke-width:1.1}
+.lane-ink .crowded .write{stroke-width:1.1}
 """
 
 WIDTH, EDGE = 850, 10  # of a picture, and what is free at its sides
@@ -208,19 +208,10 @@ class Pen:
                 f'<path class="line {kind}" d="M2 7h16"/><use href="#lane-tip" class="sign full {kind}" x="24" y="7"/>'
             )
 
-    def write(self, said: str, at: float, row: float, side: str = "left", aside: float = 0, kind: str = "") -> None:
-        """Write a text, whatever is there.
-
-        side: the text's edge that is at the moment; aside: how far from it, in px.
-        """
-        if said and self.sees(at):
-            self.taken.append(self._room(said, at, row, side, aside, kind))
-            self._write(said, at, row, side, aside, kind)
-
     def label(self, said: str, at: float, rows: Sequence[float], sides: Sequence[tuple[str, float]], kind: str = "") -> None:
         """Write a text at the first place where it is in view and covers no other, and no sign if possible.
 
-        rows: to try, of the text's lower edge. sides: to try, as ``write`` takes them.
+        rows: to try, of the text's lower edge. sides: to try, each the edge of the text at the moment, and how far from it in px.
         """
         if self.sees(at):
             self.labels.append((said, at, rows, sides, kind))
@@ -234,13 +225,11 @@ class Pen:
             free = [one for one in in_view if not any(_cover(one[1], other) for other in self.taken)]
             clear = [one for one in free if not any(_cover(one[1], other) for other in self.signed)]
             for place, room in [*clear, *free][:1]:
+                row, side, aside = place
+                x, y = self.at(at, row)
                 self.taken.append(room)
-                self._write(said, at, *place, kind)
-
-    def _write(self, said: str, at: float, row: float, side: str, aside: float, kind: str) -> None:
-        self.texts.append(said)
-        x, y = self.at(at, row)
-        self.words.append(written(said, x + aside, round(y - FALL, 1), kind, side))
+                self.texts.append(said)
+                self.words.append(written(said, x + aside, round(y - FALL, 1), kind, side))
 
     def _room(self, said: str, at: float, row: float, side: str, aside: float, kind: str) -> Room:
         """Return the room that a text takes."""

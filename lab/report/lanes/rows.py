@@ -6,7 +6,7 @@ lane that would be empty is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from lab.report.lanes.pen import EDGE, WIDTH, View
@@ -15,43 +15,24 @@ from lab.story.timeline import NEVER, DrawnGrant, Life, Timeline
 LEFT = 116  # px, next to the lanes
 ROOM = WIDTH - LEFT - EDGE  # for the view that the drawing opens on
 TOP = 12  # px, above the first row: a label may stand there
-DENSE_SHARE = 0.34  # of the width, for the dense end
-DENSER_BY = 2.5  # at least; otherwise the whole axis is even
 MARGIN = 0.015  # of the width, after the run's end: what happens there is not cut off
 TICKS = (1, 2, 5)  # times a power of ten
-MOST_TICKS = 8  # in each part
-APART = 0.04  # of the width, at least between the begin of the dense end and its first tick
+MOST_TICKS = 8
 VOTER = 0.72  # the height of a row of a server that votes, in rows
 FULL, MOST_FULL = 36, 14  # px: a row's height; how many rows have it
 MOST_READS = 60  # grants in view; among more, only the writes are drawn, as lines of half a pixel
 
 
-def _span(picture: Timeline) -> tuple[int, int, int]:
-    """Return since when and until when a picture is drawn, in microseconds, and where its dense end begins; NEVER without one.
+def _span(picture: Timeline) -> tuple[int, int]:
+    """Return since when and until when a picture is drawn, in microseconds: the span that it opens on.
 
-    It is the span that the picture opens on. Where nobody gets the lock after a fault, it reaches to the end.
+    Where nobody gets the lock after a fault, nothing more happens: as much is drawn after the fault as before it.
     """
     since, until = picture.opens
-    if not picture.is_stuck:
-        return since, until + round(MARGIN * (until - since)) * (until >= picture.end), NEVER
-    at = picture.faults[picture.focus_fault].at
-    end = max(picture.end, until)
-    bend, dense = min(until, at + (at - since) // 2), end + round(MARGIN / DENSE_SHARE * (end - at))
-    if bend > since and _denser_by(since, bend, dense) >= DENSER_BY:
-        return since, dense, bend
-    return since, end + round(MARGIN * (end - since)), NEVER
-
-
-def _denser_by(since: float, bend: float, until: float) -> float:
-    """Return how many times as much time a part of the width has in the dense end."""
-    return (until - bend) / DENSE_SHARE / ((bend - since) / (1 - DENSE_SHARE))
-
-
-def _round(since: float, until: float) -> Sequence[int]:
-    """Return moments with few digits in a span, at most MOST_TICKS."""
-    steps = (number * 10**power for power in range(10) for number in TICKS)
-    step = next((step for step in steps if (until - since) / step <= MOST_TICKS), until - since)
-    return range(int(-(-since // step) * step), int(until) + 1, int(step))
+    if picture.is_stuck:
+        at = picture.faults[picture.focus_fault].at
+        until = min(until, at + max(at - since, (until - at) // 8))
+    return since, until + round(MARGIN * (until - since)) * (until >= picture.end)
 
 
 class Lane(NamedTuple):
@@ -68,7 +49,7 @@ class Rows(View):
     """The rows of a picture, and what is in view."""
 
     def __init__(self, picture: Timeline) -> None:
-        since, until, self.bend = _span(picture)
+        since, until = _span(picture)
         super().__init__(since, until)
         self.visible = [held for held in picture.held if held.got <= until and held.until >= since]
         self.is_crowded = len(self.visible) > MOST_READS
@@ -101,22 +82,13 @@ class Rows(View):
 
     def place(self, at: float) -> float:
         """Return where a moment is on the axis: 0 at the left, 1 at the right."""
-        if self.bend == NEVER:
-            return (at - self.since) / (self.until - self.since)
-        if at <= self.bend:
-            return (at - self.since) / (self.bend - self.since) * (1 - DENSE_SHARE)
-        return 1 - DENSE_SHARE + (at - self.bend) / (self.until - self.bend) * DENSE_SHARE
+        return (at - self.since) / (self.until - self.since)
 
-    @property
-    def denser_by(self) -> float:
-        """Return how many times as much time a part of the width has in the dense end."""
-        return _denser_by(self.since, self.bend, self.until)
-
-    def ticks(self) -> Iterator[int]:
-        """Yield the moments at which the axis has a number."""
-        yield from _round(self.since, self.until if self.bend == NEVER else self.bend)
-        if self.bend != NEVER:
-            yield from (at for at in _round(self.bend, self.until) if self.place(at) > 1 - DENSE_SHARE + APART)
+    def ticks(self) -> Sequence[int]:
+        """Return the moments at which the axis has a number: with few digits, and at most MOST_TICKS."""
+        each = (self.until - self.since) / MOST_TICKS
+        step = next((step for power in range(10) for number in TICKS if (step := number * 10**power) >= each), round(each))
+        return range(int(-(-self.since // step) * step), int(self.until) + 1, step)
 
     def of(self, held: DrawnGrant) -> float:
         """Return the middle of a grant's row."""

@@ -59,8 +59,9 @@ def draw_waiting(pen: Pen, picture: Timeline, rows: Rows) -> None:
         if waited.request in names:
             pen.bars([(row, waited.asked, waited.gave_up)], -0.33, 0.06, "wait", "wait")
             pen.label(waited.request, max(waited.asked, since), [row], [("left", 4)], "first bold")
-    if picture.is_stuck and gave_up:
-        pen.label(pen.say("gave_up", len(gave_up)), until, [row + 0.36], [("right", -4)], "first bad")
+    in_vain = sum(one.gave_up > picture.faults[picture.focus_fault].at for one in picture.waited) if picture.is_stuck else 0
+    if in_vain:
+        pen.label(pen.say("gave_up", in_vain), until, [row + 0.36], [("right", -4)], "first bad")
     ends = [at for at, _ in steps[1:]] + [until]
     seen = [(max(at, since), number) for (at, number), end in zip(steps, ends, strict=True) if at <= until and end >= since]
     at, number = max(seen, key=lambda step: step[1], default=(0, 0))
@@ -88,7 +89,7 @@ def draw_counter(pen: Pen, picture: Timeline, rows: Rows, grants: Grants) -> Non
             words = str(held.wrote if held.counter is None else held.counter)
             pen.label(words, held.wrote_in, [row + 0.38], sides, f"{'first ' * is_first}{'bad' * is_bad}".strip())
     for at in picture.gaps:
-        pen.write("?", at, row + 0.1, "right", -2, "bad")
+        pen.label("?", at, [row + 0.1], [("right", -2)], "bad")
         pen.marks.setdefault("gap", '<text x="9" y="12">?</text>')
 
 
@@ -118,7 +119,7 @@ def draw_store(pen: Pen, picture: Timeline, rows: Rows) -> None:
         pen.bars([(row, stuck, picture.end)], *BAR, "lease", "nobody_gets_it")
     if stuck != NEVER:
         pen.bars([(row, stuck, rows.until)], *BAR, "lease")
-        pen.write(pen.say("for_ever"), rows.until, row - LEASE, "right", -2, "bad")
+        pen.label(pen.say("for_ever"), rows.until, [row - LEASE], [("right", -2)], "bad")
 
 
 def draw_votes(pen: Pen, picture: Timeline, rows: Rows, grants: Grants) -> None:
