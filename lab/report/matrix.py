@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 
 import msgspec
@@ -74,14 +73,10 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
             stores=stores or unknown,
         )
 
-    def month(self, language: Language = ENGLISH) -> str:
+    def in_short(self, language: Language = ENGLISH) -> str:
         """Return the line below the picture of the core: the month of the first run, and the newest commit."""
-        day = date.fromisoformat(self.started_utc[:10]) if self.started_utc else None
-        month = (
-            text("matrix", "month", language, day.year, month=day.strftime("%B" if language is ENGLISH else "%-m")) if day else ""
-        )
-        newest = next(reversed(self.later.values()), self.commit)
-        return text("matrix", "short_origin", language, month=month, commit=newest or text("matrix", "unknown", language))
+        newest = next(reversed(self.later.values()), self.commit) or text("matrix", "unknown", language)
+        return text("matrix", "short_origin", language, month=self.started_utc[:7], commit=newest)
 
     def _measured_again(self, language: Language) -> str:
         """Return the sentence about scenarios and stages that were added or mended later; empty where there are none."""

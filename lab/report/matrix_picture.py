@@ -62,33 +62,25 @@ def has_core(cells: Sequence[Cell]) -> bool:
 
 def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, language: Language = ENGLISH) -> Path:
     """Write the core of the matrix, ``core.svg``. Return its path."""
-    known, path = part_of(marks(cells), CORE_SCENARIOS, CORE_STAGES), named(folder / "core.svg", language)
-    part, whole = ({scenario for scenario, _ in known}, {cell.scenario for cell in cells})
-    about = text("matrix", "core", language, len(part), whole=len(whole), below=below(cells, origin, language))
-    return write_picture(path, known, core_finding(known, language), about, language)
-
-
-def write_picture(path: Path, known: Marks, title: str, words: str, language: Language = ENGLISH) -> Path:
-    """Write the picture of these marks. Return its path. words: the lines below it."""
-    plan = layout(known)
-    heads = [(group, column, _lines(column, language)) for group, columns in plan.columns.items() for column in columns]
+    known = part_of(marks(cells), CORE_SCENARIOS, CORE_STAGES)
+    plan, title = layout(known), core_finding(known, language)
     found = {known.get((scenario, column[0]), Mark.UNTRIED) for scenario in plan.all_rows for column in plan.all_columns}
-    heading, lines = (wrapped(one, int(WIDTH / (NARROW_LETTER * size))) for one, size in ((title, TITLE), (words, SOFT)))
+    below = (title, TITLE), (conditions(cells, len(plan.all_rows), origin, language), SOFT)
+    heading, lines = (wrapped(one, int(WIDTH / (NARROW_LETTER * size))) for one, size in below)
     return write(
         "matrix.svg.j2",
-        path,
+        named(folder / "core.svg", language),
         language,
         title=title,
         heading=heading,
         lines=lines,
         plan=plan,
-        heads=heads,
+        heads=[(group, one, _lines(one, language)) for group, columns in plan.columns.items() for one in columns],
         known=known,
         shown=sorted(found),
         legend=[mark for mark in Mark if mark in found and mark not in HARMS],  # a cell of a harm has its word
         untried=Mark.UNTRIED,
         words=partial(in_words, language=language),
-        fitting=partial(_fitting, language=language),
     )
 
 
@@ -100,19 +92,13 @@ def _lines(column: tuple[str, ...], language: Language) -> list[str]:
     return [whole] if len(column) == 1 or len("".join(column)) < 18 else [f"{column[0]},", column[1]]
 
 
-def _fitting(group: str, width: float, language: Language) -> str:
-    """Return the longest name of a group that fits its width."""
-    names = [text(table, group, language) for table in ("part_short", "part_shortest")]
-    return next((one for one in names if 10.5 * letters(one) <= width), names[-1])
-
-
-def below(cells: Sequence[Cell], origin: Origin, language: Language = ENGLISH) -> str:
-    """Return how many runs a cell stands for, and where the cells are from."""
+def conditions(cells: Sequence[Cell], rows: int, origin: Origin, language: Language = ENGLISH) -> str:
+    """Return the words below: how many scenarios are shown, how many runs a cell stands for, and where the cells are from."""
     tries = sorted({cell.tries for cell in cells if cell.verdict}) or [0]
-    number = text("matrix", "runs" if len(tries) == 1 else "from_runs", language, tries[-1], least=tries[0])
-    flaky = sum(cell.flaky for cell in cells)
-    alike = "" if tries[-1] < 2 else text("matrix", "differ" if flaky else "agree", language, flaky or 1)
-    return text("matrix", "below", language, runs=number, alike=alike, origin=origin.month(language))
+    runs = text("matrix", "runs" if len(tries) == 1 else "from_runs", language, tries[-1], least=tries[0])
+    alike = "" if tries[-1] < 2 or any(cell.flaky for cell in cells) else text("matrix", "agree", language)
+    about = {"runs": runs, "alike": alike, "origin": origin.in_short(language)}
+    return text("matrix", "core", language, rows, whole=len({cell.scenario for cell in cells}), **about)
 
 
 def core_finding(known: Marks, language: Language = ENGLISH) -> str:

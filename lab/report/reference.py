@@ -68,11 +68,6 @@ def of_stage(stage: str, replicas: int = 3) -> Result:
     raise BadInput(f"the reference ladder has no run of {stage} over {replicas} replicas; `make ladder` makes one")
 
 
-def has_run(stage: str) -> bool:
-    """Return whether the reference ladder has a run of this stage."""
-    return any(result.judgement.stage == stage for result in ladder())
-
-
 def figure(result: Result, name: str) -> str:
     """Return one figure of a run for prose: a count, a wait in ms, per second, commands an increment. Raises BadInput."""
     judgement = result.judgement
