@@ -142,10 +142,6 @@ def _lock(scenario: Scenario) -> Iterator[str]:
         yield f'lease_ms = {scenario.lease_ms} reaches only a stage that takes a lease; give needs = ["lease"] as well'
     if scenario.receipts and "writes" not in scenario.needs:
         yield 'receipts = true makes a request write twice, which not every resource can; give needs = ["writes"] as well'
-    if twice := sorted({need for need in scenario.needs if scenario.needs.count(need) > 1}):
-        yield f"needs has {twice[0]!r} more than once"
-    if scenario.cures == scenario.name:
-        yield f"cures = {scenario.cures!r} is the scenario itself; name the scenario that shows the problem"
 
 
 def _servers(scenario: Scenario) -> Iterator[str]:
@@ -166,8 +162,6 @@ def _servers(scenario: Scenario) -> Iterator[str]:
     for what, numbers in named:
         if beyond := [number for number in numbers if number > most]:
             yield f"{what} names the server {beyond[0]}, and the lock's store has at most {counted(most, 'server')} here"
-        if len(set(numbers)) < len(numbers):
-            yield f"{what} must name each server once, not {list(numbers)}"
     if len(scenario.nodes_away) >= most:
         yield f"nodes_away = {list(scenario.nodes_away)} stops every server of the lock's store; leave at least one"
 
