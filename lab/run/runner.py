@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -155,7 +156,7 @@ def _run(
         record.others_percent = processors.others_percent() if processors else None
         if not record.ended.is_interrupt and not well() and lost:
             record.ended, record.ended_with = Ending.SERVER_LOST, ", ".join(lost)
-        with settling(record):
+        with _settling(record):
             # a run that was cut short does not wait for answers: a moment shows whether requests are still inside. After an
             # interrupt the lab does not ask, because busy replicas would answer late
             patience_s = scenario.request_timeout_s if record.ended is Ending.COMPLETE else 0.5
@@ -166,7 +167,7 @@ def _run(
             if record.unwritten and not record.ended.is_interrupt:
                 record.ended, record.ended_with = Ending.NOT_WRITTEN, record.unwritten
             record.reports_off = any(recorder.is_silenced for recorder in recorders)
-            record.commands = _difference(before, system.commands())
+            record.commands = {store: dict(Counter(calls) - Counter(before[store])) for store, calls in system.commands().items()}
             parts = system.parts()  # read after the commands are counted, so that this reading is not one of them
             record.final = None if parts is None else sum(parts.values())
             record.parts = parts if parts and set(parts) != {""} else {}
@@ -187,38 +188,25 @@ def _close(recorders: Sequence[EventRecorder]) -> None:
 
 
 @contextlib.contextmanager
-def settling(record: RunRecord) -> Iterator[None]:
+def _settling(record: RunRecord) -> Iterator[None]:
     """Skip the rest of the block on an interrupt at the end of a run, and record the interrupt."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        record.ended = _ended_by(interrupt)
-        record.in_flight_left = True
+        record.ended, record.in_flight_left = _ended_by(interrupt), True
 
 
 def _ended_by(interrupt: KeyboardInterrupt) -> Ending:
     return Ending.UNSUPERVISED if isinstance(interrupt, SupervisorGone) else Ending.INTERRUPTED
 
 
-def _difference(before: dict[str, dict[str, int]], after: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
-    return {
-        store: {
-            name: calls - before.get(store, {}).get(name, 0)
-            for name, calls in counts.items()
-            if calls > before.get(store, {}).get(name, 0)
-        }
-        for store, counts in after.items()
-    }
-
-
 def _plain(scenario: Scenario) -> dict[str, Any]:
     fields = dataclasses.asdict(scenario)
-    fields["faults"] = [_plain_fault(fault) for fault in scenario.faults]
+    fields["faults"] = [
+        {"kind": kind_of(fault), "target": fault.target.value, "effect": fault.effect.value, **asdict(fault)}
+        for fault in scenario.faults
+    ]
     return fields | {"tests": scenario.tests.name, "needs": list(scenario.needs), "notes": list(scenario.notes)}
-
-
-def _plain_fault(fault: Fault) -> dict[str, Any]:
-    return {"kind": kind_of(fault), "target": fault.target.value, "effect": fault.effect.value, **asdict(fault)}
 
 
 def _plain_stage(stage: Stage, scenario: Scenario) -> dict[str, Any]:
