@@ -99,7 +99,7 @@ class Enactment:
             self.requests.append(Thread(target=send_request, args=about, daemon=True))
             self.requests[-1].start()
             try:
-                self._settle_client(self.walk.start, number, WITHIN_S)
+                self._settle(self.walk.start, number)
             except ClusterDiffers as difference:
                 raise type(difference)(f"before the first event: {difference}") from None
         self.began_s = time.monotonic()
@@ -112,9 +112,7 @@ class Enactment:
 
     def _enact(self, place: int, move: Move) -> None:
         event = move.event
-        within_s = WITHIN_S
         if event.kind is EventKind.CLOCK:
-            within_s += (event.number - move.before.now_ms) / 1000
             self._pass_time(move)
         elif event.kind is EventKind.PAUSE:
             self._pause(place, event.client)
@@ -127,19 +125,20 @@ class Enactment:
         else:
             self._try_in_vain(move)
             self._step(place, move)
-        self._settle(move.state, within_s)
+        for client in range(len(self.walk.world.trees)):
+            self._settle(move.state, client)
 
     # steps of a replica
 
     def _step(self, place: int, move: Move) -> None:
         event = move.event
         if move.command is None:
-            self.controller.order(self._held(event.client, event.thread, MESSAGE, None, WITHIN_S))
+            self.controller.order(self._held(event.client, event.thread, MESSAGE, None))
             return
         if move.command.words[0] in SUBSCRIBING:
             self._subscribe(event.client, move.command)
             return
-        thread = self._held(event.client, event.thread, COMMAND, move.command, WITHIN_S)
+        thread = self._held(event.client, event.thread, COMMAND, move.command)
         if event.kind is not EventKind.STEP:
             self.injected.begin(place, thread.replica, thread.pid, thread.request)
         self.controller.order(thread, ORDERS[event.kind])
@@ -165,11 +164,11 @@ class Enactment:
     def _held_at_command(self, client: int) -> list[HeldThread]:
         return [thread for thread in self.controller.threads if thread.pid == self.pids[client] and thread.at == COMMAND]
 
-    def _held(self, client: int, number: int, at: str, command: CommandSent | None, within_s: float) -> HeldThread:
+    def _held(self, client: int, number: int, at: str, command: CommandSent | None) -> HeldThread:
         """Wait until a thread of a replica is held, at this command if one is given. Raises ClusterDiffers, and NotHeld."""
         if command is not None and (command.behind or command.follows or is_transaction(command.words)):
             raise NotHeld(f"{letter_of(client, number > 0)} sends several commands at once")
-        self.controller.wait_until(lambda: self._come(client, number, at, command) is not None, within_s)
+        self.controller.wait_until(lambda: self._come(client, number, at, command) is not None, WITHIN_S)
         thread = self._find(client, number, at, command)
         wanted = _words(command.words) if command else at
         if thread is None:
@@ -206,21 +205,17 @@ class Enactment:
                 return thread
         return None
 
-    def _settle(self, state: State, within_s: float) -> None:
-        """Wait until each replica that runs is where the explorer had it. Raises ClusterDiffers."""
-        for client in range(len(self.walk.world.trees)):
-            self._settle_client(state, client, within_s)
-
-    def _settle_client(self, state: State, client: int, within_s: float) -> None:
+    def _settle(self, state: State, client: int) -> None:
+        """Wait until a replica that runs is where the explorer had it. Raises ClusterDiffers."""
         if state.modes[client] != RUNS:
             return
         node = self.walk.world.node(state, client)
         for number, operation in enumerate(node.pending):
             if isinstance(operation, CommandSent) and operation.words[0] not in SUBSCRIBING:
-                self._held(client, number, COMMAND, operation, within_s)
+                self._held(client, number, COMMAND, operation)
             elif operation is not None and not isinstance(operation, Listen):
                 self.controller.pass_time(SETTLE_S)
-        if all(node.ended) and not self.controller.wait_until(lambda: not self.requests[client].is_alive(), within_s):
+        if all(node.ended) and not self.controller.wait_until(lambda: not self.requests[client].is_alive(), WITHIN_S):
             raise ClusterDiffers(f"the request of {letter_of(client)} did not end")
 
     # time
@@ -253,7 +248,7 @@ class Enactment:
         """Let each waiter that the event wakes try once more in vain, just before: so what it knows of the time is new."""
         for client, number, expected in self._waiters(move):
             for _ in range(MOST_IN_VAIN):
-                thread = self._held(client, number, COMMAND, None, WITHIN_S)
+                thread = self._held(client, number, COMMAND, None)
                 self.controller.order(thread)
                 self.controller.wait_until(lambda thread=thread: bool(thread.at), WITHIN_S)  # type: ignore[misc]
                 if not isinstance(expected, CommandSent) or self.names.same_command(expected.words, thread.words):
