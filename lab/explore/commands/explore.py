@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import msgspec
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from app.lock import Claim, Stage
 from lab.errors import BadInput, ExitStatus, choose_from
@@ -140,13 +139,11 @@ def _progress(console: Console, decision: Decision, limit_s: float) -> Iterator[
     said, words = partial(say.text, "explored", language=language), ExploredWords(decision, language)
     console.print(said("begins", n=number, stage=decision.stage.name, s=f"{limit_s:g}"), style="dim", soft_wrap=True)
     done, broken = set[int](), set[Claim]()
-    columns, is_off = (SpinnerColumn(), TextColumn("{task.description}")), not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=is_off) as progress:
-        bar = progress.add_task(said("at", number=1, of=number))
+    with console.status(said("at", number=1, of=number)) as status:
 
         def on_answer(place: int, _: object) -> None:
             done.add(place)
-            progress.update(bar, description=said("at", number=min(len(done) + 1, number), of=number))
+            status.update(said("at", number=min(len(done) + 1, number), of=number))
             for claim in decision.claims & decision.broken().keys() - broken:
                 broken.add(claim)
                 console.print(words.promise(claim, BREAKS)[0], style="red", soft_wrap=True)
