@@ -14,8 +14,7 @@ from app.locks import stage
 from lab.errors import ExitStatus
 from lab.explore.decision import Explorer
 from lab.explore.play import page
-from lab.explore.play.levels import LEVELS, LevelKind
-from lab.explore.play.own_levels import own_levels
+from lab.explore.play.levels import LEVELS, LevelKind, own_levels
 from lab.explore.questions import PAIR
 from lab.explore.search.event import parse
 from lab.explore.search.replay import walk_live

@@ -13,8 +13,7 @@ from lab.explore.code.program import servers_of
 from lab.explore.code.replica import NeverWaits
 from lab.explore.commands.explore import explored
 from lab.explore.model import NotExplored
-from lab.explore.play.levels import LEVELS, Level
-from lab.explore.play.own_levels import own_levels
+from lab.explore.play.levels import LEVELS, Level, own_levels
 from lab.explore.play.page import write
 from lab.explore.search.replay import Differs
 from lab.explore.store.real_redis import MachineStalled, redis_server

@@ -16,8 +16,7 @@ from lab.explore.model import NUMBER
 from lab.explore.play.board import CodeLine, in_brief, stage_code, with_marks, work_code
 from lab.explore.play.encoding import encoded
 from lab.explore.play.graph import Graph, searched
-from lab.explore.play.levels import Level, LevelKind
-from lab.explore.play.own_levels import asked
+from lab.explore.play.levels import Level, LevelKind, asked
 from lab.explore.play.texts import TEMPLATES, Said, both, faults, for_scripts, in_one, label, promised, shown, text
 from lab.explore.questions import PAIR
 from lab.explore.schedule import in_shell, options_of
