@@ -63,14 +63,15 @@ class Socket(socket.socket):
     def sendmsg(self, buffers: Any, *_: Any) -> int:
         return self.send(b"".join(map(bytes, buffers)))
 
-    def recv(self, size: int, *_: Any) -> bytes:
+    def recv(self, size: int, flags: int = 0) -> bytes:
         wire = wires[self]
         if not wire.fill(wire.timeout_s):
             if wire.timeout_s == 0:
                 raise BlockingIOError(11, "Resource temporarily unavailable")
             raise TimeoutError("timed out")
         data = bytes(wire.out[:size])
-        del wire.out[:size]
+        if not flags & socket.MSG_PEEK:
+            del wire.out[:size]
         return data
 
     def recv_into(self, buffer: Any, nbytes: int = 0, *_: Any) -> int:

@@ -120,6 +120,18 @@ PATIENT = SOURCE.replace(
 )
 
 
+PEEKS = (
+    PATIENT[: PATIENT.index("        line = ")]
+    + """        import select
+        line, come = socket.create_connection(("127.77.0.1", 6379)), select.poll()
+        line.sendall(b"*1\\r\\n$4\\r\\nPING\\r\\n")
+        come.register(line, select.POLLIN)
+        self.store.delete(come.poll(0) and line.recv(1, socket.MSG_PEEK) + line.recv(100))
+STAGE = Stage(lock=Lock, store="redis")
+"""
+)
+
+
 @pytest.fixture
 def tree(tmp_path, request):
     path = tmp_path / "tries.py"
@@ -128,6 +140,12 @@ def tree(tmp_path, request):
     made = Tree(Program(find_stage(str(path)), Task(3000)), 0)
     yield made
     made.close()
+
+
+@pytest.mark.parametrize("tree", [PEEKS], indirect=True)
+def test_what_is_peeked_at_stays(tree):
+    """A client that polls a connection, and looks at the first byte that has come, reads it once more."""
+    assert tree.nodes[0].pending[0].words == (b"DEL", b"++PONG\r\n")
 
 
 @pytest.mark.parametrize("tree", ["pass"], indirect=True)
