@@ -16,11 +16,11 @@ from lab.explore.model import Memo, NotExplored, TimeLimit
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.event import NONE
 from lab.explore.search.harm import Harm
-from lab.explore.search.move import Livelock
 from lab.explore.search.oracle import Probe
 from lab.explore.search.reductions import Alike, NotAlike, Unnoticed
 from lab.explore.search.replay import Differs, Unlike, alike, confirm
 from lab.explore.search.search import MOST_STATES, Broken, Searched, random_schedules, search
+from lab.explore.search.transitions import Livelock
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import MachineStalled, RealRedis
 from lab.explore.store.table import Nodes, Table

@@ -15,7 +15,7 @@ from lab.explore.code.replica import NeverWaits
 from lab.explore.model import NotExplored
 from lab.explore.questions import by_default
 from lab.explore.search.event import Budget
-from lab.explore.search.move import Livelock
+from lab.explore.search.transitions import Livelock
 from lab.scenario.stages import find_stage
 from tests.corpus import CORPUS
 from tests.sampled import sampled

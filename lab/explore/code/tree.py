@@ -56,7 +56,7 @@ class Node(NamedTuple):
     closed: frozenset[int] = frozenset()
     # what threads wait for that have not ended, each with its number; and those of them that wait for a moment or a message
     waits: tuple[tuple[int, Operation], ...] = ()
-    sleeps: tuple[tuple[int, Operation], ...] = ()
+    sleeps: tuple[tuple[int, Nap | Until | Listen], ...] = ()
 
 
 class Tree:
@@ -152,5 +152,5 @@ def _node(replica: Replica, inputs: tuple[Input, ...], before: Node | None, prog
         (before.refused if before else 0) + napped,
         frozenset(replica.closed),
         waits := tuple([(thread, one) for thread, one in enumerate(pending) if one is not None]),
-        tuple([one for one in waits if isinstance(one[1], Nap | Until | Listen)]),
+        tuple([(thread, one) for thread, one in waits if isinstance(one, Nap | Until | Listen)]),
     )

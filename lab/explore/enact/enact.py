@@ -15,8 +15,8 @@ from lab.explore.enact.enactment import Enactment
 from lab.explore.enact.faults import Injected, phase_of
 from lab.explore.schedule import Schedule
 from lab.explore.search.harm import Finding, Harm
-from lab.explore.search.move import Move
 from lab.explore.search.replay import Walk
+from lab.explore.search.state import Move
 from lab.judge.judgement import Violation
 from lab.pipeline import Conducted, conduct
 from lab.scenario.scenario import Scenario
@@ -79,7 +79,7 @@ def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk) 
 
 
 def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk) -> Enacted:
-    injected = Injected([move.event for move in walk.moves], list(map(phase_of, walk.moves)), schedule.ttl_ms)
+    injected = Injected([move.event for move in walk.moves], [phase_of(walk.world, one) for one in walk.moves], schedule.ttl_ms)
     claim = _claim(schedule, walk.moves)
     scenario = Scenario(
         name="replay",

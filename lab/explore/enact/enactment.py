@@ -20,9 +20,8 @@ from lab.explore.enact.controller import Controller, HeldThread, send_request
 from lab.explore.enact.faults import Injected
 from lab.explore.enact.names import Names
 from lab.explore.search.event import EventKind, ScheduleEvent, letter_of
-from lab.explore.search.move import Move
 from lab.explore.search.replay import Walk
-from lab.explore.search.state import RUNS, State
+from lab.explore.search.state import RUNS, Move, State
 from lab.explore.store.commands import SUBSCRIBING, is_transaction
 from lab.explore.store.resp import Reply
 from lab.scenario.fault import ALL_NODES

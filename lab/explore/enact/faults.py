@@ -14,7 +14,8 @@ from lab.evidence.history import FAULTS
 from lab.explore.code.operation import CommandSent
 from lab.explore.search.event import CRASH, LOST_COMMAND, LOST_REPLY, PAUSE, RESEND, RESTART, ScheduleEvent
 from lab.explore.search.ghosts import ASKS, WORKS
-from lab.explore.search.move import Move
+from lab.explore.search.state import Move
+from lab.explore.search.world import World
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.faults import faults
 
@@ -70,13 +71,13 @@ def _fault(event: ScheduleEvent, phase: str, ttl_ms: int) -> Fault:
     return kind(at=f"{phase}.{moment}", for_ms=ttl_ms if event.kind in (PAUSE, RESTART) else 0)
 
 
-def phase_of(move: Move) -> str:
+def phase_of(world: World, move: Move) -> str:
     """Return the phase of the request when an event comes."""
     if move.event.client < 0:
         return ACQUIRE
     if not move.event.own:
         return RENEW
-    node, phase = move.world.node(move.before, move.event.client), move.before.ghosts.actors[move.event.client].phase
+    node, phase = world.node(move.before, move.event.client), move.before.ghosts.actors[move.event.client].phase
     if phase != WORKS:
         return ACQUIRE if phase == ASKS else RELEASE
     return WRITE if node.writing else READ if isinstance(node.pending[0], CommandSent) else THINK

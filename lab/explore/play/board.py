@@ -21,7 +21,7 @@ from lab.explore.search.state import DEAD, PAUSED, State
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import Contents, loading
 from lab.explore.store.resp import whole
-from lab.explore.store.table import StoreTable
+from lab.explore.store.table import Nodes, Table
 from lab.explore.story.scenes import counted
 from lab.language import Language
 from lab.story import say
@@ -174,7 +174,7 @@ class Board:
         )
 
     def _contents(self, is_lock: bool, number: int) -> Contents:
-        table: StoreTable = self.world.lock if is_lock else self.world.counter
+        table: Table | Nodes = self.world.lock if is_lock else self.world.counter
         return table.contents[number]
 
     def _read(self, is_lock: bool, number: int) -> tuple[tuple[str, Said], ...]:

@@ -11,8 +11,7 @@ from lab.explore.search.event import CLOCK, FAILURE, LOST_COMMAND, LOST_REPLY, N
 from lab.explore.search.ghosts import ASKS, OVER
 from lab.explore.search.harm import Finding
 from lab.explore.search.in_words import reply_in_words
-from lab.explore.search.move import Move
-from lab.explore.search.state import RUNS, State
+from lab.explore.search.state import RUNS, Move, State
 from lab.explore.store.resp import Failure, Reply
 from lab.explore.story.deeds import Seen, breaks, of_event
 from lab.language import Language

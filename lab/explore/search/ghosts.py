@@ -134,18 +134,6 @@ def beginning(actors: int) -> Ghosts:
     return Ghosts((Actor(),) * actors)
 
 
-class Oracle:
-    """What is known of a state of the lock's store: as long as nobody has asked, that no fresh client is granted anything."""
-
-    def free(self, lock: int, now_ms: int) -> frozenset[str]:
-        """Return the keys that a fresh client would be granted, if it ran alone from this state."""
-        return frozenset()
-
-    def free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
-        """Return when a fresh client would be granted a key, if nobody did anything; None for never."""
-        return None
-
-
 class About(NamedTuple):
     """What the rules need to know of a search."""
 
@@ -155,7 +143,8 @@ class About(NamedTuple):
     servers: int = 1
     # whether one replica serves all requests
     one_process: bool = False
-    oracle: Oracle = Oracle()
+    # which keys a fresh client would get: a Probe
+    oracle: Any = None
     # the keys that a fresh client was ever granted
     known: frozenset[str] = frozenset()
     # whether at least half of the requests must be served: nothing fails, the work fits, and waiters have the time

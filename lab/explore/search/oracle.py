@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.explore.code.operation import Granted, Listen, Nap, Until
+from lab.explore.code.operation import Granted
 from lab.explore.code.program import Program, Task
 from lab.explore.code.tree import Tree
 from lab.explore.model import GRID_MS, Memo
 from lab.explore.search import ghosts
-from lab.explore.search.event import CHOICE, CLOCK, NOBODY, NONE, ScheduleEvent
-from lab.explore.search.ghosts import Oracle
-from lab.explore.search.move import Move
-from lab.explore.search.moves import happenings
-from lab.explore.search.state import RUNS, State
+from lab.explore.search.event import CHOICE, NONE
+from lab.explore.search.state import RUNS, Marked, State
+from lab.explore.search.transitions import possible, settled
 from lab.explore.search.world import World
 from lab.explore.store.table import Table
 
@@ -28,7 +26,7 @@ MOST_STEPS = 2000  # of all its ways from one state
 FAR_MS = 10_000_000
 
 
-class Probe(Oracle):
+class Probe:
     """The oracle of one stage. What it has found out is kept."""
 
     def __init__(self, program: Program, lock: Any, counter: Table) -> None:
@@ -56,9 +54,11 @@ class Probe(Oracle):
         return found
 
     def free(self, lock: int, now_ms: int) -> frozenset[str]:
+        """Return the keys that a fresh client would be granted, if it ran alone from this state of the store."""
         return self._found[lock, now_ms]
 
     def free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
+        """Return when a fresh client would be granted a key, if nobody did anything; None for never."""
         return self._later[lock, now_ms, key]
 
     def _free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
@@ -94,26 +94,22 @@ class Probe(Oracle):
         # a stage without a store is in its work at once
         found.update(mark.key for _, mark in world.trees[0].nodes[0].marks if isinstance(mark, Granted) and mark.key)
         todo = [State((0,), (RUNS,), lock, 0, begins_ms, NONE, ghosts.beginning(1))]
-        steps = 0
+        steps, until_ms = 0, begins_ms + self.sleeps_ms
         while todo and steps < MOST_STEPS:
             state = todo.pop()
-            possible = happenings(world, state, state.now_ms) or _woken(world, state, begins_ms + self.sleeps_ms)
-            draws = bool(possible) and possible[0].event.kind is CHOICE
-            for did in possible if draws else possible[:1]:
+            can_happen = possible(world, state, state.now_ms)
+            draws = bool(can_happen) and can_happen[0].event.kind is CHOICE
+            for after in [move.state for move in (can_happen if draws else can_happen[:1])] or _woken(world, state, until_ms):
                 steps += 1
-                granted = [mark.key for _, _, mark in did.marks if isinstance(mark, Granted)]
+                granted = [one.mark.key for one in after.happened if isinstance(one, Marked) and isinstance(one.mark, Granted)]
                 found.update(filter(None, granted))
                 if not granted:
-                    todo.append(did.state)
+                    todo.append(after._replace(happened=()))
         return frozenset(found)
 
 
-def _woken(world: World, state: State, until_ms: int) -> list[Move]:
-    """Return that a client wakes up, if it does so until then. At the store, no time has passed."""
-    sleeps = (one.at_ms for *_, one in world.threads(state) if isinstance(one, Until | Nap | Listen) and one.at_ms is not None)
+def _woken(world: World, state: State, until_ms: int) -> list[State]:
+    """Return the state in which a client wakes up, if it does so until then. At the store, no time has passed."""
+    sleeps = (one.at_ms for *_, one in world.sleeping(state) if one.at_ms is not None)
     at_ms = min((one for one in sleeps if one > state.now_ms), default=FAR_MS)
-    if at_ms > until_ms:
-        return []
-    did = Move(world, state, ScheduleEvent(CLOCK, NOBODY)).set(now_ms=at_ms)
-    did.settle(state)
-    return [did]
+    return [settled(world, state, state._replace(now_ms=at_ms))] if at_ms <= until_ms else []

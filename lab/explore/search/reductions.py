@@ -29,10 +29,8 @@ from typing import Any, NamedTuple
 
 from lab.explore.code.operation import CommandSent, FanOut, Operation
 from lab.explore.model import GRID_MS, Memo, Numbered
-from lab.explore.search import fan_out
 from lab.explore.search.event import NONE, ScheduleEvent
-from lab.explore.search.move import Move
-from lab.explore.search.state import Flight, State
+from lab.explore.search.state import Flight, Move, State, unanswered
 from lab.explore.search.world import World
 from lab.explore.store.resp import Words
 from lab.explore.store.table import Nodes, Table
@@ -51,9 +49,7 @@ def folded(state: State, moves: Sequence[Move]) -> list[Move]:
         if leader != client:
             dropped.add(client)
     kept = [move for move in moves if move.event.client not in dropped]
-    for move in kept:
-        move.ways *= stands_for.get(move.event.client, 1)
-    return kept
+    return [move._replace(ways=move.ways * stands_for.get(move.event.client, 1)) for move in kept]
 
 
 def renamed(events: Sequence[ScheduleEvent], names: Sequence[int]) -> list[ScheduleEvent]:
@@ -95,11 +91,12 @@ class Alike:
         same = order.lock == state.lock and order.flights == state.flights
         return state if same else state._replace(lock=order.lock, flights=order.flights)
 
-    def fold(self, state: State, found: Iterable[Move]) -> None:
-        """Put the servers of the moves in order; the move of a server stands for those of its group."""
+    def folded(self, state: State, moves: Iterable[Move]) -> list[Move]:
+        """Return the moves with their servers in order; the move of a server stands for those of its group."""
         groups = self.order(state).groups
-        for move in found:
-            move.state, move.ways = self.ordered(move.state), 1 if move.alone else groups.get(move.event.node, 1)
+        return [
+            one._replace(state=self.ordered(one.state), ways=1 if one.alone else groups.get(one.event.node, 1)) for one in moves
+        ]
 
     def forget(self) -> None:
         """Forget the orders that a search has needed: those of many searches would fill the memory."""
@@ -135,20 +132,17 @@ class Alike:
 Able = list[tuple[int, int, Operation]]
 
 
-def unnoticed(world: World, state: State) -> list[Move]:
-    """Return what can happen to a command whose moment nobody can notice; nothing where there is none."""
+def unnoticed(world: World, state: State) -> tuple[int, int, FanOut, tuple[int]] | None:
+    """Return a command whose moment nobody can notice at a server: its client, its thread, the command, the server."""
     for client, thread, operation in world.threads(state) if world.unnoticed is not None else ():
         if isinstance(operation, FanOut) and (node := _unnoticed_at(world, state, client, thread, operation)):
-            found = list(fan_out.possible(world, state, client, thread, operation, (node,)))
-            for one in found:
-                one.alone = True
-            return found
-    return []
+            return client, thread, operation, (node,)
+    return None
 
 
 def _unnoticed_at(world: World, state: State, client: int, thread: int, operation: FanOut) -> int:
     """Return the server at which nobody can notice a command; 0 without one, and where only one server has not answered yet."""
-    known, left = world.unnoticed, fan_out.unanswered(state, client, thread, operation)
+    known, left = world.unnoticed, unanswered(state, client, thread, operation)
     for command in left if len(left) > 1 else ():
         known.sends(client, command.words)
         if known.is_unnoticed(world.lock.each[state.lock][command.node - 1], client, command.words, state.now_ms):
@@ -161,7 +155,7 @@ def servers(world: World, state: State, able: Able) -> tuple[int, ...] | None:
     if world.unnoticed is None or state.left != NONE:
         return None
     asking = [
-        {one.node for one in fan_out.unanswered(state, client, thread, operation)}
+        {one.node for one in unanswered(state, client, thread, operation)}
         for client, thread, operation in able
         if isinstance(operation, FanOut)
     ]

@@ -15,10 +15,10 @@ from lab.explore.code.replica import NeverWaits
 from lab.explore.code.tree import Tree
 from lab.explore.model import GRID_MS, NotExplored
 from lab.explore.search.event import SPENDS, Budget, ScheduleEvent, short
-from lab.explore.search.move import Move
-from lab.explore.search.moves import begin, end, moves, started, take
 from lab.explore.search.reductions import renamed
-from lab.explore.search.state import State
+from lab.explore.search.rules import end
+from lab.explore.search.state import Move, State
+from lab.explore.search.transitions import begin, moves, take
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import MachineStalled
 from lab.explore.store.resp import Reply
@@ -86,7 +86,7 @@ def walk(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list
         known = {one.claim for move in found for one in move.found}
         before = [one for one in begun.found if one.claim not in known]
         last = (*found[-1].found, *before, *end(world, state, budget, horizon_ms))
-        found[-1].found = tuple(dict.fromkeys(last))
+        found[-1] = found[-1]._replace(found=tuple(dict.fromkeys(last)))
     return found
 
 
@@ -147,4 +147,4 @@ def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) ->
     replicas = [Tree(world.program, number, folds=False) for number in range(len(world.trees))]
     with contextlib.closing(World(world.program, replicas, world.lock.live(), counter)) as made:
         made.about = world.about
-        return Walk(made, started(made, needed(events)), walk(made, events, horizon_ms))
+        return Walk(made, begin(made, needed(events)).state, walk(made, events, horizon_ms))

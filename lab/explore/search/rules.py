@@ -12,10 +12,13 @@ from __future__ import annotations
 
 from app.lock import Claim
 from lab.explore.code.operation import WRONG_ANSWER, Ended, Granted, Mark, Releasing, WriteDone
+from lab.explore.search import rules_of_faults, rules_of_time
+from lab.explore.search.event import CLOCK, NONE, Budget
 from lab.explore.search.ghosts import ASKS, NOT_YET, OVER, RELEASES, WORKS, About, Consequences, Hold, Owner, Written
-from lab.explore.search.harm import BROKEN_BY, THEFTS, Harm, Why
-from lab.explore.search.rules_of_faults import claim_of
-from lab.explore.search.state import Change
+from lab.explore.search.harm import BROKEN_BY, THEFTS, Finding, Harm, Why
+from lab.explore.search.rules_of_faults import charged, claim_of
+from lab.explore.search.state import Change, Fault, Marked, Move, State
+from lab.explore.search.world import World
 from lab.judge.promises import PROMISES
 
 TRY_MS = PROMISES[Claim.answers_a_try_at_once.name].bound.ms
@@ -23,6 +26,45 @@ TRY_MS = PROMISES[Claim.answers_a_try_at_once.name].bound.ms
 # a holder that relies on its lock, and is right to: nothing excuses that another one gets in
 RELIES = (Why.ENTITLED, Why.NO_LOCK, Why.ROBBED_BY_WAITER)
 ANSWERS = ("ok", "NotAcquired", "NotOwner", "Abandoned", "Refused")
+
+
+def judged(world: World, move: Move, budget: Budget) -> Move:
+    """Return a move that is done, with the ghosts after it and what it breaks."""
+    state = move.state
+    if not state.happened and move.event.kind is not CLOCK:
+        return move
+    then, used = Consequences(world.about, state.ghosts, state.now_ms), budget.used(state.left)
+    if move.event.kind is CLOCK:
+        rules_of_time.passed(then, world, move.before, state, used)
+    for one in state.happened:
+        match one:
+            case Change():
+                changed(then, one)
+            case Fault():
+                rules_of_faults.struck(then, world, state, one)
+            case Marked(client, request, mark):
+                marked(then, world.actor_of(client, request), mark)
+                if isinstance(mark, Ended):
+                    _over(then, world, state, one)
+    # an error is a finding only if nothing was injected
+    found = [charged(one, then.ghosts, world.about, used) for one in then.found if one.harm is not Harm.FAILED or used == NONE]
+    return move._replace(state=state._replace(ghosts=then.ghosts, happened=()), found=tuple(dict.fromkeys(found)))
+
+
+def _over(then: Consequences, world: World, state: State, ended: Marked) -> None:
+    """Let a request be over: the next of its turn begins, or its replica still runs in the background."""
+    node, actor = world.node(state, ended.client), world.actor_of(ended.client, ended.request)
+    if not node.ended[ended.request]:
+        then.of_actor(actor, phase=ASKS)
+    elif any(one is not None and not own for one, own in zip(node.pending, node.own, strict=True)):
+        then.of_actor(actor, over_ms=state.now_ms)
+
+
+def end(world: World, state: State, budget: Budget, horizon_ms: int) -> list[Finding]:
+    """Return what is broken if nothing can happen any more."""
+    then, used = Consequences(world.about, state.ghosts, state.now_ms), budget.used(state.left)
+    rules_of_time.ended(then, world, state, used, state.now_ms >= horizon_ms)
+    return [charged(one, state.ghosts, world.about, used) for one in then.found]
 
 
 def changed(then: Consequences, change: Change) -> None:

@@ -9,11 +9,30 @@ from app.lock import Claim
 from lab.explore.search.event import NONE, Budget
 from lab.explore.search.ghosts import ASKS, OVER, RELEASES, About, Consequences, Ghosts, Left
 from lab.explore.search.harm import OUTLASTED, Finding, Harm, Why
+from lab.explore.search.state import Fault, State
+from lab.explore.search.world import World
 from lab.judge.promises import IN_TIME, PROMISES
 
 AT_ONCE = PROMISES[Claim.freed_after_failure.name].bound
 AFTER_A_LOST_REPLY = PROMISES[Claim.survives_a_lost_reply.name].bound
 AFTER_A_LOST_RELEASE = PROMISES[Claim.freed_after_a_lost_release.name].bound
+
+
+def struck(then: Consequences, world: World, state: State, fault: Fault) -> None:
+    """Let a fault change the ghosts. One that strikes a replica hits all of its requests."""
+    requests = range(fault.actor, fault.actor + then.about.task.at_once)
+    match fault.name:
+        case "restarts":
+            freed(then, state.lock, Why.VOTE_LOST if then.about.servers > 1 else Why.STORE_LOST_IT)
+        case "pauses":
+            writing = world.node(state, fault.actor // then.about.task.at_once).writing
+            for actor in requests:
+                paused(then, actor, actor - fault.actor in writing)
+        case "crashes":
+            for actor in requests:
+                crashed(then, actor)
+        case _:
+            faulted(then, fault.actor, fault.name, fault.in_vain)
 
 
 def paused(then: Consequences, actor: int, writing: bool) -> None:
@@ -45,11 +64,6 @@ def crashed(then: Consequences, actor: int) -> None:
     if then.actors[actor].phase != OVER:
         faulted(then, actor, "crashes")
         then.over(actor)
-
-
-def restarted(then: Consequences, after: int) -> None:
-    """Let the store lose its data, or one of several servers."""
-    freed(then, after, Why.VOTE_LOST if then.about.servers > 1 else Why.STORE_LOST_IT)
 
 
 def freed(then: Consequences, after: int, why: Why) -> None:

@@ -25,10 +25,10 @@ from app.lock import Claim
 from lab.explore.model import Numbered, TimeLimit
 from lab.explore.search.event import STEP, Budget, ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
-from lab.explore.search.move import Move
-from lab.explore.search.moves import begin, end, moves, started
 from lab.explore.search.reductions import NewCommand, NotAlike, folded
-from lab.explore.search.state import State
+from lab.explore.search.rules import end
+from lab.explore.search.state import Move, State
+from lab.explore.search.transitions import begin, moves
 from lab.explore.search.world import World
 
 
@@ -80,81 +80,71 @@ def search(
     alike folds these as well. Where a client sends a command that nobody had expected of it, the search begins again.
     on_broken: takes each claim that breaks, as soon as it does.
     """
-    collects = gc.isenabled()
     limit = TimeLimit(within_s)
+    collects = gc.isenabled()
     gc.disable()  # a graph has no garbage, and to look for some takes a fifth of the time
     try:
         while True:
             with contextlib.suppress(NewCommand):
-                return _Search(SearchGraph(world, budget, horizon_ms, fold), on_broken).within(limit)
+                return _searched(SearchGraph(world, budget, horizon_ms, fold), limit, on_broken)
     finally:
         if collects:
             gc.enable()
 
 
-class _Search:
-    """One search, while it is under way."""
+def _searched(graph: SearchGraph, limit: TimeLimit, on_broken: Callable[[Broken], None]) -> Searched:
+    """Search until nothing is left, or the time is over."""
+    result = Searched(folded=graph.fold, graph=graph)
 
-    def __init__(self, graph: SearchGraph, on_broken: Callable[[Broken], None]) -> None:
-        self.graph, self.on_broken = graph, on_broken
-        self.result = Searched(folded=graph.fold, graph=graph)
-
-    def within(self, limit: TimeLimit) -> Searched:
-        """Search until nothing is left, or the time is over."""
-        graph, result = self.graph, self.result
-        begun = begin(graph.world, graph.budget)
-        graph.number(begun.state, 0, ScheduleEvent(STEP))
-        todo = deque([0])
-        while todo and len(graph) < MOST_STATES and limit.left_s > 0:
-            number = todo.popleft()
-            state = graph.state(number)
-            found = graph.moves_of(state)
-            if not number:
-                self._note([one for one in begun.found if one.harm is Harm.FAILED], 0)
-            graph.begins[number], graph.numbers[number] = len(graph.leads_to), len(found)
-            if not found:
-                self._ended(number, state, begun.found)
-            for move in found:
-                after, is_new = graph.number(move.state, number, move.event)
-                if is_new:  # what nobody can notice is not counted as an event of its own
-                    (todo.appendleft if move.alone and move.event.kind is STEP else todo.append)(after)
-                if move.found:
-                    graph.found[len(graph.leads_to)] = move.found
-                    self._note(move.found, number, move)
-                graph.leads_to.append(after)
-                graph.ways.append(move.ways)
-        result.complete = not todo
-        result.states = len(graph)
-        if result.complete:
-            self._count()
-        result.seconds = limit.spent_s[0]
-        return result
-
-    def _ended(self, number: int, state: State, begun: Sequence[Finding]) -> None:
-        """Note the end of a schedule: what it breaks, and what was at stake."""
-        graph = self.graph
-        graph.ends[number] = found = (*begun, *end(graph.world, state, graph.budget, graph.horizon_ms))
-        self._note(found, number)
-        self.result.served += state.ghosts.served > 0
-        self.result.refused += state.ghosts.gave_up > 0
-        if state.now_ms >= graph.horizon_ms and graph.world.waiting(state):
-            graph.cut.add(number)
-
-    def _note(self, found: Iterable[Finding], number: int, move: Move | None = None) -> None:
+    def note(found: Iterable[Finding], number: int, move: Move | None = None) -> None:
         for finding in found:
-            if finding.claim not in self.result.broken:
-                broken = self.result.broken[finding.claim] = Broken(finding, self.graph.path(number, move))
-                self.on_broken(broken)
+            if finding.claim not in result.broken:
+                broken = result.broken[finding.claim] = Broken(finding, graph.path(number, move))
+                on_broken(broken)
 
-    def _count(self) -> None:
-        """Count all schedules, and for each broken claim those that break it. A schedule without an end is not counted."""
-        graph, result = self.graph, self.result
-        if graph.order is None:
-            return
-        result.schedules = graph.counted()
-        result.cut = graph.counted(lambda number: number in graph.cut)
-        for claim, broken in result.broken.items():
-            broken.schedules = result.schedules - graph.keeping({claim})
+    begun = begin(graph.world, graph.budget)
+    graph.number(begun.state, 0, begun.event)
+    note([one for one in begun.found if one.harm is Harm.FAILED], 0)
+    todo = deque([0])
+    while todo and len(graph) < MOST_STATES and limit.left_s > 0:
+        number = todo.popleft()
+        state = graph.state(number)
+        found = graph.moves_of(state)
+        graph.begins[number], graph.numbers[number] = len(graph.leads_to), len(found)
+        if not found:
+            graph.ends[number] = (*begun.found, *end(graph.world, state, graph.budget, graph.horizon_ms))
+            note(graph.ends[number], number)
+            _stake(result, graph, number, state)
+        for move in found:
+            after, is_new = graph.number(move.state, number, move.event)
+            if is_new:  # what nobody can notice is not counted as an event of its own
+                (todo.appendleft if move.alone and move.event.kind is STEP else todo.append)(after)
+            if move.found:
+                graph.found[len(graph.leads_to)] = move.found
+                note(move.found, number, move)
+            graph.leads_to.append(after)
+            graph.ways.append(move.ways)
+    result.complete, result.states = not todo, len(graph)
+    if result.complete and graph.order is not None:  # a schedule without an end is not counted
+        _count(result, graph)
+    result.seconds = limit.spent_s[0]
+    return result
+
+
+def _stake(result: Searched, graph: SearchGraph, number: int, state: State) -> None:
+    """Note what was at stake in the schedules that end in a state: who was served, who gave up, who still waits."""
+    result.served += state.ghosts.served > 0
+    result.refused += state.ghosts.gave_up > 0
+    if state.now_ms >= graph.horizon_ms and graph.world.waiting(state):
+        graph.cut.add(number)
+
+
+def _count(result: Searched, graph: SearchGraph) -> None:
+    """Count all schedules, and for each broken claim those that break it."""
+    result.schedules = graph.counted()
+    result.cut = graph.counted(lambda number: number in graph.cut)
+    for claim, broken in result.broken.items():
+        broken.schedules = result.schedules - graph.keeping({claim})
 
 
 def random_schedules(world: World, budget: Budget, horizon_ms: int, number: int, seed: int) -> list[list[ScheduleEvent]]:
@@ -162,7 +152,7 @@ def random_schedules(world: World, budget: Budget, horizon_ms: int, number: int,
     chance = random.Random(seed)  # noqa: S311 - not a secret
     schedules: dict[tuple[ScheduleEvent, ...], None] = {}
     for _ in range(number):
-        state, events = started(world, budget), []
+        state, events = begin(world, budget).state, []
         while found := moves(world, state, budget, horizon_ms):
             move = chance.choice(found)
             events.append(move.event)
@@ -217,7 +207,7 @@ class SearchGraph:
         """Return what can happen in a state, folded, in the order of ``places``."""
         found = moves(self.world, state, self.budget, self.horizon_ms)
         if self.world.alike is not None:
-            self.world.alike.fold(state, found)
+            found = self.world.alike.folded(state, found)
         return folded(state, found) if self.fold else found
 
     def places(self, number: int) -> range:
@@ -283,7 +273,7 @@ class SearchGraph:
 
         states: the numbers of the states, without the start. last: one more move from there. Raises NotAlike.
         """
-        found, state = [], started(self.world, self.budget)
+        found, state = [], begin(self.world, self.budget).state
         reduced, self.world.unnoticed = self.world.unnoticed, None  # one order of servers is not the one with other numbers
         keys = [self.keys[number] for number in states] + ([self.key(self._ordered(last.state))] if last is not None else [])
         for place, key in enumerate(keys):

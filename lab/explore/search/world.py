@@ -1,24 +1,24 @@
-"""What is known: what the replicas do, in their trees, and what the servers do, in their tables. What happens is in ``move``."""
+"""What is known: what the replicas do, in their trees, and what the servers do, in their tables. Nothing happens here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from lab.explore.code.operation import CommandSent, Listen, Nap, Operation, Until
 from lab.explore.code.program import Program
 from lab.explore.code.tree import Node, Tree
 from lab.explore.search import ghosts as ghost
-from lab.explore.search.event import STEP, Budget, EventKind, ScheduleEvent
+from lab.explore.search.event import STEP, Budget, ScheduleEvent
 from lab.explore.search.ghosts import About
-from lab.explore.search.state import DEAD, RUNS, State
-from lab.explore.store.table import StoreTable, Table
+from lab.explore.search.state import DEAD, RUNS, State, messages
+from lab.explore.store.table import Nodes, Table
 
 
 class World:
     """What the replicas and servers of a search do. It is learned as the search goes, and shared by all budgets."""
 
-    def __init__(self, program: Program, trees: Sequence[Tree], lock: StoreTable, counter: Table) -> None:
+    def __init__(self, program: Program, trees: Sequence[Tree], lock: Table | Nodes, counter: Table) -> None:
         """Take what each replica does, and what the servers do."""
         self.program, self.trees, self.task = program, trees, program.task
         self.lock: Any = lock
@@ -52,7 +52,7 @@ class World:
                 for thread, operation in self.node(state, client).waits:
                     yield client, thread, operation
 
-    def sleeping(self, state: State) -> list[tuple[int, int, Operation]]:
+    def sleeping(self, state: State) -> list[tuple[int, int, Nap | Until | Listen]]:
         """Return those of them that wait for a moment or a message."""
         running = [client for client, mode in enumerate(state.modes) if mode == RUNS]
         return [(client, *one) for client in running for one in self.node(state, client).sleeps]
@@ -109,15 +109,11 @@ class World:
             case CommandSent():
                 return (client, thread) not in state.blocked
             case Listen(_, connection):
-                return bool(self.messages(state, client, connection))
+                return bool(messages(state, client, connection))
             case None | Until():
                 return False
             case _:
                 return True
-
-    def messages(self, state: State, client: int, connection: int) -> tuple[Any, ...]:
-        """Return what a subscribed connection has not read."""
-        return next((one.messages for one in state.inboxes if one[:2] == (client, connection)), ())
 
     def napping(self, state: State) -> list[tuple[int, int]]:
         """Return the threads that sleep between two tries."""
@@ -129,7 +125,7 @@ class World:
             if isinstance(operation, Nap)
         ]
 
-    def servers(self, state: State) -> Iterable[int]:
+    def servers(self, state: State) -> Collection[int]:
         """Return the numbers of the servers at which the search continues: of equal ones, the first."""
         return range(1, self.program.servers + 1) if self.alike is None else self.alike.order(state).groups
 
@@ -138,8 +134,6 @@ class World:
         requests = self.task.at_once
         return client * requests + (thread if thread < requests else 0)
 
-    def event(
-        self, state: State, client: int, thread: int, kind: EventKind = STEP, node: int = 0, number: int = 0
-    ) -> ScheduleEvent:
-        """Return an event of a thread."""
-        return ScheduleEvent(kind, client, thread, self.node(state, client).own[thread], number, node)
+    def event(self, state: State, client: int, thread: int) -> ScheduleEvent:
+        """Return the step of a thread."""
+        return ScheduleEvent(STEP, client, thread, self.node(state, client).own[thread])

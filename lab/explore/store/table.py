@@ -11,18 +11,17 @@ independent: one table of a real Redis is enough for all, and a command changes 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
 from lab.explore.model import EPOCH_MS, Memo, Numbered, on_grid
-from lab.explore.store.real_redis import MOST_MS, MOST_TRIES, Contents, Key, MachineStalled, Memory, Message, RealRedis, loading
+from lab.explore.store.real_redis import MOST_MS, MOST_TRIES, Contents, MachineStalled, Memory, Message, RealRedis, loading
 from lab.explore.store.resp import Reply, Words
 
 LEFT_TO_LIVE = b"PTTL"  # TTL rounds by itself
 # the tables ask in database 0, also while a schedule runs live; each of several servers has a database of its own
 LOCK_DATABASE, COUNTER_DATABASE, NODES_FROM = 1, 2, 3
-NOTHING = (b"PING",)  # only time passes
 
 
 class Transition(NamedTuple):
@@ -33,20 +32,10 @@ class Transition(NamedTuple):
     published: tuple[Message, ...]
 
 
-class StoreTable:
-    """What is known so far of what a store does. A state is a number; nothing depends on who sends a command."""
+class Table:
+    """What is known so far of what a Redis server does. A state is a number; nothing depends on who sends a command."""
 
     empty = 0  # the state without any key
-    contents: list[Contents]  # of each state, its keys
-    answer: Callable[..., Transition]
-
-    def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
-        """Return whether a command touches a key in a state: a transaction of a connection that watches the key then fails."""
-        return False
-
-
-class Table(StoreTable):
-    """A Redis server."""
 
     def __init__(self, real: RealRedis) -> None:
         self.real = real
@@ -81,6 +70,7 @@ class Table(StoreTable):
         raise MachineStalled(f"{name} took longer than {MOST_MS} ms, each of {MOST_TRIES} times")
 
     def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
+        """Return whether a command touches a key in a state: a transaction of a connection that watches the key then fails."""
         return self._touched[state, command, key, now_ms if self.real.needs_clock(command) else 0]
 
     def _touches(self, state: int, command: Words, key: bytes, now_ms: int) -> bool:
@@ -98,6 +88,14 @@ class Table(StoreTable):
     def expires_in_ms(self, state: int) -> int | None:
         """Return when the first key ends; None if none does."""
         return min((key.ttl_ms for key in self.contents[state] if key.ttl_ms), default=None)
+
+    def emptied(self, state: int, node: int = 0) -> int:
+        """Return the state after the server has lost its data."""
+        return self.empty
+
+    def holds(self, state: int, node: int = 0) -> bool:
+        """Return whether the server has any key."""
+        return state != self.empty
 
     def live(self, database: int = LOCK_DATABASE) -> LiveTable:
         """Return the same on an empty server, which executes each command once. Its states have the numbers of this one."""
@@ -123,41 +121,33 @@ class LiveTable(Table):
         self._ran_s = time.monotonic()
 
     def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
-        """Execute a command where the server stands. Raises MachineStalled."""
-        # the explorer's own time does not count
-        on_time = [("PEXPIRE", key.name, key.ttl_ms) for key in self.contents[state] if key.ttl_ms]
-        reply, published = self._execute(state, command, on_time, [], EPOCH_MS + now_ms, version)
-        return Transition(self.state, in_whole_steps(command, reply), published)
-
-    def later(self, state: int, passed_ms: int) -> int:
-        """Let time pass on the server: each key has so much less to live. Raises MachineStalled."""
-        self._execute(state, NOTHING, [], [shorten(key, passed_ms) for key in self.contents[state] if key.ttl_ms])
-        return self.state
-
-    def _execute(
-        self, state: int, command: Words, first: list[Any], then: list[Any], now_ms: int = 0, version: int = 2
-    ) -> tuple[Reply, tuple[Message, ...]]:
-        """Execute a command. first: what is sent before, where the server stands at the state; then: in any case."""
+        """Let the server come to a state, and execute a command there. Raises MachineStalled."""
+        memory = self.states[state][1]
         for _ in range(MOST_TRIES):
-            before_s, self._ran_s = self._ran_s, time.monotonic()
-            shortest_ms = self.expires_in_ms(state)
-            is_late = shortest_ms is not None and self._ran_s - before_s > shortest_ms / 2000
             self.real.select(self.database)
-            # another state: after a restart the server is empty, and on a machine that stopped a key may have expired
-            begins = first if state == self.state and not is_late else loading(self.contents[state])
-            memory = self.states[state][1]
-            reply, contents, published = self.real.execute(command, [*begins, *then], now_ms, version, memory)
+            reply, contents, published = self.real.execute(command, self._coming_to(state), EPOCH_MS + now_ms, version, memory)
             if self.real.took_ms < MOST_MS:
                 self.state = self.number(contents, self.real.remembered(memory, command, reply))
-                return reply, published
+                return Transition(self.state, in_whole_steps(command, reply), published)
             self.state = NOWHERE
         raise MachineStalled(f"a command took longer than {MOST_MS} ms, each of {MOST_TRIES} times")
 
+    def _coming_to(self, state: int) -> list[tuple[Any, ...]]:
+        """Return the commands that bring the server to a state. The explorer's own time does not count.
 
-def shorten(key: Key, passed_ms: int) -> tuple[Any, ...]:
-    """Return the command that lets time pass for a key."""
-    left_ms = key.ttl_ms - passed_ms
-    return ("PEXPIRE", key.name, left_ms) if left_ms > 0 else ("DEL", key.name)
+        A key is written anew only if time alone does not lead there: after a restart, or on a late machine, where it may have
+        expired.
+        """
+        contents, before_s, self._ran_s = self.contents[state], self._ran_s, time.monotonic()
+        shortest_ms = self.expires_in_ms(state)
+        is_late = shortest_ms is not None and self._ran_s - before_s > shortest_ms / 2000
+        if self.state == NOWHERE or is_late:
+            return loading(contents)
+        stands = {key.name: (key.value, key.ttl_ms > 0) for key in self.contents[self.state]}
+        if any(stands.get(key.name) != (key.value, key.ttl_ms > 0) for key in contents):
+            return loading(contents)
+        expired = stands.keys() - {key.name for key in contents}
+        return [*(("DEL", name) for name in expired), *(("PEXPIRE", key.name, key.ttl_ms) for key in contents if key.ttl_ms)]
 
 
 def in_whole_steps(command: Words, reply: Reply) -> Reply:
@@ -173,8 +163,10 @@ def at(key: bytes, server: int) -> bytes:
     return b"%s@%d" % (key, server)
 
 
-class Nodes(StoreTable):
+class Nodes:
     """Several servers."""
+
+    empty = 0  # the state without any key
 
     def __init__(self, tables: Sequence[Table]) -> None:
         self.tables = tables

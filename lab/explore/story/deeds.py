@@ -10,7 +10,7 @@ from lab.explore.search import event as events
 from lab.explore.search.event import CHOICE, CLOCK, FAILURE, LOST_COMMAND, LOST_REPLY, RESEND, RESTART, letter_of
 from lab.explore.search.ghosts import ASKS, Ghosts
 from lab.explore.search.harm import Finding, Harm, Why
-from lab.explore.search.move import Move
+from lab.explore.search.state import Move
 from lab.explore.search.world import World
 from lab.explore.store.real_redis import Contents, Key
 from lab.story.happening import Happening, Kind

@@ -18,9 +18,8 @@ from lab.explore.questions import Question
 from lab.explore.search.event import CHOICE, CLOCK, NOBODY, RESTART, EventKind, ScheduleEvent, letter_of, short
 from lab.explore.search.ghosts import OVER
 from lab.explore.search.in_words import in_words, reply_in_words, source_of
-from lab.explore.search.move import Move
 from lab.explore.search.replay import Walk, needed, walk_live
-from lab.explore.search.state import DEAD, PAUSED, State
+from lab.explore.search.state import DEAD, PAUSED, Move, State
 from lab.explore.search.world import World
 from lab.explore.store.commands import SUBSCRIBING
 from lab.explore.store.real_redis import loading

@@ -1,0 +1,597 @@
+"""What can happen in a state, and the state after it: read from top to bottom.
+
+``possible`` is the whole of it. Below stand the events of a thread, of time, and from outside; then the steps of which events
+are made: a server executes a command, a thread continues, and what follows from that at once. A step takes a state and returns
+the state after it. What the rules need to know of an event is collected in ``State.happened``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from fnmatch import fnmatchcase
+from operator import itemgetter
+from typing import Any
+
+from lab.explore.code.operation import COUNTER, GAVE_UP, LOCK, LOST, Choice, CommandSent, FanOut, Listen, Nap, Operation
+from lab.explore.code.replica import NewToken
+from lab.explore.search import reductions, rules
+from lab.explore.search.event import NOBODY, Budget, EventKind, ScheduleEvent
+from lab.explore.search.state import (
+    DEAD,
+    PAUSED,
+    RUNS,
+    Change,
+    Fault,
+    Flight,
+    Inbox,
+    Marked,
+    Move,
+    State,
+    Subscribed,
+    Waiting,
+    Watch,
+    flight_of,
+    messages,
+    put,
+    without,
+)
+from lab.explore.search.world import World
+from lab.explore.store import commands
+from lab.explore.store.commands import SUBSCRIBING, can_wait, is_transaction
+from lab.explore.store.resp import Reply, Words, encoded
+from lab.explore.store.table import Transition
+
+OK, NIL = Reply(b"+OK\r\n", b"OK"), {2: Reply(b"*-1\r\n", None), 3: Reply(b"_\r\n", None)}
+NO_SCRIPT = b"-NOSCRIPT No matching script. Please use EVAL.\r\n"
+MESSAGE, P_MESSAGE, PUBLISH = b"message", b"pmessage", b"PUBLISH"
+MOST_TRIES = 1000  # of waiters at one moment
+MOST_WAKES = 1000
+
+
+class Livelock(Exception):  # noqa: N818 - states what was found
+    """A thread keeps waking and nothing changes."""
+
+
+def begin(world: World, budget: Budget) -> Move:
+    """Return how each replica has run to its first operation, and what that breaks: a lock may grant before it asks anybody.
+
+    What it breaks is noted where a schedule ends: a later loss makes the better story, if there is one.
+    """
+    start = world.start(budget)
+    marks = [Marked(client, *one) for client, tree in enumerate(world.trees) for one in tree.nodes[0].marks]
+    return rules.judged(world, Move(ScheduleEvent(EventKind.STEP), start, start._replace(happened=tuple(marks))), budget)
+
+
+def moves(world: World, state: State, budget: Budget, horizon_ms: int) -> list[Move]:
+    """Return everything that can happen in a state, and what it breaks."""
+    return [rules.judged(world, move, budget) for move in possible(world, state, horizon_ms)]
+
+
+def possible(world: World, state: State, horizon_ms: int) -> list[Move]:
+    """Return everything that can happen in a state, before it is judged."""
+    if alone := reductions.unnoticed(world, state):
+        return [_finished(world, move._replace(alone=True)) for move in _to_servers(world, state, *alone)]
+    able = list(world.able(state))
+    at = reductions.servers(world, state, able)
+    found = [_finished(world, move) for one in able for move in _of_thread(world, state, *one, at)]
+    found += _of_time(world, state, horizon_ms)
+    return found + [_finished(world, move) for move in _from_outside(world, state)]
+
+
+def take(world: World, state: State, event: ScheduleEvent, budget: Budget, horizon_ms: int) -> Move | None:
+    """Return the move of one event, and execute no other; None if the event is not possible."""
+    found: Iterator[Move]
+    if event.kind is EventKind.CLOCK:
+        found = _of_time(world, state, horizon_ms)
+    elif event.kind in (EventKind.PAUSE, EventKind.RESUME, EventKind.CRASH, EventKind.RESTART):
+        found = _from_outside(world, state, event.node)
+    else:
+        able = (one for one in world.able(state) if one[:2] == (event.client, event.thread))
+        found = (move for one in able for move in _of_thread(world, state, *one, (event.node,)))
+    move = next((move for move in found if move.event == event), None)
+    if move is None:
+        return None
+    return rules.judged(world, move if event.kind is EventKind.CLOCK else _finished(world, move), budget)
+
+
+def _of_thread(
+    world: World, state: State, client: int, thread: int, operation: Operation, nodes: Collection[int] | None
+) -> Iterator[Move]:
+    """Yield what a thread can do next. nodes: of several servers, at these only; None: at all of them."""
+    event = world.event(state, client, thread)
+    if world.alike is not None:
+        world.alike.check(operation)
+    match operation:
+        case CommandSent():
+            yield from _to_one_server(world, state, event, operation)
+        case FanOut():
+            yield from _to_servers(world, state, client, thread, operation, world.servers(state) if nodes is None else nodes)
+        case Listen(_, connection):
+            yield Move(event, state, _read(world, state, client, thread, connection))
+        case Nap():
+            yield Move(event, state, _resumed(world, state, client, thread, None))
+        case Choice(values):
+            for number, value in enumerate(values):
+                drawn = event._replace(kind=EventKind.CHOICE, number=number)
+                yield Move(drawn, state, _resumed(world, state, client, thread, value))
+
+
+# A command to one server. It is executed, or a fault hits it: the reply is lost, the command is lost, or it is sent twice. The
+# commands of a pipeline travel together. Each is an event of its own, because another client can come between two of them. So if
+# the reply to one is lost, or the client is killed, those behind it have already arrived.
+
+
+def _to_one_server(world: World, state: State, event: ScheduleEvent, command: CommandSent) -> Iterator[Move]:
+    client, thread, left, actor = event.client, event.thread, state.left, world.actor_of(event.client, event.thread)
+
+    def move(kind: EventKind, after: State, answer: Any) -> Move:
+        after = _resumed(world, after, client, thread, answer.raw if isinstance(answer, Reply) else answer)
+        return Move(event._replace(kind=kind, node=command.node), state, after, command, answer)
+
+    if command.words[0] in SUBSCRIBING:  # the confirmation is a message
+        yield move(EventKind.STEP, _subscribed(state, client, command), None)
+        return
+    if command.words[0] in (commands.WATCH, commands.UNWATCH):
+        yield move(EventKind.STEP, _watching(state, client, command), OK)
+        return
+    executed, reply = _executed(world, state, client, thread, command)
+    if not is_done(command.words, reply):
+        yield Move(event, state, state._replace(blocked=(*state.blocked, (client, thread))), command)
+        return
+    yield move(EventKind.STEP, executed, reply)
+    if command.server == COUNTER:
+        # work that takes time fails at its write, when that is over; other work at its read: it makes no difference
+        writes = actor % world.task.at_once in world.node(state, client).writing
+        if left.failures and writes is (world.task.work_ms > 0):
+            yield move(EventKind.FAILURE, _hit(state, "failures", actor), LOST)
+        return
+    if left.lost_replies:
+        arrived = _arrived(world, executed, client, thread, command)
+        in_vain = arrived.lock == state.lock
+        arrived = _hit(arrived, "lost_replies", actor, in_vain)
+        yield move(EventKind.LOST_REPLY, _unwatched(arrived, client, command.connection), LOST)
+        # a pipeline that has arrived is executed; and without a change it makes no difference whether it has
+        if not in_vain and not command.follows:
+            unsent = _hit(state, "lost_replies", actor, in_vain=True)
+            yield move(EventKind.LOST_COMMAND, _unwatched(unsent, client, command.connection), LOST)
+    # a pipeline is sent again as a whole; a client that watches keys raises an error instead
+    if left.resends and not (command.follows or command.behind or _watches(state, client, command)):
+        twice, reply = _executed(world, executed, client, thread, command)
+        yield move(EventKind.RESEND, _hit(twice, "resends", actor, twice.lock == executed.lock), reply)
+
+
+def _arrived(world: World, state: State, client: int, thread: int, command: CommandSent) -> State:
+    """Return the state after the server has executed what was sent behind a command."""
+    for words in command.behind:
+        state, _ = _executed(world, state, client, thread, command, words)
+    return state
+
+
+# A command to several servers. Each of them executes it at a moment of its own, and its client waits for all: so what another
+# client does can come between any two of them. That is how votes are split. A fault can hit the command at one server, or at all
+# of them; then it begins before the first of them has executed the command. A client that is paused or killed sends nothing to
+# the servers that have not executed its command yet. That a server executes it all the same is decided as well: it is the same
+# as a pause just after that.
+
+
+def _to_servers(
+    world: World, state: State, client: int, thread: int, operation: FanOut, nodes: Collection[int]
+) -> Iterator[Move]:
+    """Yield what can happen to such a command at some servers, and at all of them."""
+    event, actor = world.event(state, client, thread), world.actor_of(client, thread)
+    known = flight_of(state, client, thread)
+    flight = known or Flight(client, thread, state.now_ms, (None,) * len(operation.commands))
+    for place, command in enumerate(operation.commands):
+        if flight.answers[place] is None and command.node in nodes:
+            yield from _to_one_of_them(world, state, event._replace(node=command.node), command, flight, place)
+    if known is not None:
+        return
+    if state.left.lost_replies:
+        silent = _hit(state, "lost_replies", actor)
+        yield Move(event._replace(kind=EventKind.LOST_REPLY), state, _fly(silent, flight._replace(fault=EventKind.LOST_REPLY)))
+        unsent = _hit(state, "lost_replies", actor, in_vain=True)
+        unsent = _resumed(world, unsent, client, thread, (LOST,) * len(flight.answers))
+        yield Move(event._replace(kind=EventKind.LOST_COMMAND), state, unsent)
+    if state.left.resends:
+        twice = _hit(state, "resends", actor, in_vain=True)
+        yield Move(event._replace(kind=EventKind.RESEND), state, _fly(twice, flight._replace(fault=EventKind.RESEND)))
+
+
+def _to_one_of_them(
+    world: World, state: State, event: ScheduleEvent, command: CommandSent, flight: Flight, place: int
+) -> Iterator[Move]:
+    left, actor = state.left, world.actor_of(event.client, event.thread)
+    executed, reply = _executed(world, state, event.client, event.thread, command)
+
+    def move(kind: EventKind, after: State, answer: Any) -> Move:
+        return Move(event._replace(kind=kind), state, _answered(world, after, flight, place, answer), command, answer)
+
+    yield move(EventKind.STEP, executed, LOST if flight.fault is EventKind.LOST_REPLY else reply)
+    if flight.fault is not EventKind.STEP:
+        return
+    if left.lost_replies:
+        yield move(EventKind.LOST_REPLY, _hit(executed, "lost_replies", actor), LOST)
+        if executed.lock != state.lock:  # otherwise it makes no difference whether the server executed it
+            yield move(EventKind.LOST_COMMAND, _hit(state, "lost_replies", actor, in_vain=True), LOST)
+    if left.resends:
+        twice, reply = _executed(world, executed, event.client, event.thread, command)
+        yield move(EventKind.RESEND, _hit(twice, "resends", actor, twice.lock == executed.lock), reply)
+
+
+def _answered(world: World, state: State, flight: Flight, place: int, reply: Any) -> State:
+    """Return the state after a server has answered. After the last of them, the client continues."""
+    flight = flight._replace(answers=put(flight.answers, place, (reply.raw if isinstance(reply, Reply) else reply,)))
+    replies = tuple([one[0] for one in flight.answers if one is not None])
+    if len(replies) < len(flight.answers):
+        return _fly(state, flight)
+    if flight.fault is EventKind.RESEND:
+        return _fly(state, flight._replace(answers=(None,) * len(replies), fault=EventKind.STEP))
+    state = state._replace(flights=without(state.flights, *flight[:2]))
+    return _resumed(world, state, *flight[:2], replies if world.alike is None else world.alike.in_order(replies))
+
+
+def _fly(state: State, flight: Flight) -> State:
+    others = without(state.flights, *flight[:2])
+    return state._replace(flights=tuple(sorted([*others, flight], key=itemgetter(0, 1))))
+
+
+# Time. The clock moves to the next deadline, and only if no replica that runs can do anything but wake from a nap. A waiter
+# that polls asks again and again meanwhile. As long as it asks in vain, and neither the store nor anything else changes, that is
+# a part of the same event: the clock continues, and the code has done all of its tries. It stops if a try does anything else.
+
+
+def _of_time(world: World, state: State, horizon_ms: int) -> Iterator[Move]:
+    """Yield the event of the clock: it moves to the next deadline, at most to the horizon."""
+    if state.now_ms >= horizon_ms or world.all_over(state) or any(not isinstance(one, Nap) for *_, one in world.able(state)):
+        return
+    until_ms = min(_deadlines(world, state), default=horizon_ms + 1)
+    if (
+        world.wakes_at_any_moment
+        and (until_ms > horizon_ms or world.about.known <= world.about.oracle.free(state.lock, state.now_ms))
+        and world.napping(state)
+    ):
+        return  # somebody wakes first
+    if until_ms > horizon_ms:
+        if not world.waiting(state):
+            return
+        until_ms = horizon_ms  # how long somebody has waited until then counts
+    after, tries = state, 0
+    while True:
+        naps = () if world.wakes_at_any_moment else (one.at_ms for *_, one in world.sleeping(after) if isinstance(one, Nap))
+        after = _passed(world, after, min((until_ms, *naps)))
+        if after.now_ms == until_ms or after.happened or (asked := _asked_in_vain(world, after)) is None:
+            break
+        after, tries = asked[0], tries + asked[1]
+    yield Move(ScheduleEvent(EventKind.CLOCK, NOBODY, number=after.now_ms), state, after, asked_in_vain=tries)
+
+
+def _deadlines(world: World, state: State) -> Iterator[int]:
+    """Yield the moments for which anything but a nap waits."""
+    expires_in_ms = world.lock.expires_in_ms(state.lock)
+    if expires_in_ms is not None:
+        yield state.now_ms + expires_in_ms
+    ends = [one.at_ms for *_, one in world.sleeping(state) if not isinstance(one, Nap)]
+    for *_, command in world.blocked(state):
+        ends += command.until_ms, command.patience_ms
+    yield from (one for one in ends if one is not None and one > state.now_ms)
+
+
+def _passed(world: World, before: State, now_ms: int) -> State:
+    """Return the state when the clock reads so much: keys have expired, commands that wait in the server have given up."""
+    state = before._replace(lock=world.lock.later(before.lock, now_ms - before.now_ms), now_ms=now_ms)
+    state = _keys_ended(world, state, before.lock)
+    for client, thread, command in world.blocked(before):
+        left = without(state.blocked, client, thread)
+        if command.until_ms is not None and command.until_ms <= now_ms:
+            reply = world.lock.answer(state.lock, command.words, now_ms, command.version, command.node).reply
+            state = _replied(world, state._replace(blocked=left), client, thread, reply.raw)
+        elif command.patience_ms is not None and command.patience_ms <= now_ms and before.modes[client] == RUNS:
+            state = _resumed(world, state._replace(blocked=left), client, thread, GAVE_UP)
+    return settled(world, before, state)
+
+
+def _asked_in_vain(world: World, state: State) -> tuple[State, int] | None:
+    """Return the state after all who are awake have asked in vain, and how often; None if anything else happens."""
+    asked, tries = state, 0
+    while able := next(world.able(asked), None):
+        client, thread, command = able
+        if not isinstance(command, CommandSent) or command.words[0] in SUBSCRIBING or command.node or tries > MOST_TRIES:
+            return None
+        after = next(_to_one_server(world, asked, world.event(asked, client, thread), command)).state
+        is_marked = any(isinstance(one, Marked) for one in after.happened)
+        if is_marked or after._replace(nodes=asked.nodes, happened=()) != asked:
+            return None
+        asked = asked._replace(nodes=after.nodes)
+        tries += 1
+    return asked, tries
+
+
+# What is done to the replicas and to the lock's store from outside: pauses, crashes, and restarts without data.
+
+
+def _from_outside(world: World, state: State, node: int | None = None) -> Iterator[Move]:
+    """Yield the faults that are possible. node: of several servers, restart this one only."""
+    left = state.left
+    for client, mode in enumerate(state.modes):
+        if mode == PAUSED:
+            yield Move(ScheduleEvent(EventKind.RESUME, client), state, _continued(world, state, client))
+        elif mode == RUNS and not all(world.node(state, client).ended):
+            first = world.actor_of(client, 0)
+            # a pause in a pipeline is the same as one after it: the server continues
+            if left.pauses and not _on_their_way(world, state, client):
+                paused = _hit(state, "pauses", first)._replace(modes=put(state.modes, client, PAUSED))
+                yield Move(ScheduleEvent(EventKind.PAUSE, client), state, paused)
+            if left.crashes:
+                yield Move(ScheduleEvent(EventKind.CRASH, client), state, _hit(_crashed(world, state, client), "crashes", first))
+    if not left.restarts or state.lock == world.lock.empty or world.all_over(state):
+        return
+    servers = [0] if world.program.servers == 1 else world.servers(state) if node is None else [node]
+    for one in servers:
+        if world.lock.holds(state.lock, one):
+            restarted = _hit(state, "restarts")._replace(lock=world.lock.emptied(state.lock, one))
+            yield Move(ScheduleEvent(EventKind.RESTART, node=one), state, _keys_ended(world, restarted, state.lock))
+
+
+def _continued(world: World, state: State, client: int) -> State:
+    """Return the state after a paused replica continues: its naps may be over, and it reads what it was answered meanwhile."""
+    mine = [one for one in state.waiting if one.client == client]
+    state = state._replace(modes=put(state.modes, client, RUNS), waiting=without(state.waiting, client))
+    for _, thread, result in mine:
+        state = _resumed(world, state, client, thread, result)
+    return state
+
+
+def _on_their_way(world: World, state: State, client: int) -> list[tuple[int, CommandSent]]:
+    """Return the commands that are on their way: others that were sent with them have been executed."""
+    pending = enumerate(world.node(state, client).pending)
+    return [(thread, one) for thread, one in pending if isinstance(one, CommandSent) and one.follows and one.server == LOCK]
+
+
+def _crashed(world: World, state: State, client: int) -> State:
+    """Return the state after a replica was killed. Its commands that are on their way arrive."""
+    for thread, command in _on_their_way(world, state, client):
+        state, _ = _executed(world, state, client, thread, command)
+        state = _arrived(world, state, client, thread, command)
+    state = _unwatched(state, client)
+    return state._replace(  # nothing of it makes a difference any more
+        nodes=put(state.nodes, client, 0),
+        modes=put(state.modes, client, DEAD),
+        blocked=without(state.blocked, client),
+        subscribed=without(state.subscribed, client),
+        inboxes=without(state.inboxes, client),
+        flights=without(state.flights, client),
+    )
+
+
+def _hit(state: State, fault: str, actor: int = NOBODY, in_vain: bool = False) -> State:
+    """Return the state after a fault from the budget. It is kept with the lock if it comes after the command that took it."""
+    return state._replace(left=state.left.without(fault), happened=(*state.happened, Fault(fault, actor, in_vain)))
+
+
+# A server executes a command.
+
+
+def _executed(
+    world: World, state: State, client: int, thread: int, command: CommandSent, words: Words = ()
+) -> tuple[State, Reply]:
+    """Return the state after a server has executed a command, and its reply. words: others than its own. Raises NewToken."""
+    words = _for_tables(world, state, client, thread, command, words or command.words)
+    if command.server == COUNTER:
+        answer: Transition = world.counter.answer(state.counter, words, state.now_ms, command.version)
+        return state._replace(counter=answer.state), answer.reply
+    flight, own = flight_of(state, client, thread), world.node(state, client).own[thread]
+    change = Change(client, thread, own, state.lock, state.lock, flight.since_ms if flight is not None else state.now_ms)
+    if state.watched and is_transaction(words):
+        is_touched = any(one.touched for one in _watches(state, client, command))
+        state = _unwatched(state, client, command.connection)
+        if is_touched:
+            return state._replace(happened=(*state.happened, change)), NIL[command.version]
+    answer = world.lock.answer(state.lock, words, state.now_ms, command.version, command.node)
+    state = _touched(state, lambda one: world.lock.touches(change.before, words, one.key, state.now_ms))
+    state, reply = _published(state, words, answer) if answer.published else (state, answer.reply)
+    change = change._replace(after=answer.state)
+    return state._replace(lock=answer.state, happened=(*state.happened, change)), reply
+
+
+def _for_tables(world: World, state: State, client: int, thread: int, command: CommandSent, words: Words) -> Words:
+    """Return what a server executes: with who sends it, if that makes a difference. Raises NewToken."""
+    if words[0] == commands.CLIENT:
+        return (*words, b"%d-%d" % (client, command.connection))
+    noticed = world.counter.real.noticed
+    if (asked := commands.asked_for(words)) <= noticed:
+        return words
+    texts, place = world.program.texts, (words[1], command.file, command.line)
+    if place not in texts and words is command.words and not (command.follows or command.behind or command.node):
+        texts[place] = _loads_by_itself(world, state, client, thread, command)
+    if not texts.get(place):
+        noticed |= asked
+        raise NewToken
+    return (commands.TEXT[commands.SHA.index(words[0])], texts[place], *words[2:])
+
+
+def _loads_by_itself(world: World, state: State, client: int, thread: int, command: CommandSent) -> bytes:
+    """Return the script that a client loads before it asks again, if it is told that it is not loaded; otherwise nothing.
+
+    Nobody can notice then whether it was loaded. So to load a script, and to run it, are one command.
+    """
+    tree, place, text = world.trees[client], state.nodes[client], b""
+    for answer, then in ((NO_SCRIPT, (commands.SCRIPT, b"LOAD")), (encoded(command.words[1]), command.words)):
+        place = tree.step(place, thread, answer, state.now_ms)
+        sent = tree.nodes[place].pending[thread]
+        if not isinstance(sent, CommandSent) or sent.words[: len(then)] != then or tree.nodes[place].marks:
+            return b""
+        text = text or sent.words[2]
+    return text if commands.sha1(text).encode() == command.words[1] else b""
+
+
+def is_done(words: Words, reply: Reply) -> bool:
+    """Return whether a command need not wait in the server."""
+    return not can_wait(words) or reply.value is not None
+
+
+# Messages: a command publishes them, and each subscribed connection gets them.
+
+
+def _published(state: State, words: Words, answer: Transition) -> tuple[State, Reply]:
+    """Return the state after all have got the messages of a command, and its reply: PUBLISH answers how many got one."""
+    heard = []
+    for channel, text in answer.published:
+        getting = [one for one in state.subscribed if _gets(one, channel)]
+        for client, connection, its, is_pattern in getting:
+            message = (P_MESSAGE, its, channel, text) if is_pattern else (MESSAGE, channel, text)
+            state = _delivered(state, client, connection, message)
+        heard.append(len(getting))
+    numbers, value = iter(heard), answer.reply.value
+    if words[0] == PUBLISH:
+        value = next(numbers, value)
+    elif is_transaction(words):
+        pairs = zip(commands.commands_of(words), value, strict=True)
+        value = tuple([next(numbers, its) if one[0] == PUBLISH else its for one, its in pairs])
+    return state, answer.reply if value == answer.reply.value else Reply(encoded(value), value)
+
+
+def _gets(subscribed: Subscribed, channel: bytes) -> bool:
+    """Return whether a subscription gets the messages of a channel."""
+    if not subscribed.is_pattern:
+        return subscribed.channel == channel
+    return fnmatchcase(channel.decode(errors="replace"), subscribed.channel.decode(errors="replace"))
+
+
+def _delivered(state: State, client: int, connection: int, message: tuple[Any, ...]) -> State:
+    """Return the state after a message has come on a connection."""
+    return _with_inbox(state, client, connection, (*messages(state, client, connection), message))
+
+
+def _with_inbox(state: State, client: int, connection: int, unread: tuple[Any, ...]) -> State:
+    others = without(state.inboxes, client, connection)
+    mine = [Inbox(client, connection, unread)] if unread else []
+    return state._replace(inboxes=tuple(sorted([*others, *mine])))
+
+
+def _read(world: World, state: State, client: int, thread: int, connection: int) -> State:
+    """Return the state after a thread has read the first message of a connection."""
+    first, *others = messages(state, client, connection)
+    return _resumed(world, _with_inbox(state, client, connection, tuple(others)), client, thread, first)
+
+
+def _subscribed(state: State, client: int, command: CommandSent) -> State:
+    """Return the state after a client has subscribed, or ended a subscription: the confirmation is its first message."""
+    name, connection, adds = command.words[0], command.connection, SUBSCRIBING[command.words[0]]
+    is_pattern = name.startswith(b"P")
+    subscribed = set(state.subscribed)
+    known = tuple(one.channel for one in sorted(subscribed) if one[:2] == (client, connection) and one.is_pattern == is_pattern)
+    for channel in command.words[1:] or known:
+        one = Subscribed(client, connection, channel, is_pattern)
+        subscribed = subscribed | {one} if adds else subscribed - {one}
+        number = sum(other[:2] == (client, connection) for other in subscribed)
+        state = _delivered(state, client, connection, (name.lower(), channel, number))
+    return state._replace(subscribed=tuple(sorted(subscribed)))
+
+
+# WATCH: a connection watches keys, and its next transaction is executed only if nobody has touched them since. Which connection
+# watches is not in the keys, so it is a part of the state. Whether a command touches a key is asked of the real server, which has
+# a second connection watch it. A key that expires, and a store that loses its data, count as touched. A connection that is closed
+# watches nothing.
+
+
+def _watches(state: State, client: int, command: CommandSent) -> list[Watch]:
+    return [one for one in state.watched if (one.client, one.connection) == (client, command.connection)]
+
+
+def _watching(state: State, client: int, command: CommandSent) -> State:
+    """Return the state after WATCH or UNWATCH."""
+    if command.words[0] == commands.UNWATCH:
+        return _unwatched(state, client, command.connection)
+    known = {one.key for one in _watches(state, client, command)}
+    new = [Watch(client, command.connection, key) for key in dict.fromkeys(command.words[1:]) if key not in known]
+    return state._replace(watched=tuple(sorted((*state.watched, *new))))
+
+
+def _unwatched(state: State, client: int, *connection: int) -> State:
+    """Return the state after a connection, or each of a client, watches nothing: its transaction is over, or it was closed."""
+    return state._replace(watched=without(state.watched, client, *connection)) if state.watched else state
+
+
+def _touched(state: State, touches: Callable[[Watch], bool]) -> State:
+    """Return the state after some of the keys that are watched were touched."""
+    if not state.watched:
+        return state
+    return state._replace(watched=tuple([one._replace(touched=one.touched or touches(one)) for one in state.watched]))
+
+
+def _keys_ended(world: World, state: State, before: int) -> State:
+    """Return the state after keys have expired, or were lost. before: the state of the lock's store that had them."""
+    gone = {key.name for key in world.lock.contents[before]} - {key.name for key in world.lock.contents[state.lock]}
+    return _touched(state, lambda one: one.key in gone)
+
+
+# A thread continues, and what follows from that at once.
+
+
+def _resumed(world: World, state: State, client: int, thread: int, result: Any) -> State:
+    """Return the state after a thread has continued with what it waited for."""
+    tree = world.trees[client]
+    number = tree.step(state.nodes[client], thread, result, state.now_ms)
+    node = tree.nodes[number]
+    for connection in node.closed if state.subscribed else ():
+        subscribed = without(state.subscribed, client, connection)
+        state = state._replace(subscribed=subscribed, inboxes=without(state.inboxes, client, connection))
+    happened = state.happened
+    if node.marks:
+        happened += tuple([Marked(client, *one) for one in node.marks])
+    return state._replace(nodes=put(state.nodes, client, number), happened=happened)
+
+
+def _replied(world: World, state: State, client: int, thread: int, result: Any) -> State:
+    """Return the state after a thread may continue that has waited for others: if its client is paused, when it is resumed."""
+    if state.modes[client] == RUNS:
+        return _resumed(world, state, client, thread, result)
+    others = without(state.waiting, client, thread)
+    return state._replace(waiting=tuple(sorted((*others, Waiting(client, thread, result)), key=itemgetter(0, 1))))
+
+
+def _finished(world: World, move: Move) -> Move:
+    """Return a move after the server has served what waits in it, and all have woken who have only to wake."""
+    state = move.state
+    while state.blocked and (served := _served(world, state)) is not None:
+        state = served
+    return move._replace(state=settled(world, move.before, state))
+
+
+def _served(world: World, state: State) -> State | None:
+    """Return the state after the first command that waits in the server and that can be done now; None without one."""
+    for client, thread, command in world.blocked(state):
+        executed, reply = _executed(world, state, client, thread, command)
+        if is_done(command.words, reply):
+            done = executed._replace(blocked=without(executed.blocked, client, thread))
+            return _replied(world, done, client, thread, reply.raw)
+    return None
+
+
+def settled(world: World, before: State, state: State) -> State:
+    """Return the state after all threads have woken that have only to wake. before: the state before what may wake them.
+
+    To wake changes nothing for the other clients, and they change nothing for it. So it is not an event: it is a part of what
+    ended the sleep. A pause or a crash between the two is decided as well: it is the same as one just before.
+    """
+    for client, thread in world.napping(before) if before.lock != state.lock and not world.wakes_at_any_moment else ():
+        if state.modes[client] != DEAD and isinstance(world.node(state, client).pending[thread], Nap):
+            state = _replied(world, state, client, thread, None)
+    for _ in range(MOST_WAKES):
+        if (woken := _woken(world, state)) is None:
+            return state
+        state = woken
+    raise Livelock("a thread keeps waking, and nothing changes")
+
+
+def _woken(world: World, state: State) -> State | None:
+    """Return the state after the first thread has woken whose wait is over; None without one."""
+    for client, thread, operation in world.sleeping(state):
+        if isinstance(operation, Listen) and (unread := messages(state, client, operation.connection)):
+            if unread[0][0] not in (MESSAGE, P_MESSAGE):  # nothing of other clients can come between
+                return _read(world, state, client, thread, operation.connection)
+        elif isinstance(operation, Nap) and world.wakes_at_any_moment:
+            continue
+        elif operation.at_ms is not None and operation.at_ms <= state.now_ms:
+            return _resumed(world, state, client, thread, None)
+    return None
