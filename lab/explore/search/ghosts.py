@@ -1,6 +1,6 @@
-"""What the explorer remembers next to the code and the store: who took the lock, who holds it, and who is entitled to it.
+"""The ghost variables of the search, as verification calls what it adds to a program: who took the lock, who holds it, who may.
 
-No client can see this. It follows from the events alone, and decides what breaks which claim. Entitlement is that of the judge
+No client can see them. They follow from the events alone, and decide what breaks which claim. Entitlement is that of the judge
 (``lab/judge/entitlement.py``): both import the same statement. What the rules need to know of a search stands here as well: the
 oracle, the times, and what the requests do. The rules change the ghosts in the ``Consequences`` of an event.
 """
@@ -46,24 +46,14 @@ class Hold(NamedTuple):
         return self.why is Why.ENTITLED and is_entitled(now_ms, lease_ends=self.until_ms)
 
 
-class Left(NamedTuple):
-    """A fault, and the phase of the request that it hit."""
-
-    # a field of Budget
-    fault: str
-    phase: int
-    # whether the command has changed nothing at the store: it was lost as well, or it only looked
-    in_vain: bool = False
-
-
 class Owner(NamedTuple):
     """Who took the lock: after a command of this request, a fresh client would not get it any more."""
 
     actor: int
     # since when its lease counts: when that command was sent, or the last that prolonged the lease
     since_ms: int
-    # the faults that have hit it since, in their order
-    left: tuple[Left, ...] = ()
+    # the claims that are put to the test by the faults that have hit it since, in their order
+    tested: tuple[Claim, ...] = ()
 
 
 class Written(NamedTuple):
@@ -92,7 +82,7 @@ class Actor(NamedTuple):
 
 
 class Ghosts(NamedTuple):
-    """All of it."""
+    """All ghost variables."""
 
     actors: tuple[Actor, ...]
     # by key, who took it; a key that a fresh client would get has no owner
@@ -101,8 +91,8 @@ class Ghosts(NamedTuple):
     written: tuple[Written, ...] = ()
     # the highest fence that was granted
     fence: int = 0
-    # the faults that have hit requests which had taken nothing, or were about to, in their order
-    left: tuple[Left, ...] = ()
+    # the same of faults that have hit requests which had taken nothing, or were about to
+    tested: tuple[Claim, ...] = ()
     # since when nobody was in its work while somebody waited; NOT_YET while that is not so
     idle_since_ms: int = NOT_YET
     # whether a command that was sent twice has changed the store twice

@@ -1,4 +1,4 @@
-"""What an event can break: a claim, and how."""
+"""The violations that a search can find: the claim that an event breaks, how it is broken (the harm), and why."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What each event does to the ghosts, and which claim it breaks.
+"""What each event does to the ghost variables, and which claim it breaks.
 
-Whose the lock is, is not read out of the names of keys. Two questions are asked of the store's state (``Oracle``): which keys
+Whose the lock is, is not read out of the names of keys. Two questions are asked of the store's state (``Probe``): which keys
 would a fresh client be granted now, if it ran alone; and, where it would not, when would it be, if nobody did anything. A request
 *takes* the lock with the command after which a fresh client would not get it any more. So the rules are the same for strings,
 hashes, lists, sets, sorted sets, streams, second keys, and leases in fields.
@@ -12,16 +12,27 @@ from __future__ import annotations
 
 from app.lock import Claim
 from lab.explore.code.operation import WRONG_ANSWER, Ended, Granted, Mark, Releasing, WriteDone
-from lab.explore.search import rules_of_faults, rules_of_time
 from lab.explore.search.event import CLOCK, NONE, Budget
-from lab.explore.search.ghosts import ASKS, NOT_YET, OVER, RELEASES, WORKS, About, Consequences, Hold, Owner, Written
-from lab.explore.search.harm import BROKEN_BY, THEFTS, Finding, Harm, Why
-from lab.explore.search.rules_of_faults import charged, claim_of
-from lab.explore.search.state import Change, Fault, Marked, Move, State
+from lab.explore.search.ghosts import (
+    ASKS,
+    NOT_YET,
+    OVER,
+    RELEASES,
+    WORKS,
+    About,
+    Consequences,
+    Ghosts,
+    Hold,
+    Owner,
+    Written,
+)
+from lab.explore.search.harm import BROKEN_BY, OUTLASTED, THEFTS, Finding, Harm, Why
+from lab.explore.search.state import DEAD, PAUSED, Change, Fault, Marked, Move, State
 from lab.explore.search.world import World
-from lab.judge.promises import PROMISES
+from lab.judge.promises import IN_TIME, PROMISES
 
 TRY_MS = PROMISES[Claim.answers_a_try_at_once.name].bound.ms
+AT_ONCE = PROMISES[Claim.freed_after_failure.name].bound
 
 # a holder that relies on its lock, and is right to: nothing excuses that another one gets in
 RELIES = (Why.ENTITLED, Why.NO_LOCK, Why.ROBBED_BY_WAITER)
@@ -35,13 +46,13 @@ def judged(world: World, move: Move, budget: Budget) -> Move:
         return move
     then, used = Consequences(world.about, state.ghosts, state.now_ms), budget.used(state.left)
     if move.event.kind is CLOCK:
-        rules_of_time.passed(then, world, move.before, state, used)
+        _passed(then, world, move.before, state, used)
     for one in state.happened:
         match one:
             case Change():
                 changed(then, one)
             case Fault():
-                rules_of_faults.struck(then, world, state, one)
+                _struck(then, world, state, one)
             case Marked(client, request, mark):
                 marked(then, world.actor_of(client, request), mark)
                 if isinstance(mark, Ended):
@@ -58,13 +69,6 @@ def _over(then: Consequences, world: World, state: State, ended: Marked) -> None
         then.of_actor(actor, phase=ASKS)
     elif any(one is not None and not own for one, own in zip(node.pending, node.own, strict=True)):
         then.of_actor(actor, over_ms=state.now_ms)
-
-
-def end(world: World, state: State, budget: Budget, horizon_ms: int) -> list[Finding]:
-    """Return what is broken if nothing can happen any more."""
-    then, used = Consequences(world.about, state.ghosts, state.now_ms), budget.used(state.left)
-    rules_of_time.ended(then, world, state, used, state.now_ms >= horizon_ms)
-    return [charged(one, state.ghosts, world.about, used) for one in then.found]
 
 
 def changed(then: Consequences, change: Change) -> None:
@@ -84,7 +88,7 @@ def changed(then: Consequences, change: Change) -> None:
         then.owned_by(key, Owner(actor, change.sent_ms))
         # where it has released, it takes the lock anew
         then.of_actor(actor, gone=Why.ENTITLED, phase=ASKS if has_released else then.actors[actor].phase)
-        then.set(idle_since_ms=NOT_YET, left=())  # it was free: no fault before this has kept it taken
+        then.set(idle_since_ms=NOT_YET, tested=())  # it was free: no fault before this has kept it taken
     for key in sorted(about.known - before - after):
         _prolonged(then, change, actor, key)
     then.of_actor(actor, changed_ms=change.sent_ms)
@@ -138,7 +142,7 @@ def _prolonged(then: Consequences, change: Change, actor: int, key: str) -> None
     then.owned_by(key, owner._replace(since_ms=change.sent_ms))
     # a renewal on its way at the end is not one too many
     if NOT_YET < mine.over_ms < then.now_ms and not change.own:
-        claim = claim_of(owner.left[0]) if owner.left else Claim.releases_only_its_own
+        claim = owner.tested[0] if owner.tested else Claim.releases_only_its_own
         then.breaks(claim, Harm.RENEWED_FOR_NOBODY, actor)
     if mine.hold is not None and mine.hold.is_entitled(then.now_ms):
         then.of_actor(actor, hold=mine.hold._replace(until_ms=_until(then.about, change.sent_ms)))
@@ -177,7 +181,7 @@ def _ended(then: Consequences, actor: int, mark: Ended) -> None:
     if left and wait_ms == 0 and then.now_ms > TRY_MS:
         then.breaks(Claim.answers_a_try_at_once, Harm.SLOW_TRY, actor)
     in_vain = left and wait_ms and ghosts.idle_since_ms != NOT_YET and then.now_ms - ghosts.idle_since_ms >= wait_ms
-    if in_vain and not ghosts.owners and not ghosts.left:  # all its time for a lock that nobody had
+    if in_vain and not ghosts.owners and not ghosts.tested:  # all its time for a lock that nobody had
         then.breaks(Claim.waiters_may_leave if ghosts.gave_up else Claim.loses_no_wakeup, Harm.ASLEEP, actor)
     if mark.how not in ANSWERS and not not_done:
         at = f" at {mark.where}" if mark.where else ""
@@ -262,3 +266,189 @@ def _wrote(then: Consequences, actor: int, mark: WriteDone) -> None:
 def _root(why: Why, of_victim: Why) -> Why:
     """Return which of the two is the cause: a theft only where it is the only one, for a thief is never entitled itself."""
     return next((one for one in (why, of_victim) if one not in (Why.ENTITLED, *THEFTS)), why or of_victim)
+
+
+# Faults. Each is charged to the state of the lock that it left.
+
+
+def _struck(then: Consequences, world: World, state: State, fault: Fault) -> None:
+    """Let a fault change the ghosts. One that strikes a replica hits all of its requests."""
+    requests = range(fault.actor, fault.actor + then.about.task.at_once)
+    match fault.name:
+        case "restarts":
+            _freed_by_nobody(then, state.lock, Why.VOTE_LOST if then.about.servers > 1 else Why.STORE_LOST_IT)
+        case "pauses":
+            writing = world.node(state, fault.actor // then.about.task.at_once).writing
+            for actor in requests:
+                _paused(then, actor, actor - fault.actor in writing)
+        case "crashes":
+            for actor in requests:
+                _crashed(then, actor)
+        case _:
+            _faulted(then, fault.actor, fault.name, fault.in_vain)
+
+
+def _paused(then: Consequences, actor: int, writing: bool) -> None:
+    """Pause the replica of a request. ``writing``: the request has looked at its lock for the last time."""
+    mine = then.actors[actor]
+    if mine.hold is not None:  # the lease outlived an earlier pause: what follows from a later one is not due to the earlier
+        then.of_actor(actor, hold=mine.hold._replace(paused_late=writing, paused=not writing))
+    elif mine.phase == ASKS:  # it can keep others waiting that stand behind it
+        _faulted(then, actor, "pauses")
+        then.of_actor(actor, gone=Why.PAUSED if mine.gone is Why.ENTITLED else mine.gone)
+
+
+def _faulted(then: Consequences, actor: int, fault: str, in_vain: bool = False) -> None:
+    """Let a fault hit a request. It is kept with the lock that the request has taken, if it has."""
+    mine = then.actors[actor]
+    claim = claim_of(fault, mine.phase, in_vain)
+    then.set(doubled=then.ghosts.doubled or (fault == "resends" and not in_vain))
+    if mine.hold is not None and fault == "lost_replies":
+        then.of_actor(actor, hold=mine.hold._replace(unrenewed=True))
+    owned = [(key, owner) for key, owner in then.ghosts.owners if owner.actor == actor]
+    for key, owner in owned:
+        then.owned_by(key, owner._replace(tested=(*owner.tested, claim)))
+    if not owned or mine.phase == ASKS:  # what it has taken can be the lock of its thread's request before, that has passed on
+        then.set(tested=(*then.ghosts.tested, claim))
+
+
+def _crashed(then: Consequences, actor: int) -> None:
+    """Let the replica of a request die."""
+    if then.actors[actor].phase != OVER:
+        _faulted(then, actor, "crashes")
+        then.over(actor)
+
+
+def _freed_by_nobody(then: Consequences, after: int, why: Why) -> None:
+    """Let what no request has done free the lock: its owner may not know."""
+    for key in then.about.oracle.free(after, then.now_ms) if then.ghosts.owners else ():
+        owner = then.ghosts.owner(key)
+        if owner is None:
+            continue
+        then.owned_by(key, None)
+        its = then.actors[owner.actor]
+        if its.hold is None and its.phase == ASKS:
+            then.of_actor(owner.actor, gone=why)
+        elif its.hold is not None and why is not Why.SLOW and its.hold.is_entitled(then.now_ms):
+            then.of_actor(owner.actor, hold=its.hold._replace(why=why))
+
+
+# Time: a lock that nobody uses must not stay locked, neither for longer than its claims allow nor to the end.
+
+
+def _passed(then: Consequences, world: World, before: State, after: State, used: Budget) -> None:
+    """Let some time pass, because no client could do anything: a lock that nobody uses must not stay locked."""
+    waiting, since_ms = world.waiting(before), NOT_YET
+    if again := world.asking_again(before):
+        then.breaks(Claim.reentrant, Harm.REFUSED_TO_ITSELF, again[0])
+    if waiting and _is_idle(world, before):
+        since_ms = before.now_ms if then.ghosts.idle_since_ms == NOT_YET else then.ghosts.idle_since_ms
+        key = next(iter(_taken(then.about, before)), "")
+        _idle(then, before, waiting[0], key, after.now_ms - since_ms, used)
+        if key and not _taken(then.about, after):
+            since_ms = after.now_ms  # how long somebody sleeps counts from when the lock is free
+    _freed_by_nobody(then, after.lock, Why.SLOW)
+    # all that a lease excuses from now on, in the hold itself: two states that differ in nothing else are one
+    actors = tuple([one._replace(hold=one.hold.at(after.now_ms)) if one.hold else one for one in then.actors])
+    then.set(idle_since_ms=since_ms, actors=actors)
+
+
+def _is_idle(world: World, state: State) -> bool:
+    """Return whether no request uses the lock: none works, and the request that has taken the lock is not paused."""
+    at_once = world.task.at_once
+    for actor, one in enumerate(state.ghosts.actors):
+        if one.phase == WORKS and state.modes[actor // at_once] != DEAD:
+            return False
+    if world.about.servers > 1 and PAUSED in state.modes:  # whose the votes are, is not known before most of them are given
+        return False
+    return not any(state.modes[owner.actor // at_once] == PAUSED for _, owner in state.ghosts.owners)
+
+
+def _idle(then: Consequences, before: State, waiter: int, key: str, idle_ms: int, used: Budget) -> None:
+    """Note what is broken where nobody has used the lock for so long, and somebody waits. key: what keeps it from them."""
+    if not key:
+        if idle_ms > AT_ONCE.in_ms(then.about.task.ttl_ms):
+            then.breaks(Claim.loses_no_wakeup, Harm.ASLEEP, waiter)
+        return
+    claim, bound_ms = attributed(then.ghosts, then.about, key, used)
+    if idle_ms > bound_ms:
+        never = then.about.oracle.free_at_ms(before.lock, before.now_ms, key) is None
+        harm = Harm.NOT_FREED if claim is Claim.releases_only_its_own else Harm.STUCK if never else Harm.LOCKED
+        then.breaks(claim, harm, waiter)
+
+
+def _taken(about: About, state: State) -> list[str]:
+    return sorted(about.known - about.oracle.free(state.lock, state.now_ms))
+
+
+def end(world: World, state: State, budget: Budget, horizon_ms: int) -> list[Finding]:
+    """Return what is broken if nothing can happen any more: at the horizon, what waits would continue."""
+    about, ghosts, used, is_cut = world.about, state.ghosts, budget.used(state.left), state.now_ms >= horizon_ms
+    then, waiting, taken = Consequences(about, ghosts, state.now_ms), world.waiting(state), _taken(about, state)
+    kept = taken[0] if taken and waiting else ""
+    goes_on = any(not world.node(state, client).own[thread] for client, thread, _ in world.threads(state))  # in the background
+    if waiting and not is_cut:
+        selfish = [one for one in waiting if then.actors[one].phase == WORKS]
+        if selfish:
+            then.breaks(Claim.reentrant, Harm.REFUSED_TO_ITSELF, selfish[0])
+        else:
+            claim = attributed(ghosts, about, kept, used)[0] if kept else Claim.loses_no_wakeup
+            then.breaks(claim, Harm.STUCK, waiting[0])
+    elif taken and not waiting and not goes_on:
+        claim, bound_ms = attributed(ghosts, about, taken[0], used)
+        free_ms = about.oracle.free_at_ms(state.lock, state.now_ms, taken[0])
+        if free_ms is None or free_ms - state.now_ms > bound_ms:
+            harm = Harm.BLOCKED_BY_LEAVER if claim is Claim.waiters_may_leave else Harm.LOCKED
+            then.breaks(claim, Harm.NOT_FREED if claim is Claim.releases_only_its_own else harm)
+    few = 2 * ghosts.served < world.actors * world.task.in_turn
+    if about.serves and waiting and (kept or few):
+        idle_ms = 0 if ghosts.idle_since_ms == NOT_YET else state.now_ms - ghosts.idle_since_ms
+        if not is_cut or idle_ms > IN_TIME.in_ms(about.task.ttl_ms):
+            then.breaks(Claim.serves_most_requests, Harm.STUCK, waiting[0])
+    elif about.serves and not waiting and few:
+        then.breaks(Claim.serves_most_requests, Harm.FEW_SERVED)
+    return [charged(one, ghosts, about, used) for one in then.found]
+
+
+# Which claim is broken if several could be.
+
+
+def attributed(ghosts: Ghosts, about: About, key: str, used: Budget) -> tuple[Claim, float]:
+    """Return which claim breaks if a lock stays locked, and for how long it may: the fault decides that left it so."""
+    owner, ttl_ms = ghosts.owner(key), about.task.ttl_ms
+    tested = (*(owner.tested if owner is not None else ()), *ghosts.tested)
+    if used.restarts:
+        return Claim.survives_store_restart, IN_TIME.in_ms(ttl_ms)
+    if not tested:
+        return (Claim.waiters_may_leave if ghosts.gave_up else Claim.releases_only_its_own), AT_ONCE.in_ms(ttl_ms)
+    # a failure of the work decides less than other faults
+    first = next((one for one in tested if one is not Claim.freed_after_failure), tested[0])
+    return first, max(PROMISES[one.name].bound.in_ms(ttl_ms) for one in tested)
+
+
+def claim_of(fault: str, phase: int, in_vain: bool) -> Claim:
+    """Return the claim that a fault puts to the test if it leaves a lock behind. phase: of the request that it hits."""
+    match fault:
+        case "failures":
+            return Claim.freed_after_failure
+        case "resends":
+            return Claim.survives_a_lost_reply
+        case _ if phase == ASKS:
+            return Claim.acquires_atomically
+        case "crashes":
+            return Claim.freed_after_crash
+        case _ if phase == RELEASES and not in_vain:
+            return Claim.freed_after_a_lost_release
+        case _:
+            return Claim.freed_after_a_failed_release
+
+
+def charged(finding: Finding, ghosts: Ghosts, about: About, used: Budget) -> Finding:
+    """Return the finding with the claim that it breaks: a fault is the cause where the store lost data, or counted twice."""
+    if finding.harm is Harm.LOST and finding.why in OUTLASTED and used == NONE and about.task.work_ms < about.task.ttl_ms:
+        finding = finding._replace(claim=Claim.reentrant if about.task.nested else Claim.exclusive)
+    if ghosts.doubled and finding.claim in (Claim.exclusive, Claim.reentrant):
+        return finding._replace(claim=Claim.survives_a_lost_reply)
+    if not used.restarts or finding.claim is Claim.fence_outlives_restart:
+        return finding
+    return finding._replace(claim=Claim.survives_amnesia if about.servers > 1 else Claim.survives_store_restart)

@@ -10,11 +10,9 @@ from lab.explore.code.program import Task
 from lab.explore.decision import SearchOutcome
 from lab.explore.questions import Question
 from lab.explore.search.event import NONE, Budget
-from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, About, Consequences, Hold, Left, Owner, beginning
+from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, About, Consequences, Hold, Owner, beginning
 from lab.explore.search.harm import Finding, Harm, Why
-from lab.explore.search.rules import marked
-from lab.explore.search.rules_of_faults import attributed
-from lab.explore.search.rules_of_time import ended
+from lab.explore.search.rules import attributed, claim_of, end, marked
 from lab.explore.search.search import Broken, Searched
 from lab.explore.search.state import RUNS, State
 from tests.every import every
@@ -37,13 +35,13 @@ class NobodyFree:
 
 ABOUT = About(Task(TTL_MS), TTL_MS, oracle=NobodyFree(), known=frozenset({"L"}))
 LEFT_BY = {
-    (Left("crashes", ASKS),): Claim.acquires_atomically,
-    (Left("crashes", WORKS),): Claim.freed_after_crash,
-    (Left("lost_replies", ASKS),): Claim.acquires_atomically,
-    (Left("lost_replies", RELEASES),): Claim.freed_after_a_lost_release,
-    (Left("lost_replies", RELEASES, in_vain=True),): Claim.freed_after_a_failed_release,
-    (Left("resends", ASKS),): Claim.survives_a_lost_reply,
-    (Left("failures", WORKS),): Claim.freed_after_failure,
+    ("crashes", ASKS, False): Claim.acquires_atomically,
+    ("crashes", WORKS, False): Claim.freed_after_crash,
+    ("lost_replies", ASKS, False): Claim.acquires_atomically,
+    ("lost_replies", RELEASES, False): Claim.freed_after_a_lost_release,
+    ("lost_replies", RELEASES, True): Claim.freed_after_a_failed_release,
+    ("resends", ASKS, False): Claim.survives_a_lost_reply,
+    ("failures", WORKS, False): Claim.freed_after_failure,
     (): Claim.releases_only_its_own,
 }
 
@@ -51,7 +49,8 @@ LEFT_BY = {
 @every("left", LEFT_BY)
 def test_a_lock_that_is_left_behind(left):
     """A lock that nobody uses is charged to the fault that hit its owner, and to a release where none did."""
-    ghosts = beginning(2).owned_by("L", Owner(0, 0, left))
+    tested = (claim_of(*left),) if left else ()
+    ghosts = beginning(2).owned_by("L", Owner(0, 0, tested))
 
     claim, limit_ms = attributed(ghosts, ABOUT, "L", Budget())
 
@@ -130,21 +129,21 @@ AT_END = {  # whether the horizon has cut the schedule, since when nobody has us
 def test_who_waits_at_the_end(is_cut, idle_since_ms):
     """Who waits at the end is locked out for ever; at the horizon, only if nobody has used the lock for long."""
     state = State((0, 0), (RUNS, RUNS), 0, 0, 9000, NONE, beginning(2)._replace(idle_since_ms=idle_since_ms))
-    world = SimpleNamespace(task=Task(TTL_MS), actors=2, waiting=lambda state: (1,), threads=lambda state: ())
-    then = Consequences(ABOUT._replace(serves=True), state.ghosts, 9000)
+    about = ABOUT._replace(serves=True)
+    world = SimpleNamespace(about=about, task=about.task, actors=2, waiting=lambda state: (1,), threads=lambda state: ())
 
-    ended(then, world, state, NONE, is_cut)  # type: ignore[arg-type]
+    found = end(world, state, NONE, 9000 if is_cut else 9100)  # type: ignore[arg-type]
 
-    assert [(one.claim, one.harm) for one in then.found] == AT_END[is_cut, idle_since_ms]
+    assert [(one.claim, one.harm) for one in found] == AT_END[is_cut, idle_since_ms]
 
 
 @every("served, breaks", [(0, True), (1, False), (2, False)])
 def test_few_served(served, breaks):
     """Where nothing fails, half of the requests must be served."""
     state = State((0, 0), (RUNS, RUNS), 0, 0, 100, NONE, beginning(2)._replace(served=served))
-    world = SimpleNamespace(task=Task(TTL_MS), actors=2, waiting=lambda state: (), threads=lambda state: ())
-    then = Consequences(ABOUT._replace(serves=True, known=frozenset()), state.ghosts, 100)
+    about = ABOUT._replace(serves=True, known=frozenset())
+    world = SimpleNamespace(about=about, task=about.task, actors=2, waiting=lambda state: (), threads=lambda state: ())
 
-    ended(then, world, state, NONE, is_cut=False)  # type: ignore[arg-type]
+    found = end(world, state, NONE, 9000)  # type: ignore[arg-type]
 
-    assert [one.harm for one in then.found] == [Harm.FEW_SERVED] * breaks
+    assert [one.harm for one in found] == [Harm.FEW_SERVED] * breaks
