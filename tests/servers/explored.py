@@ -13,7 +13,6 @@ from lab.explore.code.program import Task
 from lab.explore.code.tree import Tree
 from lab.explore.decision import Explorer
 from lab.explore.questions import Question
-from lab.explore.search import reductions
 from lab.explore.search import search as searching
 from lab.explore.search.event import NONE, Budget
 from lab.explore.search.harm import Finding, Harm
@@ -39,16 +38,6 @@ def exploring(real, name: str | Path, servers: int | None = None) -> Iterator[Ex
         yield explorer
 
 
-class NeverUnnoticed:
-    """In place of what decides that nobody can notice a command: somebody always can."""
-
-    def sends(self, client, words):
-        """Remember nothing."""
-
-    def is_unnoticed(self, state, client, words, now_ms):
-        return False
-
-
 class TreeOfMoments(Tree):
     """A tree in which the same step at two moments leads to two nodes, also where the code did not look at the clock."""
 
@@ -68,12 +57,6 @@ def without_alike(world: World) -> None:
 
 def without_unnoticed(world: World) -> None:
     """Let each command have a moment of its own."""
-    if world.unnoticed is not None:
-        world.unnoticed = NeverUnnoticed()
-
-
-def without_order(world: World) -> None:
-    """Try each order of servers, and each moment of a command."""
     world.unnoticed = None
 
 
@@ -89,11 +72,8 @@ def without_memory(world: World) -> None:
     world.trees = [Tree(world.program, number, folds=False) for number in range(len(world.trees))]
 
 
-# what is switched off: in the world, whether clients are folded, and what is replaced meanwhile
+# what is switched off: in the world, whether clients are folded, and what is replaced in the search
 Switch = tuple[Callable[[World], None] | None, bool, dict[str, Any]]
-# by what is replaced: where it is used
-WHERE = {"ample": (reductions, "servers"), "MOST_STATES": (searching, "MOST_STATES")}
-ALL_ORDERS = {"ample": lambda world, state, able: None}
 OF_ONE_SERVER: dict[str, Switch] = {
     "symmetry": (None, False, {}),
     "steps at any time": (without_timeless, True, {}),
@@ -103,7 +83,7 @@ OF_ONE_SERVER: dict[str, Switch] = {
 
 def plain(world: World) -> None:
     """Switch everything off."""
-    for one in (without_alike, without_order, without_timeless):
+    for one in (without_alike, without_unnoticed, without_timeless):
         one(world)
 
 
@@ -124,7 +104,7 @@ def searched(explorer: Explorer, asked: Question, switch: Switch = AS_IT_IS, wit
         with ExitStack() as stack:
             stack.callback(world.close)
             for name, value in replaced.items():
-                stack.enter_context(patch.object(*WHERE[name], value))
+                stack.enter_context(patch.object(searching, name, value))
             return search(world, asked.budget, asked.horizon_ms, within_s, fold)
 
     return explorer.learning(find)

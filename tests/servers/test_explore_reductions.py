@@ -20,7 +20,6 @@ from lab.scenario.stages import find_stage
 from tests.corpus import CORPUS
 from tests.sampled import sampled
 from tests.servers.explored import (
-    ALL_ORDERS,
     OF_ONE_SERVER,
     PLAIN,
     TTL_MS,
@@ -30,7 +29,6 @@ from tests.servers.explored import (
     question,
     searched,
     without_alike,
-    without_order,
     without_unnoticed,
 )
 from tests.servers.random_locks import bounded, drawn, source
@@ -129,8 +127,6 @@ def test_all_reductions_on_a_random_lock(number, real, tmp_path):
 OF_SEVERAL = {
     "alike": (without_alike, True, {}),
     "unnoticed": (without_unnoticed, True, {}),
-    "ample": (None, True, ALL_ORDERS),
-    "orders": (without_order, True, {}),
     "all": PLAIN,
 }
 
@@ -146,7 +142,7 @@ def test_reductions_of_several_servers(budget, real):
     assert whole.complete
     assert all(one.complete for one in others.values())
     assert {what: lengths(one) for what, one in others.items()} == dict.fromkeys(others, lengths(whole))
-    assert facts(others["orders"]) == facts(others["all"])
+    assert facts(others["unnoticed"]) == facts(others["all"])
     assert all(whole.states < one.states for what, one in others.items() if what != "unnoticed" or not budget.restarts), {
         what: one.states for what, one in others.items()
     }

@@ -8,28 +8,22 @@ once for each that it stands for: so the numbers of schedules stay those of an u
 not believed: the random schedules of a folded search get other names, and run again; the commands to several servers are looked
 at, and their schedules run again with the answers in their real order.
 
-*Partial-order reduction* by ample sets (Clarke, Grumberg and Peled, "Model Checking"), and by persistent sets (Godefroid,
-"Partial-Order Methods for the Verification of Concurrent Systems"). A command whose moment nobody can notice is sent at once: a
-release reaches one of several servers that does not have the client's vote. It changes nothing, and nothing that others do before
-can change its answer. What others can do there is not guessed: all states of the server to which their commands and time can lead
-are looked at, in the table of the real Redis. That a reply is lost, or the command itself, is still decided. The last command of
-a fan-out always has a moment of its own, because its client continues then.
-
-Steps at two servers, of which neither notices the other, are tried in one order. The search continues at a few servers, and the
-others follow later. The few are such that every client that has commands on their way has one there: so nobody can come back to
-one of these servers, with another command, before a step at them. No fault may be left, for a fault at another server would be no
-independent step.
+*Partial-order reduction* by ample sets (Clarke, Grumberg and Peled, "Model Checking"). A command whose moment nobody can notice
+is sent at once: a release reaches one of several servers that does not have the client's vote. It changes nothing, and nothing
+that others do before can change its answer. What others can do there is not guessed: all states of the server to which their
+commands and time can lead are looked at, in the table of the real Redis. That a reply is lost, or the command itself, is still
+decided. The last command of a fan-out always has a moment of its own, because its client continues then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from lab.explore.code.operation import CommandSent, FanOut, Operation
 from lab.explore.model import GRID_MS, Memo, Numbered
-from lab.explore.search.event import NONE, ScheduleEvent
+from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.state import Flight, Move, State, unanswered
 from lab.explore.search.world import World
 from lab.explore.store.resp import Words
@@ -79,7 +73,7 @@ class Alike:
     def __init__(self, nodes: Nodes, servers: int) -> None:
         self.nodes, self.servers = nodes, servers
         self._looks: Numbered[Any] = Numbered()  # how servers look
-        self._orders = Memo[Any, ServerOrder](self._put_in_order)
+        self._order = lru_cache(MOST_ORDERS)(self._put_in_order)
 
     def in_order(self, replies: Iterable[Any]) -> tuple[Any, ...]:
         """Return the answers of all servers in an order that does not depend on their numbers."""
@@ -100,13 +94,11 @@ class Alike:
 
     def forget(self) -> None:
         """Forget the orders that a search has needed: those of many searches would fill the memory."""
-        self._orders.clear()
+        self._order.cache_clear()
 
     def order(self, state: State) -> ServerOrder:
         """Return a state with its servers in order."""
-        if len(self._orders) > MOST_ORDERS:
-            self._orders.clear()
-        return self._orders[state.lock, state.flights]
+        return self._order(state.lock, state.flights)
 
     def _put_in_order(self, lock: int, flights: tuple[Flight, ...]) -> ServerOrder:
         each, servers = self.nodes.each[lock], range(1, self.servers + 1)
@@ -129,9 +121,6 @@ class Alike:
                 raise NotAlike
 
 
-Able = list[tuple[int, int, Operation]]
-
-
 def unnoticed(world: World, state: State) -> tuple[int, int, FanOut, tuple[int]] | None:
     """Return a command whose moment nobody can notice at a server: its client, its thread, the command, the server."""
     for client, thread, operation in world.threads(state) if world.unnoticed is not None else ():
@@ -148,23 +137,6 @@ def _unnoticed_at(world: World, state: State, client: int, thread: int, operatio
         if known.is_unnoticed(world.lock.each[state.lock][command.node - 1], client, command.words, state.now_ms):
             return command.node
     return 0
-
-
-def servers(world: World, state: State, able: Able) -> tuple[int, ...] | None:
-    """Return at which of several servers a search continues; None for all of them."""
-    if world.unnoticed is None or state.left != NONE:
-        return None
-    asking = [
-        {one.node for one in unanswered(state, client, thread, operation)}
-        for client, thread, operation in able
-        if isinstance(operation, FanOut)
-    ]
-    everywhere = list(world.servers(state))
-    for number in range(1, len(everywhere)) if asking else ():
-        hitting = [few for few in combinations(everywhere, number) if all(set(few) & one for one in asking)]
-        if hitting:
-            return min(hitting, key=lambda few: sum(len(set(few) & one) for one in asking))
-    return None
 
 
 MOST_STATES = 500  # of a server whose state decides the answer of a command; with more, others may notice it

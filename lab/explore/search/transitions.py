@@ -16,6 +16,7 @@ from lab.explore.code.operation import COUNTER, GAVE_UP, LOCK, LOST, Choice, Com
 from lab.explore.code.replica import NewToken
 from lab.explore.search import reductions, rules
 from lab.explore.search.event import NOBODY, Budget, EventKind, ScheduleEvent
+from lab.explore.search.ghosts import beginning
 from lab.explore.search.state import (
     DEAD,
     PAUSED,
@@ -57,9 +58,10 @@ def begin(world: World, budget: Budget) -> Move:
 
     What it breaks is noted where a schedule ends: a later loss makes the better story, if there is one.
     """
-    start = world.start(budget)
+    n = len(world.trees)
     marks = [Marked(client, *one) for client, tree in enumerate(world.trees) for one in tree.nodes[0].marks]
-    return rules.judged(world, Move(ScheduleEvent(EventKind.STEP), start, start._replace(happened=tuple(marks))), budget)
+    start = State((0,) * n, (RUNS,) * n, 0, 0, 0, budget, beginning(world.actors), happened=tuple(marks))
+    return rules.judged(world, Move(ScheduleEvent(EventKind.STEP), start, start), budget)
 
 
 def moves(world: World, state: State, budget: Budget, horizon_ms: int) -> list[Move]:
@@ -71,11 +73,11 @@ def possible(world: World, state: State, horizon_ms: int) -> list[Move]:
     """Return everything that can happen in a state, before it is judged."""
     if alone := reductions.unnoticed(world, state):
         return [_finished(world, move._replace(alone=True)) for move in _to_servers(world, state, *alone)]
-    able = list(world.able(state))
-    at = reductions.servers(world, state, able)
-    found = [_finished(world, move) for one in able for move in _of_thread(world, state, *one, at)]
+    nodes = world.servers(state)
+    of_threads = (move for one in world.able(state) for move in _of_thread(world, state, *one, nodes))
+    found = [_finished(world, move) for move in of_threads]
     found += _of_time(world, state, horizon_ms)
-    return found + [_finished(world, move) for move in _from_outside(world, state)]
+    return found + [_finished(world, move) for move in _from_outside(world, state, nodes)]
 
 
 def take(world: World, state: State, event: ScheduleEvent, budget: Budget, horizon_ms: int) -> Move | None:
@@ -84,7 +86,7 @@ def take(world: World, state: State, event: ScheduleEvent, budget: Budget, horiz
     if event.kind is EventKind.CLOCK:
         found = _of_time(world, state, horizon_ms)
     elif event.kind in (EventKind.PAUSE, EventKind.RESUME, EventKind.CRASH, EventKind.RESTART):
-        found = _from_outside(world, state, event.node)
+        found = _from_outside(world, state, (event.node,))
     else:
         able = (one for one in world.able(state) if one[:2] == (event.client, event.thread))
         found = (move for one in able for move in _of_thread(world, state, *one, (event.node,)))
@@ -95,9 +97,9 @@ def take(world: World, state: State, event: ScheduleEvent, budget: Budget, horiz
 
 
 def _of_thread(
-    world: World, state: State, client: int, thread: int, operation: Operation, nodes: Collection[int] | None
+    world: World, state: State, client: int, thread: int, operation: Operation, nodes: Collection[int]
 ) -> Iterator[Move]:
-    """Yield what a thread can do next. nodes: of several servers, at these only; None: at all of them."""
+    """Yield what a thread can do next. nodes: of several servers, at these."""
     event = world.event(state, client, thread)
     if world.alike is not None:
         world.alike.check(operation)
@@ -105,7 +107,7 @@ def _of_thread(
         case CommandSent():
             yield from _to_one_server(world, state, event, operation)
         case FanOut():
-            yield from _to_servers(world, state, client, thread, operation, world.servers(state) if nodes is None else nodes)
+            yield from _to_servers(world, state, client, thread, operation, nodes)
         case Listen(_, connection):
             yield Move(event, state, _read(world, state, client, thread, connection))
         case Nap():
@@ -309,8 +311,8 @@ def _asked_in_vain(world: World, state: State) -> tuple[State, int] | None:
 # What is done to the replicas and to the lock's store from outside: pauses, crashes, and restarts without data.
 
 
-def _from_outside(world: World, state: State, node: int | None = None) -> Iterator[Move]:
-    """Yield the faults that are possible. node: of several servers, restart this one only."""
+def _from_outside(world: World, state: State, nodes: Collection[int]) -> Iterator[Move]:
+    """Yield the faults that are possible. nodes: of several servers, restart these."""
     left = state.left
     for client, mode in enumerate(state.modes):
         if mode == PAUSED:
@@ -325,8 +327,7 @@ def _from_outside(world: World, state: State, node: int | None = None) -> Iterat
                 yield Move(ScheduleEvent(EventKind.CRASH, client), state, _hit(_crashed(world, state, client), "crashes", first))
     if not left.restarts or state.lock == world.lock.empty or world.all_over(state):
         return
-    servers = [0] if world.program.servers == 1 else world.servers(state) if node is None else [node]
-    for one in servers:
+    for one in nodes if world.program.servers > 1 else (0,):
         if world.lock.holds(state.lock, one):
             restarted = _hit(state, "restarts")._replace(lock=world.lock.emptied(state.lock, one))
             yield Move(ScheduleEvent(EventKind.RESTART, node=one), state, _keys_ended(world, restarted, state.lock))

@@ -1,4 +1,4 @@
-"""What is known: what the replicas do, in their trees, and what the servers do, in their tables. Nothing happens here."""
+"""The model of a search: what the replicas do, in their trees, and what the servers do, in their tables. It only looks up."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 from lab.explore.code.operation import CommandSent, Listen, Nap, Operation, Until
 from lab.explore.code.program import Program
 from lab.explore.code.tree import Node, Tree
-from lab.explore.search import ghosts as ghost
-from lab.explore.search.event import STEP, Budget, ScheduleEvent
+from lab.explore.search.event import STEP, ScheduleEvent
 from lab.explore.search.ghosts import About
 from lab.explore.search.state import DEAD, RUNS, State, messages
 from lab.explore.store.table import Nodes, Table
@@ -35,11 +34,6 @@ class World:
         """End all replicas."""
         for tree in self.trees:
             tree.close()
-
-    def start(self, budget: Budget) -> State:
-        """Return the state in which each replica has run to its first operation."""
-        n = len(self.trees)
-        return State((0,) * n, (RUNS,) * n, 0, 0, 0, budget, ghost.beginning(self.actors))
 
     def node(self, state: State, client: int) -> Node:
         """Return where a replica is."""
@@ -99,21 +93,18 @@ class World:
 
     def able(self, state: State) -> Iterator[tuple[int, int, Operation]]:
         """Yield the threads of replicas that run and that can do something, other than wait for their turn in the server."""
-        return (one for one in self.threads(state) if self.is_able(state, *one))
-
-    def is_able(self, state: State, client: int, thread: int, operation: Operation | None) -> bool:
-        """Return whether a thread of a replica that runs can do something now."""
-        match operation:
-            case Nap():
-                return self.wakes_at_any_moment and not self.gives_up(state, client)
-            case CommandSent():
-                return (client, thread) not in state.blocked
-            case Listen(_, connection):
-                return bool(messages(state, client, connection))
-            case None | Until():
-                return False
-            case _:
-                return True
+        for client, thread, operation in self.threads(state):
+            match operation:
+                case Nap():
+                    is_able = self.wakes_at_any_moment and not self.gives_up(state, client)
+                case CommandSent():
+                    is_able = (client, thread) not in state.blocked
+                case Listen(_, connection):
+                    is_able = bool(messages(state, client, connection))
+                case _:
+                    is_able = not isinstance(operation, Until)
+            if is_able:
+                yield client, thread, operation
 
     def napping(self, state: State) -> list[tuple[int, int]]:
         """Return the threads that sleep between two tries."""
