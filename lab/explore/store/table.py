@@ -36,6 +36,7 @@ class Table:
     """What is known so far of what a Redis server does. A state is a number; nothing depends on who sends a command."""
 
     empty = 0  # the state without any key
+    database = 0
 
     def __init__(self, real: RealRedis) -> None:
         self.real = real
@@ -59,15 +60,19 @@ class Table:
         return self._answers[state, command, when_ms, version, len(self.real.noticed)]
 
     def _asked(self, state: int, command: Words, now_ms: int, version: int, _: int) -> Transition:
-        self.real.select(0)
-        contents, memory = self.states[state]
+        memory = self.states[state][1]
         for _ in range(MOST_TRIES):
-            reply, found, published = self.real.execute(command, loading(contents), EPOCH_MS + now_ms, version, memory)
+            self.real.select(self.database)
+            reply, found, published = self.real.execute(command, self._coming_to(state), EPOCH_MS + now_ms, version, memory)
             if self.real.took_ms < MOST_MS:
                 after = self.number(found, self.real.remembered(memory, command, reply))
                 return Transition(after, in_whole_steps(command, reply), published)
         name = b" ".join(command[:2]).decode(errors="replace")
         raise MachineStalled(f"{name} took longer than {MOST_MS} ms, each of {MOST_TRIES} times")
+
+    def _coming_to(self, state: int) -> list[tuple[Any, ...]]:
+        """Return the commands that bring the server to a state."""
+        return loading(self.contents[state])
 
     def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
         """Return whether a command touches a key in a state: a transaction of a connection that watches the key then fails."""
@@ -122,15 +127,9 @@ class LiveTable(Table):
 
     def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
         """Let the server come to a state, and execute a command there. Raises MachineStalled."""
-        memory = self.states[state][1]
-        for _ in range(MOST_TRIES):
-            self.real.select(self.database)
-            reply, contents, published = self.real.execute(command, self._coming_to(state), EPOCH_MS + now_ms, version, memory)
-            if self.real.took_ms < MOST_MS:
-                self.state = self.number(contents, self.real.remembered(memory, command, reply))
-                return Transition(self.state, in_whole_steps(command, reply), published)
-            self.state = NOWHERE
-        raise MachineStalled(f"a command took longer than {MOST_MS} ms, each of {MOST_TRIES} times")
+        done = self._asked(state, command, now_ms, version, 0)
+        self.state = done.state
+        return done
 
     def _coming_to(self, state: int) -> list[tuple[Any, ...]]:
         """Return the commands that bring the server to a state. The explorer's own time does not count.
@@ -138,13 +137,12 @@ class LiveTable(Table):
         A key is written anew only if time alone does not lead there: after a restart, or on a late machine, where it may have
         expired.
         """
+        stood, self.state = self.state, NOWHERE  # until the command has been executed in time
         contents, before_s, self._ran_s = self.contents[state], self._ran_s, time.monotonic()
         shortest_ms = self.expires_in_ms(state)
         is_late = shortest_ms is not None and self._ran_s - before_s > shortest_ms / 2000
-        if self.state == NOWHERE or is_late:
-            return loading(contents)
-        stands = {key.name: (key.value, key.ttl_ms > 0) for key in self.contents[self.state]}
-        if any(stands.get(key.name) != (key.value, key.ttl_ms > 0) for key in contents):
+        stands = {key.name: (key.value, key.ttl_ms > 0) for key in self.contents[stood]}
+        if stood == NOWHERE or is_late or any(stands.get(key.name) != (key.value, key.ttl_ms > 0) for key in contents):
             return loading(contents)
         expired = stands.keys() - {key.name for key in contents}
         return [*(("DEL", name) for name in expired), *(("PEXPIRE", key.name, key.ttl_ms) for key in contents if key.ttl_ms)]
@@ -210,10 +208,6 @@ class Nodes:
         if number == len(self.contents):
             self.contents.append(tuple(key for node, one in enumerate(each, 1) for key in self._named[node, one]))
         return number
-
-    def keys(self, state: int, node: int) -> Contents:
-        """Return the keys of one server. In the same state, they are the same object."""
-        return self._named[node, self.each[state][node - 1]]
 
     def _with_server(self, node: int, state: int) -> Contents:
         return tuple(key._replace(name=at(key.name, node)) for key in self.tables[node - 1].contents[state])
