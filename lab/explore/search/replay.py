@@ -121,24 +121,23 @@ def confirm(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> l
     except NotPossible as error:
         raise Differs(f"in the repetition on a server, {error}") from error
     for before, now in zip(seen, again, strict=True):
-        if before.command != now.command or before.found != now.found or not same(_value(before), _value(now)):
-            raise Differs(_how(before, now))
+        if difference := _difference(before, now):
+            raise Differs(difference)
     return seen
 
 
-def _value(move: Move) -> Any:
-    return move.reply.value if isinstance(move.reply, Reply) else None
-
-
-def _how(before: Move, now: Move) -> str:
-    """Return how a repetition differs from the search."""
-    if before.command != now.command and before.command and now.command:
-        words = [b" ".join(one.command.words).decode(errors="replace") for one in (before, now) if one.command]
-        return f"at {before.event} it sent {words[0]!r} in the search, and {words[1]!r} in the repetition"
+def _difference(before: Move, now: Move) -> str:
+    """Return how a repetition differs from the search; empty if it does not."""
+    if before.command != now.command:
+        sent = [b" ".join(one.command.words).decode(errors="replace") if one.command else "nothing" for one in (before, now)]
+        return f"at {before.event} it sent {sent[0]!r} in the search, and {sent[1]!r} in the repetition"
     if before.found != now.found:
         claims = [", ".join(one.claim.name for one in move.found) or "nothing" for move in (before, now)]
         return f"{before.event} breaks {claims[0]} in the search, and {claims[1]} in the repetition"
-    return f"{before.event} was answered {_value(before)!r} in the search, and {_value(now)!r} on an empty server"
+    values = [one.reply.value if isinstance(one.reply, Reply) else None for one in (before, now)]
+    if not same(*values):
+        return f"{before.event} was answered {values[0]!r} in the search, and {values[1]!r} on an empty server"
+    return ""
 
 
 def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> Walk:

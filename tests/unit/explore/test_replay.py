@@ -6,7 +6,7 @@ from app.lock import Claim
 from lab.explore.code.operation import LOCK, CommandSent
 from lab.explore.search.event import STEP, ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
-from lab.explore.search.replay import _how, same
+from lab.explore.search.replay import _difference, same
 from lab.explore.store.resp import Reply
 from tests.every import every
 
@@ -24,11 +24,12 @@ def move(command=GET, found=(), value=b"a"):
         (move(DEL), "at A it sent 'GET L' in the search, and 'DEL L' in the repetition"),
         (move(found=LOST), "A breaks nothing in the search, and exclusive in the repetition"),
         (move(value=b"b"), "A was answered b'a' in the search, and b'b' on an empty server"),
+        (move(), ""),
     ],
 )
 def test_what_differs(now, how):
     """The message names the command, the claims or the reply, whichever differs."""
-    assert _how(move(), now) == how  # type: ignore[arg-type]
+    assert _difference(move(), now) == how  # type: ignore[arg-type]
 
 
 @every(
