@@ -99,7 +99,7 @@ test: setup-dev ## check, documents, and tests with servers and a browser
 worth: setup-dev # what each part of the judge is worth: some minutes; `python -m tools.worth explorer` takes an hour
 	@.venv/bin/python -m tools.worth judge
 
-LOCK = .venv/bin/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
+LOCK = .venv/bin/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
 lock: setup-dev # the versions and hashes of all packages that the set-up installs; a version stays if pyproject.toml still allows it
 	@$(LOCK) --quiet --output-file requirements/run.txt >/dev/null
@@ -107,7 +107,7 @@ lock: setup-dev # the versions and hashes of all packages that the set-up instal
 
 lowest: setup-dev # the tests of `make check` with the lowest versions that pyproject.toml allows
 	@.venv/bin/uv venv --quiet --clear .venv/lowest
-	@.venv/bin/uv pip install --quiet --python .venv/lowest --resolution lowest-direct --editable .
+	@.venv/bin/uv pip install --quiet --python .venv/lowest --resolution lowest-direct --editable ".[all]"
 	@.venv/bin/uv pip install --quiet --python .venv/lowest pytest pytest-xdist pyyaml
 	@.venv/lowest/bin/python -m pytest -q -n auto -m "not whole" tests/unit
 

@@ -28,6 +28,7 @@ from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge
 from lab.load.locust import Load, prepare
 from lab.paths import REPORTS
+from lab.prerequisites import need_client
 from lab.report.terminal import progress
 from lab.run.runner import ClusterFactory, Drive, run
 from lab.scenario import reader as scenarios
@@ -108,8 +109,9 @@ def conduct(
 
 
 def fitted(scenario: str, stage: str, given: Mapping[str, Any]) -> tuple[Stage, Scenario]:
-    """Return a stage, and a scenario with these options as a run of it has it. Raises BadInput."""
+    """Return a stage, and a scenario with these options as a run of it has it. Raises BadInput, MissingPackage."""
     found = find_stage(stage)
+    need_client(found.store)
     return found, override(scenarios.load(scenario), found, as_many_as_are_up(given))
 
 

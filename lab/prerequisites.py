@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.errors import MissingProgram
+from lab.errors import MissingPackage, MissingProgram
 
 # where distributions install servers; Debian keeps each version of PostgreSQL in a folder of its own, and the newest is taken
 POSTGRESQL = sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")), key=lambda name: (len(name), name), reverse=True)
@@ -90,6 +91,28 @@ PROGRAMS = (
         "chromium", _everywhere("chromium", apt="chromium chromium-headless-shell"), "the tests in a real browser", store=BROWSER
     ),
 )
+
+EXTRAS = {  # the packages that a plain `lab test` does without, by the extra of pyproject.toml that has them
+    "charts": ("matplotlib",),
+    "class": ("segno",),
+    "stores": ("etcd3gw", "kazoo", "psycopg", "pymysql", "requests", "sqlalchemy"),
+}
+CLIENTS = {"etcd": "etcd3gw", "mysql": "sqlalchemy", "postgresql": "psycopg", "zookeeper": "kazoo"}  # of a store, its package
+
+
+def lacking(error: BaseException) -> MissingPackage | None:
+    """Return what to tell the user of an error if it is the import of a package of an extra; otherwise None."""
+    for extra, packages in EXTRAS.items():
+        if isinstance(error, ModuleNotFoundError) and error.name in packages:
+            return MissingPackage(f"the package {error.name} is not installed. Install it with: pip install 'lock-lab[{extra}]'")
+    return None
+
+
+def need_client(store: str | None) -> None:
+    """Raise MissingPackage if the package of a store's client is not installed."""
+    package = CLIENTS.get(store or "")
+    if package and importlib.util.find_spec(package) is None and (known := lacking(ModuleNotFoundError(name=package))):
+        raise known
 
 
 def search_path() -> str:

@@ -18,6 +18,7 @@ import click
 from app.shelf.plugins import suggestion
 from lab.commands.options import typed_as
 from lab.errors import BadInput, CannotWrite, ExitStatus, LabError, LabFailed, in_short, of_the_place
+from lab.prerequisites import lacking
 from lab.text import printable
 
 
@@ -78,8 +79,8 @@ def _foreseen(error: BaseException) -> LabError:
     """Return an error with a message for the user and its exit status. Print the traceback of an error of the lab itself."""
     from lab.scenario.stages import broken_stage
 
-    if isinstance(error, LabError):
-        return error
+    if known := error if isinstance(error, LabError) else lacking(error):
+        return known
     if reason := broken_stage(error):
         return BadInput(reason)
     if of_the_place(error):

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from lab.paths import HOME
+from lab.prerequisites import EXTRAS
 from lab.run import environment
 
 PACKAGES = ("app", "lab", "locustfiles", "pytest_lock_lab", "scenarios")
@@ -144,6 +145,24 @@ def test_lock_is_tested(site, here):
     names = {path.name for path in here.iterdir()} - {"__pycache__"}
     assert names == {"app", "lab", "lab-runs", "lab_my_lock.py", "shared.py", "test_it.py"}
     assert files(site) == before
+
+
+def test_without_extras(site, here):
+    """Without the packages of all extras a lock is tested; a stage or a chart that needs one names the extra."""
+    absent = [package for packages in EXTRAS.values() for package in packages if package != "requests"]  # Locust brings requests
+    hiding = site / "zz_without_extras.pth"
+    hiding.write_text(f"import sys; sys.modules.update(dict.fromkeys({absent}))\n", encoding="utf-8")
+    try:
+        words = ("--scenario", "rush", "--budget", "1", "--requests", "100", "--no-draw")
+        execute(lab(site), "test", "app.locks:MyLock", *words, cwd=here, status=(0, 3))
+        store = execute(lab(site), "run", "rush", "--stage", "mysql_insert", cwd=here, status=(4,))
+        chart = execute(
+            lab(site), "experiment", "ttl", "--stage", "lua", "--values", "0.5", "--repeats", "1", cwd=here, status=(4,)
+        )
+    finally:
+        hiding.unlink()
+    assert "pip install 'lock-lab[stores]'" in store
+    assert "pip install 'lock-lab[charts]'" in chart
 
 
 def test_doctor(site, here):
