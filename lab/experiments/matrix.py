@@ -25,7 +25,7 @@ from lab.judge.judgement import Verdict
 from lab.language import Language
 from lab.paths import REPORTS, need_clone, new_place, shown
 from lab.pipeline import publish_site
-from lab.report.matrix import Cell, Matrix, Origin, as_lines, in_short, load, never_admitted, read
+from lab.report.matrix import Cell, Matrix, Origin, as_lines, in_short, never_admitted, read
 from lab.report.matrix_layout import written
 from lab.report.matrix_page import Decided
 from lab.report.matrix_picture import draw
@@ -131,7 +131,7 @@ def decided(cells: Sequence[Cell]) -> Decided:
 
 def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
     """Return these cells, completed by the cells that the folder holds already. A cell that was not run replaces none."""
-    known = {(cell.scenario, cell.stage): cell for cell in load(folder)} if (folder / "matrix.json").exists() else {}
+    known = {(cell.scenario, cell.stage): cell for cell in read(folder).cells} if (folder / "matrix.json").exists() else {}
     known |= {place: cell for cell in cells if (place := (cell.scenario, cell.stage)) not in known or cell.verdict}
     whole = plan((), ()) if len(known) > len(cells) else list(cells)
     for index, blank in enumerate(whole):

@@ -158,19 +158,9 @@ def as_lines(found: Matrix) -> bytes:
     return whole.replace(b'"cells":[]', b'"cells":[\n' + cells + b"\n]") + b"\n"
 
 
-def decode(text: bytes) -> Matrix:
-    """Return the matrix in a ``matrix.json``. Raises msgspec's errors."""
-    return msgspec.json.decode(text, type=Matrix)
-
-
 def read(folder: Path) -> Matrix:
-    """Return a written matrix."""
-    return decode((folder / "matrix.json").read_bytes())
-
-
-def load(folder: Path) -> list[Cell]:
-    """Return the cells of a written matrix."""
-    return read(folder).cells
+    """Return a written matrix. Raises OSError and msgspec's errors."""
+    return msgspec.json.decode((folder / "matrix.json").read_bytes(), type=Matrix)
 
 
 def never_admitted(cells: Sequence[Cell]) -> list[str]:

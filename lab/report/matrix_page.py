@@ -144,7 +144,7 @@ class MatrixPage:
             name,
             self.say("outcome", verdict=cell.verdict, what=in_short(cell, self.language)) if ran else shown,
             self._why(cell),
-            self._rate(cell),
+            self.say("rate", cell.tries, seen=cell.seen, verdict=cell.verdict) if ran else "",
             # what the search of all orders decided of the claim
             self.decided.get(cell.stage, {}).get(cell.claim, "") if ran else "",
             self._command(cell) if mark(cell) is not Mark.IMPOSSIBLE and cell.scenario in self.loaded else "",
@@ -163,10 +163,6 @@ class MatrixPage:
                 what = say.stated(f"need.{lacks[0]}", NEEDS[lacks[0]][0], self.language)
                 return self.say("unfit", scenario=cell.scenario, stage=cell.stage, what=what)
         return self.say("does_not_fit") if cell.reason else self.say("was_not_run")
-
-    def _rate(self, cell: Cell) -> str:
-        """Return how often the cell's verdict came; empty where it was not run."""
-        return self.say("rate", cell.tries, seen=cell.seen, verdict=cell.verdict) if cell.verdict else ""
 
     def _links(self, cell: Cell) -> list[tuple[str, str]]:
         """Return the pages of the cell's run, of the book, and of its level, where they are at hand."""

@@ -33,7 +33,7 @@ def ladder() -> list[Result]:
 def cells() -> list[Cell]:
     """Return the cells of the reference matrix that still answer a question of this lab; none in the image, which lacks it."""
     kept = REFERENCE / "matrix"
-    return current(matrix.load(kept)) if (kept / "matrix.json").exists() else []
+    return current(matrix.read(kept).cells) if (kept / "matrix.json").exists() else []
 
 
 def current(found: Sequence[Cell]) -> list[Cell]:

@@ -11,7 +11,7 @@ from lab.experiments.matrix_round import judged
 from lab.experiments.runs import in_parallel
 from lab.judge.judgement import Verdict
 from lab.pipeline import publish_site
-from lab.report.matrix import Cell, load
+from lab.report.matrix import Cell, read
 from tests.command import Started, gone, lab, wait_for
 
 SCENARIO, STAGE = "retry_counts_twice", "lua"
@@ -54,4 +54,4 @@ def test_interrupted_round_keeps_what_is_done(tmp_path):
 
     assert done.status == 130, done.err
     assert gone(family)
-    assert any(cell.verdict for cell in load(tmp_path / "out"))
+    assert any(cell.verdict for cell in read(tmp_path / "out").cells)

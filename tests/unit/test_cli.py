@@ -356,7 +356,7 @@ def test_matrix_without_a_server(said, monkeypatch, tmp_path):
     monkeypatch.setattr(environment, "versions", dict)
     status, out, _ = said("experiment", "matrix", "--stage", "mysql_insert", "--out", str(tmp_path / "m"))
 
-    cells = matrix.load(tmp_path / "m")
+    cells = matrix.read(tmp_path / "m").cells
     assert status == 4
     assert "because mariadbd is missing" in out
     assert "nstall" in out

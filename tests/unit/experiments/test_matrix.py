@@ -8,7 +8,7 @@ import pytest
 from lab.errors import BadInput, ExitStatus
 from lab.evidence.run_folder import save
 from lab.experiments import matrix, matrix_round
-from lab.report.matrix import Cell, Matrix, Origin, load, read
+from lab.report.matrix import Cell, Matrix, Origin, read
 from lab.run import environment
 
 OLD = Origin(judge="aaa", code="bbb", commit="ccc", versions={"redis-server": "Redis server v=7.0.15 sha=0"})
@@ -102,7 +102,7 @@ def test_cells_of_the_same_code_are_merged(conducted, tmp_path):
 
     run(folder, "rush")
 
-    assert [cell.scenario for cell in load(folder) if cell.verdict] == ["rush", "slow_holder"]
+    assert [cell.scenario for cell in read(folder).cells if cell.verdict] == ["rush", "slow_holder"]
     assert read(folder).origin.judge == conducted[1][0].judge
 
 
@@ -111,7 +111,7 @@ def test_matrix_without_origin(conducted, tmp_path):
     folder = kept(tmp_path / "m", origin=None)
 
     assert read(folder).origin.sentence() == "Measured at commit unknown, by the judge unknown. Stores: unknown."
-    assert [cell.verdict for cell in load(folder)] == ["KEPT"]
+    assert [cell.verdict for cell in read(folder).cells] == ["KEPT"]
     with pytest.raises(BadInput, match="the judge is aaa, and was unknown"):
         run(folder)
 
@@ -134,7 +134,9 @@ def test_a_cell_counts_its_rounds(conducted, tmp_path):
     run(tmp_path / "n", repeat=3)
 
     assert status == ExitStatus.NOTHING_SHOWN
-    said = [(cell.verdict, cell.seen, cell.tries) for folder in ("m", "n") for cell in load(tmp_path / folder) if cell.verdict]
+    said = [
+        (cell.verdict, cell.seen, cell.tries) for folder in ("m", "n") for cell in read(tmp_path / folder).cells if cell.verdict
+    ]
     assert said == [("KEPT", 4, 5), ("KEPT", 3, 3)]
 
 
@@ -150,7 +152,7 @@ def test_the_round_that_is_the_cell(conducted, tmp_path, verdicts, status, cell)
     conducted[0].extend(verdicts)
     assert run(tmp_path / "m", repeat=3) == status
 
-    (found,) = (one for one in load(tmp_path / "m") if one.verdict)
+    (found,) = (one for one in read(tmp_path / "m").cells if one.verdict)
     assert (found.verdict, found.seen, found.tries) == cell
 
 
@@ -161,13 +163,13 @@ def test_a_matrix_is_resumed(conducted, tmp_path):
     run(tmp_path / "m", repeat=3, resume=True)
     run(tmp_path / "m", repeat=3, resume=True)
 
-    (cell,) = (cell for cell in load(tmp_path / "m") if cell.verdict)
+    (cell,) = (cell for cell in read(tmp_path / "m").cells if cell.verdict)
     assert cell.rounds == {"KEPT": 2, "VOID": 1}
     assert conducted[0] == ["interrupt"]
 
     with pytest.raises(KeyboardInterrupt):  # a cell that was to be run again, and was not, keeps its runs of before
         run(tmp_path / "m")
-    assert [one.rounds for one in load(tmp_path / "m") if one.verdict] == [cell.rounds]
+    assert [one.rounds for one in read(tmp_path / "m").cells if one.verdict] == [cell.rounds]
 
 
 def test_a_matrix_is_written_after_each_round(conducted, tmp_path, monkeypatch):
