@@ -59,7 +59,7 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
             "say": partial(say.text, "many", language=language),
             "words": say.words(language)["runs_page"],
             "results": labelled[language],
-            "picture": inline([drawn[language]])[0],
+            "picture": inline(drawn[language]),
             "base": base,
             "share": lambda one: share(one, base),
             "differing": differing(runs),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,14 @@ from lab.story.verdict import headline
 from lab.text import thousands
 
 
-def inline(pictures: Sequence[Path]) -> list[str]:
-    """Return SVG files as text for a page. Each id gets the file's name as prefix, so that it is unique on the page."""
-    texts = []
-    for path in pictures:
-        text = path.read_text(encoding="utf-8")
-        text = text[text.index("<svg") :]
-        prefix = path.stem.replace("_", "-")
-        for marker in ('id="', 'href="#', "url(#"):
-            text = text.replace(marker, f"{marker}{prefix}-")
-        texts.append(text)
-    return texts
+def inline(path: Path) -> str:
+    """Return an SVG file as text for a page. Each id gets the file's name as prefix, so that it is unique on the page."""
+    text = path.read_text(encoding="utf-8")
+    text = text[text.index("<svg") :]
+    prefix = path.stem.replace("_", "-")
+    for marker in ('id="', 'href="#', "url(#"):
+        text = text.replace(marker, f"{marker}{prefix}-")
+    return text
 
 
 def named(path: Path, language: Language) -> Path:

@@ -220,7 +220,7 @@ def draw_run(result: Result, picture: Timeline, languages: Iterable[Language]) -
             "caption": say_run.caption(picture, language, without_steps=bool(found)),
             "trace": trace.FILE if (folder / trace.FILE).exists() else "",
             "steps": say_run.page_of_steps(found, language) if found else None,
-            "drawn_steps": "".join(inline(steps)),
+            "drawn_steps": inline(steps[0]) if steps else "",
             "pictures": _pictures(picture, shown, pens, language) if shown else None,
             "curves": curves_of_run(result, grants, language),
             "home": "../../index.html" if folder.parent.name == "runs" else "",  # the site; it is written after each run
@@ -272,17 +272,11 @@ class LevelPage(msgspec.Struct):
 def level(reports: Path, judgement: Judgement, language: Language) -> str | None:
     """Return the address of a level of the stage that is about the tested claim."""
     folder = reports / PLAY
-    for one in _levels(folder):
-        if one.stage == judgement.stage and judgement.claim in one.claims and (folder / f"{one.name}.html").exists():
-            return f"../../{PLAY}/{quote(one.name)}.html?lang={language}"
+    with contextlib.suppress(OSError, msgspec.MsgspecError):
+        for one in msgspec.json.decode((folder / LEVELS).read_bytes(), type=list[LevelPage]):
+            if one.stage == judgement.stage and judgement.claim in one.claims and (folder / f"{one.name}.html").exists():
+                return f"../../{PLAY}/{quote(one.name)}.html?lang={language}"
     return None
-
-
-def _levels(folder: Path) -> Iterator[LevelPage]:
-    try:
-        yield from msgspec.json.decode((folder / LEVELS).read_bytes(), type=list[LevelPage])
-    except (OSError, msgspec.MsgspecError):
-        return
 
 
 def chapter(reports: Path, stage: str, language: Language) -> str | None:

@@ -80,17 +80,17 @@ def _forms(parameter: str, language: Language) -> list[str]:
     return [there.get(f"{parameter}_several", there[parameter]), there[parameter], there[f"{parameter}_none"]]
 
 
-def _of_reference(reports: Path, name: str, language: Language) -> list[str]:
-    """Return a picture of the reference as text for the page; none if it is missing."""
+def _of_reference(reports: Path, name: str, language: Language) -> str:
+    """Return a picture of the reference as text for the page; empty if it is missing."""
     path = named(reports / REFERENCE / name, language)
-    return inline([path] if path.exists() else [])
+    return inline(path) if path.exists() else ""
 
 
 def _ladder(reports: Path, language: Language) -> dict[str, str] | None:
     """Return the folder and the first chart of the newest ladder, or of the reference's if there is none."""
     folders = [*sorted(reports.glob("ladder-*"), reverse=True), reports / REFERENCE]
     charts = [path for folder in folders if (path := named(folder / LOST, language)).exists()]
-    return {"folder": charts[0].parent.name, "chart": inline(charts[:1])[0]} if charts else None
+    return {"folder": charts[0].parent.name, "chart": inline(charts[0])} if charts else None
 
 
 def _others(reports: Path, language: Language) -> dict[str, str]:
