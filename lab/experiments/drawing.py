@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lab.evidence.run_folder import replace
 from lab.experiments import experiment as shelf
 from lab.experiments.experiment import Experiment
-from lab.experiments.result import SHARES, Measurement, Spot, finding, load, markdown, measured, shown, spots
+from lab.experiments.result import CONDITIONS, SHARES, Measurement, Spot, finding, load, markdown, measured, shown, spots
 from lab.language import Language
 from lab.report import chart
 from lab.report.html import named
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MARKERS = "os^Dv"
 PANEL_IN, LABEL_WIDTH = 3.0, 26  # of a panel, and how many letters a line of a label has
+DECADE = 10
 
 
 def write(result: Measurement, into: Path) -> list[Path]:
@@ -44,24 +45,31 @@ def write_again(folder: Path) -> list[Path]:
 def draw(result: Measurement, experiment: Experiment, path: Path, language: Language = ENGLISH) -> Path:
     """Draw into a file, and return its path."""
     found = spots(result)
-    stages, values = (list(dict.fromkeys(names)) for names in zip(*((spot.stage, spot.value) for spot in found), strict=True))
+    stages = list(dict.fromkeys(spot.stage for spot in found))
+    values = [value for value in result.about["values"].split(", ") if value in {spot.value for spot in found}]
 
     def drawn() -> Figure:
         day = result.about["measured_utc"][:10]
-        conditions = text("experiment", "conditions", language, 1, conditions=result.about["conditions"], day=day)
+        conditions = text("experiment", "conditions", language, 1, conditions=result.about[CONDITIONS[language]], day=day)
         figure = chart.headed(finding(result, experiment, language), conditions, PANEL_IN * len(experiment.panels))
         panels = figure.subplots(len(experiment.panels), 1, sharex=True, squeeze=False)[:, 0]
         for axes, name in zip(panels, experiment.panels, strict=True):
             for number, stage in enumerate(stages):
                 _line(axes, number, {values.index(spot.value): spot for spot in found if spot.stage == stage}, name)
-            is_drawn = any(name in spot.figures for spot in found)  # an empty panel has no logarithmic scale
-            axes.set_yscale("log") if name in experiment.log and is_drawn else axes.set_ylim(bottom=0)
+            means = [spot.figures[name].value for spot in found if name in spot.figures]
+            is_wide = bool(means) and max(means) > DECADE * min(means)  # a logarithmic scale below a decade shows one number
+            if name in experiment.log and is_wide:
+                axes.set_yscale("log")
+            else:
+                axes.update_datalim([(0, 0)])
+                axes.set_ylim(bottom=0)
             axes.set_ylabel("\n".join(wrapped(text("figure", name, language, against=experiment.against), LABEL_WIDTH)))
             axes.minorticks_off()
             axes.yaxis.set_major_formatter(
                 lambda size, _, name=name: shown(name, size) if name in SHARES else f"{size:,.10g}".replace(",", "\u2009")
             )
-            axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        if len(stages) > 1:  # the finding in the title names a single stage
+            panels[0].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         axes.set_xticks(range(len(values)), ["\n".join(wrapped(value, LABEL_WIDTH)) for value in values])
         axes.set_xlabel(experiment.words(language).varied)
         return figure

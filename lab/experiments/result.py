@@ -31,6 +31,7 @@ from lab.text import table, thousands
 KEPT = REFERENCE / "experiments"
 RATIO = "ratio"
 SHARES = ("lost_share",)  # the figures that are shares of a whole
+CONDITIONS = {Language.ENGLISH: "conditions", Language.CHINESE: "conditions_zh"}  # the lines that say what was not varied
 COLUMNS = ("stage", "value", "repeat", "pair", "verdict", "reason", "run")  # then the figures
 
 

@@ -23,7 +23,7 @@ from lab.experiments import result as results
 from lab.experiments.drawing import write
 from lab.experiments.experiment import Experiment
 from lab.experiments.measures import Meter
-from lab.experiments.result import Measurement, Point, shown
+from lab.experiments.result import CONDITIONS, Measurement, Point, shown
 from lab.interrupts import interruptible
 from lab.judge.judgement import Verdict
 from lab.paths import new_place
@@ -53,9 +53,12 @@ def run_experiment(
     console = terminal()
     with ExitStack() as stack:
         measure = plugins.file("lab.experiments.measures", experiment.measure).METER(experiment, asked, command, stack)
-        conditions = sorted({measure.conditions(one.stage, one.value) for one in plan})
+        conditions = {
+            name: " / ".join(sorted({measure.conditions(one.stage, one.value, language) for one in plan}))
+            for language, name in CONDITIONS.items()
+        }
         about = {"stages": ", ".join(wanted), "values": ", ".join(varied), "planned": len(plan), "ended": "cut short"}
-        result = results.begun(experiment, command=command, conditions=" / ".join(conditions), **about)
+        result = results.begun(experiment, command=command, **conditions, **about)
         path = (out or new_place(f"experiment-{name}")) / f"{name}.csv"
         console.print(f"[bold]{escape(experiment.en.title)}[/]\n{counted(len(plan), 'point')}; Ctrl-C keeps what was measured")
         stack.enter_context(one_supervisor())

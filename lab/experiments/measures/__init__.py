@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from lab.experiments.experiment import Experiment
 from lab.experiments.result import Point
+from lab.language import Language
 
 
 @dataclass
@@ -22,8 +23,8 @@ class Meter:
     # closes at the end what was opened
     stack: contextlib.ExitStack
 
-    def conditions(self, stage: str, value: str) -> str:
-        """Return the conditions of a point, without what is varied. Raises BadInput if there cannot be such a point."""
+    def conditions(self, stage: str, value: str, language: Language) -> str:
+        """Return the conditions of a point but for the varied one, in words. Raises BadInput if there cannot be such a point."""
         raise NotImplementedError
 
     def measure(self, point: Point) -> None:

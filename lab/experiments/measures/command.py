@@ -10,6 +10,7 @@ import time
 from lab.errors import ExitStatus, NothingShown
 from lab.experiments.measures import Meter
 from lab.experiments.result import Point
+from lab.language import Language
 from lab.prerequisites import program
 from lab.scenario.stages import find_stage
 
@@ -17,7 +18,7 @@ from lab.scenario.stages import find_stage
 class CommandMeter(Meter):
     """Runs the command of the experiment."""
 
-    def conditions(self, stage: str, value: str) -> str:
+    def conditions(self, stage: str, value: str, language: Language) -> str:
         find_stage(stage)
         return f"lab {' '.join(self.experiment.command).format(stage='STAGE', value=value)}"
 

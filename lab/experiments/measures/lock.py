@@ -23,12 +23,14 @@ from app.stores import lock_store
 from lab.errors import BadInput, choose_from
 from lab.experiments.measures import Meter
 from lab.experiments.result import Point
+from lab.language import Language
 from lab.scenario import reader
 from lab.scenario.stages import find_stage
 from lab.servers import process
 from lab.servers.forked import FORK, forked
 from lab.servers.stores import store_servers
 from lab.servers.supervisor import Supervisor
+from lab.story.say import text
 
 WAIT_MS, RETRY_MS = 60_000, 30
 # by value: how many clients, whether all have one key, and the seconds of work
@@ -59,11 +61,11 @@ class LockMeter(Meter):
     # of each store that is up
     up: dict[str, Settings] = field(default_factory=dict)
 
-    def conditions(self, stage: str, value: str) -> str:
+    def conditions(self, stage: str, value: str, language: Language) -> str:
         choose_from("value", value, SITUATIONS, "--values")
         if stage != REDIS_PY and find_stage(stage).store is None:
             raise BadInput(f"the stage {stage} has no store: it cannot be measured without replicas")
-        return f"a cycle is acquire and release; clients are processes of this machine; windows of {self.experiment.for_s:g} s"
+        return text("experiment", "by_cycles", language, for_s=self.experiment.for_s)
 
     def measure(self, point: Point) -> None:
         stage = point.stage

@@ -11,6 +11,7 @@ from lab.experiments.measures import Meter
 from lab.experiments.result import Point
 from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge
+from lab.language import Language
 from lab.pipeline import finish, make_run
 from lab.report.chart import CONDITIONS
 from lab.scenario.stages import find_stage
@@ -32,10 +33,11 @@ OF_RUN: dict[str, Callable[[Judgement], float]] = {
 class RunMeter(Meter):
     """Runs a scenario and judges it."""
 
-    def conditions(self, stage: str, value: str) -> str:
+    def conditions(self, stage: str, value: str, language: Language) -> str:
         scenario = self.experiment.fitted(find_stage(stage), value, self.given)
         fixed = [name for name in CONDITIONS if name != self.experiment.vary and getattr(scenario, name)]
-        return ", ".join([scenario.name, *(say.condition(name, getattr(scenario, name), say.ENGLISH) for name in fixed)])
+        words = [scenario.name, *(say.condition(name, getattr(scenario, name), language) for name in fixed)]
+        return say.words(language)["mark"]["comma"].join(words)
 
     def measure(self, point: Point) -> None:
         found, point.verdict = find_stage(point.stage), "VOID"

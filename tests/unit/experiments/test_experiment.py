@@ -33,7 +33,7 @@ def made(name, *points, ended="complete"):
     experiment = shelf.load(name)
     stages, values = (list(dict.fromkeys(point[place] for point in points)) for place in (0, 1))
     about = {"stages": ", ".join(stages), "values": ", ".join(values), "planned": len(points), "ended": ended}
-    result = begun(experiment, command="lab experiment", conditions="rush", **about)
+    result = begun(experiment, command="lab experiment", conditions="rush", conditions_zh="rush", **about)
     for stage, value, pair, figures, *verdict in points:
         result.points.append(
             Point(stage=stage, value=value, repeat=1, pair=pair, figures=figures, verdict="".join(verdict), reason="seen")
