@@ -11,7 +11,7 @@ from app.lock import Claim
 from lab.explore.search.event import Budget
 from tests.corpus import CORPUS
 from tests.sampled import sampled
-from tests.servers.explored import exploring, question, searched, without_order
+from tests.servers.explored import exploring, question, searched, without_unnoticed
 
 WITHIN_S = 300.0
 HERE = Path(__file__).parent
@@ -89,7 +89,7 @@ def test_as_many_as_one_by_one(needed, breaks, real, tmp_path):
     """Three servers, two clients: as many schedules as an independent search runs by itself, and as many that break."""
     own = tmp_path / "own.py"
     own.write_text(NEVER_RELEASES.format(needed=needed), encoding="utf-8")
-    found = found_with(real, own, switch=(without_order, True, {}))
+    found = found_with(real, own, switch=(without_unnoticed, True, {}))
     number, lost = one_by_one(needed)
 
     assert (found.schedules, Claim.exclusive in found.broken) == (number, breaks)
