@@ -25,6 +25,8 @@ from lab.text import wrapped
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+Draw = Callable[[Sequence[Result], Language], "Figure"]  # makes a chart of runs, with its words in a language
+
 STYLE = Path(__file__).with_name("lab.mplstyle")
 GREEN, RED, GREY, BLUE = "#009E73", "#D55E00", "#999999", "#0072B2"
 COLOURS = {"counted": GREEN, "lost": RED, "refused": "#5B3F9B", "unknown": "#565656"}  # of increments, as in colours.css
@@ -34,11 +36,10 @@ WIDTH_IN, LINE_IN, HEAD_WIDTH = 9.6, 0.25, 84  # of a picture, of a line in its 
 CONDITIONS = ("requests", "users", "rate", "replicas", "retry_ms", "work_ms")
 FEW = 8  # runs: with more, a reader cannot distinguish the curves
 LOST = "lost.svg"  # the chart that answers what a ladder is run for
+PRICE = "price.svg"  # the chart of speed and promises
 
 
-def save(
-    draw: Callable[[Sequence[Result], Language], Figure], results: Sequence[Result], path: Path, language: Language = ENGLISH
-) -> Path:
+def save(draw: Draw, results: Sequence[Result], path: Path, language: Language = ENGLISH) -> Path:
     """Draw a chart into an SVG file, with its words in a language. Return its path."""
     return write(lambda: draw(results, language), path)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ from lab.errors import BadInput, in_short
 from lab.evidence.run_folder import replace
 from lab.language import Language
 from lab.paths import REFERENCE
-from lab.report import chart, lost, run_data
+from lab.report import chart, lost, price, run_data
 from lab.report.html import in_both, inline, named
 from lab.report.run_data import PARAMETERS, Result, parameter, rounds_in, speed_ratios, with_rounds
 from lab.report.run_page import Way, report_run
@@ -46,8 +47,9 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
     """Write each chart of some runs, and a page in each language. Return the paths, pages first."""
     into.mkdir(parents=True, exist_ok=True)
     labelled = {language: with_labels(runs, language) for language in Language}
+    charts = {chart.LOST: lost.draw} | ({chart.PRICE: price.draw} if len(price.places(runs)) >= price.FEWEST else {})
     drawn = {
-        language: chart.save(lost.draw, results, named(into / chart.LOST, language), language)
+        language: [chart.save(draw, results, named(into / name, language), language) for name, draw in charts.items()]
         for language, results in labelled.items()
     }
     fastest = sorted(runs, key=lambda one: -one.kept_per_s)
@@ -59,7 +61,7 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
             "say": partial(say.text, "many", language=language),
             "words": say.words(language)["runs_page"],
             "results": labelled[language],
-            "picture": inline(drawn[language]),
+            "pictures": [inline(one) for one in drawn[language]],
             "base": base,
             "share": lambda one: share(one, base),
             "differing": differing(runs),
@@ -67,7 +69,7 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
             "ways": list(_ways(into, language)),
         },
     )
-    return [*pages, *drawn.values()]
+    return [*pages, *chain.from_iterable(drawn.values())]
 
 
 def share(result: Result, base: Result) -> Spread | None:

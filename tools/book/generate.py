@@ -20,7 +20,7 @@ from lab.explore.play.levels import LEVELS, LevelKind
 from lab.language import Language
 from lab.libraries import scorecard
 from lab.paths import HOME, REFERENCE
-from lab.report import chart, comparison, hero, lost, matrix, matrix_page, matrix_picture, reference
+from lab.report import chart, comparison, hero, lost, matrix, matrix_page, matrix_picture, price, reference
 from lab.report.html import named
 from lab.report.matrix import Cell
 from lab.report.matrix_layout import completed
@@ -28,7 +28,7 @@ from lab.report.reference import ladder
 from tools.book import chapters, explored, figures, translations
 from tools.book.translations import PART
 
-LOST = REFERENCE / "lost.svg"  # the chart of the reference ladder that the README shows
+CHARTS = {REFERENCE / chart.LOST: lost.draw, REFERENCE / chart.PRICE: price.draw}  # of the reference ladder
 MATRIX = REFERENCE / "matrix"
 LEVEL_PAGES = HOME / "reports" / "play"  # which `lab play` writes
 PICTURES = REFERENCE / "pictures"  # of the README and the site
@@ -52,23 +52,26 @@ def pictures() -> dict[Path, Callable[[Path], object]]:
         for path, draw in ((PICTURES / "hero.svg", hero.draw), (MATRIX / "core.svg", _core))
         for language in Language
     }
-    losses = {named(LOST, language): partial(_lost, language) for language in Language}
+    compared = {
+        named(path, language): partial(_compared, draw, named(path, language).name, language)
+        for path, draw in CHARTS.items()
+        for language in Language
+    }
     measured = {
         named(KEPT / f"{name}.svg", language): partial(_experiment, name, language)
         for name in experiment.names()
         for language in Language
         if (KEPT / f"{name}.csv").exists()
     }
-    return figures.pictures() | explored.pictures() | first | measured | losses
+    return figures.pictures() | explored.pictures() | first | measured | compared
 
 
 def _core(folder: Path, language: Language = Language.ENGLISH) -> Path:
     return matrix_picture.draw_core(cells(), folder, matrix.read(MATRIX).origin, language)
 
 
-def _lost(language: Language, folder: Path) -> None:
-    runs = comparison.with_labels(ladder(), language)
-    chart.save(lost.draw, runs, folder / named(LOST, language).name, language)
+def _compared(draw: chart.Draw, name: str, language: Language, folder: Path) -> None:
+    chart.save(draw, comparison.with_labels(ladder(), language), folder / name, language)
 
 
 def _experiment(name: str, language: Language, folder: Path) -> None:
