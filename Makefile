@@ -96,8 +96,8 @@ test: setup-dev ## check, documents, and tests with servers and a browser
 	@.venv/bin/pytest -q -n 3 --dist worksteal -m "whole or servers" tests/servers $$(grep -rl --include='*.py' mark.whole tests/unit) # more at a time made each other late
 	@.venv/bin/pytest -q -n 3 --dist worksteal tests/browser # a Chromium that idles between tests of servers did not live
 
-worth: setup-dev # what each part of the judge is worth: some minutes; `python -m tools.worth explorer` takes an hour
-	@.venv/bin/python -m tools.worth judge
+worth: setup-dev # what each part of the judge is worth: some minutes
+	@.venv/bin/python -m tools.worth
 
 LOCK = .venv/bin/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 

@@ -25,7 +25,7 @@ OF_FAULTS = {
     "failures": (Claim.freed_after_failure,),
 }
 # Of all pairs, those without which a lock is not found: the stage bucketed, a paused client that renews a dead one's lock, and
-# an unlock that is sent twice. `python -m tools.worth explorer` measures that.
+# an unlock that is sent twice. `make trial` shows it: it searches each wrong lock of the corpus.
 PAIRS_OF_FAULTS = (Budget(pauses=2), Budget(pauses=1, crashes=1), Budget(pauses=1, resends=1))
 # to ask one server is one event, so nobody is stopped in the middle of it
 OF_SEVERAL = {"restarts": (Claim.survives_amnesia,), "pauses": (*OF_FAULTS["pauses"], Claim.survives_a_slow_acquire)}

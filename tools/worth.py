@@ -1,4 +1,4 @@
-"""What the judge's evidence, rules and excuses are worth: ``python -m tools.worth judge [--by-hand] [WORD ...]``.
+"""What the judge's evidence, rules and excuses are worth: ``python -m tools.worth [--by-hand] [WORD ...]``.
 
 Each recorded run of the corpus is judged again while one thing is switched off: a field of an event has its default, an event
 is not on record, or a function of ``lab/judge`` gives the neutral answer of its type (False and True, 0, None, nothing). A run
@@ -6,7 +6,8 @@ counts if it is no longer judged as expected. With ``--by-hand``, each thing is 
 whose histories are made by hand. Words choose the things whose names contain them.
 
 A first pass notes for each thing in which runs it gives another answer than the neutral one; only those are judged again. The
-search ends after ENOUGH changes.
+search ends after ENOUGH changes. Each row goes to the error output as soon as it is known; the table at the end has the things
+first that nothing needs.
 """
 
 import contextlib
@@ -39,9 +40,10 @@ from lab.judge import run_facts
 from lab.judge.verdict import judge_again
 from lab.paths import HOME
 from tests.corpus import SHELVES, Busy, Trial, busy, recorded, runs, unpack
-from tools.worth.table import SHOWN, Row
 
 ENOUGH = 3
+SHOWN = 3  # of the names in a row
+HEAD = f"{'kind':<9} {'switched off':<58} at work changes by hand  first of them"
 BY_HAND = str(HOME / "tests" / "unit" / "judge")
 RECORDS = (*typing.get_args(journal.AnyEvent), FaultRecord, KeyEvent, Request)
 KEY_EVENTS = ("set", "del", "expire", "expired", "hset", "hdel", "incrby", "lpush", "rpush", "lpop", "rename_from", "rename_to")
@@ -66,6 +68,25 @@ class Thing(NamedTuple):
     name: str
     # switches it off while the context is open
     off: Callable[[], contextlib.AbstractContextManager[object]]
+
+
+class Row(NamedTuple):
+    """How much a thing is worth."""
+
+    thing: Thing
+    # the number of runs in which it is at work
+    at_work: int
+    # the runs that are judged otherwise without it, at most ENOUGH
+    changes: list[str]
+    # tests of histories made by hand that fail without it, at most SHOWN; None without --by-hand
+    by_hand: list[str] | None
+
+    def line(self) -> str:
+        """Return the row as a line of text."""
+        number = f"{len(self.changes)}{'+' if len(self.changes) == ENOUGH else ''}"
+        by_hand = "" if self.by_hand is None else f"{len(self.by_hand)}{'+' if len(self.by_hand) == SHOWN else ''}"
+        names = "; ".join([*self.changes[:SHOWN], *(self.by_hand or ())[:1]])
+        return f"{self.thing.kind:<9} {self.thing.name:<58} {self.at_work:>7} {number:>7} {by_hand:>7}  {names}"
 
 
 class Run(NamedTuple):
@@ -244,10 +265,10 @@ def _row(number: int, is_by_hand: bool) -> Row:
             changes += [] if run.holds else [run.trial.name]
             if len(changes) == ENOUGH:
                 break
-    return Row(thing.kind, thing.name, len(affected), changes, len(changes) == ENOUGH, by_hand(thing) if is_by_hand else None)
+    return Row(thing, len(affected), changes, by_hand(thing) if is_by_hand else None)
 
 
-def main(words: list[str]) -> Iterator[Row]:
+def worth(words: list[str]) -> Iterator[Row]:
     """Yield a row for each thing that the words choose, or for all, as soon as it is known."""
     is_by_hand = "--by-hand" in words
     words = [word for word in words if not word.startswith("--")]
@@ -275,3 +296,12 @@ def _unpacked(below: Path) -> Iterator[Run]:
         folder = below / str(number)
         unpack(run, folder)
         yield Run(trial, folder, {*run_folder.load(folder).stage["claims"]}, len(run))
+
+
+if __name__ == "__main__":
+    rows: list[Row] = []
+    for row in worth(sys.argv[1:]):
+        rows.append(row)
+        sys.stderr.write(f"{row.line()}\n")
+    rows.sort(key=lambda row: (len(row.changes), len(row.by_hand or ()), row.thing.kind, row.thing.name))
+    sys.stdout.write("\n".join([HEAD, *(row.line() for row in rows), ""]))
