@@ -1,16 +1,14 @@
-"""The pictures of the book: the run that each chapter shows, the part of its facts that is kept, its figures, and the drawing.
+"""The pictures of the book: the run that each chapter shows, the facts of it that are kept, its figures, and the drawing.
 
 ``docs/pictures.toml`` lists the runs. A line of ``reports/reference/chapters.jsonl`` keeps what pages read of the run.json,
-verdict.json and series.json of each, and a timeline.json with only what is shown. ``rerun`` makes such a run again; nothing else
-here runs one.
+verdict.json and series.json of each, and its timeline. ``rerun`` makes such a run again; nothing else here runs one.
 """
 
 import shutil
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec.json import encode
@@ -76,7 +74,6 @@ def keep(one: Illustration, run: Path) -> None:
     picture = timeline_reader.read(run, judgement, findings, load_record(run).has_store)
     if one.span_ms is not None:
         picture.opens = (one.span_ms[0] * 1000, one.span_ms[1] * 1000)
-    cut(picture)
     write_line(KEPT, one.name, packed(facts(run) | {TIMELINE: encode(picture)}))
     results.cache_clear()
 
@@ -103,47 +100,6 @@ def keep_ladder(folder: Path) -> list[str]:
     return [run.name for run in runs]
 
 
-def cut(picture: Timeline) -> None:
-    """Remove grants, lives of keys, losses and renewals that are not shown. The run's totals stay."""
-    since, until = picture.opens
-    losses = picture.losses
-    story = {losses[picture.focus].culprit, losses[picture.focus].victim} if picture.focus != NEVER else set()
-    faulty = {fault.request for fault in picture.faults}
-    grants = _places(
-        place in story or held.request in faulty or (held.got <= until and held.until >= since)
-        for place, held in enumerate(picture.held)
-    )
-    leases = {picture.held[place].lease for place in grants}
-    lives = _places(
-        place in leases or (life.born <= until and (life.gone == NEVER or life.gone >= since))
-        for place, life in enumerate(picture.lives)
-    )
-    shown = _places(loss.culprit in grants and loss.victim in {*grants, NEVER} for loss in losses)
-    picture.held = _kept(picture.held, grants, lease=lives)
-    picture.lives = _kept(picture.lives, lives, holder=grants, by=grants)
-    votes = _places(vote.born <= until and vote.end(picture.end) >= since for vote in picture.votes)
-    picture.votes = _kept(picture.votes, votes, holder=grants)
-    picture.losses = _kept(losses, shown, culprit=grants, victim=grants)
-    picture.focus = shown.get(picture.focus, NEVER)
-    picture.renewals = [renewal for renewal in picture.renewals if since <= renewal.at <= until]
-    picture.gaps = [at for at in picture.gaps if since <= at <= until]
-    before = [step for step in picture.waiting if step[0] < since][-1:]
-    picture.waiting = before + [step for step in picture.waiting if since <= step[0] and (step[0] <= until or picture.is_stuck)]
-
-
-def _places(shown: Iterable[bool]) -> dict[int, int]:
-    """Map the old place of each item that is shown to its new place."""
-    return {old: new for new, old in enumerate(place for place, is_shown in enumerate(shown) if is_shown)}
-
-
-def _kept(items: Sequence[Any], kept: Mapping[int, int], **of: Mapping[int, int]) -> list[Any]:
-    """Return the items that are kept. of: the new places of what their fields point to; NEVER if that is removed."""
-    for place in kept:
-        for field, places in of.items():
-            setattr(items[place], field, places.get(getattr(items[place], field), NEVER))
-    return [items[place] for place in kept]
-
-
 @cache
 def results() -> dict[str, Result]:
     """Return what is kept of the runs, by the name of the picture."""
@@ -158,7 +114,7 @@ def result(one: Illustration) -> Result:
 
 
 def timeline(one: Illustration) -> Timeline:
-    """Return the kept part of the run's timeline. Each caller gets its own: one that is drawn may be cut. Raises BadInput."""
+    """Return the timeline of the run. Raises BadInput."""
     result(one)
     return msgspec.json.decode(files_of(read_lines(KEPT)[one.name])[TIMELINE], type=Timeline)
 

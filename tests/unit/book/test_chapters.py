@@ -14,7 +14,6 @@ from lab.language import Language
 from lab.paths import HOME
 from lab.report import reference
 from lab.report.run_page import report_run
-from lab.story.timeline import DrawnGrant, DrawnLoss, Life, Timeline
 from tests.builders import made_run
 from tests.every import every
 from tools.book import chapters, figures, generate
@@ -195,23 +194,3 @@ def test_unlisted_picture_is_not_run():
     """A picture that is not listed is not run, and the error names the nearest picture."""
     with pytest.raises(BadInput, match="no picture 'lua-nestd'. Did you mean 'lua-nested'".replace(".", r"\.")):
         figures.rerun(["lua-nestd"], print)
-
-
-def test_cut_timeline_keeps_the_story():
-    """A cut timeline holds what is shown, and culprit and victim stay connected."""
-
-    def held(name: str, got: int, lease: int) -> DrawnGrant:
-        return DrawnGrant(name, 0, 0, got, got, until=got + 10, lease=lease)
-
-    grants = [held("before", 0, 0), held("victim", 100, 1), held("culprit", 105, 2), held("after", 300, 3)]
-    leases = [Life(0, grant.got, gone=grant.until, how="del", holder=place, by=place) for place, grant in enumerate(grants)]
-    picture = Timeline(stage="s", opens=(90, 130), focus=1, grants=4, lost=2, held=grants, lives=leases,
-                       losses=[DrawnLoss(3, 0, 1, 0), DrawnLoss(2, 1, 1, 0)])  # fmt: skip
-
-    figures.cut(picture)
-
-    assert [grant.request for grant in picture.held] == ["victim", "culprit"]
-    assert [(life.holder, life.by) for life in picture.lives] == [(0, 0), (1, 1)]
-    assert [grant.lease for grant in picture.held] == [0, 1]
-    assert (picture.focus, picture.losses) == (0, [DrawnLoss(1, 0, 1, 0)])
-    assert (picture.grants, picture.lost) == (4, 2)
