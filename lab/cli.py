@@ -6,15 +6,15 @@ import importlib
 import os
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
 
 from lab.commands.exit_status import attach, final_status, status_of
 from lab.commands.options import SCENARIOS, STAGES, Whole, command_line, json_list, scenario_options, shown
-from lab.errors import MEANINGS, ExitStatus, choose_from
+from lab.errors import MEANINGS, BadInput, ExitStatus, choose_from
 from lab.interrupts import end_with_lab, ignore_signals, raise_on_signals
-from lab.paths import has_a_place
 from lab.scenario.options import OPTIONS
 from lab.text import counted
 
@@ -63,6 +63,10 @@ def lab() -> None:
     The lab shows which lock loses which increment, why, and at what price. `lab run --help` lists the exit statuses;
     docs/running.md explains them.
     """
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise BadInput("the current folder was deleted; change to another one") from None
 
 
 PORT = Whole(0, 65535)
@@ -267,8 +271,6 @@ def main() -> None:
         lab()  # a shell asks what completes a word: click answers, and ends
     end_with_lab()
     output = attach()
-    if not has_a_place():
-        sys.exit(final_status(output, ExitStatus.BAD_INPUT))
     raise_on_signals()
     status = status_of(lab)
     ignore_signals()  # the work is done: a signal that comes while Python ends must not turn its status into "killed"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,16 +29,6 @@ def need_clone(what: str = "this command") -> None:
     """Raise BadInput if the lab is installed. what: the command or the option that reads or writes more than the packages."""
     if INSTALLED:
         raise BadInput(f"{what} needs a clone of the project: the lab was installed without its documents and its containers")
-
-
-def has_a_place() -> bool:
-    """Return whether there is a current folder. Where it was deleted, report that: no path means anything."""
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        sys.stderr.write("error: the current folder was deleted; change to another one\n")
-        return False
-    return True
 
 
 def shown(path: Path) -> Path:
