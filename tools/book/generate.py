@@ -118,7 +118,8 @@ def _again(part: re.Match[str], path: Path, is_chinese: bool) -> str:
     except TypeError as error:
         raise BadInput(f"{path.name}: generated: {part['words']}: {error}") from None
     made = make(*arguments)
-    made = translations.relinked(made, path) if is_chinese else made
+    if is_chinese:  # its folder is one deeper; other links lead to Chinese pages, whose headings have the English names as well
+        made = made.replace("](../../reports/", "](../../../reports/")
     return f"<!-- generated: {part['words']} -->{part['block']}{made}<!-- end -->"
 
 

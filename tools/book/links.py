@@ -9,11 +9,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from lab.paths import HOME, REFERENCE
-from tools.book.translations import FENCED, anchors
+from lab.report.markdown import anchor
 
 LINK = re.compile(r"""(?:\]\(|(?:src|srcset|href)=")(?P<to>[^)"\s]+)""")
 ELSEWHERE = re.compile(r"\w+:")  # the beginning of an address of another site
 OF_LIBRARIES = REFERENCE / "libraries"  # the page of the scorecard shows them
+FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`[^`\n]*`")
 
 
@@ -25,6 +26,14 @@ def kept() -> frozenset[Path]:
     )
     files = [HOME / name for name in listed.stdout.splitlines() if (HOME / name).exists()]
     return frozenset(files).union(*(path.parents for path in files))
+
+
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    """Return the names of a page's headings in links, and the names that stand before headings."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return frozenset([*map(anchor, headings), *re.findall(r'^<a id="(.+)"></a>$', text, re.MULTILINE)])
 
 
 def links(path: Path) -> Iterator[tuple[str, Path, str]]:

@@ -6,20 +6,14 @@ Generated parts do not count for the hash: they are the same in both, but for th
 """
 
 import hashlib
-import os
 import re
-from functools import cache
 from pathlib import Path
 
 from lab.errors import BadInput, choose_from
 from lab.paths import HOME
-from lab.report.markdown import anchor
 
 PART = re.compile(r"<!-- generated: (?P<words>[^\n]+?) -->(?P<block>\n?).*?<!-- end -->", re.DOTALL)
-FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 COMPARED = re.compile(r"<!-- compared with .*? -->")
-# the link to the English page is made as it stands there
-LINK = re.compile(r"(?<!\[English / 英文)\]\((?!\w+:)([^)#\s]+)(#[^)\s]*)?\)")
 
 
 def pages() -> dict[Path, Path]:
@@ -55,34 +49,3 @@ def record_comparison(name: str) -> None:
     if number != 1:
         raise BadInput(f"{name} needs one line <!-- compared with PAGE: HASH -->")
     page.write_text(text, encoding="utf-8")
-
-
-def relinked(text: str, page: Path) -> str:
-    """Return a generated part as it stands in a Chinese page: its links, made for the English page, lead to the same files.
-
-    A link to a page that there is in Chinese as well leads there, and to the heading in the same place.
-    """
-    chinese = {english: one for one, english in pages().items()} if LINK.search(text) else {}
-
-    def again(link: re.Match[str]) -> str:
-        target, heading = Path(os.path.normpath(pages()[page].parent / link[1])), link[2] or ""
-        if target in chinese and (there := _same_heading(target, chinese[target], heading)) is not None:
-            target, heading = chinese[target], there
-        return f"]({os.path.relpath(target, page.parent)}{heading})"
-
-    return LINK.sub(again, text)
-
-
-def _same_heading(english: Path, chinese: Path, link: str) -> str | None:
-    """Return the Chinese anchor of an English heading; None if the pages do not have it in the same place."""
-    if not link:
-        return ""
-    there, here = anchors(english), anchors(chinese)
-    return f"#{here[there.index(link[1:])]}" if link[1:] in there and len(there) == len(here) else None
-
-
-@cache
-def anchors(page: Path) -> list[str]:
-    """Return the anchors of a page's headings in their order."""
-    text = FENCED.sub("", page.read_text(encoding="utf-8"))
-    return [anchor(heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)]
