@@ -40,17 +40,6 @@ LOOPS = textwrap.dedent(
 )
 
 
-def broken_lock(folder):
-    """Write a lock that deletes whatever is there on release, and promises not to."""
-    text = Path(stage("lua").path).read_text(encoding="utf-8")
-    own = text.replace(
-        "        if not self.compare_and_delete(", "        if self.store.delete(self.key) and not self.compare_and_delete("
-    )
-    path = folder / "my_lock.py"
-    path.write_text(own, encoding="utf-8")
-    return path
-
-
 def verdict_of(done):
     """Return the lines from the verdict on, and the verdict without the name of the stage."""
     name = done.out.partition(":")[0]

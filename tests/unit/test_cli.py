@@ -333,21 +333,6 @@ def test_a_group_without_a_command(said):
         assert (status, out, err.startswith(f"Usage: {' '.join(('lab', *words))} [OPTIONS] COMMAND")) == (2, "", True)
 
 
-@pytest.mark.parametrize(
-    ("does", "heavy"),
-    [
-        ("from lab import cli", ("matplotlib", "locust", "redis", "rich", "flask", "numpy")),
-        ("from app.locks import stage; stage('app/locks/lua.py')", ("redis",)),  # nor does a stage that is read
-    ],
-)
-def test_help_imports_nothing_heavy(does, heavy):
-    code = f"import sys; {does}; print([name for name in {heavy} if name in sys.modules])"
-
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOME)
-
-    assert done.stdout == "[]\n"
-
-
 def test_matrix_without_a_server(said, monkeypatch, tmp_path):
     """The matrix shows a stage whose server is missing as not run."""
     monkeypatch.setattr(

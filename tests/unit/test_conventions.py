@@ -15,8 +15,6 @@ from lab.cli import lab
 from lab.judge.promises import PROMISES, ROWS
 from lab.paths import HOME
 from lab.scenario import reader
-from lab.scenario.options import OPTIONS
-from lab.scenario.requirements import MEASURES
 from tests.every import every
 from tools.book import chapters, generate
 
@@ -167,45 +165,29 @@ def test_every_document_is_found():
     assert [path.name for path in DOCUMENTS if path.name != "README.md" and f"{path.name})" not in linked] == []
 
 
-def test_every_option_of_a_run_is_documented():
-    """The options in docs/running.md are those of a run, each with its make variable."""
-    rows = re.findall(r"^\| `--([\w-]+)` \| `(\w+)` \|", (HOME / "docs" / "running.md").read_text(encoding="utf-8"), re.MULTILINE)
-
-    assert sorted(name.replace("-", "_") for name, _ in rows) == sorted(OPTIONS)
-    assert all(variable == name.replace("-", "_").upper() for name, variable in rows)
-
-
-def test_measures_are_explained():
-    """Every measure that a scenario's danger can name has a row in docs/scenarios.md."""
-    text = (HOME / "docs" / "scenarios.md").read_text(encoding="utf-8")
-
-    assert re.findall(r"^\| `(\w+)` \| [a-z]", text, re.MULTILINE) == list(MEASURES)
-
-
 HEAVY = {"app.stores.redis_connection", "kazoo", "numpy", "sqlalchemy", "locust"}  # of replicas, of charts, of the load
+OF_PAGES = {"matplotlib", "redis", "rich", "flask"}  # ``lab --help`` needs none of them
+OTHERS = {"kazoo", "app.locks.pubsub"}  # the client of another store, and another stage
 MOST_OF_A_RUN = 110  # modules of the lab and the app that a run needs, without those of its stage and its store
+SERVES = "from app.web import create_app; create_app(run='t', replica='r', stage='{}')"
 
 
-def loaded_by(code: str) -> set[str]:
-    """Return the modules that a new interpreter has after this code."""
-    said = subprocess.run(
-        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"], capture_output=True, text=True, check=True, cwd=HOME
-    )
-    return set(said.stdout.splitlines()[-1].split())
+@every(
+    "code, absent, most",
+    [
+        ("from lab import cli", HEAVY | OF_PAGES, None),
+        ("from app.locks import stage; stage('app/locks/lua.py')", {"redis"}, None),  # a stage that is only read
+        ("import lab.cli, lab.commands.run", HEAVY, MOST_OF_A_RUN),
+        ("import lab.cli, lab.experiments.matrix", HEAVY, None),
+        (SERVES.format("lua"), OTHERS, None),
+        (SERVES.format("zookeeper"), OTHERS - {"kazoo"}, None),
+    ],
+)
+def test_nothing_is_loaded_in_vain(code, absent, most):
+    """A command loads no client of a store and no library that draws; a run needs few modules; a replica loads its own store."""
+    code += "\nimport sys; print(*sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOME).stdout
+    loaded = set(said.splitlines()[-1].split())
 
-
-@every("module, most", [("commands.run", MOST_OF_A_RUN), ("experiments.matrix", None)])
-def test_a_command_loads_what_it_needs(module, most):
-    """What a command of the core imports holds no client of a store and no library that draws; a run needs few modules."""
-    loaded = loaded_by(f"import lab.cli, lab.{module}")
-
-    assert not loaded & HEAVY
+    assert not loaded & absent
     assert most is None or len([name for name in loaded if name.partition(".")[0] in ("app", "lab")]) <= most
-
-
-@every("stage, is_loaded", [("lua", False), ("zookeeper", True)])
-def test_replica_loads_its_store_alone(stage, is_loaded):
-    """A replica imports the client of its stage's store, and no other stage."""
-    loaded = loaded_by(f"from app.web import create_app; create_app(run='t', replica='r', stage={stage!r})")
-
-    assert ("kazoo" in loaded, "app.locks.pubsub" in loaded) == (is_loaded, False)

@@ -20,7 +20,6 @@ from tools.book import chapters, figures, generate
 from tools.book.figures import Illustration, illustrations
 
 PLACES = ["problem", "diff", "verdicts", "still", "neighbours"]  # what every chapter holds, in this order
-SMALL_BYTES = 7_000_000  # about 150 kB a picture: it draws each command from when it was sent to its answer
 
 
 def prose(path: Path) -> str:

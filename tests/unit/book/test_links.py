@@ -48,6 +48,8 @@ def test_tables_by_hand_are_complete():
     running, scenarios, containers = ((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in names)
 
     assert [one.flag for one in OPTIONS.values() if f"| `{one.flag}` | `{one.name.upper()}` | {one.help} |" not in running] == []
+    assert len(re.findall(r"^\| `--[\w-]+` \| `\w+` \|", running, re.MULTILINE)) == len(OPTIONS)
+    assert re.findall(r"^\| `(\w+)` \| [a-z]", scenarios, re.MULTILINE) == list(MEASURES)
     assert [status for status, meaning in MEANINGS.items() if f"| {status:d} | {meaning} |" not in running] == []
     assert [name for name, what in MEASURES.items() if f"| `{name}` | {what} |" not in scenarios] == []
     assert [name for name in faults() if f"`{name}`" not in containers] == []

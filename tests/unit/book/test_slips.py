@@ -9,23 +9,13 @@ from lab.errors import BadInput
 from lab.evidence import decided as kept
 from lab.explore.commands.explore import check_servers
 from lab.explore.commands.keep_decisions import commands, keep_decisions, ttl_ms
-from lab.explore.kept import KeptDecision
 from lab.paths import DOCS
 from tests.every import every
 from tests.exercises import FOLDER, exercises
-from tests.stories import kept_search
-from tools.book import explored
 
 SLIPS = {name: stage(str(path)) for name, path in kept.slips().items()}
 PAGE = (DOCS / "slips.md").read_text(encoding="utf-8")
 PARTS = re.findall(r"<!-- generated: slip (\w+) -->", PAGE)
-OF_LUA = "lua_unlocked_twice"
-
-
-def decided(**about):
-    """What is kept of a slip that was searched once, with a pause, and in which nothing broke."""
-    search = kept_search(faults={"pauses": 1}, schedules=12, **about)
-    return KeptDecision(stage="", sha256="", ttl_ms=500, searches=[search])
 
 
 def test_each_slip_is_on_the_page():
@@ -53,26 +43,10 @@ def test_decision_of_a_slip_is_current(name):
     assert bool(found.story) or not set(broken) & set(SLIPS[name].claims)
 
 
-def test_part_without_a_schedule(monkeypatch):
-    """Where no promise breaks, the part states in how many schedules."""
-    monkeypatch.setattr(kept, "current", lambda stage: decided(holds=["exclusive"]))
-    assert (
-        "12 schedules are decided, in 1 [search](explore.md#what-is-searched). None of them breaks a promise"
-        in explored.PARTS["slip"](OF_LUA)
-    )
-
-
-def test_part_of_changed_code(monkeypatch):
-    """Where the code has changed, the part states that nothing is decided, and names the command."""
-    monkeypatch.setattr(kept, "current", lambda stage: None)
-
-    assert f"`.venv/bin/lab explore docs/slips/{OF_LUA}.py --keep` decides it" in explored.PARTS["slip"](OF_LUA)
-
-
 def test_own_lock_is_not_kept(tmp_path):
     """A user's own file is explored, but never kept for the documents."""
     mine = tmp_path / "mine.py"
-    mine.write_text(kept.slips()[OF_LUA].read_text(encoding="utf-8"), encoding="utf-8")
+    mine.write_text(kept.slips()["lua_unlocked_twice"].read_text(encoding="utf-8"), encoding="utf-8")
 
     with pytest.raises(BadInput, match="there is no stage"):
         keep_decisions(str(mine), None)

@@ -32,17 +32,15 @@ def test_requests_of_a_replica():
     assert [(one.replicas, one.task.at_once, one.task.in_turn) for one in chosen] == [(PAIR, 1, 2), (1, 2, 1)]
 
 
-def test_fixed_ttl():
-    """A lock that always has one TTL is searched with it, and with no other."""
-    fixed = replace(stages()["lua"], has_fixed_ttl=True, ttl_ms=2000)
+def test_ttls_of_a_lock():
+    """A lock with one TTL in its code, or of whole seconds, is searched with no other TTL."""
+    fixed, whole = (
+        replace(stages()["lua"], **about) for about in ({"has_fixed_ttl": True, "ttl_ms": 2000}, {"ttl_step_ms": 1000})
+    )
 
     assert {one.task.ttl_ms for one in SearchOptions(ttl_ms=5000).questions(fixed)} == {2000}
     assert {one.task.ttl_ms for one in by_default(stages()["lua"], 2000)} == {2000, 1900}
-
-
-def test_ttl_in_steps():
-    """A lock whose TTLs are whole seconds is searched with no other."""
-    assert {one.task.ttl_ms for one in by_default(replace(stages()["lua"], ttl_step_ms=1000), 2000)} == {2000}
+    assert {one.task.ttl_ms for one in by_default(whole, 2000)} == {2000}
 
 
 def test_ttl_of_no_whole_second():

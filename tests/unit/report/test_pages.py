@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from app.locks import stages
-from lab.evidence import run_folder
 from lab.evidence.run_record import Ending
 from lab.report import comparison, reference, run_page
 from tests.builders import made_run
@@ -36,14 +35,6 @@ def test_comparison_can_be_made_again(one, tmp_path, undrawn):
     before = {path.name: path.read_bytes() for path in into.iterdir() if path.is_file()}
     comparison.report_many(comparison.runs_in(into), into)
     assert {path.name: path.read_bytes() for path in into.iterdir() if path.is_file()} == before
-
-
-def test_clean_keeps_the_newest(one, tmp_path):
-    newer = made_run(tmp_path / "reports" / "runs" / "20260102T000000.000Z-rush-mine-1")
-
-    gone = run_folder.clean(1, tmp_path / "reports")
-
-    assert (gone, newer.exists(), one.exists()) == ([one], True, False)
 
 
 def test_reference_holds_the_ladder():
