@@ -15,10 +15,16 @@ def assert_self_contained(page: Path) -> None:
     assert "@import" not in text
 
 
+def data_of(page: Path, name: str = "data") -> Any:
+    """Return what a page holds for its scripts under a name."""
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
+    return json.loads(found[1])
+
+
 def cells_of(matrix: Path) -> list[dict[str, Any]]:
     """The cells that the page of a matrix holds for its script, as a reader sees them when he opens one."""
     text = matrix.read_text(encoding="utf-8")
-    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+    data = data_of(matrix)
     fields = re.findall(r'"(\w+)"', re.search(r"const FIELDS = \[(.*?)\]", text)[1])
     texts = len(fields) - 2
     return [
@@ -28,6 +34,5 @@ def cells_of(matrix: Path) -> list[dict[str, Any]]:
 
 def rows_of(index: Path) -> list[dict[str, Any]]:
     """The rows that a page holds for its scripts."""
-    text = index.read_text(encoding="utf-8")
-    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+    data = data_of(index)
     return [dict(zip(data["fields"], row, strict=True)) for row in data["rows"]]

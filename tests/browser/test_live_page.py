@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import pairwise
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -23,33 +20,18 @@ from tests.locust_page import Ui
 from tests.sampled import sampled
 
 
-class Lab(Ui):
-    """A ``lab ui``, and where its live page is."""
-
-    def asked(self, method: str, path: str, body: object = None, **headers: str) -> tuple[int, str]:
-        """Status and text of what the live page's server answers to a tool that says what it likes."""
-        where = urlsplit(self.live)
-        connection = http.client.HTTPConnection(where.hostname, where.port, timeout=10)
-        content = None if body is None else json.dumps(body)
-        connection.request(method, path, content, {name.replace("_", "-"): value for name, value in headers.items()})
-        answer = connection.getresponse()
-        text = answer.read().decode()
-        connection.close()
-        return answer.status, text
-
-
 @pytest.fixture
-def lab(tmp_path) -> Iterator[Lab]:
-    one = Lab(tmp_path)
+def lab(tmp_path) -> Iterator[Ui]:
+    one = Ui(tmp_path)
     yield one
     if one.process.poll() is None:
         one.end()
 
 
 @pytest.fixture(scope="module")
-def resting(tmp_path_factory) -> Iterator[Lab]:
+def resting(tmp_path_factory) -> Iterator[Ui]:
     """A ``lab ui`` for the tests that start no run."""
-    one = Lab(tmp_path_factory.mktemp("resting"))
+    one = Ui(tmp_path_factory.mktemp("resting"))
     yield one
     one.end()
 
@@ -313,24 +295,3 @@ def test_other_site_cannot_control_runs(resting, path):
         assert answer.headers["X-Frame-Options"] == "DENY"
     assert resting.at_rest()
     assert resting.verdicts() == []
-
-
-def test_bad_prediction_is_refused(resting):
-    """A prediction that makes no sense is refused, and the answer lists what is allowed."""
-    said = {"stage": "none", "scenario": "rush", "choice": 1}
-    with urllib.request.urlopen(resting.live, timeout=10) as page:
-        device = page.headers["Set-Cookie"].partition(";")[0]
-    wrong = {
-        "the class is asked about none under rush": said | {"stage": "lua"},
-        "no choice 2 for rush; its choices are 0: no increment is lost, 1: increments are lost": said | {"choice": 2},
-        "there is no choice -1": said | {"choice": -1},
-        "Expected `int`, got `bool`": said | {"choice": True},
-        "missing required field `stage`": {"choice": 1},
-    }
-
-    for words, posted in wrong.items():
-        status, text = resting.asked("POST", "/live/prediction", posted, Cookie=device)
-        assert (status, words in text) == (400, True), text
-    assert '"voted":0' in resting.asked("GET", "/live/mine")[1]
-    assert resting.asked("POST", "/live/prediction", said | {"stage": "x" * 5000})[0] == 413
-    assert resting.asked("POST", "/live", said)[0] == 405

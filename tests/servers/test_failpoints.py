@@ -6,7 +6,6 @@ from uuid import uuid4
 
 import pytest
 
-from app.failpoints.injection import Failpoints
 from app.increment import Increment
 from app.journal import Journal
 from app.locks import stages
@@ -15,20 +14,10 @@ from app.resources.read_then_write import Counter
 from app.settings import Endpoint, Settings
 from app.stores import lock_store
 from app.stores.redis import counter_redis
+from tests.spy import Spy
 
 # a request of ``bucketed`` locks one of several keys: the failpoints at a key are reached once a grant has shown it
 SHARED = [name for name, stage in stages().items() if stage.store in ("redis", "zookeeper", "etcd") and name != "bucketed"]
-
-
-class Spy(Failpoints):
-    """Records the failpoints that are reached, and injects nothing."""
-
-    def __init__(self, folder) -> None:
-        super().__init__(folder, "replica-1")
-        self.reached: list[str] = []
-
-    def reach(self, phase: str, moment: str, request: str, keys=()) -> None:
-        self.reached.append(f"{phase}.{moment}")
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from app.resources.read_then_write import Counter
 from app.settings import Endpoint, Settings
 from app.stores import lock_store, redis_nodes
 from app.stores.redis import counter_redis
+from tests.spy import Spy
 
 FOREIGN = Path(__file__).with_name("foreign")
 SHELF = Path(__file__).parents[2] / "libraries"
@@ -137,18 +138,13 @@ def test_commands_are_counted(lab, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_failpoints_are_reached(lab, name):
     """A library reaches the failpoints of a stage: once after the first yes, once before the last command of the release."""
-    points = []
-
-    class Spy(Failpoints):
-        def reach(self, phase, moment, request, keys=()):
-            points.append(f"{phase}.{moment}")
-
     lab.increment(name, request="r1")  # the first request loads scripts and makes folders
-    lab.activate(Spy(lab.folder, "replica-1"))
+    lab.activate(spy := Spy(lab.folder))
     lab.increment(name, request="r2")
-    points.clear()
+    spy.reached.clear()
     lab.increment(name, request="r3")
 
+    points = spy.reached
     assert points.count("acquire.after_first") == points.count("release.before_last") == 1
     assert points.index("acquire.after_first") < points.index("read.before") < points.index("release.before_last")
 

@@ -1,6 +1,5 @@
 """The levels of the book: what a page holds agrees with itself and with the shelf of levels."""
 
-import json
 import re
 from collections import deque
 from html.parser import HTMLParser
@@ -9,7 +8,7 @@ from pathlib import Path
 from lab.explore.play.levels import LEVELS, LevelKind
 from lab.explore.search.event import parse
 from tests.every import every
-from tests.pages import assert_self_contained
+from tests.pages import assert_self_contained, data_of
 
 MOST_BYTES = 160_000  # of a page, with both languages
 NAMES = [level.name for level in LEVELS]
@@ -22,8 +21,7 @@ def text_of(levels: Path, name: str) -> str:
 
 
 def data(levels: Path, name: str, which: str = "data") -> dict:
-    found = re.search(rf'<script type="application/json" id="{which}">(.*?)</script>', text_of(levels, name), re.DOTALL)
-    return json.loads(found[1])
+    return data_of(levels / f"{name}.html", which)
 
 
 def moves(level, state):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import random
-import re
 import textwrap
 from contextlib import closing
 
@@ -20,6 +18,7 @@ from lab.explore.search.event import parse
 from lab.explore.search.replay import walk_live
 from lab.scenario.stages import find_stage
 from tests.command import lab
+from tests.pages import data_of
 
 PLAYS = 200  # over all levels
 
@@ -37,8 +36,7 @@ def random_play(level, chance):
 @pytest.mark.parametrize("level", LEVELS, ids=[level.name for level in LEVELS])
 def test_plays_of_a_page_happen(level, real, levels):
     """Random plays of each page are possible on an empty server, and break there what the page reports."""
-    text = (levels / f"{level.name}.html").read_text(encoding="utf-8")
-    kept = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+    kept = data_of(levels / f"{level.name}.html")
     question, chance = level.question, random.Random(level.name)
 
     with closing(Explorer(stage(level.stage), real)) as explorer:

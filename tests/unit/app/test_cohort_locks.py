@@ -9,23 +9,10 @@ import pytest
 
 from app.lock import Grant, NotAcquired, NotOwner
 from app.locks import cohort, redlock_cohort
+from tests.fake_clock import FakeClock
 from tests.fake_redis import FakeRedis
 
 TTL_MS = 1000
-
-
-class FakeClock:
-    """A monotonic clock that the test moves. Sleeping takes no time, and is counted."""
-
-    def __init__(self) -> None:
-        self.now_s = 100.0
-        self.sleeps = 0
-
-    def monotonic(self) -> float:
-        return self.now_s
-
-    def sleep(self, seconds: float) -> None:
-        self.sleeps += 1
 
 
 class FakeNodes:

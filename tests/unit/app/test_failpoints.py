@@ -11,6 +11,7 @@ from app.failpoints.injection import Failpoints, InjectedError
 from app.request.answer import NO_KEY, Meaning
 from app.request.context import RequestContext
 from tests.every import every
+from tests.spy import Spy
 
 
 def prepare(folder, name: str, **fields) -> None:
@@ -169,21 +170,10 @@ def test_failed_renewal(tmp_path, monkeypatch):
     renewing.sending(error=ConnectionError)
 
 
-class Recorded(Failpoints):
-    """Records the failpoints that are reached."""
-
-    def __init__(self, folder) -> None:
-        super().__init__(folder, "replica-1")
-        self.reached: list[str] = []
-
-    def reach(self, phase: str, moment: str, request: str, keys=()) -> None:
-        self.reached.append(f"{phase}.{moment}")
-
-
 @every("refusal, grant", [(1800, None), (-1800, 1), (1, 0), ("held by r1", None), ([0, 1800], [1, 0]), (0, -1)])
 def test_yes_of_a_script_is_learned(tmp_path, monkeypatch, refusal, grant):
     """The answer after which a request entered its work is the yes of that script, and no other answer is."""
-    failpoints = Recorded(tmp_path)
+    failpoints = Spy(tmp_path)
     monkeypatch.setattr(RequestContext, "failpoints", failpoints)
 
     def acquire() -> list[int]:
@@ -227,7 +217,7 @@ def test_commands_of_the_lock(tmp_path, monkeypatch, granted, keys, expected):
 
 def test_after_the_second_command(tmp_path, monkeypatch):
     """The moment after the second command comes once in a phase, whatever the store has answered."""
-    failpoints = Recorded(tmp_path)
+    failpoints = Spy(tmp_path)
     monkeypatch.setattr(RequestContext, "failpoints", failpoints)
     one = RequestContext("r1")
     one.enter(ACQUIRE)

@@ -8,21 +8,9 @@ from app.increment import Increment
 from app.journal import Journal
 from app.lock import Abandoned, NotAcquired
 from app.locks import redlock
+from tests.fake_clock import FakeClock
 
 TTL_MS = 1000
-
-
-class FakeClock:
-    """A monotonic clock that the test moves. A sleep moves it as well."""
-
-    def __init__(self) -> None:
-        self.now_s = 100.0
-
-    def monotonic(self) -> float:
-        return self.now_s
-
-    def sleep(self, seconds: float) -> None:
-        self.now_s += seconds
 
 
 class FakeNodes:

@@ -272,6 +272,27 @@ def test_one_vote_a_device(server, monkeypatch):
     assert phone.post("prediction", VOTE | {"choice": 0}).status == 200  # a device may change its vote
 
 
+@every(
+    "wrong, words",
+    [
+        ({"stage": "lua"}, "the class is asked about none under rush"),
+        ({"choice": 2}, "no choice 2 for rush; its choices are 0: no increment is lost, 1: increments are lost"),
+        ({"choice": -1}, "there is no choice -1"),
+        ({"choice": True}, "Expected `int`, got `bool`"),
+        ({"stage": None}, "missing required field `stage`"),
+    ],
+)
+def test_bad_prediction_is_refused(server, wrong, words):
+    """A prediction that makes no sense is refused, and the answer lists what is allowed."""
+    phone = Visitor(server)
+    phone.scan()
+    answer = phone.post("prediction", {name: value for name, value in (VOTE | wrong).items() if value is not None})
+
+    assert (answer.status, words in answer.text) == (400, True), answer.text
+    assert server.state.predictions.voted(("none", "rush")) == 0
+    assert phone.ask("POST", "/live", VOTE).status == 405
+
+
 def test_no_keys_on_this_machine_alone(tmp_path):
     """Without a network every visitor is the teacher; a vote still needs the cookie of the page."""
     with closing(LiveServer(LiveState(), HERE, 0, addresses.free_port(), reports=tmp_path)) as server:
