@@ -216,15 +216,6 @@ def outlived(made: Made) -> Made:
     return made.increment("r1", 0, 1, at=(331, 332, 770, 771), replica="replica-2", answer="0")
 
 
-def stolen(made: Made) -> Made:
-    """r0's lease of 300 ms ends; its late release deletes the lock of r1, and r2 comes in and writes over it."""
-    made.key_event("set", 10).key_event("expire", 10).key_event("expired", 310).key_event("set", 320).key_event("expire", 320)
-    made.key_event("del", 500).key_event("set", 510).key_event("expire", 510).key_event("del", 601)
-    made.increment("r0", 0, 0, at=(10, 11, 498, 499), replica="replica-1")
-    made.increment("r1", 1, 1, at=(320, 499, 600, 601), replica="replica-2")
-    return made.increment("r2", 1, 2, at=(510, 511, 700, 701), replica="replica-3", answer="0")
-
-
 def made_run(folder: Path, stage: str = "mine") -> Path:
     """Write a finished run of three requests, of which one was lost."""
     made = Made(folder)

@@ -1,4 +1,4 @@
-"""The queue of ``fair`` on a real Redis: the order, and the places of waiters that are gone."""
+"""The queue of ``fair`` on a real Redis: the places of waiters that are gone. ``test_queues.py`` has the order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.lock import NotAcquired
 from app.locks import fair
 from app.stores.redis import Redis
 from tests.command import wait_for
@@ -43,18 +42,6 @@ def waiters(stores: list[Redis], key: str, number: int, entered: list[int]) -> l
     return threads
 
 
-def test_waiters_of_all_replicas_enter_in_order(stores, key):
-    """The waiters of two replicas enter in the order in which they came, and leave nothing in the store."""
-    entered: list[int] = []
-
-    threads = lock(stores[0], key).run(lambda grant: waiters(stores, key, 6, entered))
-    for thread in threads:
-        thread.join()
-
-    assert entered == [0, 1, 2, 3, 4, 5]
-    assert stores[0].keys(f"{key}*") == []
-
-
 def test_places_of_the_dead(stores, key):
     """Names at the head of the queue whose places have ended are dropped, and the first waiter that lives is called."""
     entered: list[int] = []
@@ -81,24 +68,6 @@ def test_dead_head_of_a_free_lock(stores, key):
     assert entered == [0, 1]
 
 
-def test_place_outlives_its_key_while_the_waiter_asks(stores, key):
-    """A waiter asks again before its place ends. So it keeps its place for as long as it waits."""
-    entered: list[int] = []
-
-    def work(grant: object) -> tuple[list[threading.Thread], list[str], list[str]]:
-        threads = waiters(stores, key, 2, entered)
-        before = queue(stores[0], key)
-        threading.Event().wait(1.5 * TTL_MS / 1000)
-        return threads, before, queue(stores[0], key)
-
-    threads, before, after = lock(stores[0], key).run(work)
-    for thread in threads:
-        thread.join()
-
-    assert before == after
-    assert entered == [0, 1]
-
-
 def test_waiter_that_gives_up_calls_the_next(stores, key):
     """A waiter that was called just when it gave up calls the next one, which waits without asking."""
     entered: list[int] = []
@@ -113,22 +82,3 @@ def test_waiter_that_gives_up_calls_the_next(stores, key):
     threads[0].join()
 
     assert entered == [0]
-
-
-def test_refused_request_leaves_no_place(stores, key):
-    """A request that does not want to wait leaves nothing in the queue."""
-    refused: list[str] = []
-
-    def try_it() -> None:
-        with pytest.raises(NotAcquired):
-            lock(stores[1], key, wait_ms=0).run(lambda grant: None)
-        refused.extend(["refused", *queue(stores[0], key)])
-
-    def work(grant: object) -> None:
-        other = threading.Thread(target=try_it)
-        other.start()
-        other.join()
-
-    lock(stores[0], key).run(work)
-
-    assert refused == ["refused"]

@@ -183,12 +183,7 @@ def test_up_serves_until_an_interrupt(tmp_path):
 @pytest.mark.parametrize(
     ("name", "status", "says", "kept"),
     [
-        (
-            "supervisor_process.py",
-            130,
-            "interrupted: the process that supervises the servers was killed, so the lab ended all servers",
-            0,
-        ),
+        ("supervisor_process.py", 130, "interrupted: .* was killed, .*", 0),
         ("nginx", 4, ".*nginx; the end of its log.*", 1),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import threading
 import urllib.error
@@ -75,7 +76,4 @@ def test_other_names_are_refused(address, host):
     """A name of another site is refused before any replica, in the form of a replica's refusal."""
     status, text = answer(address, host)
 
-    assert (status, text) == (
-        403,
-        '{"error":"forbidden","reason":"the Host must be an address, localhost or nginx"}',
-    )
+    assert (status, json.loads(text)["error"]) == (403, "forbidden")

@@ -79,20 +79,16 @@ def test_servers_are_installed(bare, monkeypatch, capsys):
 
     doctor.install_servers("mysql")
 
-    said = capsys.readouterr().err
     assert bare == [["dnf", "install", "-y", "redis", "nginx", "mariadb-server"]]
-    assert "Installing system packages: dnf install -y redis nginx mariadb-server" in said
-    assert said.endswith("setup: all that the lab needs for mysql is installed\n")
+    assert "dnf install -y redis nginx mariadb-server" in capsys.readouterr().err
 
 
-def test_nothing_to_install(monkeypatch, capsys):
-    """Where all programs are there, the command states that, and executes nothing."""
+def test_nothing_to_install(monkeypatch):
+    """Where all programs are there, the command executes nothing."""
     monkeypatch.setattr(prerequisites, "missing", lambda of: [])
     monkeypatch.setattr(bootstrap, "_do", lambda *words: pytest.fail("executed"))
 
     doctor.install_servers("redis")
-
-    assert "all that the lab needs for redis is installed" in capsys.readouterr().err
 
 
 @every("manager, by_hand", [("dnf", "dnf install -y redis nginx"), (None, "install -y"), ("brew", "brew install redis nginx")])

@@ -10,7 +10,6 @@ from app.increment import Increment
 from app.journal import AnyEvent, GaveUp, Got, Journal, Refusal, Released, SoldOut, Started, Writing, Wrote, WroteAgain
 from app.lock import Abandoned, Grant, NotOwner
 from app.locks import stages
-from app.resource import Write
 from app.resources import stock_of_a_grant
 from app.settings import Settings
 from tests.fake_number import Number
@@ -65,20 +64,9 @@ def of(events, kind):
     return [event for event in events if isinstance(event, kind)]
 
 
-class Once(Number):
-    """A number that adds once, and answers a second write with the first."""
-
-    def __init__(self) -> None:
-        self.writes = 0
-
-    def write(self, value: int | None, grant: Grant) -> Write:
-        self.writes += 1
-        return Write(value=1, overwrote=0, repeated=self.writes > 1)
-
-
 def test_repeated_write_is_no_write(increment):
     """Where the resource applies a request once, the second doing of the work writes nothing, and gives the same answer."""
-    answer = increment(lock("work", "work"), Once())
+    answer = increment(lock("work", "work"), Number(once=True))
 
     events = increment.events()
     assert [event.turn for event in of(events, Wrote)] == [1]
@@ -117,37 +105,20 @@ def test_stage_that_exits_is_an_error(increment, error):
     assert of(increment.events(), GaveUp)[0].why == f"{type(error).__name__}: {error}"
 
 
-class Pending(Number):
-    """A number in a transaction: no write is valid before the release."""
-
-    def write(self, value: int | None, grant: Grant) -> Write:
-        return Write(value=1, overwrote=0, pending=True)
-
-
 def test_writes_are_journaled_at_the_commit(increment):
     """Where the transaction of two writes fails, neither write is in the journal; where it succeeds, both are."""
     with pytest.raises(OSError, match="the connection is gone"):
-        increment(lock("work", OSError("the connection is gone")), Pending(), receipts=Pending())
+        increment(lock("work", OSError("the connection is gone")), Number(is_pending=True), receipts=Number(is_pending=True))
     assert of(increment.events(), (Wrote, WroteAgain)) == []
 
-    increment(lock("work"), Pending(), receipts=Pending())
+    increment(lock("work"), Number(is_pending=True), receipts=Number(is_pending=True))
     assert [type(event) for event in increment.events()][-5:] == [Got, Writing, Wrote, WroteAgain, Released]
-
-
-class Shop(Number):
-    """A shop that has sold three items."""
-
-    def read(self, grant: Grant) -> int:
-        return 3
-
-    def write(self, value: int | None, grant: Grant) -> Write:
-        return Write(value=4, overwrote=3)
 
 
 @pytest.mark.parametrize(("stock", "sold_out"), [(None, False), (4, False), (3, True)])
 def test_sells_only_what_is_left(increment, stock, sold_out):
     """A request sells an item only if one is left. Otherwise it writes nothing, and is answered."""
-    answer = increment(lock("work"), Shop(), stock=stock)
+    answer = increment(lock("work"), Number(holds=3), stock=stock)
 
     assert answer.sold_out is sold_out
     done = [SoldOut] if sold_out else [Writing, Wrote]

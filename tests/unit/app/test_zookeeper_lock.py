@@ -8,8 +8,6 @@ import pytest
 from app.lock import NotAcquired, NotOwner
 from app.locks import stages
 
-STAGES = [name for name, stage in stages().items() if stage.store == "zookeeper"]
-
 
 class Session:
     """Nodes in memory, as a session of the client has them."""
@@ -51,18 +49,6 @@ def store() -> Session:
 
 def lock(name, store, wait_ms=0):
     return stages()[name].lock(store, "lab:test", 1000, wait_ms, 5)
-
-
-@pytest.mark.parametrize("name", STAGES)
-def test_held_lock_is_refused_to_a_try(name, store):
-    """A request that does not want to wait is refused a lock that is held, and leaves the queue."""
-
-    def work(grant):
-        with pytest.raises(NotAcquired):
-            lock(name, store).run(lambda grant: None)
-        return len(store.nodes)
-
-    assert lock(name, store).run(work) == 1
 
 
 @pytest.mark.parametrize(("name", "gets_it"), [("zookeeper", True), ("zookeeper_no_recheck", False)])

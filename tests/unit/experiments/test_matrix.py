@@ -62,12 +62,10 @@ def run(folder, scenario="rush", repeat=1, resume=False):
 
 
 def test_origin_is_noted(conducted, tmp_path):
-    """matrix.json holds the judge, the commit and the versions; a sentence states them."""
+    """matrix.json holds the judge, the commit and the versions."""
     run(tmp_path / "m")
 
-    origin = read(tmp_path / "m").origin
-    assert origin == NEW
-    assert origin.sentence() == "Measured on 2026-01-02 at commit ccc, by the judge aaa. Stores: redis-server 7.0.15."
+    assert read(tmp_path / "m").origin == NEW
 
 
 @pytest.mark.parametrize(
@@ -127,28 +125,17 @@ def test_a_change_of_the_code_is_reported(conducted, tmp_path, capsys, monkeypat
     assert "the lab was changed while the matrix was measured: the judge is xxx, and was aaa" in capsys.readouterr().out
 
 
-def test_a_cell_counts_its_rounds(conducted, tmp_path):
-    """A cell has how many of the rounds had its verdict, also if they differ."""
-    conducted[0].extend(["KEPT", "VOID", "KEPT", "KEPT", "KEPT"])
-    status = run(tmp_path / "m", repeat=5)
-    run(tmp_path / "n", repeat=3)
-
-    assert status == ExitStatus.NOTHING_SHOWN
-    said = [
-        (cell.verdict, cell.seen, cell.tries) for folder in ("m", "n") for cell in read(tmp_path / folder).cells if cell.verdict
-    ]
-    assert said == [("KEPT", 4, 5), ("KEPT", 3, 3)]
-
-
 @pytest.mark.parametrize(
     ("verdicts", "status", "cell"),
     [
+        (["KEPT", "KEPT", "KEPT"], ExitStatus.GOOD, ("KEPT", 3, 3)),
+        (["KEPT", "VOID", "KEPT"], ExitStatus.NOTHING_SHOWN, ("KEPT", 2, 3)),
         (["KEPT", "BROKEN", "KEPT"], ExitStatus.BROKEN, ("BROKEN", 1, 3)),  # it is not drawn as kept
         (["VOID", "KEPT", "KEPT"], ExitStatus.NOTHING_SHOWN, ("KEPT", 2, 3)),  # what showed nothing gives way, and is counted
     ],
 )
 def test_the_round_that_is_the_cell(conducted, tmp_path, verdicts, status, cell):
-    """A broken promise is the cell whatever the other rounds are, and a round that showed nothing is not."""
+    """A cell has how many rounds had its verdict. A broken promise is the cell, and a round that showed nothing is not."""
     conducted[0].extend(verdicts)
     assert run(tmp_path / "m", repeat=3) == status
 

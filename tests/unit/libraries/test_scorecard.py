@@ -1,25 +1,25 @@
 """What the page of the scorecard says of the kept results."""
 
+import msgspec
 import pytest
 
+from lab.evidence.record_lines import write_line
 from lab.language import Language
 from lab.libraries import scorecard
 from lab.own_lock.page import TestedCell, TestedClaim, TestedLock
-from tests.scorecards import kept
 
 BROKEN, SHORT = "broken", "libraries"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder of kept results, in which the documents look."""
-    monkeypatch.setattr(scorecard, "FOLDER", tmp_path)
-    return tmp_path
+def made(tmp_path, monkeypatch):
+    """Keep the result of a library where the documents look, and return a table that is made anew."""
 
+    def table(name: str, tested: TestedLock) -> str:
+        write_line(tmp_path / scorecard.RESULTS, "pypi_redis", msgspec.json.encode(tested))
+        return getattr(scorecard, name)(scorecard.entries(tmp_path))
 
-def made(name: str) -> str:
-    """Make a table anew."""
-    return getattr(scorecard, name)(scorecard.entries(scorecard.FOLDER))
+    return table
 
 
 def cell(scenario: str, claim: str, lost: int, **rounds: int) -> TestedCell:
@@ -46,21 +46,19 @@ def test_what_is_kept_is_said_in_both_languages():
         assert one.grounds is None or len(said) == 2
 
 
-def test_what_nobody_promised_is_never_broken(folder):
+def test_what_nobody_promised_is_never_broken(made):
     """What a library fails in without a promise is in the table of all, and not among the broken promises."""
     claim = TestedClaim(
         claim="held_to_the_end", promised=False, cells=[cell("work_outlasts_ttl", "held_to_the_end", 4, ADMITTED=3)]
     )
-    kept(folder, "pypi_redis", lock(claim))
 
-    assert made(BROKEN) == "None.\n"
-    assert "fails 3 of 3, not promised, 4 lost" in made(SHORT)
+    assert made(BROKEN, lock(claim)) == "None.\n"
+    assert "fails 3 of 3, not promised, 4 lost" in made(SHORT, lock(claim))
 
 
-def test_break_in_some_rounds_is_not_published(folder):
+def test_break_in_some_rounds_is_not_published(made):
     """Two of three rounds are not enough: the figures stand in the table, and the promise is not called broken."""
     claim = TestedClaim(claim="exclusive", words="x", link="https://a/b", cells=[cell("rush", "exclusive", 7, BROKEN=2, KEPT=1)])
-    kept(folder, "pypi_redis", lock(claim))
 
-    assert made(BROKEN) == "None.\n"
-    assert "NOT DECIDED: BROKEN 2 of 3, KEPT 1 of 3" in made(SHORT)
+    assert made(BROKEN, lock(claim)) == "None.\n"
+    assert "NOT DECIDED: BROKEN 2 of 3, KEPT 1 of 3" in made(SHORT, lock(claim))

@@ -2,8 +2,6 @@
 
 import dataclasses
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -48,30 +46,6 @@ def made_up(monkeypatch) -> None:
     """Add a line to the table."""
     monkeypatch.setitem(OPTIONS, MADE_UP.name, MADE_UP)
     monkeypatch.setattr(scenarios, "load", lambda name: Sleepy(**vars(RUSH) | {"name": name}))
-
-
-FIELDS = """
-from argparse import ArgumentParser
-from lab.scenario.options import OPTIONS, Option
-from lab.ui import locust_plugin
-if {added}:
-    OPTIONS["nap_ms"] = Option(
-        name="nap_ms", help="Length of a nap.", unit="ms", least=2, is_in_form=True)
-locust_plugin.ask = lambda what: {"stages": [], "stage": "lua", "scenarios": [], "scenario": "rush"}
-parser = ArgumentParser()
-locust_plugin.LabPlugin("http://nowhere:1", "").add_options(parser)
-print(parser.format_help())
-"""
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize("added", [True, False])
-def test_a_new_option_is_a_field_of_the_form(added):
-    """In a process of its own, because importing Locust patches the whole process."""
-    code = FIELDS.replace("{added}", str(added))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOME)
-
-    assert ("--nap-ms NAP_MS Length of a nap. In ms. 0 keeps the default." in " ".join(done.stdout.split())) == added
 
 
 def test_new_option_in_the_form(made_up):
