@@ -22,7 +22,7 @@ GROUPS = {  # of the commands in the help
     "Try": "run up ui class list diff",
     "Compare": "experiment",
     "Every order of events": "explore play",
-    "A lock of your own": "test new",
+    "A lock or a counter of your own": "test new count",
     "Published locks": "libraries",
     "Maintain": "check report serve clean doctor",
 }
@@ -32,6 +32,7 @@ ELSEWHERE = {  # the module of each command that is none of this file's
     "play": "lab.explore.commands.command_line",
     "test": "lab.own_lock.command_line",
     "new": "lab.own_lock.command_line",
+    "count": "lab.count.command_line",
     "libraries": "lab.libraries.command_line",
 }
 STATUSES = "\n".join(("\b", "Exit statuses:", *(f"  {status:<5}{meaning}" for status, meaning in MEANINGS.items())))

@@ -329,4 +329,4 @@ def junit(tested: TestedLock) -> str:
             is_shown = cell.verdict in (KEPT, "ADMITTED") or (cell.verdict == "UNSEEN" and not one.promised)
             is_broken, name = cell.tally.get(BROKEN, 0) == cell.tries, f"{one.claim}: run of {cell.scenario}"
             add(name, is_broken, is_shown, cell.why_of(one.claim), cell.took_s)
-    return printable(page("junit.xml.j2", lock=tested.lock, cases=cases))
+    return printable(page("junit.xml.j2", suite=f"lab test {tested.lock}", cases=cases))

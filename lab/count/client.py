@@ -1,0 +1,77 @@
+"""What Locust loads for ``lab count``: a user that sends exactly N requests, and a line for each request that has ended.
+
+It imports nothing of the lab, since it is in one process with a user's own locustfile, whose packages may have any name. The user
+is Locust's HttpUser, because its client never sends a request a second time, which would count twice.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import gevent
+from locust import HttpUser, events, task
+from locust.exception import StopUser
+
+GIVEN = json.loads(os.environ["LAB_COUNT"])
+SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
+lines = Path(GIVEN["record"]).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115 - open as long as the process is
+unsent = iter(range(GIVEN["requests"]))
+ended = 0
+test = None  # Locust's environment
+
+
+@events.test_start.add_listener
+def begin(environment, **_):
+    """Note the environment. End if the load would go to another machine than the allowed ones."""
+    global test
+    test = environment
+    hosts = {urlsplit(environment.host or user.host or "").hostname for user in environment.user_classes}
+    for host in hosts - {None, "localhost", "127.0.0.1", "::1", *GIVEN["hosts"]}:
+        sys.stderr.write(f"the locustfile sends to {host}, another machine; --allow-host {host} allows it\n")
+        os._exit(2)
+
+
+def outcome(response, exception):
+    """Return how a request ended, as its sender knows it.
+
+    An answer below 400 acknowledges, unless the sender's own check refused it. 4xx refuses. After 503 or a refused connection
+    nothing has changed. Whether anything else was counted is unknown.
+    """
+    status = getattr(response, "status_code", 0) or 0
+    if 200 <= status < 400 and not exception:
+        return "acknowledged"
+    if 200 <= status < 500:
+        return "refused"
+    while exception and not isinstance(exception, ConnectionRefusedError):
+        exception = exception.__cause__ or exception.__context__
+    return "failed" if status == 503 or exception else "unknown"
+
+
+@events.request.add_listener
+def note(request_type, name, response_time, start_time, response=None, exception=None, **_):
+    """Write a line for a request that has ended, and end Locust after the last one."""
+    global ended
+    if (name != GIVEN["name"]) if GIVEN["name"] else request_type in SAFE:
+        return
+    line = {"start_s": start_time, "end_s": start_time + response_time / 1000, "outcome": outcome(response, exception)}
+    lines.write(json.dumps(line) + "\n")
+    ended += 1
+    if ended == GIVEN["requests"]:
+        gevent.spawn(test.runner.quit)
+
+
+if GIVEN["post"]:
+
+    class Poster(HttpUser):
+        host = "{0.scheme}://{0.netloc}".format(urlsplit(GIVEN["post"]))
+
+        @task
+        def send(self):
+            """Send one request, or end if none is left."""
+            if next(unsent, None) is None:
+                raise StopUser
+            with self.client.post(GIVEN["post"], catch_response=True, allow_redirects=False, **GIVEN["how"]) as answer:
+                if answer.status_code and GIVEN["acknowledged"] not in answer.text:
+                    answer.failure("not acknowledged")

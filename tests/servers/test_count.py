@@ -1,0 +1,103 @@
+"""``lab count`` at programs that lose increments, that lose none, and that do not answer: those of docs/count.md."""
+
+import json
+import os
+import re
+import socket
+import sys
+from contextlib import closing, suppress
+
+import pytest
+import redis
+
+from lab.count.number import reader
+from lab.errors import BadInput, NotReady
+from lab.paths import DOCS
+from lab.servers.ports import free_port
+from lab.servers.supervisor import Supervisor
+from tests.command import lab, wait_for
+
+SLOW = """import time
+from flask import Flask
+app = Flask(__name__)
+@app.post("/buy")
+def buy():
+    time.sleep(5)
+    return ""
+"""
+FLASK = ("shop.py", [sys.executable, "-m", "flask", "--app", "shop", "run", "--port", "8000"], "/buy")
+NODE = ("shop.mjs", ["node", "shop.mjs"], "/")
+PHP = ("shop.php", ["php", "-S", "127.0.0.1:8000", "shop.php"], "/")
+REDIS = "redis://127.0.0.1:{redis}/0?get=sold"
+PAGE = "http://127.0.0.1:{port}/"
+
+
+def program(language: str, number: int = 0) -> str:
+    """A program of the document, by its language."""
+    return re.findall(rf"```{language}\n(.*?)```", (DOCS / "count.md").read_text("utf-8"), re.DOTALL)[number]
+
+
+@pytest.mark.parametrize(
+    ("source", "how", "read", "options", "status", "result"),
+    [
+        pytest.param(program("python"), FLASK, REDIS, ["--stock", 100], 1, "oversold", id="flask"),
+        pytest.param(program("python", 1), FLASK, REDIS, ["--stock", 100], 0, "agrees", id="cure"),
+        pytest.param(program("js"), NODE, PAGE, [], 1, "lost", id="node"),
+        pytest.param(program("php"), PHP, PAGE, [], 1, "lost", id="php"),
+        pytest.param(SLOW, FLASK, REDIS, ["--timeout-s", 0.5], 3, "open", id="slow"),
+    ],
+)
+def test_programs(redis_port, tmp_path, source, how, read, options, status, result):
+    """A program that loses increments is found, one that loses none is not, and one that does not answer leaves it open."""
+    (name, argv, path), port = how, free_port()
+    redis.Redis(port=redis_port).delete("sold")
+    (tmp_path / name).write_text(source.replace("redis.Redis()", f"redis.Redis(port={redis_port})").replace("8000", f"{port}"))
+    with closing(Supervisor()) as supervisor:
+        environment = {**os.environ, "PHP_CLI_SERVER_WORKERS": "8"}
+        supervisor.start([word.replace("8000", f"{port}") for word in argv], environment, tmp_path, tmp_path / "log")
+        wait_for(lambda: listens(port))
+        where = ["--post", f"http://127.0.0.1:{port}{path}", "--read", read.format(redis=redis_port, port=port)]
+        done = lab("count", *where, "--requests", 200, "--users", 20, "--out", tmp_path / "count", *options, cwd=tmp_path)
+    assert (done.status, done.err) == (status, "")
+    (found,) = json.loads((tmp_path / "count" / "count.json").read_text("utf-8"))
+    assert found["result"] == result
+    assert sum(found[name] for name in ("acknowledged", "refused", "failed", "unknown")) == 200
+    assert (tmp_path / "count" / "count.svg").stat().st_size > 1000
+
+
+def listens(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+def test_locustfile(redis_port, tmp_path):
+    """The answers of somebody's own users are counted, and a host that is not allowed gets none of their requests."""
+    user = "from locust import HttpUser, task\nclass User(HttpUser):\n    host = 'http://{}'\n    @task\n    def buy(self):\n"
+    user += "        self.client.get('/static/none')\n        self.client.post('/buy')\n"
+    port = free_port()
+    (tmp_path / "shop.py").write_text(program("python", 1).replace("Redis()", f"Redis(port={redis_port})").replace("100", "1000"))
+    words = ["count", "--locustfile", "load.py", "--run-time", "3s", "--users", 5, "--read", REDIS.format(redis=redis_port)]
+    with closing(Supervisor()) as supervisor:
+        argv = [word.replace("8000", f"{port}") for word in FLASK[1]]
+        supervisor.start(argv, dict(os.environ), tmp_path, tmp_path / "log")
+        wait_for(lambda: listens(port))
+        (tmp_path / "load.py").write_text(user.format(f"127.0.0.1:{port}"))
+        done = lab(*words, "--junit", "count.xml", cwd=tmp_path)
+        (tmp_path / "load.py").write_text(user.format("192.0.2.1"))
+        elsewhere = lab(*words, cwd=tmp_path)
+    assert (done.status, done.err) == (0, "")
+    assert 'failures="0" skipped="0"' in (tmp_path / "count.xml").read_text("utf-8")
+    assert elsewhere.status == 4
+    assert "--allow-host 192.0.2.1" in elsewhere.err
+
+
+def test_readers(redis_port, mysql_url):
+    """A number is read from Redis and by SQL; a place without one, or without a server, is an error."""
+    redis.Redis(port=redis_port).hset("item", "sold", 7)
+    where = f"redis://127.0.0.1:{redis_port}/0"
+    assert [reader(f"{where}?{ask}", [])() for ask in ("hget=item&field=sold", "hlen=item", "get=missing")] == [7, 1, 0]
+    assert reader(f"mysql://root@{mysql_url}?query=select 40 %2b 2", [])() == 42
+    for bad, error in ((f"{where}?get=item", NotReady), ("redis://127.0.0.1:1/0?get=a", NotReady), (f"{where}?del=a", BadInput)):
+        with pytest.raises(error):
+            reader(bad, [])()

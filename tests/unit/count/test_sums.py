@@ -1,0 +1,57 @@
+"""What a round of ``lab count`` shows."""
+
+import pytest
+
+from lab.count.picture import sentence
+from lab.count.sums import Ended, Result, Round, status
+from lab.errors import ExitStatus
+from lab.language import Language
+
+
+def made(grown: int, stock: int | None = None, step: int = 1, apart: bool = False, **ended: int) -> Round:
+    """A round with so many requests of each outcome, which all meet or all do not."""
+    outcomes = [outcome for outcome, number in ended.items() for _ in range(number)]
+    requests = [Ended(2.0 * place * apart, 2.0 * place * apart + 1, outcome) for place, outcome in enumerate(outcomes)]
+    return Round(users=9, before=50, after=50 + step * grown, step=step, stock=stock, requests=requests, samples=[])
+
+
+@pytest.mark.parametrize(
+    ("grown", "about", "result", "bounds"),
+    [
+        (9, {"acknowledged": 9}, Result.AGREES, (0, 0)),
+        (9, {"acknowledged": 9, "step": -1}, Result.AGREES, (0, 0)),
+        (7, {"acknowledged": 9, "step": -1}, Result.LOST, (2, 2)),
+        (7, {"acknowledged": 9, "failed": 4}, Result.LOST, (2, 2)),
+        (7, {"acknowledged": 9, "unknown": 4}, Result.LOST, (2, 6)),
+        (9, {"acknowledged": 9, "unknown": 4}, Result.OPEN, (0, 4)),
+        (13, {"acknowledged": 9, "unknown": 4}, Result.AGREES, (-4, 0)),
+        (14, {"acknowledged": 9, "unknown": 4}, Result.EXTRA, (-5, -1)),
+        (10, {"acknowledged": 9, "refused": 4}, Result.EXTRA, (-1, -1)),
+        (9, {"acknowledged": 9, "apart": True}, Result.ALONE, (0, 0)),
+        (8, {"acknowledged": 9, "apart": True}, Result.LOST, (1, 1)),
+        (0, {"acknowledged": 0, "failed": 9}, Result.ALONE, (0, 0)),
+        (5, {"acknowledged": 9, "stock": 5, "refused": 4}, Result.OVERSOLD, (4, 4)),
+        (5, {"acknowledged": 5, "stock": 5, "refused": 4}, Result.AGREES, (0, 0)),
+        (4, {"acknowledged": 4, "stock": 5}, Result.UNSOLD, (0, 0)),
+    ],
+)
+def test_result(grown, about, result, bounds):
+    """A round shows a loss only beyond what its unknown requests explain, and nothing if nothing could have been lost."""
+    one = made(grown, **about)
+    found = one.figures()
+    assert (one.result(), (found["lost_least"], found["lost_most"])) == (result, bounds)
+    assert all(str(found["harm"]) in sentence(one, language) for language in Language if found["harm"])
+
+
+@pytest.mark.parametrize(
+    ("results", "expected"),
+    [
+        ([Result.ALONE, Result.AGREES], ExitStatus.GOOD),
+        ([Result.ALONE], ExitStatus.NOTHING_SHOWN),
+        ([Result.AGREES, Result.OPEN], ExitStatus.NOTHING_SHOWN),
+        ([Result.AGREES, Result.OPEN, Result.EXTRA], ExitStatus.BROKEN),
+    ],
+)
+def test_status(results, expected):
+    """A bad round decides, then one that is open."""
+    assert status(results) is expected
