@@ -4,7 +4,9 @@ import json
 import os
 import re
 import socket
+import subprocess
 import sys
+import time
 from contextlib import closing, suppress
 
 import pytest
@@ -32,9 +34,9 @@ REDIS = "redis://127.0.0.1:{redis}/0?get=sold"
 PAGE = "http://127.0.0.1:{port}/"
 
 
-def program(language: str, number: int = 0) -> str:
-    """A program of the document, by its language."""
-    return re.findall(rf"```{language}\n(.*?)```", (DOCS / "count.md").read_text("utf-8"), re.DOTALL)[number]
+def program(language: str, number: int = 0, page: str = "count.md") -> str:
+    """A program of a document, by its language."""
+    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL)[number]
 
 
 @pytest.mark.parametrize(
@@ -101,3 +103,50 @@ def test_readers(redis_port, mysql_url):
     for bad, error in ((f"{where}?get=item", NotReady), ("redis://127.0.0.1:1/0?get=a", NotReady), (f"{where}?del=a", BadInput)):
         with pytest.raises(error):
             reader(bad, [])()
+
+
+@pytest.mark.parametrize(
+    ("user", "options", "is_as_expected"),
+    [
+        ("InFlight", [], lambda sent, failed, number: failed == 0 and sent < number <= sent + 20),
+        ("InFlight", ["--stop-timeout", "10"], lambda sent, failed, number: failed == 0 and number == sent),
+        ("TimeOuts", ["--stop-timeout", "10"], lambda sent, failed, number: 0 < number <= failed == sent),
+        ("Retries", ["--stop-timeout", "10"], lambda sent, failed, number: number > sent),
+        ("LostUpdates", ["--stop-timeout", "10"], lambda sent, failed, number: failed == 0 and number < sent),
+    ],
+)
+def test_numbers(redis_port, tmp_path, user, options, is_as_expected):
+    """Locust's numbers differ from that of the database for each cause as docs/numbers.md says."""
+    store, port = redis.Redis(port=redis_port), free_port()
+    store.delete("sold")
+    source = program("python", 0, "numbers.md").replace("Redis()", f"Redis(port={redis_port})")
+    (tmp_path / "shop.py").write_text(source, encoding="utf-8")
+    (tmp_path / "load.py").write_text(program("python", 1, "numbers.md"), encoding="utf-8")
+    load = [
+        "--headless",
+        "--users",
+        "20",
+        "--spawn-rate",
+        "20",
+        "--run-time",
+        "3s",
+        "--host",
+        f"http://127.0.0.1:{port}",
+        "--json",
+    ]
+    with closing(Supervisor()) as supervisor:
+        server = [word.replace("8000", f"{port}") for word in FLASK[1]]
+        supervisor.start(server, dict(os.environ), tmp_path, tmp_path / "log")
+        wait_for(lambda: listens(port))
+        locust = [sys.executable, "-m", "locust", "-f", "load.py", user, *load, *options]
+        done = subprocess.run(locust, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+        wait_for(lambda: still(store), 10)
+    (table,) = json.loads(done.stdout[done.stdout.index("[") :])
+    assert is_as_expected(table["num_requests"], table["num_failures"], int(store.get("sold")))
+
+
+def still(store: redis.Redis) -> bool:
+    """Whether the number has stood still for longer than a request of the document takes."""
+    before = store.get("sold")
+    time.sleep(1)
+    return store.get("sold") == before
