@@ -17,20 +17,19 @@ from lab.evidence.run_folder import replace
 from lab.language import NAMES, Language
 from lab.paths import HOME
 from lab.report import run_data, site
-from lab.report.html import named, page
+from lab.report.html import page
 from lab.report.markdown import as_html
-from lab.report.run_page import PAGE, draw_run
+from lab.report.run_index import PAGES
+from lab.report.run_page import draw_run
 from lab.run import environment
 from lab.story import say, say_run
-from lab.story.timeline import Timeline
 from tools.book import figures, generate, translations
 
 ENGLISH, CHINESE = Language.ENGLISH, Language.CHINESE
 FIRST = {ENGLISH: HOME / "README.md", CHINESE: HOME / "README.zh.md"}
-RUNS_PAGE = HOME / "runs.md"  # that only the website has
 WATCHED = ("none-rush", "setnx-holder_crash", "ttl-slow_holder", "watchdog-frozen_holder", "redlock-amnesia")
-RUNS = "watch"  # their folder
-PAGES = "reports/play"  # the levels, which `lab play` writes
+RUNS = "watch"  # their folder; the page beside it lists them
+LEVELS = "reports/play"  # the levels, which `lab play` writes
 SWITCH = 'id="language"'  # a page that has it changes its language itself
 LINK = re.compile(r'(?P<before>\b(?:href|src|srcset)="|"(?=\.\./))(?P<to>[^"#?\\$:]+)(?P<part>[?#][^"\\]*)?"')
 OWN_WAYS = re.compile(r'(?<=<nav class="ways")[^\n]*')
@@ -43,10 +42,9 @@ def write(folder: Path) -> Path:
 
     Raises BadInput for a link that leads nowhere.
     """
-    for name in WATCHED:
-        _draw(name, folder)
-    levels = sorted((HOME / PAGES).glob("*.html"))
-    found = dict.fromkeys((*FIRST.values(), RUNS_PAGE, *generate.pages(), *levels))  # in the order in which they are found
+    _draw_runs(folder)
+    levels = sorted((HOME / LEVELS).glob("*.html"))
+    found = dict.fromkeys((*FIRST.values(), *generate.pages(), *levels))  # in the order in which they are found
     queue = list(found)
     for path in queue:  # it grows on the way
         target = folder / address(path)
@@ -54,7 +52,7 @@ def write(folder: Path) -> Path:
         if path.suffix == ".svg":
             shutil.copyfile(path, target)
             continue
-        text, linked = followed(_made(path), path, folder)
+        text, linked = followed(_made(path), path)
         replace(target, framed(text, address(path), path).encode())
         queue += [one for one in linked if one not in found]
         found |= dict.fromkeys(linked)
@@ -62,10 +60,8 @@ def write(folder: Path) -> Path:
 
 
 def address(path: Path) -> Path:
-    """Return where a file or a folder of the project is on the website."""
+    """Return where a file of the project is on the website."""
     place = path.relative_to(HOME)
-    if path.is_dir():
-        return place / "index.html"
     if path.name == "README.md":
         return place.with_name("index.html")
     if path.suffix == ".md":
@@ -83,7 +79,7 @@ def framed(text: str, place: Path, source: Path | None = None) -> str:
         "website_ways.html",
         to=to,
         website={one: say.words(one)["website"] for one in Language},
-        levels=(HOME / PAGES / site.INDEX).exists(),
+        levels=(HOME / LEVELS / site.INDEX).exists(),
         other=None if SWITCH in text else to(_pairs().get(source, FIRST[CHINESE])),
     )
     known = set(LEADS.findall(ways))
@@ -107,12 +103,7 @@ def _made(path: Path) -> str:
     """Return a page of the website before its links lead there."""
     if path.suffix == ".html":
         return path.read_text(encoding="utf-8")
-    if path == RUNS_PAGE:
-        text = as_html(_list_of_runs())
-    elif path.is_dir():
-        files = (f"- [{one.name}]({path.name}/{one.name})" for one in sorted(path.glob("*.*")))
-        text = as_html("\n".join([f"# {path.name}\n", *files]))
-    elif path.suffix == ".md":
+    if path.suffix == ".md":
         text = as_html(path.read_text(encoding="utf-8"))
         if path in FIRST.values():  # its first links are for GitHub: here they stand above
             text = re.sub(r"<p><a .*</p>\n", "", text, count=1)
@@ -123,15 +114,13 @@ def _made(path: Path) -> str:
     return page("website.html", text=text, title=title, chinese=".zh." in path.name or path.is_relative_to(HOME / "docs" / "zh"))
 
 
-def followed(text: str, source: Path, folder: Path) -> tuple[str, list[Path]]:
+def followed(text: str, source: Path) -> tuple[str, list[Path]]:
     """Return a page whose links lead to the website's files, and the files of the project that it leads to. Raises BadInput."""
     linked = []
 
     def led(link: re.Match[str]) -> str:
         path = Path(os.path.normpath(source.parent / html.unescape(link["to"])))
-        if (folder / path.relative_to(HOME)).exists() and not path.exists():  # made for the website alone
-            return link[0]
-        if not path.exists() and path != RUNS_PAGE:
+        if not path.exists():
             raise BadInput(f"{source.relative_to(HOME)}: the link {link['to']} leads nowhere")
         linked.append(path)
         return f'{link["before"]}{os.path.relpath(address(path), address(source).parent)}{link["part"] or ""}"'
@@ -139,28 +128,18 @@ def followed(text: str, source: Path, folder: Path) -> tuple[str, list[Path]]:
     return LINK.sub(led, text), linked
 
 
-def _draw(name: str, folder: Path) -> None:
-    """Draw a run to watch, from what is kept of it."""
-    into = folder / RUNS / name
-    into.mkdir(parents=True, exist_ok=True)
-    for file, content in files_of(read_lines(figures.KEPT)[name]).items():
-        replace(into / file, content)
-    draw_run(run_data.load(into), _picture(name), Language)
-    for made in (named(into / PAGE, language) for language in Language):
-        replace(made, framed(made.read_text(encoding="utf-8"), made.relative_to(folder)).encode())
-
-
-def _picture(name: str) -> Timeline:
-    return figures.timeline(figures.illustrations()[name])
-
-
-def _list_of_runs() -> str:
-    """Return the runs to watch, each in both languages."""
-    links = (
-        " · ".join(
-            f"[{say_run.title(_picture(name), language)}]({RUNS}/{name}/{named(Path(PAGE), language)})" for language in Language
-        )
-        for name in WATCHED
-    )
-    title = " · ".join(say.text("website", "watch", language) for language in Language)
-    return f"# {title}\n\n" + "\n".join(f"- {one}" for one in links)
+def _draw_runs(folder: Path) -> None:
+    """Draw the runs to watch in both languages, from what is kept of them, and the page that lists them."""
+    titles = {}
+    for name in WATCHED:
+        into, picture = folder / RUNS / name, figures.timeline(figures.illustrations()[name])
+        titles[name] = {language: say_run.title(picture, language) for language in Language}
+        into.mkdir(parents=True, exist_ok=True)
+        for file, content in files_of(read_lines(figures.KEPT)[name]).items():
+            replace(into / file, content)
+        draw_run(run_data.load(into), picture, Language)
+        for made in (into / file for file in PAGES.values()):
+            replace(made, framed(made.read_text(encoding="utf-8"), made.relative_to(folder)).encode())
+    words = {language: say.words(language)["website"] for language in Language}
+    text = page("website_runs.html", titles=titles, words=words, pages=PAGES)
+    replace(folder / f"{RUNS}.html", framed(text, Path(f"{RUNS}.html")).encode())

@@ -13,7 +13,7 @@ from lab.run import environment
 from tools.book import generate, website
 
 pytestmark = pytest.mark.whole  # the whole site is written
-TOP_MUST = ("index.html", "README.zh.html", "runs.html", "docs/index.html", "docs/zh/ladder/none.html")
+TOP_MUST = ("index.html", "README.zh.html", "watch.html", "docs/index.html", "docs/zh/ladder/none.html")
 
 
 class Read(HTMLParser):
@@ -113,6 +113,6 @@ def test_all_pages_are_reached(pages):
     assert {pages[path].language for path in chinese} == {"zh-CN"}
 
 
-def test_dead_link_is_refused(tmp_path):
+def test_dead_link_is_refused():
     with pytest.raises(BadInput, match=r"README\.md: the link docs/nothing\.md leads nowhere"):
-        website.followed('<a href="docs/nothing.md">', website.HOME / "README.md", tmp_path)
+        website.followed('<a href="docs/nothing.md">', website.HOME / "README.md")
