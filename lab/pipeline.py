@@ -1,25 +1,20 @@
-"""Run, judge, draw, publish: the one place where the steps of a run meet, wherever its servers are.
-
-They are processes of this machine, or containers: LAB_ENGINE decides, and the image sets it. Modules of containers are imported
-only where a run is in containers: no other run needs them.
-"""
+"""Run, judge, draw, publish: the one place where the steps of a run meet, wherever its servers are."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
-import os
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from functools import partial
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from app.lock import Stage
-from lab.errors import ExitStatus, choose_from, in_short, of_the_place
+from lab.containers.engine import as_many_as_are_up, cluster, engine, load_workers
+from lab.errors import ExitStatus, in_short, of_the_place
 from lab.evidence.run_folder import RunFolder, kept_on_failure, save
 from lab.evidence.run_record import RunRecord
 from lab.interrupts import signals_held
@@ -35,7 +30,6 @@ from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario, override
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import Cluster
-from lab.servers.cluster import cluster as local
 from lab.servers.supervisor import Supervisor, supervised
 
 
@@ -177,41 +171,3 @@ def publish_site(reports: Path = REPORTS) -> None:
         site.write(reports)
     except OSError as error:
         sys.stderr.write(f"the site of runs could not be written: {error}\n")
-
-
-VARIABLE = "LAB_ENGINE"
-LOCAL, COMPOSE, SWARM = ENGINES = ("local", "compose", "swarm")
-
-
-def engine() -> str:
-    """Return the engine in use. Raises BadInput for an unknown one."""
-    return choose_from("engine", os.environ.get(VARIABLE) or LOCAL, ENGINES, VARIABLE)
-
-
-def cluster() -> Callable[..., AbstractContextManager[Cluster]]:
-    """Return the engine's ``cluster(supervisor, stage, scenario, run, folder, …)``."""
-    if engine() == LOCAL:
-        return local
-    from lab.containers.cluster import cluster as composed
-
-    return partial(composed, has_hosts=engine() == SWARM)
-
-
-def load_workers(system: Cluster, folder: Path) -> AbstractContextManager[None]:
-    """Run Locust's workers in their containers for the duration of the block, if the system has any. Raises OSError, NotReady."""
-    if not system.workers:
-        return nullcontext()
-    from lab.containers.cluster import load_workers as composed
-
-    return composed(system.workers, system.address, folder)
-
-
-def as_many_as_are_up(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are given; and the numbers of replicas and workers that are up, if the run is in containers."""
-    asked = {name: value for name, value in given.items() if value is not None}
-    if engine() == LOCAL:
-        return asked
-    from lab.containers.cluster import REPLICA, WORKERS, addresses
-
-    up = {"replicas": len(addresses(REPLICA)), "processes": len(addresses(WORKERS))}
-    return {name: number for name, number in up.items() if number} | asked

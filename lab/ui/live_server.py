@@ -15,10 +15,10 @@ from flask import Response, abort, redirect, request, session
 from werkzeug.exceptions import HTTPException
 from werkzeug.sansio.utils import host_is_trusted
 
+from lab.containers.engine import LOCAL, engine
 from lab.errors import BadInput
 from lab.language import of_environment
 from lab.paths import REPORTS
-from lab.pipeline import LOCAL, engine
 from lab.scenario import reader as scenarios
 from lab.story.say import ENGLISH
 from lab.ui import live_page, question

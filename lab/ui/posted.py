@@ -13,8 +13,8 @@ import msgspec
 
 from app.lock import Stage
 from app.locks import stages
+from lab.containers.engine import as_many_as_are_up
 from lab.errors import BadInput, choose_from
-from lab.pipeline import as_many_as_are_up
 from lab.scenario import reader as scenarios
 from lab.scenario.options import OPTIONS, flags, form_options
 from lab.scenario.scenario import Scenario, override

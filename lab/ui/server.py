@@ -20,10 +20,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from lab.containers.engine import LOCAL, engine
 from lab.errors import ExitStatus, LabError
 from lab.interrupts import pending
 from lab.judge.judgement import Verdict
-from lab.pipeline import LOCAL, Conducted, conduct, engine, finish
+from lab.pipeline import Conducted, conduct, finish
 from lab.prerequisites import missing, program
 from lab.report import chart, lost, run_data
 from lab.report.run_data import Result

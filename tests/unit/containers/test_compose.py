@@ -12,8 +12,8 @@ import yaml
 
 from app.locks import stages
 from app.shelf import plugins
-from lab import pipeline
 from lab.containers import cluster as containers
+from lab.containers import engine as containers_engine
 from lab.containers.agent import PORT, REPLICA_PORT
 from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, place, refuse
 from lab.containers.compose import SAVED_WITHIN_S, Compose, EngineFailed, compose_command, services
@@ -113,8 +113,8 @@ def test_stack_agrees_with_compose(name):
 def test_stack_is_known_as_a_swarm(monkeypatch):
     """The lab in a stack takes its containers for those of several hosts, the lab of the compose file for those of one."""
     for file, has_hosts in ((STACK, True), (COMPOSE, False)):
-        monkeypatch.setenv(pipeline.VARIABLE, file["locust"]["environment"]["LAB_ENGINE"])
-        assert pipeline.cluster().keywords == {"has_hosts": has_hosts}
+        monkeypatch.setenv(containers_engine.VARIABLE, file["locust"]["environment"]["LAB_ENGINE"])
+        assert containers_engine.cluster().keywords == {"has_hosts": has_hosts}
 
 
 @pytest.mark.parametrize(
