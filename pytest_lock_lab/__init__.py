@@ -9,29 +9,18 @@ The lab is a process of its own: it starts its servers and ends them, and what i
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 GOOD, NOTHING_SHOWN = 0, 3  # exit statuses of the lab
 FAILS = {"fails", "nobody_served"}  # of searches that decided nothing: the lock fails without a fault
-END_S = 30.0  # for the lab to end its servers
-
-
-class Explored(NamedTuple):
-    """What an exploration has decided."""
-
-    # by promise: holds, breaks, not_decided or not_looked_at
-    promises: Mapping[str, str]
-    # what ``lab explore`` prints
-    text: str
 
 
 class LockLab:
@@ -72,9 +61,9 @@ class LockLab:
         budget_s: float | None = None,
         allow_undecided: bool = False,
         **options: Any,
-    ) -> Explored:
-        """Decide every order of events of a lock. Fail the test if a promise breaks, with the picture of a shortest schedule,
-        or is not decided.
+    ) -> dict[str, Any]:
+        """Decide every order of events of a lock. Return what ``decision.json`` has; fail the test if a promise is not decided,
+        or breaks, with the picture of a shortest schedule.
 
         lock: the path of a file with a STAGE, from the folder of the test or from where pytest runs; the name of a stage; or a
         STAGE that the test has imported from its file. budget_s: seconds for all searches. allow_undecided: pass where nothing
@@ -89,20 +78,18 @@ class LockLab:
         flags = [[f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])] for name, value in given.items()]
         status, text = self._lab("explore", lock, ["--no-confirm", *(word for words in flags for word in words)])
         path = self.out / "decision.json"
-        decision = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        decision: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         fails = any(one.get("undecided") in FAILS for one in decision.get("searches", [{"undecided": "fails"}]))
         if status != GOOD and not (status == NOTHING_SHOWN and allow_undecided and not fails):
             pytest.fail(text, pytrace=False)
-        return Explored(decision["promises"], text.strip())
+        return decision
 
     def _lab(self, command: str, lock: Any, words: list[str]) -> tuple[int, str]:
-        """Run the lab, and end it whatever happens here. Return its status and what it printed."""
+        """Run the lab, and let it end whatever happens here. Return its status and what it printed."""
         words = [command, self._named(lock), "--out", str(self.out), *words]
         paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
-        environment = os.environ | {
-            "PYTHONPATH": paths,
-            "LAB_PARENT": str(os.getpid()),
-        }  # lab/interrupts.py ends it with this one
+        # lab/interrupts.py ends it with this process
+        environment = os.environ | {"PYTHONPATH": paths, "LAB_PARENT": str(os.getpid())}
         with subprocess.Popen(
             [sys.executable, "-P", "-m", "lab", *words],
             cwd=self.root,
@@ -114,10 +101,7 @@ class LockLab:
             try:
                 out, _ = process.communicate()
             except BaseException:
-                process.terminate()
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(END_S)
-                process.kill()
+                process.terminate()  # it ends its servers first
                 raise
         return process.returncode, out
 

@@ -21,7 +21,7 @@ from my_lock import STAGE
 
 def test_path(lock_lab):
     found = lock_lab.explore("my_lock.py", clients=2, pauses=1, claim="releases_only_its_own")
-    assert found.promises == {"releases_only_its_own": "holds"}
+    assert found["promises"] == {"releases_only_its_own": "holds"}
 
 def test_stage(lock_lab):
     lock_lab.explore(STAGE, clients=2, pauses=0, budget_s=20, claim="exclusive")
