@@ -35,8 +35,18 @@ POLICY = Path("/usr/sbin/policy-rc.d")
 
 def main() -> int:
     """Set up; with --dev also the tools of ``make check`` and ``make test``. Return the exit status."""
+    dev = "--dev" in sys.argv[1:]
     try:
-        _set_up()
+        python = _python()
+        if python != sys.executable:  # an old Python cannot read the stages
+            os.execv(python, [python, "-m", "lab.bootstrap", *sys.argv[1:]])
+        with _alone():
+            stores = _stores(sys.argv[1:])
+            _programs(stores)
+            _venv(python)
+            _packages("dev.txt" if dev else "run.txt", dev)
+            if prerequisites.CLOCKS in stores:
+                _clocks()
     except MissingProgram as error:
         _say(str(error))
         return error.exit_status
@@ -57,21 +67,6 @@ def install_servers(stores: set[str]) -> None:
     if absent := prerequisites.missing(stores):
         raise MissingProgram(f"{' and '.join(absent)} cannot be found. Install by hand: {prerequisites.install_line(absent)}")
     _say(f"all that the lab needs for {' and '.join(sorted(stores))} is installed")
-
-
-def _set_up() -> None:
-    """Do all that the Makefile asks for. Raises MissingProgram, CalledProcessError."""
-    dev = "--dev" in sys.argv[1:]
-    python = _python()
-    if python != sys.executable:  # an old Python cannot read the stages
-        os.execv(python, [python, "-m", "lab.bootstrap", *sys.argv[1:]])
-    with _alone():
-        stores = _stores(sys.argv[1:])
-        _programs(stores)
-        _venv(python)
-        _packages("dev.txt" if dev else "run.txt", dev)
-        if prerequisites.CLOCKS in stores:
-            _clocks()
 
 
 def _python() -> str:
@@ -133,11 +128,10 @@ def _install(names: list[str], why: str) -> None:
         raise MissingProgram(f"{why}, and this machine has no sudo. Run this as root: {line}")
     _say(f"{why}. Installing system packages: {line}")
     sudo = [] if os.geteuid() == 0 else ["sudo"]
-    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
     with _servers_stay_down(sudo) if manager == "apt" else contextlib.nullcontext():
         if manager == "apt":
-            _do([*sudo, "apt-get", "update", "-q"], quiet)
-        _do([*sudo, *line.removeprefix("sudo ").split()], quiet)
+            _do([*sudo, "apt-get", "update", "-q"])
+        _do([*sudo, *line.removeprefix("sudo ").split()])
 
 
 @contextlib.contextmanager
@@ -212,8 +206,9 @@ def _state(lock_file: str) -> str:
     return " ".join([*(hashlib.sha256(file.read_bytes()).hexdigest() for file in files), str(HOME)])
 
 
-def _do(command: list[str], env: dict[str, str] | None = None) -> None:
-    subprocess.run(command, check=True, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno())
+def _do(command: list[str]) -> None:
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}  # apt-get asks nothing
+    subprocess.run(command, check=True, env=env, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno())
 
 
 def _say(text: str) -> None:
