@@ -42,17 +42,6 @@ class Token:
 
 def make(client, key, ttl_ms, wait_ms):
     return client.lock(key, timeout=ttl_ms / 1000, blocking_timeout=wait_ms / 1000)
-
-
-class NoKey:
-    def __init__(self, client, name):
-        pass
-
-    def acquire(self):
-        return True
-
-    def release(self):
-        pass
 '''
 
 
@@ -99,12 +88,10 @@ def test_class_is_condemned(here):
             (["locks_of_mine:Tokn"], 2, "there is no class or function 'Tokn'. Did you mean 'Token'?"),
             (["../locks_of_mine:Token"], 2, "'../locks_of_mine' is not the name of a module. Give the path of its file"),
             (["my_worker.mjs"], 2, "my_worker.mjs is not a file of Python. A lock in another language: lab new NAME --worker"),
-            (["locks_of_mine:NoKey"], 2, "lab_no_key.py:9: it set no key"),
             (["locks_of_mine:Token", "--claims", "exclusiv"], 2, "Did you mean 'exclusive'?"),
             (["locks_of_mine:Token", "--scenario", "rushh", "--budget", "600"], 2, "no scenario 'rushh'. Did you mean 'rush'?"),
         ],
         [
-            ["locks_of_mine:NoKey"],
             ["locks_of_mine:Token", "--scenario", "rushh", "--budget", "600"],
         ],
     ),

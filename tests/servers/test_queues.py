@@ -6,6 +6,7 @@ import threading
 
 import psutil
 import pytest
+import requests
 
 from app.failpoints import Injection
 from app.failpoints.injection import Failpoints
@@ -147,6 +148,40 @@ def test_queue_place_outlives_the_ttl(name, connect, key):
     assert (holder.ended, waiter.ended) == (None, None)
 
 
+def lose_place(name, store, key) -> None:
+    """Take the last place out of the queue, as the end of its session does."""
+    if name == "etcd":
+        store.revoke(store.session(1).lease)
+    elif name == "zookeeper":
+        session = store.session(TTL_MS)
+        session.delete(f"/{key}/{max(session.get_children(f'/{key}'), key=lambda node: node.rpartition('-')[2])}")
+    else:
+        store.delete(f"{key}:queue:{store.rpop(f'{key}:queue')}")
+
+
+def test_waiter_whose_place_is_gone_enters_again(name, connect, key):
+    """A waiter that has lost its place when the one before it gives up enters the queue again: the holder is still inside."""
+    store, other = connect(), connect()
+    holder = Holder(lock(name, store, key))
+    assert holder.inside.wait(5)
+    before = lock(name, store, key, wait_ms=2000)
+    giving_up = threading.Thread(target=pytest.raises, args=(NotAcquired, before.run, lambda grant: None))
+    giving_up.start()
+    wait_for(lambda: queued(name, store, key) == 2)
+    waiter = Holder(lock(name, other, key, wait_ms=10_000))
+    wait_for(lambda: queued(name, store, key) == 3)
+
+    lose_place(name, other, key)
+    giving_up.join()
+    wait_for(lambda: queued(name, store, key) == 2)
+
+    assert not waiter.inside.is_set()
+    holder.leave()
+    assert waiter.inside.wait(10)
+    waiter.leave()
+    assert (holder.ended, waiter.ended) == (None, None)
+
+
 @pytest.mark.parametrize("name", ["zookeeper", "etcd"])
 def test_lost_answer_leaves_one_place(name, connect, key, tmp_path, monkeypatch):
     """A lost answer to entering the queue leaves one place and not two."""
@@ -164,3 +199,20 @@ def test_lost_answer_leaves_one_place(name, connect, key, tmp_path, monkeypatch)
     assert (tmp_path / "lose_reply-1.reached").exists()
     assert seen == [1]
     assert queued(name, store, key) == 0
+
+
+@pytest.mark.parametrize("name", ["etcd"])
+def test_release_is_sent_until_it_is_answered(name, connect, key, monkeypatch):
+    """A release without an answer is sent again: a key left behind would block the queue while the session lives."""
+    store, errors = connect(), [requests.ConnectionError("no answer")] * 2
+    delete = store.delete
+
+    def unanswered(owner):
+        if errors:
+            raise errors.pop()
+        return delete(owner)
+
+    monkeypatch.setattr(store, "delete", unanswered)
+    lock(name, store, key).run(lambda grant: None)
+
+    assert (errors, queued(name, store, key)) == ([], 0)

@@ -60,15 +60,6 @@ def test_needs_decide_the_stages(new_fault, needs, one, other):
     assert refused(refuse, stage(one), scenario) == ""
 
 
-def test_limits_of_containers(new_fault):
-    """Containers have no clocks to shift, and in MariaDB no sessions of one replica."""
-    new_fault("SESSION", "Need.SESSIONS,")
-    one = with_new_fault("session_loss")
-
-    assert refused(refuse_in_containers, stage("etcd"), one, False) == ""
-    assert "all replicas have the same user" in refused(refuse_in_containers, stage("mysql_for_update"), one, False)
-
-
 def test_no_store_no_store_fault(new_fault):
     """A stage without a store has no fault of the store."""
     new_fault("STORE")

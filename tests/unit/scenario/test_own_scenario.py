@@ -24,7 +24,6 @@ def here(tmp_path, monkeypatch):
         ("my own.toml", TEXT, ["my own.toml: the file's name is the name of the scenario"]),
         (".toml", TEXT, ["the file's name is the name of the scenario"]),
         ("rush.toml", TEXT, ["rush.toml: the lab has a scenario 'rush' of its own; give the file another name"]),
-        ("a.toml", TEXT + "usres = 3\n", ["a.toml: there is no key 'usres'", "Did you mean 'users'"]),
         ("a.toml", TEXT + 'cures = "own"\n', ["a.toml: cures", "no scenario 'own'"]),
         # without a danger, a run in which nothing happened would be KEPT
         ("a.toml", TEXT.replace("danger.handovers = 5\n", ""), ["a.toml: [danger] is missing or empty"]),
