@@ -30,16 +30,8 @@ def thousands(number: float) -> str:
 
 
 def hanging(label: str, text: str, indent: int) -> str:
-    """Return a text of several lines, each of at most WIDTH characters, with its label before the first line."""
-    filled = textwrap.fill(
-        text,
-        WIDTH,
-        initial_indent=f"{label:<{indent}}",
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return filled or label
+    """Return a text of several lines, each of at most WIDTH letters, with its label before the first line."""
+    return label.ljust(indent) + f"\n{' ' * indent}".join(wrapped(text, WIDTH - indent))
 
 
 def letters_of(text: str) -> int:
@@ -50,7 +42,7 @@ def letters_of(text: str) -> int:
 def wrapped(text: str, letters: int) -> list[str]:
     """Return the lines of a text. In Chinese, a line may end after each sign, and not within a number or a name."""
     if letters_of(text) == len(text):
-        return textwrap.wrap(text, letters, break_on_hyphens=False)
+        return textwrap.wrap(text, letters, break_long_words=False, break_on_hyphens=False)
     lines, line = [], ""
     for piece in PIECE.findall(text):
         if letters_of(line + piece) > letters and piece not in CLOSING:

@@ -47,7 +47,7 @@ def print_stages(name: str | None = None, is_json: bool = False) -> None:
         if before != (before := part(stage.name)):
             _say(f"\n[bold]{escape(text('part', before))}[/]")
         _say(f"  [bold]{stage.name:<{wide}}[/]  {escape(in_few_words(stage.story.title, WIDTH - wide - 4))}")
-    _say(f"\nMore about a stage: {COMMAND} stages NAME", style="dim")
+    _say(f"\nMore about a stage: {COMMAND} list stages NAME", style="dim")
 
 
 def _facts(stage: Stage) -> dict[str, object]:
@@ -143,7 +143,7 @@ def print_scenarios(name: str | None = None, is_json: bool = False) -> None:
     wide = max(map(len, names))
     for each in names:
         _say(f"[bold]{each:<{wide}}[/]  {escape(reader.load(each).title)}")
-    _say(f"\nMore about a scenario: {COMMAND} scenarios NAME", style="dim")
+    _say(f"\nMore about a scenario: {COMMAND} list scenarios NAME", style="dim")
 
 
 def _print_scenario(one: Scenario, named: str) -> None:
