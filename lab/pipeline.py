@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
+from app import stores
 from app.lock import Stage
 from lab.containers.engine import as_many_as_are_up, cluster, engine, load_workers
 from lab.errors import ExitStatus, in_short, of_the_place
@@ -23,7 +24,6 @@ from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge
 from lab.load.locust import Load, prepare
 from lab.paths import REPORTS
-from lab.prerequisites import need_client
 from lab.report.terminal import progress
 from lab.run.runner import ClusterFactory, Drive, run
 from lab.scenario import reader as scenarios
@@ -103,9 +103,10 @@ def conduct(
 
 
 def fitted(scenario: str, stage: str, given: Mapping[str, Any]) -> tuple[Stage, Scenario]:
-    """Return a stage, and a scenario with these options as a run of it has it. Raises BadInput, MissingPackage."""
+    """Return a stage, and a scenario with these options as a run of it has it. Raises BadInput, ModuleNotFoundError."""
     found = find_stage(stage)
-    need_client(found.store)
+    if found.store:
+        stores.store(found.store)  # if its client is not installed, no run begins
     return found, override(scenarios.load(scenario), found, as_many_as_are_up(given))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -97,7 +96,6 @@ EXTRAS = {  # the packages that a plain `lab test` does without, by the extra of
     "class": ("segno",),
     "stores": ("etcd3gw", "kazoo", "psycopg", "pymysql", "requests", "sqlalchemy"),
 }
-CLIENTS = {"etcd": "etcd3gw", "mysql": "sqlalchemy", "postgresql": "psycopg", "zookeeper": "kazoo"}  # of a store, its package
 
 
 def lacking(error: BaseException) -> MissingPackage | None:
@@ -106,13 +104,6 @@ def lacking(error: BaseException) -> MissingPackage | None:
         if isinstance(error, ModuleNotFoundError) and error.name in packages:
             return MissingPackage(f"the package {error.name} is not installed. Install it with: pip install 'lock-lab[{extra}]'")
     return None
-
-
-def need_client(store: str | None) -> None:
-    """Raise MissingPackage if the package of a store's client is not installed."""
-    package = CLIENTS.get(store or "")
-    if package and importlib.util.find_spec(package) is None and (known := lacking(ModuleNotFoundError(name=package))):
-        raise known
 
 
 def search_path() -> str:
