@@ -149,21 +149,16 @@ def _servers_stay_down(sudo: list[str]) -> Iterator[None]:
 
 
 def _venv(python: str) -> None:
-    if (VENV / "bin" / "python").exists() and _works(VENV / "bin" / "python"):
+    """Make a virtual environment, unless there is one whose Python is still installed and has pip."""
+    own = VENV / "bin" / "python"
+    if own.exists() and not subprocess.run([own, "-c", "import pip"], capture_output=True, check=False).returncode:
         return
     if subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True, check=False).returncode:
         if prerequisites.manager() != "apt":
             raise MissingProgram(f"{python} has no venv module. Install it, then run this again.")
         _install(["python3-venv"], "the lab needs Python's venv module, which Debian packages separately")
     _say("Making a virtual environment in .venv")
-    shutil.rmtree(VENV, ignore_errors=True)
-    _do([python, "-m", "venv", str(VENV)])
-
-
-def _works(python: Path) -> bool:
-    """Return whether a virtual environment works: it breaks when its Python is removed or its folder is moved."""
-    done = subprocess.run([str(python), "-c", "import pip, sys; print(sys.prefix)"], capture_output=True, text=True, check=False)
-    return done.returncode == 0 and Path(done.stdout.strip()) == VENV
+    _do([python, "-m", "venv", "--clear", str(VENV)])
 
 
 def _packages(lock_file: str, dev: bool) -> None:
