@@ -42,8 +42,7 @@ from lab.judge.verdict import judge_again
 from lab.paths import HOME
 from tests.corpus import SHELVES, Busy, Trial, busy, recorded, runs, unpack
 
-ENOUGH = 3
-SHOWN = 3  # of the names in a row
+ENOUGH = 3  # of changes, and of failed tests
 HEAD = f"{'kind':<9} {'switched off':<58} at work changes by hand  first of them"
 FAILED = re.compile(r"^(?:FAILED|ERROR) \S+/(.+?)(?: - .*)?$", re.MULTILINE)
 BY_HAND = str(HOME / "tests" / "unit" / "judge")
@@ -80,14 +79,14 @@ class Row(NamedTuple):
     at_work: int
     # the runs that are judged otherwise without it, at most ENOUGH
     changes: list[str]
-    # tests of histories made by hand that fail without it, at most SHOWN; None without --by-hand
+    # tests of histories made by hand that fail without it, at most ENOUGH; None without --by-hand
     by_hand: list[str] | None
 
     def line(self) -> str:
         """Return the row as a line of text."""
         number = f"{len(self.changes)}{'+' if len(self.changes) == ENOUGH else ''}"
-        by_hand = "" if self.by_hand is None else f"{len(self.by_hand)}{'+' if len(self.by_hand) == SHOWN else ''}"
-        names = "; ".join([*self.changes[:SHOWN], *(self.by_hand or ())[:1]])
+        by_hand = "" if self.by_hand is None else f"{len(self.by_hand)}{'+' if len(self.by_hand) == ENOUGH else ''}"
+        names = "; ".join([*self.changes, *(self.by_hand or ())[:1]])
         return f"{self.thing.kind:<9} {self.thing.name:<58} {self.at_work:>7} {number:>7} {by_hand:>7}  {names}"
 
 
@@ -227,7 +226,7 @@ def at_work(run: Run) -> set[str]:
 
 def by_hand(thing: Thing) -> list[str]:
     """Return the first tests with histories made by hand that fail without a thing."""
-    words = f"-q -p no:cacheprovider --maxfail={SHOWN} --ignore {BY_HAND}/test_recordings.py --rootdir {HOME} {BY_HAND}"
+    words = f"-q -p no:cacheprovider --maxfail={ENOUGH} --ignore {BY_HAND}/test_recordings.py --rootdir {HOME} {BY_HAND}"
     with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()), thing.off():
         pytest.main(words.split())
     return FAILED.findall(said.getvalue())

@@ -22,11 +22,11 @@ from lab.story.happening import Story
 from lab.story.say import ENGLISH, text
 from lab.story.searches import conditions, kept_story, share
 from lab.text import thousands
+from tools.book.chapters import CLAIMS, UP
 
 PICTURES = REFERENCE / "explore"
-UP = "../../"  # from a chapter to the project's top
 AGAIN = ".venv/bin/lab explore {} --keep"
-SEARCHES, CLAIMS = "../explore.md", "../scenarios.md#the-claims"  # from a chapter
+SEARCHES = "../explore.md"  # from a chapter
 
 
 def story_of(stage: Stage) -> Story | None:
