@@ -29,7 +29,6 @@ ENGLISH, CHINESE = Language.ENGLISH, Language.CHINESE
 FIRST = {ENGLISH: HOME / "README.md", CHINESE: HOME / "README.zh.md"}
 WATCHED = ("none-rush", "setnx-holder_crash", "ttl-slow_holder", "watchdog-frozen_holder", "redlock-amnesia")
 RUNS = "watch"  # their folder; the page beside it lists them
-LEVELS = "reports/play"  # the levels, which `lab play` writes
 SWITCH = 'id="language"'  # a page that has it changes its language itself
 LINK = re.compile(r'(?P<before>\b(?:href|src|srcset)="|"(?=\.\./))(?P<to>[^"#?\\$:]+)(?P<part>[?#][^"\\]*)?"')
 OWN_WAYS = re.compile(r'(?<=<nav class="ways")[^\n]*')
@@ -43,7 +42,7 @@ def write(folder: Path) -> Path:
     Raises BadInput for a link that leads nowhere.
     """
     _draw_runs(folder)
-    levels = sorted((HOME / LEVELS).glob("*.html"))
+    levels = sorted(generate.LEVEL_PAGES.glob("*.html"))
     found = dict.fromkeys((*FIRST.values(), *generate.pages(), *levels))  # in the order in which they are found
     queue = list(found)
     for path in queue:  # it grows on the way
@@ -79,7 +78,7 @@ def framed(text: str, place: Path, source: Path | None = None) -> str:
         "website_ways.html",
         to=to,
         website={one: say.words(one)["website"] for one in Language},
-        levels=(HOME / LEVELS / site.INDEX).exists(),
+        levels=(generate.LEVEL_PAGES / site.INDEX).exists(),
         other=None if SWITCH in text else to(_pairs().get(source, FIRST[CHINESE])),
     )
     known = set(LEADS.findall(ways))
