@@ -68,11 +68,6 @@ def test_cell_that_is_not_tried_yet(monkeypatch):
     assert chapters.PARTS["cell"]("rush", "lua") == "not tried yet"
 
 
-def test_no_chapter_without_a_stage():
-    """There is no chapter without a stage."""
-    assert sorted(path.stem for path in chapters.FOLDER.glob("*.md")) == sorted(stages())
-
-
 @every("one", lambda: illustrations().values())
 def test_picture_shows_its_run(one):
     """A picture shows the run that it is listed with, and what is kept of the run is no more than that."""
@@ -87,7 +82,8 @@ def test_picture_shows_its_run(one):
 
 
 def test_kept_runs():
-    """Every kept run and every folder of pictures is listed."""
+    """Every kept run and every folder of pictures is listed, and each chapter is that of a stage."""
+    assert sorted(path.stem for path in chapters.FOLDER.glob("*.md")) == sorted(stages())
     assert set(figures.results()) == set(illustrations())
     assert {path.name for path in figures.PICTURES.iterdir() if path.is_dir()} <= set(illustrations())
 

@@ -54,8 +54,5 @@ def test_rounds_are_interleaved(conducted, tmp_path, capsys):
     ]
     assert f"{tmp_path}/5" in capsys.readouterr().out.replace("\n", "")
 
-
-def test_one_round_has_no_repeats(conducted, tmp_path):
-    ladder.run_ladder({}, tmp_path, 1, "lab experiment ladder")
-
-    assert not (tmp_path / run_data.ROUNDS).exists()
+    ladder.run_ladder({}, tmp_path / "once", 1, "lab experiment ladder")
+    assert not (tmp_path / "once" / run_data.ROUNDS).exists()

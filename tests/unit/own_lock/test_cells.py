@@ -86,6 +86,7 @@ def test_what_a_lock_claims_is_run(mine):
             assert one.misfit(stage)
     assert tasks["rush"].kind == ""
     assert tasks["fence_restart"].reason == "my_lock does not claim fence_outlives_restart"
+    assert plan(stage, ["frozen_holder"])[0].kind == ""  # a scenario that is named is run, whatever it tests
 
 
 def test_commands_of_the_runs(mine, conducted, tmp_path):
@@ -153,11 +154,6 @@ def test_void_run_is_made_once_more(mine, conducted, tmp_path, given, lines, rou
 
     assert len(made) == lines
     assert tasks[0].outcomes("")[0].tally == rounds
-
-
-def test_scenario_that_the_user_names_is_run(mine):
-    """A scenario that is named is run, whatever it tests."""
-    assert plan(find_stage(mine), ["frozen_holder"])[0].kind == ""
 
 
 def test_scenario_that_breaks_a_lock_of_the_corpus_is_run_for_its_promise():
