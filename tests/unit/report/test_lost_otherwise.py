@@ -6,7 +6,7 @@ import pytest
 from lab.evidence.run_folder import save
 from lab.experiments.matrix_round import count
 from lab.report import matrix_page, site
-from lab.report.matrix import Cell, Origin, in_short, lost_otherwise
+from lab.report.matrix import Cell, Origin, in_short
 from lab.story import say
 from tests.kept_runs import folders
 from tests.pages import cells_of, rows_of
@@ -16,11 +16,6 @@ CELLS = [
     Cell(stage="uuid", scenario="rush", claim="exclusive", verdict="KEPT", lost=3, run="one", reason="why"),
     Cell(stage="none", scenario="rush", claim="exclusive", verdict="ADMITTED", lost=9),
 ]
-
-
-def test_cells_in_words():
-    assert [in_short(cell) for cell in CELLS] == ["kept", "kept, 3 lost otherwise", "lost 9"]
-    assert [lost_otherwise(cell) for cell in CELLS] == [False, True, False]
 
 
 def test_matrix_page_marks_it(tmp_path):
