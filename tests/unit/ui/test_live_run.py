@@ -1,5 +1,7 @@
 """The live page's figures from growing files, predictions, and what is refused: without a server or a browser."""
 
+import threading
+
 import msgspec
 import pytest
 from werkzeug.test import EnvironBuilder
@@ -158,6 +160,24 @@ def test_slow_reader_is_dropped():
         news.leave(one)
     news.publish(number=0)
     assert quick.empty()
+
+
+def test_end_of_events_wakes_readers():
+    """The end of the events wakes the readers that wait for them."""
+    news, heard = EventStream(), []
+    ready = threading.Event()
+
+    def listen() -> None:
+        mine = news.listen()
+        ready.set()
+        heard.append(mine.get(timeout=10))
+
+    waiting = threading.Thread(target=listen)
+    waiting.start()
+    ready.wait(10)
+    news.end()
+    waiting.join(10)
+    assert heard == [None]
 
 
 def asked(method: str, headers: dict[str, str], names: list[str] | None) -> Asked:
