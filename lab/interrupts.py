@@ -105,6 +105,23 @@ def signals_held() -> Iterator[Signals]:
             _came.clear()
 
 
+@contextlib.contextmanager
+def staying() -> Iterator[None]:
+    """While somebody's code runs in this process, let ``os._exit`` raise SystemExit. Processes that the code forks end by it."""
+    ends, here = os._exit, os.getpid()
+
+    def stay(status: int) -> None:
+        if os.getpid() != here:
+            ends(status)
+        raise SystemExit(status)
+
+    os._exit = stay  # type: ignore[assignment] # it returns no more than the other
+    try:
+        yield
+    finally:
+        os._exit = ends
+
+
 def ignore_signals() -> None:
     """Let no signal disturb this process in what it does at its end."""
     for number in SIGNALS:
