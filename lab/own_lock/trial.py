@@ -48,7 +48,7 @@ class Looked(NamedTuple):
     @property
     def score(self) -> list[bool]:
         """How far it went: a way that works has True everywhere."""
-        lasts = self.ttl_ms < 0 or self.ttl_ms > TTL_MS // 100
+        lasts = self.ttl_ms == -1 or self.ttl_ms > TTL_MS // 100  # -2: it expired while it was looked at
         return [self.first.kind != "error", bool(self.end.kind), bool(self.key), lasts, self.is_freed, self.end.kind == "answer"]
 
     @property

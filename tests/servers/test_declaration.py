@@ -7,6 +7,7 @@ import pytest
 from app.shelf import plugins
 from lab.errors import BadInput
 from lab.own_lock.declaration import of_a_lock
+from lab.own_lock.trial import Looked, Said
 from tests.command import lab
 
 LOCKS = """
@@ -263,6 +264,11 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "locks_of_mine.py").write_text(LOCKS, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_key_that_expires_in_a_look():
+    """A way whose key expired while it was looked at is not the way of a lock without a TTL."""
+    assert not Looked(Said("answer"), end=Said("answer"), key="lock", ttl_ms=-2, is_freed=True).is_over
 
 
 @pytest.mark.parametrize("name", TAKEN)
