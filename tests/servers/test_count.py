@@ -6,12 +6,12 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from contextlib import closing, suppress
 
 import pytest
 import redis
 
+from lab.count.count import _settled
 from lab.count.number import reader
 from lab.errors import BadInput, NotReady
 from lab.paths import DOCS
@@ -140,13 +140,6 @@ def test_numbers(redis_port, tmp_path, user, options, is_as_expected):
         wait_for(lambda: listens(port))
         locust = [sys.executable, "-m", "locust", "-f", "load.py", user, *load, *options]
         done = subprocess.run(locust, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
-        wait_for(lambda: still(store), 10)
+        number = _settled(lambda: int(store.get("sold")))
     (table,) = json.loads(done.stdout[done.stdout.index("[") :])
-    assert is_as_expected(table["num_requests"], table["num_failures"], int(store.get("sold")))
-
-
-def still(store: redis.Redis) -> bool:
-    """Whether the number has stood still for longer than a request of the document takes."""
-    before = store.get("sold")
-    time.sleep(1)
-    return store.get("sold") == before
+    assert is_as_expected(table["num_requests"], table["num_failures"], number)
