@@ -1,7 +1,7 @@
 """What each event does to the ghost variables, and which claim it breaks.
 
 Whose the lock is, is not read out of the names of keys. Two questions are asked of the store's state (``Probe``): which keys
-would a fresh client be granted now, if it ran alone; and, where it would not, when would it be, if nobody did anything. A request
+would a fresh client be granted now, if it ran alone; and if none, when would it be granted one, if nobody did anything. A request
 *takes* the lock with the command after which a fresh client would not get it any more. So the rules are the same for strings,
 hashes, lists, sets, sorted sets, streams, second keys, and leases in fields.
 
@@ -308,7 +308,7 @@ def _faulted(then: Consequences, actor: int, fault: str, in_vain: bool = False) 
     owned = [(key, owner) for key, owner in then.ghosts.owners if owner.actor == actor]
     for key, owner in owned:
         then.owned_by(key, owner._replace(tested=(*owner.tested, claim)))
-    if not owned or mine.phase == ASKS:  # what it has taken can be the lock of its thread's request before, that has passed on
+    if not owned or mine.phase == ASKS:  # while it asks, the lock can be left over from the request before it in its thread
         then.set(tested=(*then.ghosts.tested, claim))
 
 

@@ -172,8 +172,8 @@ def _arrived(world: World, state: State, client: int, thread: int, command: Comm
 # A command to several servers. Each of them executes it at a moment of its own, and its client waits for all: so what another
 # client does can come between any two of them. That is how votes are split. A fault can hit the command at one server, or at all
 # of them; then it begins before the first of them has executed the command. A client that is paused or killed sends nothing to
-# the servers that have not executed its command yet. That a server executes it all the same is decided as well: it is the same
-# as a pause just after that.
+# the servers that have not executed its command yet. If a server did execute it during the pause, the result would be that of a
+# pause just after the execution, which is another schedule of the search.
 
 
 def _to_servers(
@@ -572,8 +572,8 @@ def _served(world: World, state: State) -> State | None:
 def settled(world: World, before: State, state: State) -> State:
     """Return the state after all threads have woken that have only to wake. before: the state before what may wake them.
 
-    To wake changes nothing for the other clients, and they change nothing for it. So it is not an event: it is a part of what
-    ended the sleep. A pause or a crash between the two is decided as well: it is the same as one just before.
+    A thread that wakes changes nothing for other clients, and they change nothing for it. So waking is no event of its own, but a
+    part of the event that ended the sleep. A pause or a crash between the two has the same result as one just before both.
     """
     for client, thread in world.napping(before) if before.lock != state.lock and not world.wakes_at_any_moment else ():
         if state.modes[client] != DEAD and isinstance(world.node(state, client).pending[thread], Nap):

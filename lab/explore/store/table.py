@@ -33,7 +33,7 @@ class Transition(NamedTuple):
 
 
 class Table:
-    """What is known so far of what a Redis server does. A state is a number; nothing depends on who sends a command."""
+    """Remembers how a Redis server answers each command in each state. A state is a number; the sender makes no difference."""
 
     empty = 0  # the state without any key
     database = 0
