@@ -16,7 +16,7 @@ import msgspec
 from lab.count import picture
 from lab.count.number import allowed, reader
 from lab.count.sums import Ended, Round, status
-from lab.errors import BadInput, NotReady
+from lab.errors import BadInput, ExitStatus, NotReady
 from lab.evidence.run_folder import replace
 from lab.interrupts import unless_interrupted
 from lab.language import of_environment
@@ -111,7 +111,8 @@ def _round(asked: Count, given: dict[str, Any], users: int, read: Read, folder: 
         time.sleep(SAMPLE_EVERY_S)
     found = [msgspec.json.decode(line, type=Ended) for line in record.read_bytes().splitlines()]
     if ended or not found:
-        raise NotReady(f"Locust ended with {ended} after {counted(len(found), 'request')}:\n{last_words(log)}")
+        kind = BadInput if ended == ExitStatus.BAD_INPUT else NotReady  # as Locust ends if it does not understand its options
+        raise kind(f"Locust ended with {ended} after {counted(len(found), 'request')}:\n{last_words(log)}")
     samples.append((time.time(), _settled(read)))
     before, after = samples[0][1], samples[-1][1]
     return Round(
