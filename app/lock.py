@@ -184,14 +184,6 @@ class NotInstalled(ImportError):  # noqa: N818 - names what the packages are
     """The packages of a stage's library are not here. The message says how to install them."""
 
 
-class WrongClaims(ValueError):  # noqa: N818 - names what the record has
-    """What a stage gains and loses does not fit the stage that it follows. ``key`` is the field to correct."""
-
-    def __init__(self, key: str, message: str) -> None:
-        super().__init__(message)
-        self.key = key
-
-
 @dataclass(frozen=True)
 class Stage:
     """One way to lock: the record that puts a file on the ladder.
@@ -228,8 +220,6 @@ class Stage:
     worker: tuple[str, ...] = ()
     # how many lanes one worker serves, 1 if its language does one thing at a time; 0 for all
     worker_lanes: int = 0
-    # the folder that the worker is started in; empty for that of the stage's file
-    worker_folder: str = ""
     # whether each request gets the store at ports of its own: a client that is none of redis-py's is seen only there
     by_lane: bool = False
     # the key that the worker's library really uses: ``{key}`` stands for the one that it is given
@@ -248,33 +238,25 @@ class Stage:
     story: StageStory = field(default_factory=lambda: StageStory("", "", "", "", (), ()))
 
     def __post_init__(self, gains: str | None, loses: str | None) -> None:
-        """Work out the claims, if the stage names what changes. Raises WrongClaims; KeyError for an unknown claim."""
+        """Work out the claims, if the stage names what changes. Raises ValueError; KeyError for an unknown claim."""
         if isinstance(listed := cast(object, self.worker), list):
             object.__setattr__(self, "worker", tuple(listed))
         if gains is not None or loses is not None:
-            object.__setattr__(self, "claims", _changed(self.follows, self.claims, gains=gains or "", loses=loses or ""))
+            object.__setattr__(self, "claims", _changed(self.follows, self.claims, claims(gains or ""), claims(loses or "")))
 
 
-def _changed(follows: str | None, listed: frozenset[Claim], **names: str) -> frozenset[Claim]:
-    """Return the claims of a stage that gains and loses some of those of the stage that it follows."""
-    for key, text in names.items():
-        if not isinstance(text, str):
-            raise WrongClaims(key, f"{key} must be the names of claims in one text, not {text!r}")
-    gained, lost = claims(names["gains"]), claims(names["loses"])
-    if follows is None:
-        raise WrongClaims("gains", 'gains and loses need the stage that is meant: give follows="…", or list all claims in claims')
-    if follows not in plugins.names(LOCKS):
-        return gained  # app/shelf/stage_check.py refuses the name
-    before = getattr(plugins.file(LOCKS, follows), "STAGE", None)
-    if not isinstance(before, Stage):
-        raise WrongClaims("follows", f"follows = {follows!r}: that stage has no record, or follows this one in its turn")
-    if listed not in (frozenset(), before.claims):  # those of the stage before are there after dataclasses.replace
-        raise WrongClaims("claims", "give either all claims in claims, or what changes in gains and loses")
-    if known := gained & before.claims:
-        raise WrongClaims("gains", f"gains has {_names(known)}, which {follows} claims already")
-    if missing := lost - before.claims:
-        raise WrongClaims("loses", f"loses has {_names(missing)}, which {follows} does not claim")
-    return before.claims - lost | gained
+def _changed(follows: str | None, listed: frozenset[Claim], gained: frozenset[Claim], lost: frozenset[Claim]) -> frozenset[Claim]:
+    """Return the claims of a stage that gains and loses some of those of the stage that it follows. Raises ValueError."""
+    if follows not in plugins.names(LOCKS):  # app/shelf/stage_check.py refuses the name
+        return gained
+    before: frozenset[Claim] = plugins.file(LOCKS, follows).STAGE.claims
+    if listed not in (frozenset(), before):  # those of the stage before are there after dataclasses.replace
+        raise ValueError("give either all claims in claims, or what changes in gains and loses")
+    if known := gained & before:
+        raise ValueError(f"gains has {_names(known)}, and {follows} claims that already")
+    if missing := lost - before:
+        raise ValueError(f"loses has {_names(missing)}, and {follows} does not claim that")
+    return before - lost | gained
 
 
 def _names(some: frozenset[Claim]) -> str:

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from app.lock import Stage, StageStory, WrongClaims
+from app.lock import Stage, StageStory
 from app.shelf import plugins, stage_check, yours
 
 # The parts of the ladder, and the stages of each, as they are taught. A stage that is missing here comes right after the stage it
@@ -96,10 +96,7 @@ def stage(name: str) -> Stage:
     # last: a file next to it hides no module of Python, of a library, or of the lab; a process that is forked has the same path
     sys.path += [str(folder) for folder in (yours.HOME, path.parent) if str(folder) not in sys.path]
     yours.take(path.parent, path)
-    try:
-        module = plugins.read(path)
-    except WrongClaims as error:
-        raise _refusal(error.key, str(error), path) from None
+    module = plugins.read(path)
     record = _stage(module, path.stem, lookup=str(path))
     if record.environment:
         from app.foreign import library
@@ -113,20 +110,15 @@ def _stage(module: ModuleType, name: str, lookup: str = "") -> Stage:
     record = getattr(module, "STAGE", None)
     if record is None:
         raise NotAStage("no STAGE = Stage(…) in it. To test one of its classes or functions: lab test FILE.py:NAME")
-    path = Path(str(module.__file__))
     if not isinstance(record, Stage):
-        raise _refusal(*(stage_check.wrong(record) or ("", "")), path)
+        raise NotAStage(stage_check.wrong(record))
+    path = Path(str(module.__file__))
     return dataclasses.replace(record, name=name, lookup=lookup or name, path=path, story=StageStory.parse(module.__doc__ or ""))
 
 
 @functools.lru_cache(maxsize=100)  # what is there does not change; what was refused is looked at again
 def _checked(module: ModuleType, name: str, lookup: str = "") -> Stage:
     record = _stage(module, name, lookup)
-    if found := stage_check.wrong(record):
-        raise _refusal(*found, Path(str(record.path)))
+    if sentence := stage_check.wrong(record):
+        raise NotAStage(sentence)
     return record
-
-
-def _refusal(key: str, sentence: str, path: Path) -> NotAStage:
-    line = stage_check.line_of(key, path)
-    return NotAStage(f"line {line}: {sentence}" if line else sentence)

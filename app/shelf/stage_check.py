@@ -5,7 +5,6 @@ A file that somebody wrote is checked when it is read. Otherwise its mistakes wo
 
 from __future__ import annotations
 
-import ast
 import inspect
 import shutil
 from collections.abc import Callable, Iterator
@@ -25,27 +24,14 @@ QUESTION = "# QUESTION: "  # in a declaration: a fact that the lab could not fin
 CONNECT = "\ndef connect("  # a file of app/stores with this function is a store
 
 
-def wrong(record: Any) -> tuple[str, str] | None:
-    """Return the first key of a record that makes no sense, with a sentence; None if all do. The key may be empty."""
+def wrong(record: Any) -> str:
+    """Return a sentence about the first key of a record that makes no sense; empty if all do."""
     if not isinstance(record, Stage):
-        return "", f"STAGE must be Stage(…), not {_shown(record)}"
+        return f"STAGE must be Stage(…), not {_shown(record)}"
     for key, (is_right, words) in VALUES.items():
         if not is_right(value := getattr(record, key)):
-            return key, f"{key} must be {words}, not {_shown(value)}"
-    return next(((key, sentence) for key, check in CHECKS.items() for sentence in check(record)), None)
-
-
-def line_of(key: str, file: Path) -> int | None:
-    """Return the line of a file where STAGE is set, or where its key is given; None if that cannot be found."""
-    found = None
-    for node in ast.walk(ast.parse(file.read_bytes())):
-        names = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and any(
-            isinstance(one, ast.Name) and one.id == "STAGE" for one in names
-        ):
-            words = node.value.keywords if isinstance(node.value, ast.Call) else []
-            found = next((word.value.lineno for word in words if word.arg == key), node.lineno)
-    return found
+            return f"{key} must be {words}, not {_shown(value)}"
+    return next((sentence for check in CHECKS for sentence in check(record)), "")
 
 
 def question(file: Path) -> str:
@@ -86,26 +72,29 @@ def _takes(function: Callable[..., Any], *names: str) -> bool:
     return True
 
 
-def _named(key: str, known: Callable[[], list[str]], optional: bool) -> Callable[[Stage], Iterator[str]]:
-    def check(record: Stage) -> Iterator[str]:
+def _named(record: Stage) -> Iterator[str]:
+    """Compare each key that names a file with the files that there are."""
+    for key, names, others in (
+        ("follows", plugins.names(LOCKS), ["None"]),
+        ("store", stores(), ["None"]),
+        ("resource", plugins.names(RESOURCES), []),
+    ):
         value = getattr(record, key)
-        if not (value is None and optional) and value not in known():
-            choices = [*known(), *(["None"] if optional else [])]
-            typed = value if isinstance(value, str) else ""
+        if value not in names and not (value is None and others):
             listed_by = "lab list stages" if key == "follows" else ""
-            yield f"{key} = {_shown(value)} is not known. {suggestion(typed, choices, listed_by)}"
-
-    return check
-
-
-def _resource(record: Stage) -> Iterator[str]:
-    yield from _named("resource", lambda: plugins.names(RESOURCES), optional=False)(record)
+            hint = suggestion(value if isinstance(value, str) else "", [*names, *others], listed_by)
+            yield f"{key} = {_shown(value)} is not known. {hint}"
     for store in stores():  # a resource with the name of a store is in that store
         if record.resource.startswith(f"{store}_") and record.store != store:
             yield f"resource = {record.resource!r} is in the store {store!r}, and store = {record.store!r}"
 
 
 def _worker(record: Stage) -> Iterator[str]:
+    if record.worker and record.by_lane:
+        yield "by_lane is for a lock in the replica's own process: a worker has its lanes always"
+    for key in ("worker", "by_lane"):
+        if getattr(record, key) and record.store not in WITH_WORKERS:
+            yield f"{key} needs store = {' or '.join(map(repr, WITH_WORKERS))}, not {record.store!r}: its commands must be seen"
     if not record.worker:
         return
     program = record.worker[0]
@@ -115,15 +104,6 @@ def _worker(record: Stage) -> Iterator[str]:
             yield f"the program {program!r} of the worker is not there: {path} is no file"
     elif shutil.which(program) is None:
         yield f"the program {program!r} of the worker is not installed"
-    if record.store not in WITH_WORKERS:
-        yield f"a worker needs store = {' or '.join(map(repr, WITH_WORKERS))}, not {record.store!r}: its commands must be seen"
-
-
-def _by_lane(record: Stage) -> Iterator[str]:
-    if record.by_lane and record.worker:
-        yield "by_lane is for a lock in the replica's own process: a worker has its lanes always"
-    if record.by_lane and record.store not in WITH_WORKERS:
-        yield f"by_lane needs store = {' or '.join(map(repr, WITH_WORKERS))}, not {record.store!r}: a lane leads to Redis"
 
 
 def _is_form(key: Any) -> bool:
@@ -155,7 +135,6 @@ VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
         'the words of a command, as in ["node", "worker.mjs"]',
     ),
     "worker_lanes": (lambda value: type(value) is int and value in (0, 1), "1, or 0 for all lanes in one program"),
-    "worker_folder": (lambda value: isinstance(value, str) and Path(value).is_dir(), "a folder"),
     "key": (_is_form, 'a text such as "lock:{key}", or the key itself if it is always the same'),
     "claims": (
         lambda value: isinstance(value, frozenset) and all(isinstance(one, Claim) for one in value),
@@ -165,15 +144,7 @@ VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "ttl_step_ms": (_is_whole, WHOLE),
 }
 # what it must be beside the values of other keys, and beside what is there
-CHECKS: dict[str, Callable[[Stage], Iterator[str]]] = {
-    "worker": _worker,
-    "by_lane": _by_lane,
-    "lock": _lock,
-    "follows": _named("follows", lambda: plugins.names(LOCKS), optional=True),
-    "store": _named("store", stores, optional=True),
-    "resource": _resource,
-    "ttl_ms": _ttl,
-}
+CHECKS: tuple[Callable[[Stage], Iterator[str]], ...] = (_worker, _lock, _named, _ttl)
 
 
 def _shown(value: object) -> str:

@@ -86,7 +86,7 @@ def test_worker_dies_with_its_replica(tmp_path):
     ("worker", "status", "said"),
     sampled(
         [
-            (["nodee", "x.mjs"], 2, "line 4: the program 'nodee' of the worker is not installed"),
+            (["nodee", "x.mjs"], 2, "the program 'nodee' of the worker is not installed"),
             (["sh", "-c", "exit 3"], 4, "ended with status 3"),
             ([sys.executable, "-c", ANSWERING.format("lane, 'maybe'")], 4, "it is no answer to acquire. The answers are yes"),
             ([sys.executable, "-c", ANSWERING.format("77, 'yes'")], 4, "'77' is not a lane. The lanes are 0"),

@@ -359,7 +359,7 @@ def test_matrix_without_a_server(said, monkeypatch, tmp_path):
         ("import nowhere", ["./mine.py cannot be loaded: line 2: ModuleNotFoundError", "nowhere"]),
         ('{}["exclusive"]', ["./mine.py cannot be loaded: line 2: KeyError"]),
         ("pass", ["error: ./mine.py is not a stage: no STAGE = Stage(…) in it"]),
-        ("STAGE = Stage(lock=Lock, store='rdis')", ["error: ./mine.py is not a stage: line 2: store = 'rdis'", "mean 'redis'"]),
+        ("STAGE = Stage(lock=Lock, store='rdis')", ["error: ./mine.py is not a stage: store = 'rdis'", "mean 'redis'"]),
         ("raise SystemExit(0)", ["error: ./mine.py cannot be loaded: line 2: SystemExit: 0\n"]),
         ("__import__('os')._exit(0)", ["error: ./mine.py cannot be loaded: line 2: SystemExit: 0\n"]),
         ("raise KeyboardInterrupt", ["./mine.py cannot be loaded: line 2: KeyboardInterrupt:"]),

@@ -221,7 +221,7 @@ class Workers:
         with self._mutex:
             try:
                 if self.stage.worker_lanes or self._worker is None:
-                    self._worker = WireWorker(self.command, self.folder / self.stage.worker_folder)
+                    self._worker = WireWorker(self.command, self.folder)
                 self._lanes += 1
                 return WorkerLane(self._lanes - 1, self.servers, self._worker)
             except BadWorker as error:
