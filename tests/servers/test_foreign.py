@@ -29,32 +29,35 @@ from app.resources.read_then_write import Counter
 from app.settings import Endpoint, Settings
 from app.stores import lock_store, redis_nodes
 from app.stores.redis import counter_redis
+from lab.paths import HOME
 from tests.spy import Spy
 
-FOREIGN = Path(__file__).with_name("foreign")
-SHELF = Path(__file__).parents[2] / "libraries"
-OF_SHELF = ("pypi_etcd3gw", "pypi_kazoo_lock", "pypi_psycopg", "pypi_redis", "pypi_redis_asyncio")
-LOCKS = {path.stem: path for path in (*FOREIGN.glob("*.py"), *(SHELF / f"{name}.py" for name in OF_SHELF))}
-FILES = sorted(LOCKS)
+SUBSCRIBES, OWN_SOCKETS = "tests/servers/foreign/subscribes", "tests/servers/foreign/own_sockets"
+WATCHES, GET_LOCK, REDLOCK = (
+    "corpus/sound/transactions",
+    "corpus/trial/sound/get_lock_by_a_pool",
+    "corpus/trial/sound/redlock_one_by_one",
+)
 BY_LANE = ", by a lane"
-# a client of redis-py is seen on its way through a lane as well, and only once
-NAMES = [*FILES, *(f"{name}{BY_LANE}" for name in FILES if "redis" in name)]
-NODES_BY_LANE = f"redlock_of_clients{BY_LANE}"
 SESSION = ("ping", "connect")  # what keeps a session of ZooKeeper alive, outside all requests
 # how many commands an acquire without waiting and a release send
 COMMANDS = {
-    "mysql_get_lock": (1, 1),
-    "own_sockets": (1, 1),
-    "pypi_etcd3gw": (2, 1),  # LeaseGrant, Txn; Txn
-    "pypi_kazoo_lock": (3, 1),  # exists for the folder, create, getChildren; delete
-    "pypi_psycopg": (2, 1),  # set_config, pg_advisory_lock; pg_advisory_unlock
-    "pypi_redis": (1, 1),
-    "pypi_redis_asyncio": (1, 1),
-    "redis_blpop": (2, 1),  # EVALSHA, BLPOP; RPUSH
-    "redis_pubsub": (2, 1),  # SUBSCRIBE, SET; EVALSHA
-    "redis_watch": (5, 5),  # WATCH, GET, MULTI, PSETEX, EXEC; the same with DEL
-    "redlock_of_clients": (5, 5),  # one for each node
+    "corpus/sound/client_of_its_own": (1, 1),
+    "corpus/sound/token_in_a_list": (2, 1),  # EVALSHA, BLPOP; RPUSH
+    WATCHES: (5, 5),  # WATCH, GET, MULTI, SET, EXEC; the same with DEL
+    GET_LOCK: (1, 1),
+    REDLOCK: (5, 5),  # one for each node
+    "libraries/pypi_etcd3gw": (2, 1),  # LeaseGrant, Txn; Txn
+    "libraries/pypi_kazoo_lock": (3, 1),  # exists for the folder, create, getChildren; delete
+    "libraries/pypi_psycopg": (2, 1),  # set_config, pg_advisory_lock; pg_advisory_unlock
+    "libraries/pypi_redis": (1, 1),
+    "libraries/pypi_redis_asyncio": (1, 1),
+    OWN_SOCKETS: (1, 1),
+    SUBSCRIBES: (2, 1),  # SUBSCRIBE, SET; EVALSHA
 }
+# a client of redis-py is seen on its way through a lane as well, and only once
+LANES = [f"{name}{BY_LANE}" for name in COMMANDS if load_stage(str(HOME / f"{name}.py")).store in ("redis", "redis_nodes")]
+NAMES = [name for name in (*COMMANDS, *LANES) if not name.startswith(REDLOCK)]  # its servers are asked in any case
 
 
 class Lab:
@@ -78,7 +81,7 @@ class Lab:
         return self.stores[name]
 
     def lock(self, name: str, wait_ms: int = 5000):
-        stage = load_stage(str(LOCKS[name.removesuffix(BY_LANE)]))
+        stage = load_stage(str(HOME / f"{name.removesuffix(BY_LANE)}.py"))
         store = self.store(stage.store)
         if stage.by_lane or name.endswith(BY_LANE):
             settings = Settings(**{f"{stage.store}_url": Endpoint.parse(self.urls(stage.store))})
@@ -120,7 +123,7 @@ def lab(redis_port, store_url, tmp_path, monkeypatch):
     made.close()
 
 
-@pytest.mark.parametrize("name", [*NAMES, NODES_BY_LANE])
+@pytest.mark.parametrize("name", [*COMMANDS, *LANES])
 def test_commands_are_counted(lab, name):
     """The commands of a library are counted one by one, in the acquire and in the release."""
     for number in range(3):  # the first request loads scripts and makes folders
@@ -151,7 +154,7 @@ def test_failpoints_are_reached(lab, name):
 
 def test_lane_of_a_thread_that_goes_on(lab):
     """What a lock sends during its work and after its answer is a renewal of its request; the lane ends with its connection."""
-    stage, settings = load_stage(str(FOREIGN / "own_sockets.py")), Settings(redis_url=Endpoint.parse(lab.urls("redis")))
+    stage, settings = load_stage(str(HOME / f"{OWN_SOCKETS}.py")), Settings(redis_url=Endpoint.parse(lab.urls("redis")))
     clients, of_others = [], set(threading.enumerate())  # a client that another test has left may still be connected
 
     class Leaving(stage.lock):
@@ -186,17 +189,17 @@ def test_lane_of_a_thread_that_goes_on(lab):
 
 def test_lost_reply_of_a_transaction(lab):
     """A client does not send a transaction again whose reply was lost. The lock of the request is in its own way."""
-    lab.increment("redis_watch")
+    lab.increment(WATCHES)
     lab.prepare("acquire.after_first", "lose_reply")
 
     with pytest.raises(NotAcquired):
-        lab.increment("redis_watch", wait_ms=200)
+        lab.increment(WATCHES, wait_ms=200)
 
     assert lab.store("redis").exists(lab.key)
     assert (lab.folder / "fault-1.reached").exists()
 
 
-@pytest.mark.parametrize(("name", "store"), [("mysql_get_lock", "mysql"), ("pypi_psycopg", "postgresql")])
+@pytest.mark.parametrize(("name", "store"), [(GET_LOCK, "mysql"), ("libraries/pypi_psycopg", "postgresql")])
 def test_lost_reply_of_a_database(lab, name, store):
     """A statement whose reply was lost loses its connection, and with it the lock by name."""
     lab.increment(name)

@@ -2,11 +2,10 @@
 
 import socket
 import time
-from uuid import uuid4
+from dataclasses import replace
 
-from app.lock import Grant, NotAcquired, NotOwner, Stage
-
-RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
+from app.lock import NotAcquired
+from app.locks import lua
 
 
 class Client:
@@ -38,21 +37,15 @@ class Client:
             self.stream = None
 
 
-class Lock:
-    def __init__(self, store, key, ttl_ms, wait_ms, retry_ms):
+class Lock(lua.Lock):
+    def __init__(self, store, *words):
+        super().__init__(store, *words)
         where = store.get_connection_kwargs()
         self.client = Client(where["host"], where["port"])
-        self.key, self.token = key, uuid4().hex
-        self.ttl_ms, self.wait_ms, self.retry_ms = ttl_ms, wait_ms, retry_ms
 
     def run(self, work):
         try:
-            self.acquire()
-            try:
-                return work(Grant(self.key))
-            finally:
-                if self.client.ask("EVAL", RELEASE, "1", self.key, self.token) == "0":
-                    raise NotOwner(self.key, self.token)
+            return super().run(work)
         finally:
             self.client.close()
 
@@ -63,12 +56,8 @@ class Lock:
                 raise NotAcquired(self.key, self.wait_ms)
             time.sleep(self.retry_ms / 1000)
 
+    def release(self):
+        self.client.ask("EVAL", lua.RELEASE, "1", self.key, self.token)
 
-STAGE = Stage(
-    lock=Lock,
-    follows="lua",
-    store="redis",
-    by_lane=True,
-    ttl_ms=3000,
-    gains="",
-)
+
+STAGE = replace(lua.STAGE, lock=Lock, by_lane=True)
