@@ -1,78 +1,46 @@
-"""A fault is one file: with its declarations alone it runs, is judged, and is refused by name where it cannot work."""
+"""The target and the needs of a fault decide where it works; elsewhere it is refused by name."""
 
-import dataclasses
+from functools import partial
 
 import pytest
 
 from app.locks import stage
 from lab.containers.cluster import refuse as refuse_in_containers
 from lab.errors import BadInput
-from lab.scenario import faults as shelf
+from lab.scenario import reader
 from lab.servers.stores import refuse
-from tests.new_fault import KIND, with_new_fault
 
-
-def refused(refuse, *given) -> str:
-    """Return why something is refused; empty if it is not."""
-    try:
-        refuse(*given)
-    except BadInput as error:
-        return str(error)
-    return ""
+IN_CONTAINERS, WITHOUT_ENGINE = (partial(refuse_in_containers, control=control) for control in (True, False))
 
 
 @pytest.mark.parametrize(
-    ("target", "containers", "containers_without_host"),
+    ("where", "scenario", "name"),
     [
-        ("REPLICA", True, True),
-        ("SESSION", True, True),
-        ("NETWORK", True, False),
-        ("STORE", True, False),
+        (refuse, "leader_killed", "etcd"),
+        (refuse, "session_loss", "zookeeper"),
+        (refuse, "clock_jump", "redlock"),
+        (IN_CONTAINERS, "frozen_holder", "lua"),
+        (IN_CONTAINERS, "session_loss", "zookeeper"),
+        (IN_CONTAINERS, "cut_off", "lua"),
+        (IN_CONTAINERS, "renewal_stalls", "watchdog"),
+        (WITHOUT_ENGINE, "frozen_holder", "lua"),
+        (WITHOUT_ENGINE, "session_loss", "zookeeper"),
     ],
 )
-def test_target_decides_where_it_works(new_fault, target, containers, containers_without_host):
-    """The target of a new fault decides where it works."""
-    new_fault(target)
-    one, lua = with_new_fault("renewal_stalls"), stage("lua")
-
-    words = [
-        refused(refuse, lua, one),
-        refused(refuse_in_containers, lua, one, True),
-        refused(refuse_in_containers, lua, one, False),
-    ]
-
-    assert [why == "" for why in words] == [True, containers, containers_without_host]
-    assert all(KIND in why for why in words if why)
+def test_where_a_fault_works(where, scenario, name):
+    where(stage(name), reader.load(scenario))
 
 
 @pytest.mark.parametrize(
-    ("needs", "one", "other"),
-    [("Need.LEADER,", "etcd", "lua"), ("Need.SESSIONS,", "zookeeper", "lua"), ("Need.CLOCKS,", None, "lua")],
+    ("where", "scenario", "name", "why"),
+    [
+        (refuse, "leader_killed", "lua", "leader_killed cannot inject the fault kill_leader into lua: "),
+        (refuse, "session_loss", "lua", "session_loss cannot inject the fault end_session into lua: "),
+        (refuse, "renewal_stalls", "local", "stall_redis.* local has no store"),
+        (WITHOUT_ENGINE, "cut_off", "lua", "cut_off"),
+        (WITHOUT_ENGINE, "renewal_stalls", "watchdog", "stall_redis"),
+    ],
 )
-def test_needs_decide_the_stages(new_fault, needs, one, other):
-    """The needs of a new fault decide on which stages it works."""
-    new_fault("STORE", needs)
-    scenario = with_new_fault("renewal_stalls")
-
-    assert refused(refuse, stage(other), scenario).startswith(f"renewal_stalls cannot inject the fault {KIND}")
-    if one is None:
-        scenario, one = dataclasses.replace(scenario, store_clocks=True), other
-    assert refused(refuse, stage(one), scenario) == ""
-
-
-def test_no_store_no_store_fault(new_fault):
-    """A stage without a store has no fault of the store."""
-    new_fault("STORE")
-
-    assert "local has no store" in refused(refuse, stage("local"), with_new_fault("renewal_stalls"))
-
-
-def test_incomplete_fault_is_named(new_fault, tmp_path):
-    """A fault that declares too little is named."""
-    new_fault("STORE")
-    file = tmp_path / "shelf" / f"{KIND}.py"
-    text = file.read_text(encoding="utf-8").replace("    effect = Effect.STORE_SILENT\n", "")
-    file.write_text(text, encoding="utf-8")
-
-    with pytest.raises(TypeError, match=f"{KIND} must declare effect"):
-        shelf.faults()
+def test_where_a_fault_is_refused(where, scenario, name, why):
+    with pytest.raises(BadInput, match=why):
+        where(stage(name), reader.load(scenario))
