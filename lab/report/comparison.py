@@ -1,8 +1,7 @@
-"""The comparison of many runs, such as those of a ladder: labels, charts, a table, and a page in each language."""
+"""The comparison of the runs of a ladder: charts, a table, and a page in each language."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -20,7 +19,6 @@ from lab.report.run_data import PARAMETERS, Result, parameter, rounds_in, speed_
 from lab.report.run_page import Way, report_run
 from lab.report.statistics import Spread, geometric_mean
 from lab.story import say
-from lab.story.say import ENGLISH
 
 CEILING = "incr"  # one command of the store: no lock can be faster
 README = {Language.ENGLISH: "README.md", Language.CHINESE: "README.zh.md"}
@@ -46,11 +44,10 @@ def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
 def compare(runs: Sequence[Result], into: Path) -> list[Path]:
     """Write each chart of some runs, and a page in each language. Return the paths, pages first."""
     into.mkdir(parents=True, exist_ok=True)
-    labelled = {language: with_labels(runs, language) for language in Language}
     charts = {chart.LOST: lost.draw} | ({chart.PRICE: price.draw} if len(price.places(runs)) >= price.FEWEST else {})
     drawn = {
-        language: [chart.save(draw, results, named(into / name, language), language) for name, draw in charts.items()]
-        for language, results in labelled.items()
+        language: [chart.save(draw, runs, named(into / name, language), language) for name, draw in charts.items()]
+        for language in Language
     }
     fastest = sorted(runs, key=lambda one: -one.kept_per_s)
     base = next((one for one in fastest if one.judgement.stage == CEILING), fastest[0])
@@ -60,7 +57,7 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
         lambda language: {
             "say": partial(say.text, "many", language=language),
             "words": say.words(language)["runs_page"],
-            "results": labelled[language],
+            "results": runs,
             "pictures": [inline(one) for one in drawn[language]],
             "base": base,
             "share": lambda one: share(one, base),
@@ -113,31 +110,3 @@ def _result(folder: Path) -> Result:
 def differing(results: Sequence[Result]) -> list[str]:
     """Return the parameters in which the results differ."""
     return [name for name in PARAMETERS if len({parameter(one, name) for one in results}) > 1]
-
-
-def with_labels(results: Sequence[Result], language: Language = ENGLISH) -> list[Result]:
-    """Return the same results, in the same order, each with a label of its own.
-
-    The label is the stage. Runs with the same stage also get the parameters in which they differ. Runs that do not differ get the
-    time at which they began.
-    """
-    groups: dict[str, list[Result]] = defaultdict(list)
-    for result in results:
-        groups[result.named()].append(result)
-    labels = {name: iter(_labels(alike, language)) for name, alike in groups.items()}
-    return [msgspec.structs.replace(result, given_label=next(labels[result.named()])) for result in results]
-
-
-def _labels(alike: Sequence[Result], language: Language) -> list[str]:
-    if len(alike) == 1:
-        return [alike[0].named(language)]
-    names = differing(alike)
-    comma: str = say.words(language)["mark"]["comma"]
-    found = [
-        comma.join([one.named(language), *(say.condition(name, parameter(one, name), language) for name in names)])
-        for one in alike
-    ]
-    if len(set(found)) == len(found):
-        return found
-    times = [one.record.started_utc[:23].replace("T", " ") for one in alike]
-    return [f"{label}{comma}{at}" if found.count(label) > 1 else label for label, at in zip(found, times, strict=True)]

@@ -62,7 +62,7 @@ class LostBar(NamedTuple):
 
 def draw(results: Sequence[Result], language: Language = ENGLISH) -> Figure:
     """Draw a row for each run, in two columns if they are many."""
-    rows = ordered(results)
+    rows = ordered(results, language)
     columns = 1 if len(rows) <= ONE_COLUMN else 2
     in_column = -(-len(rows) // columns)
     notes = [line for note in _notes(results, rows, language) for line in wrapped(note, NOTE_LETTERS)]
@@ -101,11 +101,11 @@ def _bars(axes: Axes, rows: Sequence[LostBar], shown: Mapping[str, str], several
     axes.patch.set_visible(False)
 
 
-def ordered(results: Sequence[Result]) -> list[LostBar]:
+def ordered(results: Sequence[Result], language: Language = ENGLISH) -> list[LostBar]:
     """Return the runs in the order of the ladder; those of one stage as they are given."""
     shelf = {name: place for place, name in enumerate(stages())}
     found = sorted(results, key=lambda one: shelf.get(one.judgement.stage, len(shelf)))
-    return [LostBar(one.label, one.judgement) for one in found]
+    return [LostBar(one.named(language), one.judgement) for one in found]
 
 
 def finding(rows: Sequence[LostBar], language: Language = ENGLISH) -> str:

@@ -105,7 +105,7 @@ class Result(msgspec.Struct, kw_only=True):
     series: Series
     # the run folder
     folder: Path
-    # its label among other runs that would have the same one (``lab/report/run_data.py``); empty for a single run
+    # its name in a chart, if others have the same stage; empty for what ``named`` returns
     given_label: str = ""
     # the runs of the same stage in a ladder of several rounds, this run included; empty for any other run
     rounds: list[Repeat] = []
@@ -120,15 +120,10 @@ class Result(msgspec.Struct, kw_only=True):
         """Return the increments kept a second: the mean of the rounds where there are several, as in all charts."""
         return fmean(one.kept_per_s for one in self.repeats)
 
-    @property
-    def label(self) -> str:
+    def named(self, language: Language = ENGLISH) -> str:
         """Return the given label, else the stage, with the number of replicas if it is not three."""
         if self.given_label:
             return self.given_label
-        return self.named()
-
-    def named(self, language: Language = ENGLISH) -> str:
-        """Return the stage, with the number of replicas if it is not three."""
         stage, replicas = self.judgement.stage, self.record.scenario["replicas"]
         if replicas == 3:
             return stage

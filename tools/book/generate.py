@@ -71,7 +71,7 @@ def _core(folder: Path, language: Language = Language.ENGLISH) -> Path:
 
 
 def _compared(draw: chart.Draw, name: str, language: Language, folder: Path) -> None:
-    chart.save(draw, comparison.with_labels(ladder(), language), folder / name, language)
+    chart.save(draw, ladder(), folder / name, language)
 
 
 def _experiment(name: str, language: Language, folder: Path) -> None:
