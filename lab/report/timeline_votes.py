@@ -121,25 +121,6 @@ def majority_ends(picture: Timeline) -> dict[int, int]:
     return {place: sorted(ended)[-needed] for place, ended in ends.items() if place != NEVER and len(ended) >= needed}
 
 
-def answers(picture: Timeline, place: int) -> dict[str, list[int]]:
-    """Return how the servers voted in the acquire of a grant: the places of those that granted, refused, or did neither.
-
-    A server refused if it held another request's key when the acquire was over. If the lab did not receive a grant's majority,
-    nothing is said of the other servers.
-    """
-    held, granted = picture.held[place], picture.voted_for(place)
-    given: dict[str, list[int]] = {"granted": sorted(granted), "refused": [], "silent": []}
-    for node in range(len(picture.voters)) if granted else ():
-        votes = [vote for vote in picture.votes if vote.place == node]
-        if node in granted:
-            continue
-        if any(vote.born <= held.got < vote.end(picture.end) for vote in votes):
-            given["refused"].append(node)
-        else:
-            given["silent"].append(node)
-    return given
-
-
 DELETED_WITHIN_US = 20_000
 STOLEN_US = 20_000  # where locks were stolen: so much a fit costs whose release did not end the life
 CANDIDATES = 64  # grants near the beginning of a life that are tried

@@ -6,7 +6,7 @@ from lab.evidence.fault_record import Effect
 from lab.report.lanes.grants import LEASE, Grants, named
 from lab.report.lanes.pen import Pen
 from lab.report.lanes.rows import Rows, is_stuck
-from lab.report.timeline_votes import FORGOTTEN, answers
+from lab.report.timeline_votes import FORGOTTEN
 from lab.story import say
 from lab.story.timeline import NEVER, DrawnFault, Timeline
 
@@ -135,9 +135,6 @@ def draw_votes(pen: Pen, picture: Timeline, rows: Rows, grants: Grants) -> None:
         if vote.how == FORGOTTEN and vote.holder in own:
             pen.signs([(rows.of_voter[vote.place], vote.gone)], 0, "cross", "vote_forgotten", "harm")
     for place in own:
-        held, given = picture.held[place], answers(picture, place)
-        for node in given["granted"]:
+        held = picture.held[place]
+        for node in sorted(picture.voted_for(place)):
             pen.label(held.request, held.got, [rows.of_voter[node] + 0.17], [("left", 6)], "first bold")
-        asked = {name: [(rows.of_voter[node], held.got) for node in given[name]] for name in ("refused", "silent")}
-        pen.signs(asked["refused"], 0, "diamond", "vote_refused", "plain hollow")
-        pen.signs(asked["silent"], 0, "circle", "no_vote", "plain hollow")

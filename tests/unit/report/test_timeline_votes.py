@@ -4,7 +4,7 @@ import pytest
 
 from lab.evidence.history import KeyEvent
 from lab.report.lanes.drawing import compose
-from lab.report.timeline_votes import answers, majority_ends, voters_of
+from lab.report.timeline_votes import majority_ends, voters_of
 from lab.story.from_run import of_a_fault
 from lab.story.happening import Kind
 from lab.story.timeline import NEVER
@@ -36,8 +36,8 @@ def test_each_vote_has_its_grant(forgotten):
 
     assert picture.voters == [f"server {number}" for number in range(1, 6)]
     of = {held.request: place for place, held in enumerate(picture.held)}
-    assert answers(picture, of["r0"]) == {"granted": [0, 1, 2], "refused": [], "silent": [3, 4]}
-    assert answers(picture, of["r1"]) == {"granted": [2, 3, 4], "refused": [0, 1], "silent": []}
+    assert picture.voted_for(of["r0"]) == {0, 1, 2}
+    assert picture.voted_for(of["r1"]) == {2, 3, 4}
     assert [(vote.place, vote.how, vote.gone) for vote in picture.votes if vote.how == "forgotten"] == [(2, "forgotten", 9_000)]
     # a lease of three votes ends with the first of them that is lost; fewer than three votes are no majority
     assert majority_ends(picture)[of["r0"]] == 9_000
@@ -47,12 +47,12 @@ def test_each_vote_has_its_grant(forgotten):
 
 
 def test_votes_are_drawn(forgotten):
-    """The picture has a row for each server, and each vote given, refused, missing or forgotten has a mark."""
+    """The picture has a row for each server, and each vote given or forgotten has a mark."""
     picture = picture_of(forgotten, final=1, ttl_ms=3000)
 
     pen = compose(picture)
 
-    assert {"vote_of_title", "vote_refused", "no_vote", "vote_forgotten"} <= set(pen.marks)
+    assert {"vote_of_title", "vote_forgotten"} <= set(pen.marks)
     assert "lease" not in pen.marks
     assert (pen.texts.count("r0"), pen.texts.count("r1")) == (4, 4)  # in the rows of three servers and of a replica
 
@@ -90,7 +90,6 @@ def test_late_votes_are_the_grants_own(made, late_ms, voters):
 
     assert picture.voted_for(0) == voters
     assert (next_one.value, next_one.of) == ((3, 5) if voters else (0, 0))
-    assert (answers(picture, 0)["silent"] == []) is not bool(voters)
 
 
 def test_loser_has_no_majority(made):
@@ -104,7 +103,6 @@ def test_loser_has_no_majority(made):
     picture = picture_of(made, final=1, ttl_ms=3000)
 
     assert [(vote.place, vote.holder) for vote in picture.votes] == [(0, 0), (1, 0), (2, 0), (3, NEVER)]
-    assert answers(picture, 0)["refused"] == [3]
 
 
 def test_pair_has_one_vote(made):
