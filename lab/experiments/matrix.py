@@ -27,8 +27,7 @@ from lab.paths import REPORTS, need_clone, new_place, shown
 from lab.pipeline import publish_site
 from lab.report.matrix import Cell, Matrix, Origin, as_lines, in_short, never_admitted, read
 from lab.report.matrix_layout import written
-from lab.report.matrix_page import Decided
-from lab.report.matrix_picture import draw
+from lab.report.matrix_page import Decided, write_page
 from lab.report.terminal import terminal
 from lab.run import environment
 from lab.scenario import reader as scenarios
@@ -109,11 +108,11 @@ def write(
     into: Path | None = None,
     origin: Origin = NOBODY_KNOWS,
 ) -> list[Path]:
-    """Write ``matrix.json``, ``index.html``, whose cells link to their runs, and the picture of the core."""
+    """Write ``matrix.json``, and ``index.html``, whose cells link to their runs."""
     folder = into or new_place("matrix")
     folder.mkdir(parents=True, exist_ok=True)
     replace(folder / "matrix.json", as_lines(Matrix(origin=origin, cells=list(cells))))
-    return [*draw(cells, folder, origin, decided(cells)), folder / "matrix.json"]
+    return [*write_page(cells, folder, origin, decided(cells)), folder / "matrix.json"]
 
 
 def decided(cells: Sequence[Cell]) -> Decided:

@@ -14,13 +14,12 @@ from lab.language import Language
 from lab.paths import COMMAND
 from lab.report.chart import HARMS, NAMES, SIGNS, Mark
 from lab.report.html import in_both, named
-from lab.report.matrix import Cell, Origin, cell_requests, in_short, never_admitted
+from lab.report.matrix import Cell, Origin, cell_requests, in_short
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, in_words, layout, mark, marks
 from lab.scenario import reader as scenarios
 from lab.scenario.requirements import NEEDS
 from lab.scenario.scenario import Scenario
 from lab.story import say
-from lab.story.say import ENGLISH
 from lab.story.verdict import promise
 
 # what the searches of all orders decided, in words: by language, stage and claim
@@ -36,8 +35,9 @@ def write_page(
     home: Path | None = None,
     levels: Mapping[tuple[str, str], str] | None = None,
 ) -> list[Path]:
-    """Write ``index.html`` and ``index.zh.html``. Return their paths. The other arguments are those of ``matrix_picture.draw``.
+    """Write ``index.html`` and ``index.zh.html``. Return their paths.
 
+    decided: what the search of all orders decided, in words.
     home: the folder of the matrix, where the pages are written to another folder.
     levels: by stage and claim, the page on which a reader breaks the claim.
     """
@@ -88,11 +88,9 @@ class MatrixPage:
             "groups": {group: say.text("part_short", group, self.language) for group in plan.columns},
             "notes": {(cell.scenario, cell.stage): self._note(cell) for cell in shown},
             "broken": {(cell.scenario, cell.stage) for cell in self.cells if cell.verdict == "BROKEN"},
-            "surprises": [self._surprise(cell) for cell in self.cells if cell.verdict and cell.expected and not cell.as_expected],
             "core_rows": plan.all_rows if few else CORE_SCENARIOS,
             "core_stages": [stage for column in plan.all_columns for stage in column] if few else CORE_STAGES,
             "has_core": not few,
-            "never_admitted": never_admitted(self.cells),
             "origin": origin.sentence(self.language),
             "command": COMMAND,
             "home": f"../{home.name}" if home.exists() else "",
@@ -182,15 +180,6 @@ class MatrixPage:
         if cell.verdict == "BROKEN":
             return self.say("broken")
         return self.say("seen_of", seen=cell.seen, all=cell.tries) if cell.flaky else ""
-
-    def _surprise(self, cell: Cell) -> str:
-        return self.say(
-            "surprise",
-            stage=cell.stage,
-            scenario=cell.scenario if self.language is ENGLISH else in_words(cell.scenario, self.language),
-            seen=in_short(cell, self.language),
-            expected=cell.expected,
-        )
 
     def _command(self, cell: Cell) -> str:
         """Return what follows the scenario and the stage in the command that runs the cell again: as many requests as it had."""

@@ -14,7 +14,6 @@ from lab.report.chart import HARMS, HELD, NAMES, SIGNS, Mark
 from lab.report.html import named, page
 from lab.report.matrix import Cell, Origin
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, Marks, in_words, layout, marks, part_of
-from lab.report.matrix_page import NOTHING, Decided, write_page
 from lab.story.say import ENGLISH, text, words
 from lab.text import letters_of, wrapped
 
@@ -44,20 +43,6 @@ WIDTH = 850  # px, the width at which GitHub shows a picture
 TITLE, SOFT = 16.5, 9.5  # px: the sizes of letters: of the title, and of the lines below
 NARROW_LETTER = 0.59  # the width of a Latin letter, in letters of the font's size
 ENOUGH = 3  # faults that fit a stage, so that its row says something
-
-
-def draw(cells: Sequence[Cell], folder: Path, origin: Origin, decided: Decided = NOTHING) -> list[Path]:
-    """Write both pages, and the core of a whole matrix as a picture. Return the paths, the pages first.
-
-    decided: what the search of all orders decided, in words.
-    """
-    pages = write_page(cells, folder, origin, decided)
-    return [*pages, draw_core(cells, folder, origin)] if has_core(cells) else pages
-
-
-def has_core(cells: Sequence[Cell]) -> bool:
-    """Return whether the matrix has all that its core shows; a matrix of a few stages has not."""
-    return set(CORE_STAGES) <= {cell.stage for cell in cells} and set(CORE_SCENARIOS) <= {cell.scenario for cell in cells}
 
 
 def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, language: Language = ENGLISH) -> Path:

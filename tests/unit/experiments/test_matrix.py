@@ -37,7 +37,7 @@ def conducted(monkeypatch, tmp_path):
     monkeypatch.setattr(matrix_round, "judged", judged)
     monkeypatch.setattr(matrix_round, "in_parallel", lambda make, tasks, jobs: ((task, make(*about)) for task, about in tasks))
     monkeypatch.setattr(matrix, "measured_now", lambda: origin[0])
-    monkeypatch.setattr(matrix, "draw", lambda *what: [])
+    monkeypatch.setattr(matrix, "write_page", lambda *what: [])
     monkeypatch.setattr(matrix, "publish_site", lambda: None)
     monkeypatch.setattr(matrix, "lacking", lambda scenario, stage: [])
     return verdicts, origin
