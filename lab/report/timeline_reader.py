@@ -108,9 +108,6 @@ class Reader:
         logged = trace.grants
         grants = sorted(logged, key=logged.when) if logged.number <= self.limit else logged.near(at_ns, self.limit)
         renewals = trace.renewals.near(at_ns, self.limit)
-        named = [(grant.got_ns, grant.key) for grant in grants] + [(event.renewed_ns, event.key) for _, event in renewals]
-        for _, name in sorted(named):  # keys are numbered in the order of their first grant or renewal
-            self.key(name)
         picture.held = [self.drawn_grant(grant) for grant in grants]
         picture.waited = [self.gave_up(replica, event) for replica, event in trace.waits.near(at_ns, self.limit)]
         picture.renewals = [self.renewal(replica, event) for replica, event in renewals]
@@ -120,7 +117,7 @@ class Reader:
         first, last = (0, picture.end) if complete else (max(0, picture.held[0].got), picture.held[-1].got)
         self.shown = first - RECEIVED_WITHIN_US, last + RECEIVED_WITHIN_US
         picture.gaps = [at for at in picture.gaps if first <= at <= last]
-        lives = self.in_view(lives_of(self.keyed(history.key_events()), picture.ttl, of_pair=False))
+        lives = self.in_view(lives_of(self.keyed(history.key_events()), picture.ttl, are_votes=False))
         self.read_votes(history)
         picture.keys = [self.name(key) for key in self.keys.values()]
         locks = picture.lock_keys  # once: each time it looks at all grants
@@ -217,7 +214,7 @@ class Reader:
         locks = {name for name, place in self.keys.items() if place in picture.lock_keys}
         of_locks = ((event, NUMBERED.fullmatch(event.node)) for event in history.key_events() if event.key in locks)
         events = ((self.us(event.at_ns), picture.voters.index(f"server {found[1]}"), event) for event, found in of_locks if found)
-        picture.votes = self.in_view(lives_of(events, picture.ttl, of_pair=True))
+        picture.votes = self.in_view(lives_of(events, picture.ttl, are_votes=True))
         assign_votes(picture)
 
     def read_losses(self) -> None:

@@ -17,12 +17,11 @@ from lab.evidence.fault_record import AT_THE_STORE
 from lab.evidence.history import KeyEvent
 from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnGrant, Life, Timeline
 
-NUMBERED = re.compile(r"\D+(\d+)")  # a server's name; a primary and its replica have the same number, and one vote
+NUMBERED = re.compile(r"\D+(\d+)")  # the name of one of several servers
 FORGOTTEN = "forgotten"
 FEWEST = 3  # servers: with fewer, nothing is voted on
 SET_WITHIN_US = 20_000  # on an idle machine the lab receives that a key was set at most so late
 TOUCHED_AFTER_US = 2_000  # an ``expire`` sooner than this belongs to the grant itself, and is no renewal
-DOUBLED_WITHIN_US = 50_000  # a replica reports so late what it took over from its primary
 SENT_BEFORE_US = 2_000  # the journal has when the last of the servers was asked; the first was asked a little earlier
 ENDS = ("del", "expired")  # the events that end a key's life
 BORN = attrgetter("born")
@@ -37,17 +36,16 @@ def voters_of(nodes: Iterable[str]) -> list[str]:
     return [f"server {number}" for number in numbers] if len(numbers) >= FEWEST else []
 
 
-def lives_of(events: Iterable[tuple[int, int, KeyEvent]], ttl_us: int, of_pair: bool) -> Iterator[Life]:
+def lives_of(events: Iterable[tuple[int, int, KeyEvent]], ttl_us: int, are_votes: bool) -> Iterator[Life]:
     """Yield the lives of keys at one server, or the votes of several, in the order in which they began.
 
     events: each with its moment in microseconds of the picture, and with the place of the key, or of the server. If several
-    servers have a key, its life is that on the server that had it first; of_pair: a pair of servers reports a vote twice, right
-    after each other. ttl_us: the lock's, 0 without one.
+    servers have a key, its life is that on the server that had it first. ttl_us: the lock's, 0 without one.
     """
     living: dict[int, tuple[Life, str]] = {}  # by place; and which server reported it
     for at, place, event in events:
         life, reported_by = living.get(place, (None, ""))
-        if life is not None and event.node != reported_by and not (of_pair and at - life.born > DOUBLED_WITHIN_US):
+        if life is not None and event.node != reported_by:
             continue
         if event.event == "expire":
             if life is not None:
@@ -59,8 +57,8 @@ def lives_of(events: Iterable[tuple[int, int, KeyEvent]], ttl_us: int, of_pair: 
                 del living[place]
         elif life is None or event.event == "set":  # all other events can begin a life
             if life is not None:
-                life.gone, life.how = at, FORGOTTEN if of_pair else "set over"
-            born = Life(place, at, at + ttl_us if of_pair and ttl_us else NEVER)
+                life.gone, life.how = at, FORGOTTEN if are_votes else "set over"
+            born = Life(place, at, at + ttl_us if are_votes and ttl_us else NEVER)
             living[place] = born, event.node
             yield born
 

@@ -11,10 +11,10 @@ from lab.story.timeline import NEVER
 from tests.builders import MS, Made, picture_of
 
 
-def reported(made: Made, event: str, at_ms: int, *nodes: int, kind: str = "lock-redis") -> None:
+def reported(made: Made, event: str, at_ms: int, *nodes: int) -> None:
     """Write an event of the lock's key, as each of these servers reports it."""
     for node in nodes:
-        made.line("server.jsonl", KeyEvent(at_ms * MS, event, "lock", f"{kind}-{node}"))
+        made.line("server.jsonl", KeyEvent(at_ms * MS, event, "lock", f"lock-redis-{node}"))
 
 
 @pytest.fixture
@@ -103,22 +103,6 @@ def test_loser_has_no_majority(made):
     picture = picture_of(made, final=1, ttl_ms=3000)
 
     assert [(vote.place, vote.holder) for vote in picture.votes] == [(0, 0), (1, 0), (2, 0), (3, NEVER)]
-
-
-def test_pair_has_one_vote(made):
-    """What a replica reports again right after its primary is the same vote; much later it is a new one."""
-    reported(made, "set", 10, 1, 2, 3)
-    reported(made, "set", 11, 1, kind="lock-replica")
-    reported(made, "del", 20, 1, 2, 3)
-    reported(made, "del", 21, 1, kind="lock-replica")
-    reported(made, "set", 500, 1, 2, 3)
-    reported(made, "set", 900, 1, kind="lock-replica")
-    made.increment("r0", 0, 0, at=(11, 12, 18, 19), asked=9, released=22)
-    made.increment("r1", 1, 1, at=(501, 502, 918, 919), asked=499, released=922)
-
-    votes = [vote for vote in picture_of(made, final=2, ttl_ms=3000).votes if vote.place == 0]
-
-    assert [(vote.born, vote.how) for vote in votes] == [(-1000, "del"), (489_000, "forgotten"), (889_000, "")]
 
 
 def test_few_servers_do_not_vote(forgotten):
