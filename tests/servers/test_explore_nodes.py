@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,6 @@ from tests.sampled import sampled
 from tests.servers.explored import exploring, question, searched, without_unnoticed
 
 WITHIN_S = 300.0
-HERE = Path(__file__).parent
 
 
 def found_with(real, path, budget=None, *, servers=3, asks=1, switch=None):
@@ -114,7 +112,7 @@ def test_a_broken_lock_is_condemned(name, real):
 
 def test_servers_asked_one_by_one(real):
     """A library that asks the servers in turn is decided as well, without folding."""
-    with exploring(real, HERE / "foreign" / "redlock_of_clients.py", 3) as explorer:
+    with exploring(real, CORPUS / "trial" / "sound" / "redlock_one_by_one.py", 3) as explorer:
         answer = explorer.answer(question(), WITHIN_S)
 
     assert answer.is_decided
