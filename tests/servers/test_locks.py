@@ -166,35 +166,13 @@ def test_release_without_a_hold(name, store, key):
         lock(name, store, key).run(lambda grant: store.delete(key))
 
 
-SUBSCRIBED = ["pubsub", "queued"]
-
-
-@pytest.mark.parametrize("name", [*SUBSCRIBED, "fair", "cohort"])
+@pytest.mark.parametrize("name", ["pubsub", "queued", "fair", "cohort"])
 def test_key_of_a_stranger_without_ttl(name, store, key):
     """A key that another program has set, and that does not expire, keeps every request out."""
     store.hset(key, "stranger", 1)
 
     with pytest.raises(NotAcquired):
         lock(name, store, key, wait_ms=60).run(lambda grant: pytest.fail("entered the lock of a stranger"))
-
-
-@pytest.mark.parametrize("name", SUBSCRIBED)
-def test_subscribed_while_a_request_waits(name, store, key):
-    """A process is subscribed to the channel of a lock while a request waits for it, and no longer."""
-    channel = f"{key}:free"
-
-    def hold(grant):
-        waiter = in_thread(lambda: lock(name, store, key).run(lambda grant: None))
-        while not dict(store.pubsub_numsub(channel))[channel]:
-            time.sleep(0.001)
-        return waiter
-
-    lock(name, store, key).run(hold).join()
-    until_s = time.monotonic() + 5
-    while dict(store.pubsub_numsub(channel))[channel] and time.monotonic() < until_s:
-        time.sleep(0.001)
-
-    assert dict(store.pubsub_numsub(channel))[channel] == 0
 
 
 def test_watchdog_renews_the_outer_hold(store, key):
