@@ -91,10 +91,12 @@ unit: # the tests that need no server, but for those that start whole commands o
 documents: # the generated parts, pictures and charts
 	@.venv/bin/python -m tools.book --check
 
+WORKERS = $$(($$(getconf _NPROCESSORS_ONLN) * 3 / 2)) # three on two processors: more at a time made each other late
+
 test: setup-dev ## check, documents, and tests with servers and a browser
 	@$(MAKE) $(AT_ONCE) $(CHECKS) documents
-	@.venv/bin/pytest -q -n 3 --dist worksteal -m "whole or servers" tests/servers $$(grep -rl --include='*.py' mark.whole tests/unit) # more at a time made each other late
-	@.venv/bin/pytest -q -n 3 --dist worksteal tests/browser # a Chromium that idles between tests of servers did not live
+	@.venv/bin/pytest -q -n $(WORKERS) --dist worksteal -m "whole or servers" tests/servers $$(grep -rl --include='*.py' mark.whole tests/unit)
+	@.venv/bin/pytest -q -n $(WORKERS) --dist worksteal tests/browser # a Chromium that idles between tests of servers did not live
 
 worth: setup-dev # what each part of the judge is worth: some minutes
 	@.venv/bin/python -m tools.worth
