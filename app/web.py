@@ -27,7 +27,7 @@ from app.request import steps
 from app.request.context import RequestContext, follow
 from app.resources import resource, stock_of_a_grant
 from app.settings import CROSSED, Settings, SettingsError
-from app.stores import lock_store, store
+from app.stores import lock_store
 from app.stores.redis import Redis
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
@@ -118,9 +118,6 @@ def create_app(**flags: Any) -> Flask:
         RequestContext.failpoints = Failpoints(settings.faults, settings.replica)
     steps.begin(settings.steps, settings.replica)
     endpoints = {stage.name: StageEndpoint(stage, settings, journal) for stage in _enabled(settings)}
-    client_options = {
-        name: store(name).CLIENT_OPTIONS for name in {"redis", *(one.stage.store for one in endpoints.values())} if name
-    }
     in_flight: set[object] = set()  # one for each request that is being served: a set needs no mutex to take one in
     app = Flask("app")
     app.config["TRUSTED_HOSTS"] = list(settings.hosts) or None
@@ -150,12 +147,7 @@ def create_app(**flags: Any) -> Flask:
     def health() -> dict[str, Any]:
         about = {"replica": settings.replica, "run": settings.run, "stages": list(endpoints), "pid": os.getpid()}
         failure = next((one.workers.failure for one in endpoints.values() if one.workers), "")
-        return about | {
-            "in_flight": len(in_flight),
-            "worker": failure,
-            "unwritten": journal.failure,
-            "client_options": client_options,
-        }
+        return about | {"in_flight": len(in_flight), "worker": failure, "unwritten": journal.failure}
 
     @app.errorhandler(Exception)
     def as_json(error: Exception) -> tuple[dict[str, Any], int] | Response:

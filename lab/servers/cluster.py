@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from app import resources
 from app.lock import Stage
 from app.settings import Settings
-from app.stores import lock_store
+from app.stores import lock_store, store
 from app.stores.redis import Redis as Client
 from lab.errors import NotReady
 from lab.prerequisites import program
@@ -100,8 +100,7 @@ class Cluster:
 
     def client_options(self) -> dict[str, Any]:
         """Return the options of the replicas' clients, by store."""
-        options: dict[str, Any] = health(self.replicas[0].port, self.replicas[0].host)["client_options"]
-        return options
+        return {name: store(name).CLIENT_OPTIONS for name in {"redis", self.stage.store} if name}
 
     def event_recorders(self, path: Path) -> list[EventRecorder]:
         """Start the recorders of the lock store's key events."""
