@@ -21,7 +21,6 @@ BASE = {"title": "x", "tests": "exclusive"}
 FREEZE = {"kind": "freeze", "for_ms": 900}
 KILL_NODES = {"kind": "kill_nodes", "for_ms": 900}
 RESTART = {"kind": "restart_nodes", "for_ms": 900}
-JUMP = {"kind": "jump_clock", "for_ms": 900}
 HUGE = 10**20
 NOT_A_NUMBER, ENDLESS = math.nan, math.inf
 NAMES = {"needs": ["nodes"]}
@@ -32,76 +31,52 @@ def fault(**changed: object) -> dict:
 
 
 # What is changed of a scenario file, and words of the refusal: the key, the value, and what is allowed. Each type and each
-# limit is there once: `test_no_value_breaks_the_check` gives values of all types to all keys.
+# kind of limit is there once: `test_no_value_breaks_the_check` gives values of all types to all keys.
 TABLES = [
     # a text
     ({"title": 5}, ["title", "one line of text", "not 5"]),
     ({"title": "  "}, ["title", "one line of text"]),
     ({"title": "two\nlines"}, ["title", "one line of text", r"'two\nlines'"]),
-    ({"title": "\x1b[31mred"}, ["title", "one line of text"]),
     ({"tests": 3}, ["tests", "a text in quotes", "not 3"]),
     ({"tests": "Exclusive"}, ["tests", "no claim 'Exclusive'", "'exclusive'"]),
-    ({"tests": ""}, ["tests", "no claim ''", "The choices"]),
     ({"cures": "../rush"}, ["cures", "no scenario '../rush'", "'rush'"]),
     ({"nested": "sam"}, ["nested", "no way of nesting 'sam'", "Did you mean 'same'?"]),
     ({"store_syncs": "everysecond"}, ["store_syncs", "no time to sync 'everysecond'", "Did you mean 'everysec'"]),
     # true or false
     ({"receipts": "no"}, ["receipts", "true or false", "not 'no'"]),
-    ({"receipts": 0}, ["receipts", "true or false", "not 0"]),
     # a number
     ({"requests": "many"}, ["requests", "a whole number", "at least 1", "not 'many'"]),
     ({"requests": 0}, ["requests", "at least 1", "not 0"]),
     ({"requests": 2.0}, ["requests", "a whole number", "not 2.0"]),
     ({"requests": True}, ["requests", "a whole number", "not True"]),
     ({"requests": HUGE}, ["requests", "at most 100\u2009000\u2009000", "not 100000000000000000000"]),
-    ({"users": -1}, ["users", "at least 1", "not -1"]),
-    ({"replicas": [3]}, ["replicas", "a whole number", "not [3]"]),
     ({"replicas": 100_000}, ["replicas", "at most", "on this machine", "not 100000"]),
-    ({"processes": 0}, ["processes", "at least 1", "not 0"]),
     ({"processes": 65}, ["processes", "at most 64", "not 65"]),
     ({"rate": NOT_A_NUMBER}, ["rate", "a number, above 0", "not nan"]),
     ({"rate": ENDLESS}, ["rate", "at most 1\u2009000\u2009000", "not inf"]),
-    ({"rate": -ENDLESS}, ["rate", "above 0", "not -inf"]),
     ({"rate": 0}, ["rate", "above 0", "not 0"]),
     ({"ttl_ms": 0}, ["ttl_ms", "at least 1", "not 0"]),
     ({"ttl_ms": HUGE}, ["ttl_ms", f"at most {thousands(LONGEST_MS)}", "not 100000000000000000000"]),
-    ({"wait_ms": -1}, ["wait_ms", "at least 0", "not -1"]),
-    ({"retry_ms": 0}, ["retry_ms", "at least 1", "not 0"]),
-    ({"work_ms": -5}, ["work_ms", "at least 0", "not -5"]),
-    ({"work_ms": HUGE}, ["work_ms", f"at most {thousands(LONGEST_MS)}"]),
-    ({"seed": -1, "rate": 1.0}, ["seed", "at least 0", "not -1"]),
-    ({"lease_ms": 0}, ["lease_ms", "at least 1", "not 0"]),
-    ({"store_nodes": 0}, ["store_nodes", "at least 1", "not 0"]),
     ({"store_nodes": 1000}, ["store_nodes", "at most 9", "not 1000"]),
     # lists and tables
     ({"needs": "guard"}, ["needs", "a list of texts", "not 'guard'"]),
-    ({"needs": [1]}, ["needs", "a list of texts", "not [1]"]),
     ({"needs": ["gaurd"]}, ["needs", "no need 'gaurd'", "Did you mean 'guard'"]),
     ({"nodes_away": [99]}, ["nodes_away names the server 99", "at most 5 servers"]),
-    ({"nodes_away": 1}, ["nodes_away", "a list of whole numbers", "not 1"]),
     ({"nodes_away": [0]}, ["nodes_away", "each at least 1", "not [0]"]),
     (NAMES | {"nodes_away": [1, 2, 3, 4, 5]}, ["nodes_away", "stops every server", "leave at least one"]),
     ({"nodes_away": [4], "needs": ["ensemble"]}, ["nodes_away names the server 4", "at most 3 servers"]),
     ({"danger": 3}, ["danger", "a table of whole numbers", "not 3"]),
     ({"danger": {"handovers": 0}}, ["danger", "each at least 1"]),
-    ({"danger": {"handovers": "10"}}, ["danger", "whole numbers", "'10'"]),
-    ({"danger": {"handovers": 1.5}}, ["danger", "whole numbers", "1.5"]),
     ({"danger": {"handover": 1}}, ["danger", "no measure 'handover'", "Did you mean 'handovers'"]),
     ({"faults": 3}, ["faults", "a list of tables", "not 3"]),
-    ({"faults": ["freeze"]}, ["faults", "a list of tables", "not ['freeze']"]),
     # keys
     ({"usres": 3}, ["no key 'usres'", "Did you mean 'users'"]),
-    ({"name": "other"}, ["no key 'name'"]),
-    ({"notes": ["x"]}, ["no key 'notes'"]),
     # one fault
     ({"faults": [{"for_ms": 5}]}, ["a fault needs the key 'kind'", "freeze"]),
     ({"faults": [FREEZE | {"kind": 3}]}, ["kind", "a text in quotes", "not 3"]),
     (fault(kind="frieze"), ["no fault 'frieze'", "Did you mean 'freeze'"]),
-    (fault(kind="../freeze"), ["no fault '../freeze'", "freeze"]),
     (fault(for_m=5), ["the fault freeze has no key 'for_m'", "Did you mean 'for_ms'"]),
-    (fault(effect="other"), ["the fault freeze has no key 'effect'"]),
     ({"faults": [{"kind": "freeze"}]}, ["the fault freeze needs the key 'for_ms'"]),
-    (fault(for_ms=0), ["the fault freeze: for_ms", "at least 1", "not 0"]),
     (fault(for_ms=HUGE), ["the fault freeze: for_ms", "(a day)", "not 100000000000000000000"]),
     (fault(skip=-1), ["the fault freeze: skip", "at least 0", "not -1"]),
     (fault(skip=5001), ["the fault freeze: skip = 5001 is never reached with requests = 5000"]),
@@ -110,16 +85,12 @@ TABLES = [
     (fault(at="write_again.before"), ["at = 'write_again.before' is never reached without receipts"]),
     ({"faults": [KILL_NODES | {"nodes": []}]}, ["the fault kill_nodes: nodes", "at least one", "not []"]),
     ({"faults": [KILL_NODES | {"nodes": 1}]}, ["the fault kill_nodes: nodes", "a list of whole numbers", "not 1"]),
-    ({"faults": [KILL_NODES | {"nodes": [-1]}]}, ["the fault kill_nodes: nodes", "each at least 1", "not [-1]"]),
     ({"faults": [KILL_NODES | {"nodes": [6]}]}, ["the fault kill_nodes: nodes names the server 6", "at most 5 servers"]),
     ({"faults": [RESTART | {"away": [4]}]}, ["the fault restart_nodes: away names the server 4", "add it to nodes_away"]),
     (
         NAMES | {"nodes_away": [3], "faults": [RESTART | {"nodes": [3]}]},
         ["the fault restart_nodes: nodes names the server 3", "nodes_away has stopped"],
     ),
-    ({"faults": [RESTART | {"delay_ms": -1}]}, ["the fault restart_nodes: delay_ms", "at least 0", "not -1"]),
-    ({"faults": [JUMP | {"by_ms": 0}]}, ["the fault jump_clock: by_ms", "at least 1", "not 0"]),
-    ({"danger": {"waited": HUGE}}, ["danger", "whole numbers"]),
     # keys that contradict each other
     ({"users": 3, "rate": 2.0}, ["users and rate exclude each other"]),
     ({"seed": 3}, ["seed has no effect without rate"]),
