@@ -1,4 +1,4 @@
-"""What the locks in one Redis do when a release fails, when a stranger has the key, and when they are entered again."""
+"""What the locks in one Redis do when the work fails, when a stranger has the key, and when they are entered again."""
 
 import sys
 import threading
@@ -51,19 +51,6 @@ def test_inner_release_keeps_the_renewal(name, store, key):
     assert len(RENEWER.held) == before
 
 
-@pytest.mark.parametrize(("name", "again"), [("watchdog", True), ("watchdog_once", False)])
-def test_renewal_that_fails_once(name, again, store, key):
-    """After a renewal that failed, the lock is renewed again; only `watchdog_once` gives up renewing it."""
-    made = lock(name, store, key)
-    store.fails = ("renew", "before")
-
-    def work(grant):
-        RENEWER.renew(made)
-        return made in RENEWER.held
-
-    assert made.run(work) is again
-
-
 def test_renewal_beyond_the_time_limit(store, key):
     """In `watchdog_cancelled`, the time limit of the acquire is over when the work begins, and no renewal is sent."""
     made = lock("watchdog_cancelled", store, key, wait_ms=60_000)
@@ -100,29 +87,6 @@ def test_reentry_passes_the_queue(lease, store, key):
     assert lock("queued", store, key, **lease).run(work) == "entered again"
     store.messages.message.set()
     waiter.join()
-
-
-@pytest.mark.parametrize("name", ["request_owner", *RENEWED])
-def test_lock_of_a_failed_request(name, store, key):
-    """A request does not enter by the hold of a request that failed before it on the same thread."""
-    store.fails = ("release", "before")
-    with pytest.raises(ConnectionError):
-        lock(name, store, key).run(lambda grant: None)
-    store.fails = ("", "")
-
-    with pytest.raises(NotAcquired):
-        lock(name, store, key).run(lambda grant: pytest.fail("entered the lock of another request"))
-
-
-def test_thread_as_owner(store, key):
-    """With a thread as the owner, the next request on the thread of a failed one enters by its hold."""
-    store.fails = ("release", "before")
-    with pytest.raises(ConnectionError):
-        lock("reentrant", store, key).run(lambda grant: None)
-    store.fails = ("", "")
-
-    assert lock("reentrant", store, key).run(lambda grant: "entered") == "entered"
-    assert store.holds[key], "the hold of the failed request stays"
 
 
 class TakenStore:

@@ -79,24 +79,6 @@ def test_dead_holder_and_a_clock(made, back, next_ms, expected):
     assert found(made.gave_up("waiter", 9000).analyse(final=1, ttl_ms=300)) == expected
 
 
-@pytest.fixture
-def left(made):
-    """A request whose release failed 4 ms after its acquire was sent; its lock has a TTL of 300 ms."""
-    made.increment(
-        "left",
-        0,
-        0,
-        at=(1, 2, 3, 4),
-        released=5,
-        result="error: ConnectionError: not sent",
-        sent_ns=0,
-        release_commands=0,
-        answer="",
-    )
-    made.fault("fail_command", "left", 4, 4, "release.before_last")
-    return made
-
-
 @pytest.mark.parametrize(("nested", "claim"), [("same", "reentrant"), ("crossed", "breaks_deadlock"), ("", None)])
 def test_giving_up_as_a_violation(made, nested, claim):
     """To give up is a violation only in a request that waited for itself, or in a deadlock."""
@@ -114,9 +96,6 @@ def test_idle_lock_with_waiters(made):
 
     assert ("prompt_handover", Mechanism.WAITERS_SLEPT) in found(made.analyse(final=4, tests="prompt_handover"))
     assert found(made.analyse(final=4, tests="exclusive")) == []
-
-
-NO_QUEUE = {"fair": Mechanism.NO_QUEUE, "fair_in_process": Mechanism.NO_QUEUE_IN_REPLICA}
 
 
 WAITING = [(1000, 1100), (1900, 2000), *((1990, at) for at in (3100, 3200, 3300, 3400))]  # when the server comes back
