@@ -19,7 +19,7 @@ from lab.errors import LabFailed
 from lab.evidence.fault_record import FaultRecord
 from lab.evidence.history import History
 from lab.run import fault_injector
-from lab.scenario.fault import ALL_NODES, FAILPOINTS, Fault, System, Target
+from lab.scenario.fault import ALL_NODES, FAILPOINTS, Fault, System
 from lab.scenario.faults import faults, parse
 from tests.command import wait_for
 from tests.every import every
@@ -47,28 +47,6 @@ CALLS: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     "turn_clock_back": ([("jump_clocks", NODE, -60_000)], [("jump_clocks", NODE, 0)]),
     "stall_redis": ([("silence_nodes", ALL_NODES)], [("recover_nodes", ALL_NODES)]),
 }
-# what a fault with each target may call at all
-ALLOWED = {
-    Target.REPLICA: {"resume_replica"},
-    Target.SESSION: {"end_sessions"},
-    Target.NETWORK: {"cut_off", "reconnect", "split"},
-    Target.COUNTER: {"delay_write", "break_off_write", "deliver_write"},
-    Target.STORE: {
-        "lose_power",
-        "kill_nodes",
-        "silence_nodes",
-        "recover_nodes",
-        "jump_clocks",
-        "kill_lock_leader",
-        "hold_replication",
-    },
-}
-# a call that lasts until another call undoes it
-UNDONE_BY = {
-    "cut_off": "reconnect",
-    "delay_write": "deliver_write",
-    "silence_nodes": "recover_nodes",
-}
 METHODS = {name: inspect.signature(method) for name, method in vars(System).items() if not name.startswith("_")}
 
 
@@ -92,16 +70,6 @@ def made(kind: str, for_ms: int = 30) -> Fault:
     return parse({"kind": kind} | dict.fromkeys(needed, for_ms), "made.toml")
 
 
-def calls(one: Fault) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Return what a fault calls at its injection, and what it calls at its recovery."""
-    system = FakeSystem()
-    record = FaultRecord(name="made-1", replica="replica-1", pid=1, request="r1", at_ns=1)
-    one.inject(system, record)
-    at_injection = list(system.calls)
-    one.recover(system, record)
-    return at_injection, system.calls[len(at_injection) :]
-
-
 def reach(folder: Path, kind: str, number: int = 1) -> None:
     """Leave the note of a replica that reached the failpoint."""
     note = {"name": f"{kind}-{number}", "replica": "replica-1", "pid": 1, "request": "r1", "at_ns": time.monotonic_ns()}
@@ -118,15 +86,6 @@ def folder(tmp_path) -> Path:
     return tmp_path / "faults"
 
 
-def test_every_method_has_a_target():
-    """Every method of a system is allowed to some target."""
-    allowed = set().union(*ALLOWED.values())
-    lacking, unknown = METHODS.keys() - allowed, allowed - METHODS.keys()
-
-    assert not lacking, f"add {', '.join(sorted(lacking))} to ALLOWED of its target"
-    assert not unknown, f"remove {', '.join(sorted(unknown))} from ALLOWED: no System has it"
-
-
 @every("kind", faults)
 def test_fault_has_one_failpoint(kind, tmp_path):
     """Every fault is prepared at one failpoint."""
@@ -136,21 +95,6 @@ def test_fault_has_one_failpoint(kind, tmp_path):
     injection = json.loads(path.read_text(encoding="utf-8"))
     assert injection["failpoint"] in FAILPOINTS
     assert injection["name"] == path.stem == f"{kind}-1"
-
-
-@every("kind", lambda: faults().keys() | CALLS.keys())
-def test_fault_acts_on_its_target(kind):
-    """Every fault makes its calls at its injection and at its recovery, acts on its target alone, and undoes all that it did."""
-    one = made(kind)
-    both = calls(one)
-    assert both == CALLS.get(kind, NOTHING), f'CALLS needs the row "{kind}": {both}'
-    called = [name for name, *_ in chain(*both)]
-    others = set(called) - ALLOWED[one.target]
-
-    assert not others, f"add {', '.join(sorted(others))} to ALLOWED of its target, {one.target}"
-    for place, name in enumerate(called):
-        undone_by = UNDONE_BY.get(name)
-        assert undone_by is None or undone_by in called[place + 1 :], f"its {name} needs a later {undone_by}"
 
 
 @pytest.mark.parametrize("kind", faults())

@@ -1,6 +1,5 @@
-"""One line in the table of scenario options reaches every place that lists options."""
+"""The table of scenario options reaches every place that lists options."""
 
-import dataclasses
 import re
 
 import pytest
@@ -10,68 +9,39 @@ from app.settings import Settings, SettingsError
 from lab.errors import BadInput
 from lab.paths import HOME
 from lab.scenario import reader as scenarios
-from lab.scenario.options import OPTIONS, Option, flags
-from lab.scenario.scenario import Scenario, override
+from lab.scenario.options import OPTIONS, flags
+from lab.scenario.scenario import override
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import replica_settings
 from lab.ui import posted
 from tests.every import every
 
 RUSH = scenarios.load("rush")
-MADE_UP = Option(
-    name="nap_ms",
-    help="Length of a nap.",
-    unit="ms",
-    least=2,
-    most=90,
-    most_from_page=50,
-    is_in_form=True,
-    reaches_replica=True,
-    scales_with_ttl=True,
-)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Sleepy(Scenario):
-    """A scenario with the made-up option's field: the one thing that the table cannot add by itself."""
-
-    nap_ms: int = 10
-
-
-SLEEPY = Sleepy(**vars(RUSH))
-
-
-@pytest.fixture
-def made_up(monkeypatch) -> None:
-    """Add a line to the table."""
-    monkeypatch.setitem(OPTIONS, MADE_UP.name, MADE_UP)
-    monkeypatch.setattr(scenarios, "load", lambda name: Sleepy(**vars(RUSH) | {"name": name}))
-
-
-def test_new_option_in_the_form(made_up):
-    """A form with a new option is read, and its limits are checked."""
+def test_options_in_the_form():
+    """A field of the form is read, and has its limit; an empty one has the scenario's value."""
     form = {"stage": "lua", "scenario": "rush", "user_count": "100", "spawn_rate": "100"}
 
-    order = posted.read(form | {"nap_ms": "7"})
-    assert order.scenario.nap_ms == 7
-    assert "--nap-ms 7" in order.command
-    assert posted.read(form | {"nap_ms": "0"}).scenario.nap_ms == 10
-    with pytest.raises(BadInput, match="nap_ms must be at most 50 in the form, not 51"):
-        posted.read(form | {"nap_ms": "51"})
+    order = posted.read(form | {"work_ms": "7", "requests": ""})
+    assert (order.scenario.work_ms, order.scenario.requests) == (7, RUSH.requests)
+    assert "--work-ms 7" in order.command
+    with pytest.raises(BadInput, match="requests must be at most 1\u2009000\u2009000 in the form, not 1000001"):
+        posted.read(form | {"requests": "1000001"})
 
 
-@pytest.mark.parametrize("wrong", [1, 91, 2.5, True, "3"])
-def test_new_option_is_an_override(made_up, wrong):
-    """A new option is an override with its limits."""
-    assert override(SLEEPY, stages()["lua"], {"nap_ms": 20}).nap_ms == 20
-    with pytest.raises(BadInput, match=re.escape(f"nap_ms must be a whole number, at least 2, at most 90, not {wrong!r}")):
-        override(SLEEPY, stages()["lua"], {"nap_ms": wrong})
+@pytest.mark.parametrize("wrong", [0, 2.5, True, "3"])
+def test_option_is_an_override(wrong):
+    """An option is an override with its limits."""
+    assert override(RUSH, stages()["lua"], {"requests": 200}).requests == 200
+    with pytest.raises(BadInput, match=re.escape("requests must be a whole number, at least 1") + f".* not {wrong!r}"):
+        override(RUSH, stages()["lua"], {"requests": wrong})
 
 
-def test_new_option_has_a_flag(made_up):
-    """A new option is a flag and a setting."""
-    assert flags({"nap_ms": 5, "seed": None}) == ["--nap-ms", "5"]
-    assert replica_settings(SLEEPY, "run", [stages()["lua"]])["nap_ms"] == "10"
+def test_option_has_a_flag():
+    """An option is a flag and a setting."""
+    assert flags({"work_ms": 5, "seed": None}) == ["--work-ms", "5"]
+    assert replica_settings(RUSH, "run", [stages()["lua"]])["work_ms"] == str(RUSH.work_ms)
 
 
 @every("option", lambda: [option for option in OPTIONS.values() if option.reaches_replica])
