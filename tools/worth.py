@@ -72,7 +72,7 @@ class Thing(NamedTuple):
 
 
 class Row(NamedTuple):
-    """How much a thing is worth."""
+    """How much a thing is worth. It comes from another process, to which a property's function cannot be sent."""
 
     thing: Thing
     # the number of runs in which it is at work
@@ -253,7 +253,7 @@ def _row(number: int, is_by_hand: bool) -> Row:
             changes += [] if run.holds else [run.trial.name]
             if len(changes) == ENOUGH:
                 break
-    return Row(thing, len(affected), changes, by_hand(thing) if is_by_hand else None)
+    return Row(thing._replace(off=contextlib.nullcontext), len(affected), changes, by_hand(thing) if is_by_hand else None)
 
 
 def worth(words: list[str]) -> Iterator[Row]:
