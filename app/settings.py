@@ -1,10 +1,12 @@
 """The settings of a replica, from flags and the environment. No other module reads the environment.
 
-The address of a store is one text: ``[scheme://][user[:password]@]host:port[,host:port…][/database]``.
+The address of a store is one text: ``[scheme://][user[:password]@]host:port[,host:port…][/database]``. As in any URL, ``%40`` in
+a password is an ``@``, and an IPv6 address is in brackets.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import os
@@ -13,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from app.shelf.plugins import nearest
 
@@ -28,7 +31,7 @@ SHOWN = 60  # characters of a refused value
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A server's host and port, written ``host:port``."""
+    """A server's host and port, written ``host:port`` or ``[::1]:port``."""
 
     host: str
     port: int
@@ -36,13 +39,14 @@ class Address:
     @staticmethod
     def parse(text: str) -> Address:
         """Read ``host:port``. Raises ValueError."""
-        host, separator, port = text.rpartition(":")
-        if not separator or not host or not (port.isascii() and port.isdigit() and len(port) < 6) or not 0 < int(port) < 65536:
-            raise ValueError("that is not host:port")
-        return Address(host, int(port))
+        with contextlib.suppress(ValueError):  # its message may quote a password
+            place = urlsplit(f"//{text}")
+            if place.hostname and place.port:
+                return Address(place.hostname, place.port)
+        raise ValueError("that is not host:port")
 
     def __str__(self) -> str:
-        return f"{self.host}:{self.port}"
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,8 @@ class Endpoint:
         account, _, where = place.rpartition("@")
         hosts, _, database = where.partition("/")
         user, _, password = account.partition(":")
-        return Endpoint(tuple(Address.parse(part) for part in hosts.split(",")), scheme, user, password, database)
+        addresses = tuple(Address.parse(part) for part in hosts.split(","))
+        return Endpoint(addresses, scheme, unquote(user), unquote(password), database)
 
     @property
     def first(self) -> Address:

@@ -97,7 +97,8 @@ def test_locustfile(redis_port, tmp_path):
 def test_readers(redis_port, mysql_url):
     """A number is read from Redis and by SQL; a place without one, or without a server, is an error."""
     redis.Redis(port=redis_port).hset("item", "sold", 7)
-    where = f"redis://127.0.0.1:{redis_port}/0"
+    redis.Redis(port=redis_port).acl_setuser("me", enabled=True, passwords=["+p@ss"], keys="*", categories=["+@all"])
+    where = f"redis://me:p%40ss@127.0.0.1:{redis_port}/0"
     assert [reader(f"{where}?{ask}", [])() for ask in ("hget=item&field=sold", "hlen=item", "get=missing")] == [7, 1, 0]
     assert reader(f"mysql://root@{mysql_url}?query=select 40 %2b 2", [])() == 42
     for bad, error in ((f"{where}?get=item", NotReady), ("redis://127.0.0.1:1/0?get=a", NotReady), (f"{where}?del=a", BadInput)):

@@ -22,19 +22,23 @@ def test_precedence_of_settings(tmp_path):
         ("redis:6380", Endpoint((Address("redis", 6380),))),
         ("a:1,b:2", Endpoint((Address("a", 1), Address("b", 2)))),
         ("mysql://me:p@ss@db:3306/lab", Endpoint((Address("db", 3306),), "mysql", "me", "p@ss", "lab")),
+        ("redis://me:p%40s%2Fs@[::1]:6379/1", Endpoint((Address("::1", 6379),), "redis", "me", "p@s/s", "1")),
     ],
 )
 def test_store_addresses(text, endpoint):
     """A store's address is a URL, or hosts and ports."""
-    assert Settings.read({"LAB_REDIS_URL": text}).redis_url == endpoint
+    found = Settings.read({"LAB_REDIS_URL": text}).redis_url
+    assert found == endpoint
+    assert Address.parse(str(found.first)) == found.first
 
 
 def test_password_is_never_shown():
     """A password is neither shown nor quoted in a refusal."""
     assert "secret" not in repr(Settings.read({"LAB_MYSQL_URL": "mysql://me:secret@db:3306/lab"}))
-    with pytest.raises(SettingsError) as refusal:
-        Settings.read({"LAB_MYSQL_URL": "mysql://me:secret@db"})
-    assert "secret" not in str(refusal.value)
+    for text in ("mysql://me:secret@db", "mysql://me:secret"):
+        with pytest.raises(SettingsError) as refusal:
+            Settings.read({"LAB_MYSQL_URL": text})
+        assert "secret" not in str(refusal.value)
 
 
 @every(
