@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import inspect
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import SequenceMatcher, get_close_matches
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Any
 
 MOST = 5  # names in a sentence
 IMPORT_S = 30  # for the import of somebody's file
@@ -43,6 +45,15 @@ def _imported(package: str, name: str) -> ModuleType:
         return loaded
     with contextlib.redirect_stdout(sys.stderr):  # a file's own output is not part of a command's output, which may be JSON
         return importlib.import_module(whole)
+
+
+def signature(function: Callable[..., Any]) -> inspect.Signature:
+    """Return the signature of a function. An annotation may have a name that only type checkers import: none is looked up."""
+    if sys.version_info >= (3, 14):
+        from annotationlib import Format
+
+        return inspect.signature(function, annotation_format=Format.STRING)
+    return inspect.signature(function)
 
 
 def files(package: str) -> dict[str, ModuleType]:

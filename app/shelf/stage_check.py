@@ -66,7 +66,7 @@ def _takes(function: Callable[..., Any], *names: str) -> bool:
     """Return whether a function can be called with these arguments: those of the lock by place, an explicit lease by name."""
     by_name = {name: None for name in names if name == "lease_ms"}
     try:
-        inspect.signature(function).bind(*(None for name in names if name not in by_name), **by_name)
+        plugins.signature(function).bind(*(None for name in names if name not in by_name), **by_name)
     except TypeError:
         return False
     return True

@@ -157,7 +157,7 @@ class Writer:
 
         given: what the lock has been given so far, by parameter; it grows. answer: in a release, the answer of acquire.
         """
-        every = [one for one in inspect.signature(function).parameters.values() if one.name != "self"]
+        every = [one for one in plugins.signature(function).parameters.values() if one.name != "self"]
         means = {one: meant(one.name) for one in every if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
         found, before = [], " ".join(given.values())
         has_ttl = "at.ttl" in " ".join([before, *means.values()])
