@@ -1,9 +1,11 @@
 """What runs and orders say of a claim: when it is kept, broken, or neither."""
 
+from xml.dom import minidom
+
 import pytest
 
 from lab.errors import ExitStatus
-from lab.own_lock.page import Speed, TestedCell, TestedClaim, TestedLock, headline, in_words, not_shown, ordered
+from lab.own_lock.page import Speed, TestedCell, TestedClaim, TestedLock, headline, in_words, junit, not_shown, ordered
 
 
 def cell(scenario: str = "rush", **rounds: int) -> TestedCell:
@@ -78,3 +80,12 @@ def test_same_reason_is_said_once():
 
     lines = not_shown(TestedLock(lock="x", stage="x", claims=[*claims, TestedClaim(claim="fair", cells=[cell(KEPT=1)])]))
     assert lines == ["Nothing was shown of exclusive, counts_once: 1 of 3 came."]
+
+
+def test_junit_of_any_error():
+    """JUnit's XML can be read whatever an error of the lock has said."""
+    run = TestedCell(stage="s", scenario="rush", claim="fair", verdict="VOID", reason="<\x00\x1b[31m\x9f\ud800\uffff>")
+    text = junit(TestedLock(lock="x", stage="x", claims=[TestedClaim(claim="fair", cells=[run])]))
+
+    (skipped,) = minidom.parseString(text.encode()).getElementsByTagName("skipped")  # noqa: S318 - our own
+    assert r"<\x00\x1b[31m\x9f\xd800\xffff>" in skipped.getAttribute("message")
