@@ -29,9 +29,12 @@ CODE = (*JUDGE, "app", "lab/load", "lab/run", "lab/scenario", "lab/servers", "lo
 
 @cache
 def versions() -> dict[str, str]:
-    """Return the versions of Python, of the libraries that affect a result, and of the servers."""
+    """Return the versions of Python, of the libraries that affect a result, and of the servers; empty if one is not installed."""
     libraries = ("locust", "gunicorn", "flask", "redis", "gevent", "kazoo", "etcd3gw", "pymysql", "psycopg", "sqlalchemy")
-    packages = {name: importlib.metadata.version(name) for name in libraries}
+    packages = dict.fromkeys(libraries, "")
+    for name in libraries:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):  # it is of an extra
+            packages[name] = importlib.metadata.version(name)
     programs = [(one, one.found()) for one in PROGRAMS if one.name in SERVERS]
     servers = {one.name: printed_version(path, one.version_flag) if path else "" for one, path in programs}
     servers["zookeeper"] = _of_archive(ZOOKEEPER_JARS)
