@@ -55,10 +55,10 @@ STAGES, SCENARIOS = completed(_stage_names), completed(_scenario_names)
 
 
 def typed_as(parameter: click.Parameter | None, context: click.Context | None) -> str:
-    """Return what the user types for a parameter: --stage, SCENARIO."""
+    """Return what the user types for a parameter: --stage, --read or --read-url, SCENARIO."""
     if isinstance(parameter, click.Argument) and context:
         return parameter.make_metavar(context)
-    return max(parameter.opts, key=len) if parameter else "a value"
+    return " or ".join(parameter.opts) if parameter else "a value"
 
 
 class _Limited(click.ParamType[Any]):

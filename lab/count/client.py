@@ -14,11 +14,12 @@ import gevent
 from locust import HttpUser, events, task
 from locust.exception import StopUser
 
-GIVEN = json.loads(os.environ["LAB_COUNT"])
+GIVEN = json.loads(os.environ["LAB_COUNT"])  # the options of the command, and the file to write into
 SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
 lines = Path(GIVEN["record"]).open("a", encoding="utf-8", buffering=1)  # noqa: SIM115 - open as long as the process is
+HOW = {"data": GIVEN["data"], "headers": dict(GIVEN["header"]), "timeout": GIVEN["timeout_s"], "allow_redirects": False}
 unsent = iter(range(GIVEN["requests"]))
-ended = 0
+unanswered = GIVEN["requests"]
 test = None  # Locust's environment
 
 
@@ -28,7 +29,7 @@ def begin(environment, **_):
     global test
     test = environment
     hosts = {urlsplit(environment.host or user.host or "").hostname for user in environment.user_classes}
-    for host in hosts - {None, "localhost", "127.0.0.1", "::1", *GIVEN["hosts"]}:
+    for host in hosts - {None, "localhost", "127.0.0.1", "::1", *GIVEN["allow_host"]}:
         sys.stderr.write(f"the locustfile sends to {host}, another machine; --allow-host {host} allows it\n")
         os._exit(2)
 
@@ -51,15 +52,11 @@ def outcome(response, exception):
 
 @events.request.add_listener
 def note(request_type, name, response_time, start_time, response=None, exception=None, **_):
-    """Write a line for a request that has ended, and end Locust after the last one."""
-    global ended
+    """Write a line for a request that has ended."""
     if (name != GIVEN["name"]) if GIVEN["name"] else request_type in SAFE:
         return
     line = {"start_s": start_time, "end_s": start_time + response_time / 1000, "outcome": outcome(response, exception)}
     lines.write(json.dumps(line) + "\n")
-    ended += 1
-    if ended == GIVEN["requests"]:
-        gevent.spawn(test.runner.quit)
 
 
 if GIVEN["post"]:
@@ -69,9 +66,15 @@ if GIVEN["post"]:
 
         @task
         def send(self):
-            """Send one request, or end if none is left."""
+            """Send one request, and end Locust after the last one; end this user if none is left."""
+            global unanswered
             if next(unsent, None) is None:
                 raise StopUser
-            with self.client.post(GIVEN["post"], catch_response=True, allow_redirects=False, **GIVEN["how"]) as answer:
-                if answer.status_code and GIVEN["acknowledged"] not in answer.text:
-                    answer.failure("not acknowledged")
+            try:
+                with self.client.post(GIVEN["post"], catch_response=True, **HOW) as answer:
+                    if answer.status_code and GIVEN["acknowledged"] not in answer.text:
+                        answer.failure("not acknowledged")
+            finally:
+                unanswered -= 1
+                if not unanswered:
+                    gevent.spawn(test.runner.quit)

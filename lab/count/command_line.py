@@ -59,4 +59,4 @@ def count(**given: Any) -> int:
     """
     from lab.count import count as counting
 
-    return counting.count(counting.Count(**given))
+    return counting.count(given)

@@ -22,7 +22,11 @@ HEIGHT_IN = 3.6
 def sentence(one: Round, language: Language = ENGLISH) -> str:
     """Return what a round shows, with the bounds that unknown requests leave."""
     found, result = one.figures(), one.result()
-    name = "lost_between" if found["unknown"] and result is Result.LOST else result
+    name: str = "lost_between" if found["unknown"] and result is Result.LOST else result
+    if result is Result.ALONE and not found["acknowledged"]:
+        name = "none"
+    elif result is Result.LOST and found["grown"] < 0:
+        name = "shrunk"
     shown = {name: thousands(number) for name, number in found.items()}
     return text("count", name, language, found["harm"], stock=one.stock, **shown)
 
@@ -36,7 +40,7 @@ def draw(one: Round, path: Path, language: Language) -> None:
         conditions = text("count", "conditions", language, one.users, requests=len(one.requests), at_once=found["at_once"])
         axes = (figure := chart.headed(sentence(one, language), conditions, HEIGHT_IN)).add_subplot()
         times_s = [at_s - began_s for at_s, _ in one.samples]
-        counted = [(number - one.before) * one.step for _, number in one.samples]
+        counted = [(number - found["before"]) * one.step for _, number in one.samples]
         axes.step([0, *told_s], range(len(told_s) + 1), where="post", color=chart.GREEN, label=text("count", "told", language))
         axes.plot(times_s, counted, marker=".", color=chart.BLUE, label=text("count", "counted", language))
         if one.stock is not None:

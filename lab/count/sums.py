@@ -46,14 +46,12 @@ class Round(msgspec.Struct, kw_only=True):
     """A load between two readings of the number."""
 
     users: int
-    before: int
-    after: int
     # what one acknowledged request adds to the number: 1 or -1
     step: int
     # how many things there were to sell
     stock: int | None
     requests: Sequence[Ended]
-    # the number at each time, in seconds since 1970
+    # the number at each time, in seconds since 1970, from before the first request to the end
     samples: Sequence[tuple[float, int]]
 
     def ended(self, outcome: str) -> int:
@@ -63,10 +61,11 @@ class Round(msgspec.Struct, kw_only=True):
     def figures(self) -> dict[str, int]:
         """Return the figures of the round by name; ``harm``: how many increments are certainly wrong."""
         found = {name: self.ended(name) for name in ("acknowledged", "refused", "failed", "unknown")}
-        grown = (self.after - self.before) * self.step
+        before, after = self.samples[0][1], self.samples[-1][1]
+        grown = (after - before) * self.step
         least, most = found["acknowledged"] - grown, found["acknowledged"] + found["unknown"] - grown
         oversold = 0 if self.stock is None else max(0, found["acknowledged"] - self.stock)
-        found |= {"before": self.before, "after": self.after, "grown": grown, "at_once": self.at_once()}
+        found |= {"before": before, "after": after, "grown": grown, "at_once": self.at_once()}
         return found | {"lost_least": least, "lost_most": most, "oversold": oversold, "harm": max(oversold, least, -most, 0)}
 
     def at_once(self) -> int:

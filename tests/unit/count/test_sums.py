@@ -12,7 +12,7 @@ def made(grown: int, stock: int | None = None, step: int = 1, apart: bool = Fals
     """A round with so many requests of each outcome, which all meet or all do not."""
     outcomes = [outcome for outcome, number in ended.items() for _ in range(number)]
     requests = [Ended(2.0 * place * apart, 2.0 * place * apart + 1, outcome) for place, outcome in enumerate(outcomes)]
-    return Round(users=9, before=50, after=50 + step * grown, step=step, stock=stock, requests=requests, samples=[])
+    return Round(users=9, step=step, stock=stock, requests=requests, samples=[(0.0, 50), (9.0, 50 + step * grown)])
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,15 @@ def test_result(grown, about, result, bounds):
     found = one.figures()
     assert (one.result(), (found["lost_least"], found["lost_most"])) == (result, bounds)
     assert all(str(found["harm"]) in sentence(one, language) for language in Language if found["harm"])
+
+
+@pytest.mark.parametrize(
+    ("grown", "about", "words"),
+    [(0, {"refused": 9}, "No request was acknowledged"), (-9, {"acknowledged": 9}, "--down is missing; otherwise 18 increments")],
+)
+def test_slips(grown, about, words):
+    """A wrong address, and a stock without --down, are told as what they probably are."""
+    assert words in sentence(made(grown, **about))
 
 
 @pytest.mark.parametrize(
