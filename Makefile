@@ -113,5 +113,8 @@ lowest: setup-dev # the tests of `make check` with the lowest versions that pypr
 	@.venv/bin/uv pip install --quiet --python .venv/lowest pytest pytest-xdist pyyaml
 	@.venv/lowest/bin/python -m pytest -q -n auto -m "not whole" tests/unit
 
+environments: setup-dev # the wheel in six environments: plain, lowest, Python 3.14 (on PATH), next to our names and Django, as uvx runs it
+	@.venv/bin/pytest -q -m trial tests/servers/test_wheel.py
+
 trial: worth lowest # the whole of what the tests have a sample of: some hours
 	@.venv/bin/pytest -q -m trial tests

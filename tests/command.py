@@ -5,6 +5,7 @@ import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -48,6 +49,13 @@ def wait_for(what: Callable[[], Any], within_s: float = 60) -> Any:
             return found
         time.sleep(0.02)
     raise AssertionError(f"did not come within {within_s} s")
+
+
+def listens(port: int) -> bool:
+    """Return whether somebody listens on a port."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
 
 
 def lab(*words: str, cwd: Path, timeout_s: float = 120, env: dict[str, str] | None = None) -> Done:

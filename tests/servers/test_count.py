@@ -3,10 +3,9 @@
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
-from contextlib import closing, suppress
+from contextlib import closing
 
 import pytest
 import redis
@@ -17,7 +16,7 @@ from lab.errors import BadInput, NotReady
 from lab.paths import DOCS
 from lab.servers.ports import free_port
 from lab.servers.supervisor import Supervisor
-from tests.command import lab, wait_for
+from tests.command import lab, listens, wait_for
 
 SLOW = """import time
 from flask import Flask
@@ -65,12 +64,6 @@ def test_programs(redis_port, tmp_path, source, how, read, options, status, resu
     assert found["result"] == result
     assert sum(found[name] for name in ("acknowledged", "refused", "failed", "unknown")) == 200
     assert (tmp_path / "count" / "count.svg").stat().st_size > 1000
-
-
-def listens(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
 
 
 def test_locustfile(redis_port, tmp_path):

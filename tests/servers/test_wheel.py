@@ -1,4 +1,8 @@
-"""The wheel: what is in it, and that its ``lab`` works in any folder, far from the clone."""
+"""The wheel: what is in it, and that its ``lab`` works in any folder, far from the clone.
+
+``make environments`` tries it in six environments, with the packages of a registry: plain, with the lowest versions, with Python
+3.14, next to pytest and a project with packages of our names, next to Django, and as ``uvx`` runs it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,9 +22,13 @@ import pytest
 from lab.paths import HOME
 from lab.prerequisites import EXTRAS
 from lab.run import environment
+from lab.servers.ports import free_port
+from lab.servers.supervisor import Supervisor
+from tests.command import listens, wait_for
 
 PACKAGES = ("app", "lab", "locustfiles", "pytest_lock_lab", "scenarios")
-LATE = "zz_dependencies.pth"  # read after all that is in the folder itself
+UV = Path(sys.executable).with_name("uv")
+ABSENT = {package for packages in EXTRAS.values() for package in packages} - {"requests"}  # Locust brings requests
 GUNICORN = "#!{}\nfrom gunicorn.app.wsgiapp import run\nrun()\n"
 ABOUT = """
 import json, app, lab, locustfiles
@@ -28,32 +37,60 @@ print(json.dumps([[app.__file__, lab.__file__, locustfiles.__file__], environmen
 """
 
 # somebody's own files: each imports another by its own name
-SHARED = "import app.settings\n\n\ndef name_of(name):\n    return app.settings.PREFIX + name\n"
+SHARED = "import {0}.settings\n\n\ndef name_of(name):\n    return {0}.settings.PREFIX + name\n"
 LOCK = """
+from typing import TYPE_CHECKING
+
 from redis.lock import Lock
 
-from app.settings import PREFIX
+from {0}.settings import PREFIX
 from shared import name_of
+
+if TYPE_CHECKING:
+    from redis import Redis
 
 
 class MyLock(Lock):
-    def __init__(self, client, name, timeout):
+    def __init__(self, client: "Redis", name, timeout):
         super().__init__(client, name_of(name), timeout=timeout, blocking=PREFIX == "shop:")
 """
 TEST = """
-from app.locks import MyLock
+from {0}.locks import MyLock
 
 
 def test_lock(lock_lab):
-    assert MyLock.__module__ == "app.locks"
+    assert MyLock.__module__ == "{0}.locks"
     lock_lab.explore("lab_my_lock.py", budget_s=1, allow_undecided=True)
+"""
+OF_DJANGO = "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')\nfrom django.conf import settings\n"
+VIEW = """
+import time
+
+from django.http import HttpResponse
+from django.urls import path
+from django.views.decorators.csrf import csrf_exempt
+
+sold = 0
+
+
+@csrf_exempt
+def buy(request):
+    global sold
+    if request.method == "POST":
+        before = sold
+        time.sleep(0.01)
+        sold = before + 1
+    return HttpResponse(sold)
+
+
+urlpatterns = [path("buy", buy)]
 """
 
 
 def execute(*words: str | Path, cwd: Path, status: tuple[int, ...] = (0,)) -> str:
     """Execute a command without our PYTHONPATH, check its exit status, and return its output."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run([*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, timeout=180, check=False)
+    done = subprocess.run([*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode in status, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -73,33 +110,42 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(wheel, tmp_path_factory) -> Path:
-    """The folder of the packages of a virtual environment that has the wheel, and our dependencies after it.
-
-    The file that makes our clone importable is in our own folder of packages. Python reads such files only in the folders
-    that it knows from its beginning, so the clone stays unknown there.
-    """
+    """The folder of the packages of an environment that has the wheel, and our packages but for the clone and the extras."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
     pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps", "--no-compile")
     execute(*pip, wheel, cwd=folder)
     packages = next(folder.glob("lib/python*/site-packages"))
-    ours = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
-    (packages / LATE).write_text("".join(f"{path}\n" for path in ours), encoding="utf-8")
+    for ours in {sysconfig.get_path(name) for name in ("purelib", "platlib")}:
+        for entry in Path(ours).iterdir():
+            is_absent = entry.suffix == ".pth" or entry.name.lower().startswith((*ABSENT, "lock_lab", "__editable__"))
+            if not is_absent and not (packages / entry.name).exists():
+                (packages / entry.name).symlink_to(entry)
     (folder / "bin" / "gunicorn").write_text(GUNICORN.format(python), encoding="utf-8")  # pip makes it, with the package
     (folder / "bin" / "gunicorn").chmod(0o755)
     return packages
 
 
+def project(folder: Path, package: str) -> Path:
+    """Make a folder of somebody's, with a lock in a package of this name, and packages that have the names of ours."""
+    files = {"lab/__init__.py": "", "scenarios/__init__.py": "", f"{package}/__init__.py": ""}
+    files |= {
+        f"{package}/settings.py": "PREFIX = 'shop:'\n",
+        f"{package}/locks.py": LOCK,
+        "shared.py": SHARED,
+        "test_it.py": TEST,
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text.format(package), encoding="utf-8")
+    return folder
+
+
 @pytest.fixture(scope="module")
 def here(tmp_path_factory) -> Path:
-    """A folder of somebody's, with packages that have the names of ours, and a lock in one of them."""
-    folder = tmp_path_factory.mktemp("somewhere")
-    files = {"lab/__init__.py": "", "app/__init__.py": "", "app/settings.py": "PREFIX = 'shop:'\n", "shared.py": SHARED}
-    for name, text in (files | {"app/locks.py": LOCK, "test_it.py": TEST}).items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
+    """A folder of somebody's, whose package is called ``app``."""
+    return project(tmp_path_factory.mktemp("somewhere"), "app")
 
 
 def lab(site: Path) -> Path:
@@ -143,29 +189,86 @@ def test_lock_is_tested(site, here):
     pytest_words = ("-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py")
     assert "1 passed" in execute(site.parents[2] / "bin" / "python", *pytest_words, cwd=here)
     names = {path.name for path in here.iterdir()} - {"__pycache__"}
-    assert names == {"app", "lab", "lab-runs", "lab_my_lock.py", "shared.py", "test_it.py"}
+    assert names == {"app", "lab", "scenarios", "lab-runs", "lab_my_lock.py", "shared.py", "test_it.py"}
     assert files(site) == before
 
 
 def test_without_extras(site, here):
-    """Without the packages of all extras a lock is tested; a stage or a chart that needs one names the extra."""
-    absent = [package for packages in EXTRAS.values() for package in packages if package != "requests"]  # Locust brings requests
-    hiding = site / "zz_without_extras.pth"
-    hiding.write_text(f"import sys; sys.modules.update(dict.fromkeys({absent}))\n", encoding="utf-8")
-    try:
-        words = ("--scenario", "rush", "--budget", "1", "--requests", "100", "--no-draw")
-        execute(lab(site), "test", "app.locks:MyLock", *words, cwd=here, status=(0, 3))
-        store = execute(lab(site), "run", "rush", "--stage", "mysql_insert", cwd=here, status=(4,))
-        chart = execute(
-            lab(site), "experiment", "ttl", "--stage", "lua", "--values", "0.5", "--repeats", "1", cwd=here, status=(4,)
-        )
-    finally:
-        hiding.unlink()
-    assert "pip install 'lock-lab[stores]'" in store
-    assert "pip install 'lock-lab[charts]'" in chart
+    """A stage or a chart that needs a package of an extra names the extra."""
+    chart = ("experiment", "ttl", "--stage", "lua", "--values", "0.5", "--repeats", "1")
+    for words, extra in ((("run", "rush", "--stage", "mysql_insert"), "stores"), (chart, "charts")):
+        assert f"pip install 'lock-lab[{extra}]'" in execute(lab(site), *words, cwd=here, status=(4,))
 
 
 def test_doctor(site, here):
     """The doctor works, and has nothing to install where the servers are installed."""
     assert "redis-server" in execute(lab(site), "doctor", cwd=here)
     assert "all that the lab needs for redis is installed" in execute(lab(site), "doctor", "--install", cwd=here)
+
+
+def install(folder: Path, python: str, *words: str | Path) -> Path:
+    """Make an environment with these packages, and return its programs. If there is no such Python, skip the test and say so."""
+    if subprocess.run([UV, "venv", "--quiet", "--python", python, folder], check=False).returncode:
+        pytest.skip(f"there is no Python {python} on PATH, and uv cannot download it")
+    execute(UV, "pip", "install", "--quiet", "--python", folder, *words, cwd=folder)
+    return folder / "bin"
+
+
+def try_lab(folder: Path, package: str, *lab: str | Path) -> None:
+    """Try what every user does first: the version, a list, and a test of an own lock."""
+    assert execute(*lab, "--version", cwd=folder).startswith("lab")
+    assert "lua" in [one["name"] for one in json.loads(execute(*lab, "list", "stages", "--json", cwd=folder))]
+    words = ("--scenario", "rush", "--budget", "1", "--requests", "100", "--no-draw")
+    assert "exclusive" in execute(*lab, "test", f"{package}.locks:MyLock", *words, cwd=folder, status=(0, 3))
+    assert len(list(folder.glob("lab-runs/runs/2*/verdict.json"))) == 1
+
+
+@pytest.mark.trial
+@pytest.mark.parametrize(
+    ("python", "words", "package"),
+    [
+        pytest.param(sys.executable, [], "shop", id="plain"),
+        pytest.param(sys.executable, ["--resolution", "lowest-direct"], "shop", id="lowest"),
+        pytest.param("3.14", [], "shop", id="newest"),
+        pytest.param(sys.executable, ["pytest"], "app", id="packages_of_our_names"),
+    ],
+)
+def test_environment(wheel, tmp_path, python, words, package):
+    """The wheel alone tests a lock, and its fixture does if there is pytest."""
+    programs, folder = install(tmp_path / "environment", python, *words, wheel), project(tmp_path / "project", package)
+    if python == "3.14":  # since then an annotation needs no quotes
+        (folder / package / "locks.py").write_text(LOCK.format(package).replace('"Redis"', "Redis"), encoding="utf-8")
+    try_lab(folder, package, programs / "lab")
+    if "pytest" in words:
+        assert "1 passed" in execute(programs / "python", "-m", "pytest", "-q", "test_it.py", cwd=folder)
+
+
+@pytest.mark.trial
+def test_next_to_django(wheel, tmp_path):
+    """A lock of a Django project that reads its settings is tested, and the lost increments of its view are counted."""
+    folder, port = project(tmp_path / "project", "shop"), free_port()
+    (folder / "shop" / "settings.py").unlink()
+    programs = install(tmp_path / "environment", sys.executable, "django", wheel)
+    execute(programs / "django-admin", "startproject", "shop", cwd=tmp_path)
+    shutil.copytree(tmp_path / "shop", folder, dirs_exist_ok=True)
+    with (folder / "shop" / "settings.py").open("a", encoding="utf-8") as settings:
+        settings.write("PREFIX = 'shop:'\n")
+    lock = LOCK.format("shop").replace("from shop.settings import PREFIX", f"{OF_DJANGO}PREFIX = settings.PREFIX")
+    (folder / "shop" / "locks.py").write_text(lock, encoding="utf-8")
+    (folder / "shop" / "urls.py").write_text(VIEW, encoding="utf-8")
+    try_lab(folder, "shop", programs / "lab")
+
+    with closing(Supervisor()) as supervisor:
+        server = [str(programs / "python"), "manage.py", "runserver", "--noreload", f"{port}"]
+        supervisor.start(server, dict(os.environ), folder, tmp_path / "log")
+        wait_for(lambda: listens(port))
+        where = f"http://127.0.0.1:{port}/buy"
+        words = ("count", "--post", where, "--read", where, "--requests", "200", "--users", "20")
+        found = execute(programs / "lab", *words, cwd=folder, status=(1,))
+    assert "of 200 acknowledged increments are lost" in found
+
+
+@pytest.mark.trial
+def test_as_uvx_runs_it(wheel, tmp_path):
+    """The second script has the name of the package, so uv finds it in an environment that it makes by itself."""
+    try_lab(project(tmp_path, "shop"), "shop", UV, "tool", "run", "--quiet", "--from", wheel, "lock-lab")
