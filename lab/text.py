@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 
 WIDTH = 80  # of a terminal, and of what is printed into a pipe
 CLOSING = "，。：；、）”"  # signs that do not begin a line
-# but for a tab and the end of a line; no XML has the last ones
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # but tabs and newlines; and all that XML lacks
 PIECE = re.compile(r"[（“]?(?:[!-~]+|.)", re.DOTALL)  # of a Chinese line: a number, a name, or one sign
 
 

@@ -285,7 +285,6 @@ def install() -> None:
     replace(_thread, "get_native_id", _native_id)
     replace(_thread, "allocate_lock", ReplicaMutex)
     replace(threading, "Lock", ReplicaMutex)  # since Python 3.13 a class, and no longer the function above
-    _taken.pop(id(threading.RLock), None)
     replace(threading, "RLock", threading._PyRLock)  # type: ignore[attr-defined] # noqa: SLF001 - made of the primitives above
     replace(threading, "current_thread", _current_thread)
     replace(threading, "_counter", lambda: len(current().threads))  # in the name of a thread
