@@ -116,7 +116,6 @@ class NotAcquired(Exception):  # noqa: N818 - the field's word; it is an answer,
     def __init__(self, key: str, wait_ms: int) -> None:
         super().__init__(f"{key} was not free within {wait_ms} ms")
         self.key = key
-        self.wait_ms = wait_ms
         self.holding = ""  # the key that the request held meanwhile, if it is known
 
 
@@ -125,7 +124,6 @@ class Abandoned(Exception):  # noqa: N818 - as above
 
     def __init__(self, key: str) -> None:
         super().__init__(f"{key} was no longer held when the work was about to write")
-        self.key = key
 
 
 class Refused(Exception):  # noqa: N818 - as above
@@ -137,8 +135,6 @@ class NotOwner(Exception):  # noqa: N818 - as above
 
     def __init__(self, key: str, owner: str) -> None:
         super().__init__(f"{owner} released {key} but did not hold it")
-        self.key = key
-        self.owner = owner
 
 
 def _always() -> bool:
