@@ -218,7 +218,8 @@ def find(name: str, reports: Path = REPORTS) -> Path:
     for candidate in (Path(name), reports / "runs" / name):
         if (candidate / "run.json").exists():
             return candidate.resolve()
-    _refuse_other_folder(Path(name))
+    if Path(name).is_dir():
+        raise BadInput(f"{name} is not a run: it has no run.json")
     names = [path.name for path in finished(reports)]
     if name == "latest" and not names:
         raise BadInput(f"there is no run yet; make one: {COMMAND} run rush --stage lua")
@@ -227,16 +228,6 @@ def find(name: str, reports: Path = REPORTS) -> Path:
         raise BadInput(f"there is no run {name!r}. Did you mean {near!r}?")
     places = f"Give a folder, a name below {reports / 'runs'}, or 'latest' (newest: {newest})"
     raise BadInput(f"there is no run {name!r}. {places}")
-
-
-def _refuse_other_folder(folder: Path) -> None:
-    """Raise BadInput for a folder that exists and is not a run."""
-    if any(folder.glob("*.csv")):
-        raise BadInput(f"{folder} is the result of an experiment; 'lab report {folder}' draws it")
-    if any(folder.glob("runs/*/run.json")):
-        raise BadInput(f"{folder} holds several runs; 'lab report {folder}' draws their page")
-    if folder.is_dir():
-        raise BadInput(f"{folder} is not a run: it has no run.json")
 
 
 def finished(reports: Path = REPORTS) -> list[Path]:

@@ -9,7 +9,6 @@ microseconds since the first request.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +19,16 @@ from lab.report.timeline_reader import Reader
 from lab.story.timeline import NEVER, DrawnGrant
 
 FILE = "trace.json"
-CHUNK = 10_000  # events that are written at once
-
 
 Event = dict[str, Any]  # with the names of the format
 
 
 def write(folder: Path, reader: Reader) -> None:
     """Write the trace of a judged run into its folder. reader: that has read the run."""
-    events, encode = _Trace(reader).all(), msgspec.json.Encoder().encode_lines
+    events, encode = _Trace(reader).all(), msgspec.json.Encoder().encode
     with new_file(folder / FILE) as file:
-        file.write(b'{"displayTimeUnit":"ms","traceEvents":[\n')
-        file.write(encode([next(events)]).rstrip())
-        while chunk := list(islice(events, CHUNK)):
-            file.write(b",\n" + encode(chunk).rstrip().replace(b"\n", b",\n"))
+        file.write(b'{"displayTimeUnit":"ms","traceEvents":[\n' + encode(next(events)))
+        file.writelines(b",\n" + encode(event) for event in events)
         file.write(b"\n]}\n")
 
 

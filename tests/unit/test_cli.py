@@ -131,8 +131,7 @@ def test_taken_port(said, command):
 @pytest.mark.parametrize(
     ("file", "content", "words"),
     [
-        ("retry.csv", "", ["is the result of an experiment", "lab report"]),
-        ("runs/one/run.json", "{}", ["holds several runs", "lab report"]),
+        ("retry.csv", "", ["folder is not a run: it has no run.json"]),
         ("run.json", "{", ["run.json cannot be read"]),
         ("run.json", "\xff", ["run.json cannot be read"]),
         ("run.json", '{"schema": 1}', ["run.json cannot be read", "`run`"]),
