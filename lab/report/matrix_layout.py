@@ -1,9 +1,9 @@
-"""The order of the matrix: families of scenarios, groups of stages, equal columns folded into one; and the mark of a cell."""
+"""The order of the matrix: families of scenarios, and groups of stages; and the mark of a cell."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -65,20 +65,20 @@ CORE_STAGES = (
 
 
 class Layout(NamedTuple):
-    """What stands where. Stages in one column have the same marks in all rows."""
+    """What stands where."""
 
     # the scenarios of each family
     rows: dict[str, list[str]]
-    # the columns of each group, each with its stages
-    columns: dict[str, list[tuple[str, ...]]]
+    # the stages of each group
+    columns: dict[str, list[str]]
 
     @property
     def all_rows(self) -> list[str]:
         return [name for names in self.rows.values() for name in names]
 
     @property
-    def all_columns(self) -> list[tuple[str, ...]]:
-        return [column for columns in self.columns.values() for column in columns]
+    def all_columns(self) -> list[str]:
+        return [stage for stages in self.columns.values() for stage in stages]
 
 
 @cache
@@ -90,17 +90,10 @@ def written() -> dict[str, Any]:
 def layout(marks: Marks) -> Layout:
     """Return the layout of these marks. A row or a column that nothing can be said of is left out."""
     known = {place for place, mark in marks.items() if mark is not Mark.IMPOSSIBLE}
-    rows = _rows({scenario for scenario, _ in known})
-    order = [scenario for names in rows.values() for scenario in names]
-    groups: dict[str, list[tuple[str, ...]]] = {}
+    groups: dict[str, list[str]] = {}
     for stage in _in_order({stage for _, stage in known}):
-        group = groups.setdefault(_group(stage), [])
-        alike = next((column for column in group if _alike(marks, order, column[0], stage)), None)
-        if alike is None:
-            group.append((stage,))
-        else:
-            group[group.index(alike)] = (*alike, stage)
-    return Layout(rows, groups)
+        groups.setdefault(part(stage) if stage in stages() else OTHERS, []).append(stage)
+    return Layout(_rows({scenario for scenario, _ in known}), groups)
 
 
 def part_of(marks: Marks, scenarios: Iterable[str], names: Iterable[str]) -> Marks:
@@ -123,13 +116,3 @@ def _rows(names: set[str]) -> dict[str, list[str]]:
 def _in_order(names: set[str]) -> list[str]:
     shelf = list(stages())
     return [*(name for name in shelf if name in names), *sorted(names - set(shelf))]
-
-
-def _group(stage: str) -> str:
-    return part(stage) if stage in stages() else OTHERS
-
-
-def _alike(marks: Marks, order: Sequence[str], one: str, other: str) -> bool:
-    """Return whether two stages have the same marks. Nothing can be said of what was not tried."""
-    pairs = [(marks.get((name, one), Mark.UNTRIED), marks.get((name, other), Mark.UNTRIED)) for name in order]
-    return all(a == b is not Mark.UNTRIED for a, b in pairs)

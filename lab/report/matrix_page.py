@@ -89,7 +89,7 @@ class MatrixPage:
             "notes": {(cell.scenario, cell.stage): self._note(cell) for cell in shown},
             "broken": {(cell.scenario, cell.stage) for cell in self.cells if cell.verdict == "BROKEN"},
             "core_rows": plan.all_rows if few else CORE_SCENARIOS,
-            "core_stages": [stage for column in plan.all_columns for stage in column] if few else CORE_STAGES,
+            "core_stages": plan.all_columns if few else CORE_STAGES,
             "has_core": not few,
             "origin": origin.sentence(self.language),
             "command": COMMAND,

@@ -49,7 +49,7 @@ def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, language: Lan
     """Write the core of the matrix, ``core.svg``. Return its path."""
     known = part_of(marks(cells), CORE_SCENARIOS, CORE_STAGES)
     plan, title = layout(known), core_finding(known, language)
-    found = {known.get((scenario, column[0]), Mark.UNTRIED) for scenario in plan.all_rows for column in plan.all_columns}
+    found = {known.get((scenario, stage), Mark.UNTRIED) for scenario in plan.all_rows for stage in plan.all_columns}
     below = (title, TITLE), (conditions(cells, len(plan.all_rows), origin, language), SOFT)
     heading, lines = (wrapped(one, int(WIDTH / (NARROW_LETTER * size))) for one, size in below)
     return write(
@@ -60,21 +60,13 @@ def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, language: Lan
         heading=heading,
         lines=lines,
         plan=plan,
-        heads=[(group, one, _lines(one, language)) for group, columns in plan.columns.items() for one in columns],
+        heads=[(group, stage) for group, columns in plan.columns.items() for stage in columns],
         known=known,
         shown=sorted(found),
         legend=[mark for mark in Mark if mark in found and mark not in HARMS],  # a cell of a harm has its word
         untried=Mark.UNTRIED,
         words=partial(in_words, language=language),
     )
-
-
-def _lines(column: tuple[str, ...], language: Language) -> list[str]:
-    """Return the name of a column: of its one stage, or of those that it stands for."""
-    if len(column) > 2:
-        return [column[0], text("matrix", "alike", language, len(column) - 1)]
-    whole = words(language)["mark"]["names_and"].join(column)
-    return [whole] if len(column) == 1 or len("".join(column)) < 18 else [f"{column[0]},", column[1]]
 
 
 def conditions(cells: Sequence[Cell], rows: int, origin: Origin, language: Language = ENGLISH) -> str:

@@ -8,7 +8,7 @@ const say = (name, places = {}) => data.says[name].replace(/\{(\w+)\}/g, (place,
 const cells = new Map(data.cells.map((row) => { const one = Object.fromEntries(FIELDS.map((field, i) => [field, i < TEXTS ? data.texts[row[i]] : row[i]])); return [`${one.scenario} ${one.stage}`, one]; }));
 const view = document.getElementById("view"), matrix = document.getElementById("matrix"), list = document.getElementById("list"), drawer = document.getElementById("drawer");
 const shown = document.getElementById("shown"), heads = [...matrix.querySelectorAll("th.name")], groups = [...matrix.querySelectorAll("th[data-group][colspan]")];
-const rows = [...matrix.querySelectorAll("tr[data-scenario]")], stagesOf = (head) => head.dataset.stages.split(" ");
+const rows = [...matrix.querySelectorAll("tr[data-scenario]")];
 const make = (name, about = {}, ...inside) => { const one = Object.assign(document.createElement(name), about); one.append(...inside); return one; };
 const words = (name) => data.scenarios[name];
 const markOf = (scenario, stage) => (cells.get(`${scenario} ${stage}`) || { mark: "impossible" }).mark;
@@ -17,7 +17,7 @@ const markOf = (scenario, stage) => (cells.get(`${scenario} ${stage}`) || { mark
 function show() {
   const part = view.elements.part ? view.elements.part.value : "all", pair = [view.elements.one.value, view.elements.other.value].filter(Boolean);
   const two = pair.length === 2 && pair[0] !== pair[1];
-  const columns = heads.map((head) => two ? pair.some((name) => stagesOf(head).includes(name)) : part === "all" || "core" in head.dataset);
+  const columns = heads.map((head) => two ? pair.includes(head.dataset.stage) : part === "all" || "core" in head.dataset);
   const wanted = rows.map((row) => two ? markOf(row.dataset.scenario, pair[0]) !== markOf(row.dataset.scenario, pair[1]) : part === "all" || "core" in row.dataset);
   heads.forEach((head, i) => { head.hidden = !columns[i]; });
   for (const group of groups) {
@@ -46,7 +46,7 @@ function showList() {
     parts.push(make("h2", {}, body.querySelector(".family span").textContent));
     parts.push(make("ul", {}, ...entries.map((cell) => {
       const button = make("button", { type: "button", className: "entry" }, make("span", { className: `mark ${cell.mark}` }, data.signs[cell.mark]), ` ${words(cell.scenario)}${data.colon}${data.words[cell.mark]}`);
-      button.addEventListener("click", () => open([cell], button));
+      button.addEventListener("click", () => open(cell, button));
       return make("li", {}, button);
     })));
   }
@@ -55,19 +55,18 @@ function showList() {
 }
 
 // The drawer
-function open(found, from) {
-  const about = data.about[found[0].scenario] || ["", "", ""];
+function open(cell, from) {
+  const about = data.about[cell.scenario] || ["", "", ""];
   const close = make("button", { type: "button", className: "close", autofocus: true }, say("close"));
   close.addEventListener("click", () => drawer.close());
-  drawer.replaceChildren(close, make("h2", { id: "drawer-title" }, say("under", { stage: found.map((cell) => cell.stage).join(data.comma), scenario: words(found[0].scenario) })),
+  drawer.replaceChildren(close, make("h2", { id: "drawer-title" }, say("under", { stage: cell.stage, scenario: words(cell.scenario) })),
     ...(about[0] ? [make("p", {}, `${about[0]}${data.end}`), make("p", { className: "soft" }, make("code", {}, about[1]), `${data.colon}${about[2]}`)] : []),
-    ...found.flatMap((cell) => described(cell, found.length > 1)));
+    ...described(cell));
   drawer.showModal();
   drawer.onclose = () => from.focus();
 }
-function described(cell, several) {
-  const parts = several ? [make("h3", {}, cell.stage)] : [];
-  parts.push(make("p", {}, make("span", { className: `mark ${cell.mark}` }, data.signs[cell.mark]), " ", make("strong", {}, cell.outcome)));
+function described(cell) {
+  const parts = [make("p", {}, make("span", { className: `mark ${cell.mark}` }, data.signs[cell.mark]), " ", make("strong", {}, cell.outcome))];
   if (data.meanings[cell.mark]) parts.push(make("p", { className: "soft" }, say("that_is", { what: data.meanings[cell.mark] })));
   parts.push(make("p", {}, cell.why));
   if (cell.rounds) {
@@ -92,7 +91,8 @@ matrix.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;
   const [row, column] = place(button), scenario = rows[row].dataset.scenario;
-  open(stagesOf(heads[column]).map((stage) => cells.get(`${scenario} ${stage}`) || blank(scenario, stage)), button);
+  const stage = heads[column].dataset.stage;
+  open(cells.get(`${scenario} ${stage}`) || blank(scenario, stage), button);
 });
 
 // Arrows move from cell to cell

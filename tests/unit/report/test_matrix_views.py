@@ -75,22 +75,22 @@ MADE = {
 }
 
 
-def test_equal_columns_are_folded():
-    """Stages of one group with the same marks in all rows share a column, in the order of the ladder; own locks stand last."""
+def test_order_of_the_columns():
+    """The stages of a group stand in the order of the ladder; own locks stand last."""
     plan = layout(MADE)
 
-    assert plan.columns == {"one_key": [("ttl",), ("uuid", "lua")], OTHERS: [("mine",)]}
+    assert plan.columns == {"one_key": ["ttl", "uuid", "lua"], OTHERS: ["mine"]}
     assert plan.rows == {"at_once": ["rush"], "again": ["nested"], OTHERS: ["own"]}
 
 
-def test_untried_is_not_equal():
-    """Two stages that were not tried have nothing in common; rows and columns of impossible cells are left out."""
+def test_untried_is_not_impossible():
+    """Stages that were not tried have their columns; rows and columns of impossible cells are left out."""
     made = {("rush", "lua"): Mark.UNTRIED, ("rush", "uuid"): Mark.UNTRIED, ("nested", "lua"): Mark.IMPOSSIBLE}
     made |= {("rush", "none"): Mark.KEPT, ("nested", "none"): Mark.IMPOSSIBLE, ("nested", "local"): Mark.IMPOSSIBLE}
 
     plan = layout(made)
 
-    assert plan.all_columns == [("none",), ("uuid",), ("lua",)]
+    assert plan.all_columns == ["none", "uuid", "lua"]
     assert plan.all_rows == ["rush"]
 
 
