@@ -15,7 +15,7 @@ from lab.language import Language
 from lab.paths import REFERENCE
 from lab.report import chart, lost, price, run_data
 from lab.report.html import in_both, inline, named
-from lab.report.run_data import PARAMETERS, Result, parameter, rounds_in, speed_ratios, with_rounds
+from lab.report.run_data import Result, rounds_in, speed_ratios, with_rounds
 from lab.report.run_page import Way, report_run
 from lab.report.statistics import Spread, geometric_mean
 from lab.story import say
@@ -61,8 +61,6 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
             "pictures": [inline(one) for one in drawn[language]],
             "base": base,
             "share": lambda one: share(one, base),
-            "differing": differing(runs),
-            "parameter": parameter,
             "ways": list(_ways(into, language)),
         },
     )
@@ -105,8 +103,3 @@ def _result(folder: Path) -> Result:
         return run_data.load(folder)
     except (OSError, msgspec.MsgspecError) as error:
         raise BadInput(f"{folder} cannot be compared: {in_short(error)}") from None
-
-
-def differing(results: Sequence[Result]) -> list[str]:
-    """Return the parameters in which the results differ."""
-    return [name for name in PARAMETERS if len({parameter(one, name) for one in results}) > 1]

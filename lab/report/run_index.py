@@ -7,7 +7,6 @@ The curves of a run are written into its folder as ``curves.js``: a script, beca
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,9 @@ def rows(reports: Path) -> tuple[dict[Language, list[Row]], dict[str, str]]:
     """Return the runs of ``reports/runs`` in each language, newest first, and why other folders there are left out."""
     found: dict[Language, list[Row]] = {one: [] for one in Language}
     left_out: dict[str, str] = {}
-    for folder in sorted(_folders(reports / "runs"), reverse=True):
+    for folder in sorted((reports / "runs").glob("[!.]*"), reverse=True):  # hidden are unfinished and failed runs
+        if folder.is_symlink() or not folder.is_dir():
+            continue
         try:
             result = _read(folder)
             has_curves = _write_curves(result)
@@ -44,11 +45,6 @@ def rows(reports: Path) -> tuple[dict[Language, list[Row]], dict[str, str]]:
         for language, row in made.items():
             found[language].append(row)
     return found, left_out
-
-
-def _folders(runs: Path) -> Iterator[Path]:
-    """Yield the folders that may be runs. Hidden folders, of unfinished and failed runs, are left out, and so are links."""
-    yield from (one for one in runs.glob("[!.]*") if one.is_dir() and not one.is_symlink())
 
 
 def _read(folder: Path) -> Result:
@@ -82,7 +78,7 @@ def _row(result: Result, curves: bool, language: Language) -> Row:
         # that the lock's store carried out, per increment
         "commands": judgement.commands_per_increment,
         # the values of ``run_data.PARAMETERS``, in that order; None if the run has no such parameter
-        "parameters": [_plain(parameter(result, name)) for name in PARAMETERS],
+        "parameters": [parameter(result, name) for name in PARAMETERS],
         # whether it has ``curves.js``
         "curves": curves,
     }
@@ -92,10 +88,6 @@ def page_of(folder: Path, language: Language) -> str:
     """Return the name of a run's page: in a language, or else in another; empty without a page."""
     own_first = sorted(Language, key=lambda one: one != language)
     return next((PAGES[one] for one in own_first if (folder / PAGES[one]).is_file()), "")
-
-
-def _plain(value: object) -> str | float | None:
-    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def _write_curves(result: Result) -> bool:
