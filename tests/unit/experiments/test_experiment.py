@@ -146,10 +146,10 @@ def test_nothing_was_measured(tmp_path):
 
 
 def test_folder_of_a_result_is_no_run(tmp_path):
-    """A command for a run refuses the result of an experiment by its name; another CSV file is no result."""
+    """A command for a run refuses the folder of a result; a CSV file of another kind is no result."""
     (tmp_path / "retry.csv").write_text("stage\nlua\n", encoding="utf-8")
 
-    with pytest.raises(BadInput, match="result of an experiment"):
+    with pytest.raises(BadInput, match=r"is not a run: it has no run\.json"):
         find(str(tmp_path))
     with pytest.raises(BadInput, match=r"retry\.csv is not the result of an experiment"):
         load(tmp_path / "retry.csv")
