@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.paths import HOME
+from lab.paths import DOCS, HOME
 from lab.prerequisites import EXTRAS
 from lab.run import environment
 from lab.servers.ports import free_port
@@ -63,27 +64,22 @@ def test_lock(lock_lab):
     lock_lab.explore("lab_my_lock.py", budget_s=1, allow_undecided=True)
 """
 OF_DJANGO = "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')\nfrom django.conf import settings\n"
-VIEW = """
-import time
+MODEL = """
+from django.db import models
 
+
+class Item(models.Model):
+    sold = models.IntegerField(default=0)
+    stock = models.IntegerField(default=20)
+"""
+ADDRESSES = """
 from django.http import HttpResponse
 from django.urls import path
-from django.views.decorators.csrf import csrf_exempt
 
-sold = 0
+from shop.models import Item
+from shop.views import buy
 
-
-@csrf_exempt
-def buy(request):
-    global sold
-    if request.method == "POST":
-        before = sold
-        time.sleep(0.01)
-        sold = before + 1
-    return HttpResponse(sold)
-
-
-urlpatterns = [path("buy", buy)]
+urlpatterns = [path("buy/<int:item_id>", buy), path("sold", lambda request: HttpResponse(Item.objects.get(id=1).sold))]
 """
 
 
@@ -245,27 +241,30 @@ def test_environment(wheel, tmp_path, python, words, package):
 
 @pytest.mark.trial
 def test_next_to_django(wheel, tmp_path):
-    """A lock of a Django project that reads its settings is tested, and the lost increments of its view are counted."""
+    """A lock of a Django project that reads its settings is tested, and what the view of docs/count.md oversells is counted."""
     folder, port = project(tmp_path / "project", "shop"), free_port()
     (folder / "shop" / "settings.py").unlink()
     programs = install(tmp_path / "environment", sys.executable, "django", wheel)
     execute(programs / "django-admin", "startproject", "shop", cwd=tmp_path)
     shutil.copytree(tmp_path / "shop", folder, dirs_exist_ok=True)
     with (folder / "shop" / "settings.py").open("a", encoding="utf-8") as settings:
-        settings.write("PREFIX = 'shop:'\n")
+        settings.write("PREFIX = 'shop:'\nINSTALLED_APPS = [*INSTALLED_APPS, 'shop']\n")
     lock = LOCK.format("shop").replace("from shop.settings import PREFIX", f"{OF_DJANGO}PREFIX = settings.PREFIX")
     (folder / "shop" / "locks.py").write_text(lock, encoding="utf-8")
-    (folder / "shop" / "urls.py").write_text(VIEW, encoding="utf-8")
+    (view,) = re.findall(r"```django\n(.*?)```", (DOCS / "count.md").read_text("utf-8"), re.DOTALL)
+    for name, text in (("models.py", MODEL), ("views.py", view), ("urls.py", ADDRESSES)):
+        (folder / "shop" / name).write_text(text, encoding="utf-8")
+    execute(programs / "python", "manage.py", "migrate", "--run-syncdb", cwd=folder)
+    execute(programs / "python", "manage.py", "shell", "-c", "from shop.models import Item; Item.objects.create()", cwd=folder)
     try_lab(folder, "shop", programs / "lab")
 
     with closing(Supervisor()) as supervisor:
         server = [str(programs / "python"), "manage.py", "runserver", "--noreload", f"{port}"]
         supervisor.start(server, dict(os.environ), folder, tmp_path / "log")
         wait_for(lambda: listens(port))
-        where = f"http://127.0.0.1:{port}/buy"
-        words = ("count", "--post", where, "--read", where, "--requests", "200", "--users", "20")
-        found = execute(programs / "lab", *words, cwd=folder, status=(1,))
-    assert "of 200 acknowledged increments are lost" in found
+        where = ("--post", f"http://127.0.0.1:{port}/buy/1", "--read", f"http://127.0.0.1:{port}/sold", "--stock", "20")
+        found = execute(programs / "lab", "count", *where, "--requests", "200", "--users", "20", cwd=folder, status=(1,))
+    assert "buyers were told yes for nothing" in found
 
 
 @pytest.mark.trial
