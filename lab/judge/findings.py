@@ -201,8 +201,10 @@ class Findings:
     # if requests take their lock twice: how long each waited for the lock that it held; the longest of these waits
     own_waits_ns: array[int] = field(default_factory=lambda: array("q"))
     longest_own: Wait | None = None
-    # requests that were never answered, although the load waited; counted if the scenario tests the answer to a try
-    never_answered: int = 0
+    # if the scenario tests the answer to a try: how long each request waited that was never answered
+    unanswered_ns: array[int] = field(default_factory=lambda: array("q"))
+    # unknown requests that were answered, with an error; those without an answer may have been ended with the load
+    unclear_answers: int = 0
     # the wait of each request that gave up; the first examples
     in_vain_ns: array[int] = field(default_factory=lambda: array("q"))
     in_vain: list[Wait] = field(default_factory=list)

@@ -180,8 +180,9 @@ def _not_on_record(record: RunRecord, findings: Findings) -> Iterator[Fact]:
         yield Fact(Code.NO_WRITE_OF, request=one.request)
     for other in () if findings.is_never_refused else findings.first_refused_and_written:
         yield Fact(Code.WRITE_OF_REFUSED, other.status, request=other.request)
-    if findings.requests != record.scenario["requests"] and record.ended is Ending.COMPLETE:
-        yield Fact(Code.ON_RECORD, findings.requests, of=record.scenario["requests"])
+    number = record.scenario["requests"]  # 0: a time, or the user's own load, ended the run
+    if number and findings.requests != number and record.ended is Ending.COMPLETE:
+        yield Fact(Code.ON_RECORD, findings.requests, of=number)
 
 
 def _what_was_missing(findings: Findings) -> Iterator[Fact]:

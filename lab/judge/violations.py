@@ -225,10 +225,10 @@ def _waited_to_the_end(findings: Findings) -> int:
 def slow_try(promise: Promise, findings: Findings) -> Iterator[Violation]:
     """Yield a violation if requests were kept waiting for longer than they wanted to, with or without the lock in the end."""
     waits_ms = sorted(wait_ns / 1e6 for wait_ns in (*findings.in_vain_ns, *findings.waits_ns))
-    number = len(waits_ms) + findings.never_answered
     wanted_ms = findings.run.wait_ms  # 0 in the scenario that tests this claim
     median_ms, tail_ms = waits_ms[len(waits_ms) // 2] if waits_ms else 0, wanted_ms + promise.bound.tail_ms
-    late = sum(wait_ms > tail_ms for wait_ms in waits_ms) + findings.never_answered
+    never = sum(waited_ns > tail_ms * 1e6 for waited_ns in findings.unanswered_ns)  # a shorter wait ended with the load
+    number, late = len(waits_ms) + never, sum(wait_ms > tail_ms for wait_ms in waits_ms) + never
     if median_ms > wanted_ms + promise.bound.ms:
         yield promise.violation([Fact(Code.HALF_TRIED_SLOWLY, ms=round(median_ms))], list(findings.in_vain))
     elif late > FEW * number:
@@ -274,7 +274,7 @@ def too_many_refused(promise: Promise, findings: Findings) -> Iterator[Violation
     # a lock that checks its lease gives up work that does not fit into the TTL: such a request was not refused
     refused = findings.outcomes[Outcome.FAILED] - findings.measures["outlasted_ttl"]
     if findings.outcomes[Outcome.ACKNOWLEDGED]:  # if a lock fails for some, its error is an answer; if for all, it cannot run
-        refused += min(findings.outcomes[Outcome.UNKNOWN], findings.gave_up)
+        refused += min(findings.unclear_answers, findings.gave_up)
     if run.has_faults or run.nested or run.wait_ms < PATIENT_MS or not run.is_complete:
         return
     if findings.is_overloaded or promise.slowness > 1:  # then a refusal after the whole wait is not the lock's fault

@@ -154,8 +154,9 @@ class Witnesses:
         wrote = last is not None or request.id in self.written
         self.matched += wrote
         findings.outcomes[request.outcome] += 1
+        findings.unclear_answers += request.outcome is Outcome.UNKNOWN and request.status > 0
         if not request.status and findings.run.tests == Claim.answers_a_try_at_once.name and not findings.run.has_faults:
-            findings.never_answered += 1
+            findings.unanswered_ns.append(request.end_ns - request.start_ns)
         if not request.status:
             for one in findings.onlookers:
                 one.look(Wait(request.id, request.replica, request.start_ns, request.end_ns, got=False))

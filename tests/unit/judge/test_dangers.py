@@ -44,6 +44,16 @@ def test_try_that_is_ready_to_wait(wait_ms, guilty, made):
     assert bool(found(made.analyse(final=1, wait_ms=wait_ms, tests="answers_a_try_at_once"))) == guilty
 
 
+@pytest.mark.parametrize(("waited_ms", "guilty"), [(10, False), (5000, True)])
+def test_try_without_an_answer(waited_ms, guilty, made):
+    """A try that was never answered was kept waiting, unless the load ended it before that could be told."""
+    made.increment("a", 0, 0, at=(0, 1, 2, 3))
+    for number in range(3):
+        made.answer(f"ended-{number}", "unknown", end_ns=waited_ms * MS)
+
+    assert bool(found(made.analyse(final=1, wait_ms=0, tests="answers_a_try_at_once"))) == guilty
+
+
 @pytest.mark.parametrize("effect", [Effect.CLOCKS_JUMP, Effect.CLOCKS_BACK, Effect.SERVERS_RESTART])
 @pytest.mark.parametrize(("done_ms", "is_danger"), [(140, True), (160, False)])
 def test_lease_that_a_fault_met_late(effect, done_ms, is_danger, made):
