@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from time import monotonic_ns
 from typing import Any, NoReturn
@@ -49,10 +50,10 @@ class Tickets:
     def __init__(self, requests: int, index: int = 0, processes: int = 1) -> None:
         """Take every ticket of a run whose number is index, index + processes, …
 
-        index: the number of this process among ``processes``, counted from 0.
+        requests: how many the run has; 0: no limit. index: the number of this process among ``processes``, counted from 0.
         """
-        self._numbers = iter(range(index, requests, processes))
-        self._open = len(range(index, requests, processes))
+        self._numbers: Iterator[int] = iter(range(index, requests, processes)) if requests else count(index, processes)
+        self._open = len(range(index, requests, processes)) if requests else -1  # it never comes down to 0
         self._arriving = False
         self._gaps: random.Random | None = None  # None until the first arrival
         self._due_ns = 0  # when the latest arrival was due
@@ -149,7 +150,9 @@ def end_when_done(environment: Any, tickets: Tickets | None) -> None:
     runner = environment.runner
     runner.lab_tickets = tickets
     if tickets is None:
-        _Tally.of(runner).start(len(runner.clients), lambda: _end(environment))
+        runner.lab_done, runner.lab_expected = set(), len(runner.clients)
+        if DONE not in runner.custom_messages:
+            runner.register_message(DONE, _count_worker)
         return
 
     def wait() -> None:
@@ -166,41 +169,18 @@ def end_when_done(environment: Any, tickets: Tickets | None) -> None:
 
 def complete(runner: Any) -> bool:
     """Return whether all tickets of the test were used and answered, in every process."""
-    tickets = runner.lab_tickets
     if isinstance(runner, MasterRunner):
-        return _Tally.of(runner).complete
-    return tickets is not None and tickets.all_done.is_set()
+        return 0 < getattr(runner, "lab_expected", 0) <= len(runner.lab_done)
+    return runner.lab_tickets is not None and runner.lab_tickets.all_done.is_set()
 
 
-class _Tally:
-    """Count, on the master, the workers whose requests have all ended."""
-
-    def __init__(self, runner: MasterRunner) -> None:
-        self.done: set[str] = set()
-        self.expected = 0
-        self.end: Callable[[], None] = lambda: None
-        runner.register_message(DONE, self.count)
-
-    @staticmethod
-    def of(runner: Any) -> _Tally:
-        if not hasattr(runner, "lab_tally"):
-            runner.lab_tally = _Tally(runner)
-        tally: _Tally = runner.lab_tally
-        return tally
-
-    @property
-    def complete(self) -> bool:
-        return 0 < self.expected <= len(self.done)
-
-    def start(self, expected: int, end: Callable[[], None]) -> None:
-        self.done.clear()
-        self.expected, self.end = expected, end
-
-    def count(self, environment: Any, msg: Any, **_: Any) -> None:
-        self.done.add(msg.data["worker"])
-        logging.getLogger(__name__).info("%d of %d workers have sent their share", len(self.done), self.expected)
-        if len(self.done) >= self.expected:
-            gevent.spawn(self.end)
+def _count_worker(environment: Any, msg: Any, **_: Any) -> None:
+    """Count, on the master, a worker whose requests have all ended. After the last one, end the test."""
+    runner = environment.runner
+    runner.lab_done.add(msg.data["worker"])
+    logging.getLogger(__name__).info("%d of %d workers have sent their share", len(runner.lab_done), runner.lab_expected)
+    if len(runner.lab_done) >= runner.lab_expected:
+        gevent.spawn(_end, environment)
 
 
 def _end(environment: Any) -> None:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
@@ -36,13 +36,9 @@ class CutShort(Exception):  # noqa: N818 - the name says what happened
     """Somebody stopped a run before all requests were sent. This is no error."""
 
 
-class Drive(Protocol):
-    """Send the requests of a run."""
-
-    def __call__(self, system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
-        """Return when all requests have ended, or soon after ``well`` returns False. Raises LoadFailed or CutShort."""
-
-
+# Sends the requests of a run to a cluster, with its folder. Returns when all have ended, or soon after the last function returns
+# False. Raises LoadFailed or CutShort.
+Drive = Callable[[Cluster, Path, Callable[[], bool]], None]
 ClusterFactory = Callable[..., AbstractContextManager[Cluster]]
 
 
