@@ -87,6 +87,7 @@ def page_options(command: Any) -> Any:
 @click.argument("scenario", shell_complete=SCENARIOS)
 @click.option("--stage", required=True, shell_complete=STAGES, help="Name of a stage, or path of a file like those in app/locks.")
 @scenario_options()
+@click.option("--load", metavar="FILE", help="Your own locustfile drives the run, until its shape ends or --run-time is over.")
 @json_option
 @click.option("--no-draw", is_flag=True, help="Draw no pictures now; `lab report RUN` draws them later.")
 @shown("--engine", default="local", help="Where the servers run: local or docker (see docs/containers.md).")

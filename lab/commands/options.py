@@ -5,10 +5,13 @@ A refusal names the option, the limits, and the value as it was typed.
 
 from __future__ import annotations
 
+import importlib.util
+import runpy
 import shlex
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
@@ -92,20 +95,31 @@ class Decimal(_Limited, click.FloatRange):
     name, what = "float", "a number"
 
 
+def in_seconds(text: str) -> int:
+    """Return a time in Locust's notation in seconds, as its own parser reads it. Raises ValueError.
+
+    The parser's file is read alone: to import Locust takes longer than --help may, and replaces parts of the standard library.
+    """
+    package = importlib.util.find_spec("locust")
+    parser = Path(str(package and package.origin)).with_name("util") / "timespan.py"
+    seconds: int = runpy.run_path(str(parser))["parse_timespan"](text)
+    return seconds
+
+
 class Number(click.ParamType[Any]):
     """The number of an option, within the option's limits. A refusal names the flag, and shows the value as it was typed."""
 
     def __init__(self, option: Option) -> None:
         self.option = option
         self.number = click.FLOAT if option.kind is float else click.INT
-        self.name = self.number.name
+        self.name = "time" if option.is_span else self.number.name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not str(value).isascii():  # Python reads digits of every script
             raise BadInput(f"{self.option.flag} must be written with the digits 0 to 9, not {value!r}")
         try:
-            number = self.number.convert(value, param, ctx)
-        except click.BadParameter:
+            number = self.number.convert(in_seconds(value) if self.option.is_span else value, param, ctx)
+        except (click.BadParameter, ValueError):
             number = None
         if refusal := self.option.refusal(number, name=self.option.flag, typed=str(value)):
             raise BadInput(refusal)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lab.errors import BadInput
 from lab.load import locust
 from lab.paths import COMMAND, shown
 from lab.scenario.stages import find_stage
@@ -32,31 +34,32 @@ def run_one(
     While this process imports its own modules, others import those of the replicas and of Locust.
     draw: False leaves the pictures for ``lab report``. Raises BadInput, MissingProgram, NotReady.
     """
+    if (load := given.get("load")) and not Path(load).is_file():
+        raise BadInput(f"--load: there is no file {load!r}. Give the path of a locustfile of your own")
     store = find_stage(stage_name).store
     with one_supervisor() as supervisor:
         process.prepare(Gunicorn("", stores=(store,) if store else ()).forkable, supervisor)
         locust.prepare(supervisor)
-        return _run(scenario_name, stage_name, given, as_json, command, draw)
+        from lab.evidence import run_folder
+        from lab.pipeline import finish, fitted, make_run
+        from lab.report.terminal import introduce, summarise, terminal, where_to_look
 
+        stage, scenario = fitted(scenario_name, stage_name, given)
+        if scenario.own_load:
+            scenario = locust.fitted_to_load(supervisor, scenario, given)
+        out, err = terminal(quiet=as_json), terminal(stderr=True)
+        if left := run_folder.take_abandoned():
+            runs = counted(len(left), "unfinished run")
+            hint = f"`{COMMAND} clean` removes what is left ({shown(left[0])})"
+            sys.stderr.write(f"note: a lab that was killed left {runs}; {hint}\n")
+        introduce(out, stage, scenario)
 
-def _run(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, command: str, draw: bool) -> int:
-    from lab.evidence import run_folder
-    from lab.pipeline import finish, fitted, make_run
-    from lab.report.terminal import introduce, summarise, terminal, where_to_look
+        def judged(judgement: Judgement, findings: Findings) -> None:
+            if as_json:
+                sys.stdout.write(run_folder.as_json(judgement))
+                sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn
+            summarise(out, judgement, findings)
 
-    stage, scenario = fitted(scenario_name, stage_name, given)
-    out, err = terminal(quiet=as_json), terminal(stderr=True)
-    if left := run_folder.take_abandoned():
-        runs = counted(len(left), "unfinished run")
-        sys.stderr.write(f"note: a lab that was killed left {runs}; `{COMMAND} clean` removes what is left ({shown(left[0])})\n")
-    introduce(out, stage, scenario)
-
-    def judged(judgement: Judgement, findings: Findings) -> None:
-        if as_json:
-            sys.stdout.write(run_folder.as_json(judgement))
-            sys.stdout.flush()  # a reader in a pipe has the verdict before the pictures are drawn
-        summarise(out, judgement, findings)
-
-    done = make_run(stage, scenario, command, err, on_judged=judged)
-    where_to_look(out, finish(done, draw))
-    return done.exit_status
+        done = make_run(stage, scenario, command, err, on_judged=judged)
+        where_to_look(out, finish(done, draw))
+        return done.exit_status

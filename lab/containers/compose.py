@@ -184,6 +184,8 @@ def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_
     scenario = scenarios.load(scenario_name)
     if scenario.name not in scenarios.names():
         raise BadInput(f"{scenario_name} is a file on this machine, which the image does not contain; move it into scenarios")
+    if load := given.get("load"):
+        raise BadInput(f"--load: {load} is a file on this machine, which the image does not contain; leave out --engine docker")
     scenario = override(scenario, stage, given)
     refuse(stage, scenario, control=True)
     project = f"lab-{os.getpid()}"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
+import re
 import signal
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from lab.errors import ExitStatus
+from lab.errors import BadInput, ExitStatus
 from lab.paths import HOME, LOCUSTFILE
 from lab.prerequisites import search_path
 from lab.scenario.scenario import Scenario
@@ -18,12 +23,11 @@ from lab.servers.process import last_words
 from lab.servers.supervisor import Forkable, Supervisor
 
 RECORD = "requests.jsonl"
+OWN = LOCUSTFILE.with_name("own.py")  # records what a user's own locustfile sends
 MASTER_PORT = 5557  # the port at which workers in other containers join
 ASK_EVERY_S = 0.1  # how often to check the servers: each check takes processor time from the run
 PATIENCE_S = 30.0  # Locust hangs if no request ends for this long plus one request's timeout
-
-
-LOCUST = Forkable("locust.main:main", ("locust.main", "lab.load.tickets", "lab.evidence.history", "lab.ui.locust_plugin"))
+LOCUST = Forkable("locust.main:main", ("locust.main", "lab.load.tickets", "lab.load.recording", "lab.ui.locust_plugin"))
 
 
 def prepare(supervisor: Supervisor) -> None:
@@ -31,10 +35,37 @@ def prepare(supervisor: Supervisor) -> None:
     supervisor.prepare(LOCUST, environment())
 
 
-def environment() -> dict[str, str]:
-    """Return the environment of Locust's processes."""
-    kept = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
+def environment(whole: bool = False) -> dict[str, str]:
+    """Return the environment of Locust's processes. whole: with all of this process, which a user's own locustfile may read."""
+    kept = {name: value for name, value in os.environ.items() if whole or name in ("HOME", "TMPDIR")}
     return kept | {"PATH": search_path(), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(HOME)}
+
+
+def fitted_to_load(supervisor: Supervisor, scenario: Scenario, given: Mapping[str, Any]) -> Scenario:
+    """Return the scenario as the user's own locustfile will drive it: a shape in it decides the number of users.
+
+    given: the options of the command line. Raises BadInput if Locust cannot load the file, or if nothing would end the load.
+    """
+    path = scenario.own_load
+    argv = [sys.executable, "-m", "locust", "--headless", "--loglevel", "WARNING", "--locustfile", f"{OWN},{path}"]
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        pid = supervisor.start(argv, environment(whole=True), Path.cwd(), log, LOCUST)
+        while (status := supervisor.exit_of(pid)) is None:
+            time.sleep(0.02)
+        said = last_words(log, 40)
+    if status != 0:
+        lines = re.findall(rf'File "[^"]*{re.escape(Path(path).name)}", line (\d+)', said)
+        place = f"{path}, line {lines[-1]}" if lines else path
+        raise BadInput(f"--load: Locust cannot load {place}: {[*said.splitlines(), *re.findall('/ERROR/.*?: (.+)', said)][-1]}")
+    shape = json.loads(said.splitlines()[-1])  # as OWN prints it
+    if not shape and not scenario.run_time:
+        raise BadInput(f"--run-time is missing: {path} has no LoadTestShape, which would end the load. Give --run-time 30s")
+    if not shape or shape["takes_options"]:
+        return scenario
+    if given.get("users") is not None:
+        raise BadInput(f"--users has no effect: {shape['name']} in {path} decides how many users there are. Leave it out")
+    return dataclasses.replace(scenario, users=0)
 
 
 class LoadFailed(Exception):  # noqa: N818 - the name says what happened
@@ -58,8 +89,9 @@ class Load:
         self._workers = workers
         self._log = folder / "logs" / "locust"
         self._log.parent.mkdir(exist_ok=True)
+        env, cwd = environment(whole=bool(scenario.own_load)), Path.cwd() if scenario.own_load else HOME
         try:
-            self._pid = supervisor.start(self._argv(host), environment(), HOME, self._log, LOCUST)
+            self._pid = supervisor.start(self._argv(host), env, cwd, self._log, LOCUST)
         except OSError as error:
             raise LoadFailed(f"Locust could not be started: {error}") from error
         self._lines = self._record.open("rb")
@@ -70,6 +102,9 @@ class Load:
         Return early if ``still_well`` returns false. Raises LoadFailed if Locust fails or hangs.
         """
         moved_s = asked_s = time.monotonic()
+        patience_s = self._scenario.request_timeout_s + PATIENCE_S
+        if self._scenario.own_load:  # its users may sleep between two requests, until the time is over
+            patience_s += self._scenario.run_time or float("inf")
         count = 0
         while (status := self._supervisor.exit_of(self._pid)) is None:
             if time.monotonic() - asked_s > ASK_EVERY_S:
@@ -79,7 +114,7 @@ class Load:
             if fresh := self._lines.read().count(b"\n"):
                 moved_s, count = time.monotonic(), count + fresh
                 on_progress(count)
-            if time.monotonic() - moved_s > self._scenario.request_timeout_s + PATIENCE_S:
+            if time.monotonic() - moved_s > patience_s:
                 raise LoadFailed(
                     f"no answer for {time.monotonic() - moved_s:.0f} s; the end of {self._log}:\n{last_words(self._log)}"
                 )
@@ -97,20 +132,23 @@ class Load:
 
     def _argv(self, host: str) -> list[str]:
         scenario = self._scenario
-        options = {
-            "locustfile": LOCUSTFILE,
-            "host": f"http://{host}",
-            "users": scenario.locust_users,
-            "spawn-rate": scenario.locust_users,
-            "requests": scenario.requests,
-            "rate": scenario.rate or 0,
-            "connections": scenario.connections or 0,
-            "seed": scenario.seed,
-            "timeout-s": scenario.request_timeout_s,
-            "record": self._record,
-            "exit-code-on-error": 0,
-            "loglevel": "WARNING",
-        }
+        options: dict[str, object] = {"host": f"http://{host}", "record": self._record, "csv": self._record.with_name("locust")}
+        options |= {"exit-code-on-error": 0, "loglevel": "WARNING"}
+        if scenario.own_load:
+            options |= {"locustfile": f"{OWN},{scenario.own_load}", "html": self._record.with_name("locust.html")}
+        else:
+            options |= {
+                "locustfile": LOCUSTFILE,
+                "requests": scenario.requests,
+                "rate": scenario.rate or 0,
+                "connections": scenario.connections or 0,
+                "seed": scenario.seed,
+                "timeout-s": scenario.request_timeout_s,
+            }
+        if scenario.locust_users:
+            options |= {"users": scenario.locust_users, "spawn-rate": scenario.locust_users}
+        if scenario.run_time:
+            options["run-time"] = scenario.run_time
         if self._workers:
             options |= {"master-bind-port": MASTER_PORT, "expect-workers": self._workers, "expect-workers-max-wait": 30}
         elif scenario.processes > 1:

@@ -207,11 +207,11 @@ def _last_known(by_bin: dict[int, int], ends: range, step: int) -> list[int]:
 NONE = "–"
 
 
-PARAMETERS = ("scenario", *OPTIONS)  # that the label of a run can name
+PARAMETERS = ("scenario", "own_load", *OPTIONS)  # that the label of a run can name
 
 
 def parameter(result: Result, name: str) -> object:
-    """Return the value of a parameter; None where the run has none. At a rate there are no users that wait for answers."""
+    """Return the value of a parameter; None where the run has none: of users at a rate, or of requests that a time ends."""
     scenario = result.record.scenario
     if name == "scenario":
         return scenario["name"]
@@ -219,7 +219,7 @@ def parameter(result: Result, name: str) -> object:
         return result.record.stage["ttl_ms"]
     if name == "users" and scenario.get("rate"):
         return None
-    return scenario.get(name)
+    return scenario.get(name) or (None if name in ("own_load", "requests", "users") else scenario.get(name))
 
 
 def write_rounds(repeats: Sequence[Repeat], folder: Path) -> Path:

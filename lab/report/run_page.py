@@ -108,7 +108,7 @@ class RunPage(RunWords):
 
     def _load(self, scenario: dict[str, Any]) -> Iterator[str]:
         left_out = {"users"} if scenario.get("rate") else set()
-        values = {name: scenario.get(name) for name in LOAD if name not in left_out} | {
+        values = {name: scenario.get(name) for name in ("own_load", "run_time", *LOAD) if name not in left_out} | {
             "ttl_ms": self.result.record.stage["ttl_ms"]
         }
         values["processes"] = None if values["processes"] == 1 else values["processes"]

@@ -50,7 +50,7 @@ def terminal(**options: Any) -> Console:
 
 def load_in_words(scenario: Scenario, language: Language = Language.ENGLISH) -> str:
     """Return how many requests are sent, how, and to how many replicas."""
-    names = ("requests", *(("rate", "connections") if scenario.rate else ("users",)), "replicas")
+    names = ("own_load", "run_time", "requests", *(("rate", "connections") if scenario.rate else ("users",)), "replicas")
     comma: str = say.words(language)["mark"]["comma"]
     return comma.join(say.condition(name, number, language) for name in names if (number := getattr(scenario, name)))
 
@@ -71,7 +71,7 @@ def progress(scenario: Scenario, console: Console) -> Iterator[Callable[[int], N
     """Show a bar that follows the requests, on a terminal only."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("starting the servers", total=scenario.requests)
+        task = bar.add_task("starting the servers", total=scenario.requests or None)
         yield lambda done: bar.update(task, completed=done, description="driving requests")
 
 

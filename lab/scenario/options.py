@@ -38,6 +38,7 @@ class Option:
     name: str  # the key of a scenario file, and the field of Scenario
     help: str  # one sentence for --help and for the form
     kind: type[int | float] = int  # the type of the value
+    is_span: bool = False  # whether it is a time in seconds, which the command line takes in Locust's notation: 90, 90s, 1m30s
     unit: str = ""  # unit of the value, for --help and for the form; empty for a plain number
     least: int  # for kind int, the smallest value; for kind float, the limit that the value must exceed
     most: float = math.inf  # the largest value
@@ -70,7 +71,7 @@ class Option:
             here = self.most_here()
             words = f"at most {thousands(here)} on this machine, for its memory and its cores"
             return None if value <= here else f"{name or self.name} must be {words}, not {typed or shown(value)}"
-        number = "a whole number" if self.kind is int else "a number"
+        number = "a time such as 30s, 2m or 1h30m" if self.is_span else "a whole number" if self.kind is int else "a number"
         return f"{name or self.name} must be {number}, {self.limits}, not {typed or shown(value)}"
 
 
@@ -125,6 +126,15 @@ OPTIONS: dict[str, Option] = {
             most=100_000_000,  # for a run of a day, with 100 GiB of evidence
             most_from_page=1_000_000,
             is_in_form=True,
+            only_load=True,
+        ),
+        Option(
+            name="run_time",
+            help="Time after which the load ends, as in 30s or 1h30m. Replaces --requests. What has no answer then is unknown.",
+            is_span=True,
+            unit="s",
+            least=1,
+            most=86_400,
             only_load=True,
         ),
         Option(

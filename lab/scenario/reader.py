@@ -93,7 +93,7 @@ def _syntax_error(text: str, message: str) -> str:
 
 def parse(name: str, table: Mapping[str, Any], where: str) -> Scenario:
     """Return the checked record of a scenario's table. Raises BadInput."""
-    known = {spec.name for spec in dataclasses.fields(Scenario)} - {"name", "notes"}
+    known = {spec.name for spec in dataclasses.fields(Scenario)} - {"name", "notes", "run_time", "own_load"}
     for key in table:
         choose_from("key", key, sorted({*known, *IN_CHINESE}), where)
     table = {key: value for key, value in table.items() if key not in IN_CHINESE}

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -36,7 +37,7 @@ class Scenario:
     needs: Texts = ()  # requirements on a stage: names in NEEDS
     danger: Counts = field(default_factory=dict)  # least values of measures, by name, without which a pass does not count
     faults: tuple[Fault, ...] = ()  # the faults, and where they are injected
-    requests: int = 5000
+    requests: int = 5000  # 0: as many as the run time, or the user's own load, allows
     users: int = 100
     replicas: int = 3
     processes: int = 1
@@ -59,6 +60,8 @@ class Scenario:
     rate: float | None = None  # arrivals per second; None: each user waits for its answer
     connections: int | None = None  # at a rate: the most requests under way, beyond which requests are late; None: no limit
     seed: int = 1
+    run_time: int | None = None  # after how many seconds the load ends; None: when all requests have ended
+    own_load: str = ""  # the path of the user's own locustfile that drives the run; empty: the lab's own
     notes: tuple[str, ...] = ()  # values that the lab changed for this run, and why
 
     @property
@@ -103,14 +106,15 @@ def contradictions(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
 
 def of_load(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
     """Yield contradictions in the load. given: the keys of the file, or a run's options; with ``rate`` if there is a rate."""
-    users, requests, processes, connections = scenario.users, scenario.requests, scenario.processes, scenario.connections
+    users, processes, connections = scenario.users, scenario.processes, scenario.connections
+    requests = scenario.requests or sys.maxsize
     if "users" in given and "rate" in given:
         yield "users and rate exclude each other: at a rate, no users wait for answers. Give one of the two"
     if "seed" in given and "rate" not in given:
         yield "seed has no effect without rate: it sets the random arrival times. Give both, or neither"
     if "connections" in given and "rate" not in given:
         yield "connections has no effect without rate: users have one connection each. Give both, or neither"
-    if scenario.rate is not None and requests > scenario.rate * LONGEST_LOAD_S:
+    if scenario.rate is not None and scenario.requests > scenario.rate * LONGEST_LOAD_S:
         yield (
             f"{requests} requests at a rate of {scenario.rate:g} a second take longer than {LONGEST_LOAD_S // 3600} hours; "
             "give a higher rate, or fewer requests"
@@ -218,13 +222,23 @@ def _longer(fault: Fault, factor: float) -> Fault:
 def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scenario:
     """Return the scenario with the user's values, fitted to the stage. Raises BadInput for values that make no sense.
 
-    given: values by the names in OPTIONS; None means not given.
+    given: values by the names in OPTIONS, and ``load``, the path of the user's own locustfile; None means not given.
     """
-    asked = {name: value for name, value in given.items() if value is not None}
+    asked = {name: value for name, value in given.items() if value is not None and name != "load"}
     for name, value in asked.items():
         if refusal := OPTIONS[name].refusal(value):
             raise BadInput(refusal)
+    if load := given.get("load"):
+        scenario = dataclasses.replace(scenario, own_load=load, rate=None, connections=None)
     scenario = dataclasses.replace(_fit_stock(scenario, asked), **asked)
+    if (load or scenario.run_time) and "requests" not in asked:
+        scenario = dataclasses.replace(scenario, requests=0)
+    if load and (decided := [name for name in ("requests", "rate", "connections") if name in asked]):
+        raise BadInput(f"{decided[0]} has no effect with a load of your own: {load} decides what is sent, and when. Leave it out")
+    if {"run_time", "requests"} <= asked.keys():
+        raise BadInput(
+            "requests and run_time exclude each other: the load ends after a number, or after a time. Give one of the two"
+        )
     known = asked.keys() - {"seed"} | ({"rate"} if scenario.rate is not None else set())  # a seed without a rate is harmless
     _refuse(of_load(scenario, known))
     if reason := scenario.misfit(stage):
@@ -252,7 +266,7 @@ def _fit_stock(scenario: Scenario, asked: Mapping[str, Any]) -> Scenario:
 
 def _fit_users(scenario: Scenario) -> Scenario:
     """Return the scenario with no more users than requests."""
-    if scenario.rate is not None or scenario.users <= scenario.requests:
+    if scenario.rate is not None or not 0 < scenario.requests < scenario.users:
         return scenario
     users, requests = counted(scenario.requests, "user"), counted(scenario.requests, "request")
     return _noted(

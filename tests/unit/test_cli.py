@@ -78,6 +78,12 @@ def said(monkeypatch, capsys, tmp_path):
         (("run", "rush"), ["error: --stage is missing. `lab run --help`"]),
         (("run", "rush", "more", "--stage", "lua"), ["error: Got unexpected extra argument (more). `lab run --help`"]),
         (("run", "rush", "--stage", "lua", "--ttl-ms", "1.5"), ["error: --ttl-ms must be a whole number, at least 1", "not 1.5"]),
+        (
+            ("run", "rush", "--stage", "lua", "--run-time", "5x"),
+            ["error: --run-time must be a time such as 30s, 2m or 1h30m", "not 5x"],
+        ),
+        (("run", "rush", "--stage", "lua", "--run-time", "25h"), ["error: --run-time must be a time", ", not 25h"]),
+        (("run", "rush", "--stage", "lua", "--load", "nowhere.py"), ["error: --load: there is no file 'nowhere.py'"]),
         (("explore", "lua", "--clients", "99"), ["error: --clients must be a whole number, at least 2, at most 8, not 99\n"]),
         (("explore",), ["no stage was named"]),
         (("libraries", "install", "redis"), ["no library 'redis'", "`lab libraries` lists all"]),

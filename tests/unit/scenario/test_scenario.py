@@ -54,6 +54,8 @@ def test_short_run_of_a_cell_can_meet_the_danger(name):
         ("rush", "setnx", {"ttl_ms": 500}, {}, ["not used"]),  # it is not ignored in silence
         ("frozen_before_write", "zookeeper", {"work_ms": 7}, {"ttl_ms": 1000, "work_ms": 7}, ["instead of 300"]),
         ("rush", "lua", {"requests": 1}, {"users": 1}, ["1 user instead of 100: the run has only 1 request"]),
+        ("try_lock", "lua", {"run_time": 5, "users": 400}, {"run_time": 5, "requests": 0, "users": 400}, []),
+        ("convoy", "lua", {"load": "my.py", "users": 9}, {"own_load": "my.py", "requests": 0, "users": 9, "rate": None}, []),
     ],
 )
 def test_what_a_stage_and_the_user_change(scenario, stage, given, fitted, noted):
@@ -70,6 +72,9 @@ def test_what_a_stage_and_the_user_change(scenario, stage, given, fitted, noted)
     [
         ("work_outlasts_ttl", "none", {}, "a lock that excludes other requests, and .*; the stage none does not have it"),
         ("rush", "etcd", {"ttl_ms": 1500}, "steps of 1000 ms; give ttl_ms=1000 or 2000 instead of 1500"),
+        ("rush", "lua", {"run_time": 5, "requests": 9}, "requests and run_time exclude each other"),
+        ("rush", "lua", {"load": "my.py", "requests": 9}, "requests has no effect with a load of your own: my.py decides"),
+        ("rush", "lua", {"load": "my.py", "rate": 9.0}, "rate has no effect with a load of your own: my.py decides"),
     ],
 )
 def test_what_makes_no_sense_for_a_stage(scenario, stage, given, why):
