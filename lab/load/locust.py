@@ -145,10 +145,8 @@ class Load:
                 "seed": scenario.seed,
                 "timeout-s": scenario.request_timeout_s,
             }
-        if scenario.locust_users:
-            options |= {"users": scenario.locust_users, "spawn-rate": scenario.locust_users}
-        if scenario.run_time:
-            options["run-time"] = scenario.run_time
+        given = {"users": scenario.locust_users, "spawn-rate": scenario.locust_users, "run-time": scenario.run_time}
+        options |= {name: value for name, value in given.items() if value}
         if self._workers:
             options |= {"master-bind-port": MASTER_PORT, "expect-workers": self._workers, "expect-workers-max-wait": 30}
         elif scenario.processes > 1:

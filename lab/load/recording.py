@@ -92,8 +92,7 @@ class Recording:
             os._exit(ExitStatus.CANNOT_WRITE)
 
     def _add_option(self, parser: Any) -> None:
-        meaning = "file to which a line is appended for each request"
-        parser.add_argument("--record", default="", help=meaning, include_in_web_ui=False)
+        parser.add_argument("--record", default="", help="file that gets a line for each request", include_in_web_ui=False)
 
     def _prepare(self, environment: Any, **_: Any) -> None:
         gevent.get_hub().loop.update_now()  # the run time would begin when the fork server last looked at its clock
