@@ -58,11 +58,6 @@ class KeptDecision(msgspec.Struct, kw_only=True):
     # the shortest schedule that breaks the claim in ``drawn``, as ``lab.story.happening.Story`` has it; None without one
     story: Any = None
 
-    @property
-    def decided(self) -> int:
-        """Return how many searches came to a decision."""
-        return sum(one["decided"] for one in self.searches)
-
 
 class CheapestBreak(NamedTuple):
     """The first search in which some schedule breaks the claim: the one with the cheapest faults."""

@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from app.lock import Claim
-from lab.evidence.decided import FILE, KeptDecision, fingerprint_of
+from app.lock import Claim, Stage
+from app.locks import stages
+from lab.errors import choose_from
+from lab.evidence import decided
 from lab.evidence.record_lines import write_line
 from lab.explore.decision import Decision, SearchOutcome
 from lab.explore.search.event import short
 from lab.explore.search.search import Broken
+from lab.paths import need_clone
 from lab.story.happening import Story
 
 NOT_KEPT = ("seconds", "states", "until_ms", "cut")  # of a search: it drifts, or nobody reads it
 
 
-def of(decision: Decision, story: Story | None, budget_s: float) -> KeptDecision:
-    """Return what is kept of a decision. story: the shortest schedule that the documents draw."""
-    data = as_data(decision)
-    return KeptDecision(
+def check_kept(stage: Stage) -> None:
+    """Raise BadInput for a stage whose decision is never kept: one that is neither on the ladder nor in ``docs/slips``."""
+    need_clone("--keep")
+    if stage.path not in decided.slips().values():
+        choose_from("stage", stage.lookup, stages())
+
+
+def keep(decision: Decision, stories: Mapping[str, Story], budget_s: float) -> None:
+    """Write what is kept of a decision into the file of the documents. stories: by claim, a shortest schedule that breaks it."""
+    data, key = as_data(decision), decided.key_of(decision.stage)
+    found = decided.KeptDecision(
         stage=decision.stage.name,
-        sha256=fingerprint_of(decision.stage),
+        sha256=decided.fingerprint_of(decision.stage),
         ttl_ms=decision.ttl_ms,
         budget_s=budget_s,
         promises=data["promises"],
         searches=[{name: value for name, value in one.items() if name not in NOT_KEPT} for one in data["searches"]],
         why="" if any(one.is_decided for one in decision.answers) else decision.answers[0].about,
-        story=story,
+        story=stories.get(decided.drawn().get(key, "")),
     )
-
-
-def write(kept: KeptDecision, key: str, path: Path = FILE) -> None:
-    """Write the decision of a stage into the file. key: its name there."""
-    write_line(path, key, msgspec.json.encode(kept))
+    write_line(decided.FILE, key, msgspec.json.encode(found))
 
 
 SCHEMA = 2

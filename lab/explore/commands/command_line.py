@@ -71,7 +71,7 @@ def refuse_beside(context: click.Context, option: str, names: Container[str]) ->
     help="Folder for decision.json, and for each claim that breaks a file with its shortest schedule; with --replay, a file "
     "NAME.svg for its picture.",
 )
-@click.option("--keep", is_flag=True, help="Keep the decision for the documents; without STAGE, decide and keep all stages.")
+@click.option("--keep", is_flag=True, help="Keep the decision for the documents.")
 @click.pass_context
 def explore(
     context: click.Context,
@@ -111,7 +111,7 @@ def explore(
         raise BadInput("--cluster goes with --replay: a search runs the schedule of a broken promise on real replicas anyway")
     from lab.explore.commands.explore import Wanted, claim_of, explored
     from lab.explore.commands.explore import explore as run_explore
-    from lab.explore.commands.keep_decisions import keep_decisions
+    from lab.explore.kept import check_kept
     from lab.explore.questions import SearchOptions
     from lab.explore.search.event import Budget
 
@@ -120,13 +120,14 @@ def explore(
     budget = Budget(**{name: number or 0 for name, number in faults.items()})
     asked = SearchOptions(**given, budget=budget if any(one is not None for one in faults.values()) else None)
     if keep:
-        refuse_beside(context, "--keep", ("keep", "stage", "budget_s"))
-        return keep_decisions(stage, budget_s)
+        refuse_beside(context, "--keep", ("keep", "stage", "budget_s", "ttl_ms", "no_confirm"))
     if stage is None:
         raise BadInput("no stage was named; give one, as in `lab explore lua`. `lab list stages` lists the stages.")
     found = explored(stage)
+    if keep:
+        check_kept(found)
     into = out and new_folder(str(out), "--out")
-    wanted = Wanted(only=claim_of(only, found), as_json=as_json, out=into, confirm=not no_confirm)
+    wanted = Wanted(only=claim_of(only, found), as_json=as_json, out=into, confirm=not no_confirm, keep=keep)
     return run_explore(found, asked, budget_s, wanted, servers)
 
 

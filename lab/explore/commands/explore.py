@@ -16,6 +16,7 @@ from rich.console import Console
 from app.lock import Claim, Stage
 from lab.errors import BadInput, ExitStatus, choose_from
 from lab.evidence.decided import why_not
+from lab.explore import kept
 from lab.explore import schedule as schedule_files
 from lab.explore.code.program import servers_of
 from lab.explore.commands.explored_words import ExploredWords, instead
@@ -23,7 +24,6 @@ from lab.explore.commands.on_cluster import confirmed_on_cluster
 from lab.explore.commands.shortest import Shortest, found_shortest
 from lab.explore.decision import BREAKS, Decision, Explorer
 from lab.explore.enact.enact import Agreement
-from lab.explore.kept import as_data
 from lab.explore.model import TimeLimit
 from lab.explore.questions import SearchOptions, decidable
 from lab.explore.store.real_redis import RealRedis
@@ -52,6 +52,8 @@ class Wanted(NamedTuple):
     out: Path | None = None
     # whether a broken promise is run again on real replicas
     confirm: bool = True
+    # whether the documents quote the decision from now on
+    keep: bool = False
 
 
 def check_servers(stage: Stage, servers: int | None) -> None:
@@ -110,12 +112,14 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
             with contextlib.suppress(Interrupted), _progress(console, decision, limit.budget_s) as on_answer:
                 decide(decision, running, limit.budget_s, on_answer)
             decision.redis = decision.redis or real.version
-            is_needed = wanted.out or decision.broken().keys() & (decision.claims | stage.claims)
+            is_needed = wanted.out or wanted.keep or decision.broken().keys() & (decision.claims | stage.claims)
             shortest = list(found_shortest(decision, explorer, wanted.only)) if is_needed else []
             report(console, decision, shortest, wanted)
             if wanted.out is not None:
                 keep(shortest, wanted.out)
                 (wanted.out / DECISION).write_bytes(_as_json(decision))
+            if wanted.keep and not pending():
+                kept.keep(decision, {one.claim.name: one.story for one in shortest}, limit.budget_s)
             promised = [one for one in shortest if one.claim in stage.claims]
             confirms = promised and wanted.confirm and not pending()
             seen = confirmed_on_cluster(promised, stage, console, limit) if confirms else None
@@ -177,7 +181,7 @@ def keep(shortest: Sequence[Shortest], folder: Path) -> None:
 
 
 def _as_json(decision: Decision) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(as_data(decision)), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(kept.as_data(decision)), indent=1) + b"\n"
 
 
 def print_story(console: Console, story: Story) -> None:

@@ -10,8 +10,7 @@ from lab.commands import listing
 from lab.commands.listing import print_stages
 from lab.errors import BadInput
 from lab.evidence import decided as kept
-from lab.evidence.decided import why_not
-from lab.explore.kept import KeptDecision
+from lab.evidence.decided import KeptDecision, why_not
 from lab.explore.questions import TTL_MS, by_default
 from lab.paths import DOCS
 from lab.story.searches import conditions

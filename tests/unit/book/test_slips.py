@@ -8,13 +8,14 @@ from app.locks import stage
 from lab.errors import BadInput
 from lab.evidence import decided as kept
 from lab.explore.commands.explore import check_servers
-from lab.explore.commands.keep_decisions import commands, keep_decisions, ttl_ms
+from lab.explore.questions import TTL_MS
 from lab.paths import DOCS
 from tests.every import every
 from tests.exercises import FOLDER, exercises
 
 SLIPS = {name: stage(str(path)) for name, path in kept.slips().items()}
 PAGE = (DOCS / "slips.md").read_text(encoding="utf-8")
+EXPLORED = {name: [line for line in one.story.see_it if line.startswith("lab explore")] for name, one in SLIPS.items()}
 PARTS = re.findall(r"<!-- generated: slip (\w+) -->", PAGE)
 
 
@@ -31,25 +32,16 @@ def test_docstring_of_a_slip(name):
     assert all(f"docs/slips/{name}.py" in line for line in SLIPS[name].story.see_it)
 
 
-@every("name", lambda: [name for name, one in SLIPS.items() if commands(one)])
+@every("name", [name for name, lines in EXPLORED.items() if lines])
 def test_decision_of_a_slip_is_current(name):
     """What the page states was decided on the code that it shows, with the TTL of the command that it shows."""
     found = kept.current(SLIPS[name])
 
     assert found is not None, f"the code has changed: .venv/bin/lab explore docs/slips/{name}.py --keep"
     assert not found.why
-    assert found.ttl_ms == ttl_ms(SLIPS[name])
+    assert found.ttl_ms == int(next(iter(re.findall(r"--ttl-ms (\d+)", "".join(EXPLORED[name]))), TTL_MS))
     broken = [claim for claim, one in kept.of_claims(found).items() if one.broken]
     assert bool(found.story) or not set(broken) & set(SLIPS[name].claims)
-
-
-def test_own_lock_is_not_kept(tmp_path):
-    """A user's own file is explored, but never kept for the documents."""
-    mine = tmp_path / "mine.py"
-    mine.write_text(kept.slips()["lua_unlocked_twice"].read_text(encoding="utf-8"), encoding="utf-8")
-
-    with pytest.raises(BadInput, match="there is no stage"):
-        keep_decisions(str(mine), None)
 
 
 def test_servers_of_a_lock_in_one_store():

@@ -1,6 +1,5 @@
 """What is kept of a decision for the documents, and what it says of each claim."""
 
-from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
@@ -11,9 +10,8 @@ from app.locks import stage, stages
 from lab.errors import BadInput, ExitStatus
 from lab.evidence import decided
 from lab.evidence.decided import KeptDecision, Summary, code_of, of_claims, why_not
-from lab.evidence.record_lines import read_lines
+from lab.evidence.record_lines import read_lines, write_line
 from lab.explore import kept
-from lab.explore.commands import keep_decisions
 from lab.explore.commands.explore import explored
 from lab.story.searches import kept_story
 from tests.every import every
@@ -57,8 +55,8 @@ def test_file_of_a_decision(tmp_path: Path):
     path = tmp_path / "explore.jsonl"
     one = decision(kept_search(2**64 + 1, holds=["exclusive"]), story=LOST)
     other = msgspec.structs.replace(one, stage="fair")
-    kept.write(one, "uuid", path)
-    kept.write(other, "slips/fair", path)
+    write_line(path, "uuid", msgspec.json.encode(one))
+    write_line(path, "slips/fair", msgspec.json.encode(other))
 
     again = decided.read("uuid", path)
 
@@ -117,25 +115,13 @@ def test_no_stage_breaks_its_promise():
     assert [(one.stage, claim) for one in decisions for claim, status in one.promises.items() if status == "breaks"] == []
 
 
-@pytest.mark.parametrize(("budget_s", "is_kept"), [(None, False), (30.0, True)])
-def test_a_decision_that_decides_less(monkeypatch, budget_s, is_kept):
-    """A busy machine replaces no decision by one that decides less, unless the time is given: they have the old time."""
-    before = decision(kept_search(10), kept_search(20), budget_s=60.0)
-    times, written = [], []
+def test_own_lock_is_not_kept(tmp_path):
+    """A user's own file is explored, but never kept for the documents."""
+    mine = tmp_path / "mine.py"
+    mine.write_text(decided.slips()["lua_unlocked_twice"].read_text(encoding="utf-8"), encoding="utf-8")
 
-    def decide(stage, longest_s, running):
-        times.append(longest_s)
-        return decision(kept_search(10), undecided())
-
-    monkeypatch.setattr(keep_decisions, "_decided", decide)
-    monkeypatch.setattr(keep_decisions, "own_servers", lambda *_: nullcontext([]))
-    monkeypatch.setattr(decided, "read", lambda *_: before)
-    monkeypatch.setattr(kept, "write", lambda found, key: written.append(found))
-
-    status = keep_decisions.keep_decisions("uuid", budget_s)
-
-    assert (status, times) == (ExitStatus.GOOD if is_kept else ExitStatus.NOTHING_SHOWN, [budget_s or 60.0])
-    assert bool(written) is is_kept
+    with pytest.raises(BadInput, match="there is no stage"):
+        kept.check_kept(stage(str(mine)))
 
 
 REDIS = (None, "redis", "redis_nodes")
