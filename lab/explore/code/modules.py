@@ -13,7 +13,6 @@ import importlib.abc
 import importlib.util
 import sys
 from functools import cache
-from hashlib import blake2b
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -122,18 +121,7 @@ def _id(thing: Any) -> int:
     return id(thing) if here is None else here.modules.address(thing)
 
 
-def _hash(thing: Any) -> int:
-    """Return what ``hash`` does; of a text another number in each process, as it has a seed of its own."""
-    here = running()
-    if here is not None and isinstance(thing, (str, bytes)):
-        digest = blake2b(
-            thing.encode("utf-8", "surrogatepass") if isinstance(thing, str) else thing, digest_size=8, salt=b"%d" % here.pid
-        )
-        return int.from_bytes(digest.digest(), "big", signed=True)
-    return hash(tuple(map(_hash, thing))) if type(thing) is tuple else hash(thing)
-
-
-OWN_BUILTINS: dict[str, Any] = {"id": _id, "hash": _hash}  # which the modules of a replica find in place of the interpreter's
+OWN_BUILTINS: dict[str, Any] = {"id": _id}  # which the modules of a replica find in place of the interpreter's
 
 
 class _Loader(importlib.abc.Loader):
