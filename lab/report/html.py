@@ -33,12 +33,18 @@ def named(path: Path, language: Language) -> Path:
 
 
 def in_both(
-    template: str, path: Path, values: Callable[[Language], Mapping[str, Any]], languages: Iterable[Language] = Language
+    template: str,
+    path: Path,
+    values: Callable[[Language], Mapping[str, Any]],
+    languages: Iterable[Language] = Language,
+    *more_templates: Path,
 ) -> list[Path]:
     """Write a page in each language, each with a button to the others. Return the paths, in the order of the languages."""
     files = {one: named(path, one).name for one in languages}
     for language, name in files.items():
-        replace(path.with_name(name), page(template, language=language, files=files, **values(language)).encode())
+        replace(
+            path.with_name(name), page(template, *more_templates, language=language, files=files, **values(language)).encode()
+        )
     return [path.with_name(name) for name in files.values()]
 
 

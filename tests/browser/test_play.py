@@ -95,21 +95,23 @@ def test_the_code_is_folded_at_first(browser, levels):
     assert 0 <= code.locator(".lit").evaluate(inside) < code.bounding_box()["height"]
 
 
-def test_language_is_remembered(browser, levels):
-    """The switch writes a level in Chinese, with what has happened. The next level is Chinese too, until it is used again."""
+def test_language_of_the_pages(browser, levels):
+    """The switch leads to the level in Chinese, with what has happened. The next level is Chinese too, until it is used again."""
     page = browser.open(f"{(levels / 'none.html').as_uri()}#ABAB")
-    page.get_by_role("button", name="中文").focus()
+    page.get_by_role("link", name="中文").focus()
     page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/none\.zh\.html\?lang=zh#ABAB$"))
     result = page.locator("#result")
     assert result.inner_text().startswith("你用 4 个事件破坏了它。没有更短的走法。丢失一次 +1：B 没有加锁就执行了业务。")
     browser.look(page, "play-chinese", sizes=("phone",), is_contrast_known=True)
 
     result.get_by_role("link", name="下一关").click()
-    page.wait_for_url(re.compile(r"/incr\.html\?lang=zh$"))
+    page.wait_for_url(re.compile(r"/incr\.zh\.html\?lang=zh$"))
     assert page.locator("html").get_attribute("lang") == "zh-CN"
     assert page.get_by_role("heading", level=1).inner_text() == "一条命令同时读和写，+1 还会消失吗？"
     page.get_by_role("button", name="发送 A 的下一条命令").click()
     assert page.locator("#said").inner_text() == "1. A 发送 INCRBY n 1。Redis 返回 1。A 写入 1。A 完成了。"
-    page.get_by_role("button", name="English").click()
+    page.get_by_role("link", name="English").click()
+    page.wait_for_url(re.compile(r"/incr\.html\?lang=en#A$"))
     assert page.locator("html").get_attribute("lang") == "en"
     assert page.locator("#said").inner_text() == "1. A sends INCRBY n 1. Redis answers 1. A writes 1. A is done."

@@ -59,14 +59,15 @@ def test_level_that_takes_too_long(real, tmp_path, monkeypatch):
         return make(level, *others, **options)
 
     monkeypatch.setattr(page, "make", too_slow)
-    index, left_out = page.write([levels[name] for name in ("uuid-pause", "lua-same-pause", "incr")], real, tmp_path, "")
+    index, left_out = page.write([levels[name] for name in ("uuid-pause", "lua-same-pause", "incr")], real, tmp_path)
 
     assert left_out == ["uuid-pause", "lua-same-pause"]
-    assert {path.stem for path in tmp_path.glob("*.html")} == {"incr", index.stem}
+    assert index == tmp_path / "index.html"
+    assert {path.name for path in tmp_path.glob("*.html")} == {"incr.html", "incr.zh.html", "index.html", "index.zh.html"}
     monkeypatch.setattr(page, "make", make)
     monkeypatch.setattr(page, "SEARCH_S", 0.0)
     with pytest.raises(page.Unfinished):
-        page.write([levels["watchdog-pause"]], real, tmp_path, "")
+        page.write([levels["watchdog-pause"]], real, tmp_path)
 
 
 NOTICES = """

@@ -19,14 +19,14 @@ from lab.explore.search.replay import Differs
 from lab.explore.store.real_redis import MachineStalled, redis_server
 from lab.language import of_environment
 from lab.paths import REPORTS, shown
+from lab.report.html import named
 from lab.story import say
 
 
 def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
     """Write the levels of some stages, by default the kept ones, and print where the page is. Raises BadInput, and NothingShown.
 
-    out: a folder for pages that anybody may open, each in the language of their browser. None writes to the folder of reports,
-    in the language of the environment.
+    out: the folder of the pages; None for that of the reports.
     """
     language = of_environment(os.environ)
     stages = [explored(name) for name in names]
@@ -35,13 +35,14 @@ def play(names: tuple[str, ...], out: Path | None, open_it: bool) -> int:
     with redis_server() as real:
         try:
             levels = [level for stage in stages for level in levels_of(stage)] if stages else LEVELS
-            index, without = write(levels, real, out or REPORTS / "play", "" if out else language)
+            index, without = write(levels, real, out or REPORTS / "play")
         except (NotExplored, NeverWaits) as error:
             raise NothingShown(f"{' or '.join(names)} is not explored: {error}.") from None
         except (Differs, MachineStalled) as error:
             raise NothingShown(f"no page is written: {error}.") from None
     for name in without:
         sys.stderr.write(say.text("level", "too_slow", language, stage=name) + "\n")
+    index = named(index, language)
     sys.stdout.write(f"{shown(index.absolute())}\n")
     if open_it and has_browser():
         webbrowser.open(index.absolute().as_uri())

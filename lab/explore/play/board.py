@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Collection, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.explore.code.operation import COUNTER, LOST, Choice, CommandSent, Listen, Nap, Operation, Until
 from lab.explore.code.program import Program
 from lab.explore.code.tree import Node
-from lab.explore.model import Memo
-from lab.explore.play.texts import Said, in_both, text
 from lab.explore.search.ghosts import ASKS, OVER, RELEASES, WORKS, Hold
 from lab.explore.search.harm import Why
 from lab.explore.search.in_words import in_words, reply_in_words
@@ -45,7 +43,7 @@ class ThreadWait(NamedTuple):
     # command, moment, nap, message, choice, or over
     kind: str
     # the command in words
-    command: Said = ""
+    command: str = ""
     # the line of the stage's file; 0 where another file sends the command
     line: int = 0
     # the line of the resource's file; 0 outside the work
@@ -63,16 +61,16 @@ class Pane(NamedTuple):
     mode: str
     threads: tuple[ThreadWait, ...]
     # the last reply; empty before the first
-    answer: Said
+    answer: str
     # why a client that is inside holds the lock no longer; empty while it does
-    truth: Said
+    truth: str
 
 
 class ShownKey(NamedTuple):
     """One key of a server."""
 
     name: str
-    value: Said
+    value: str
     # 0 where the key does not expire
     ttl_ms: int
     # the client that made it; -1 where nobody did
@@ -91,13 +89,14 @@ class CodeLine(NamedTuple):
 
 
 class Board:
-    """What a page shows of the states of one world."""
+    """What a page shows of the states of one world, in a language."""
 
-    def __init__(self, world: World) -> None:
-        self.world, self.program = world, world.program
-        self.count = Memo[tuple[int], int](partial(counted, world))  # by the state of its store, what the counter reads
-        self._values = Memo[tuple[bool, int], tuple[tuple[str, Said], ...]](self._read)
-        self._words = Memo[tuple[CommandSent, Language], str](self._in_words)
+    def __init__(self, world: World, language: Language) -> None:
+        self.world, self.program, self.language = world, world.program, language
+        self._token = partial(say.token, language=language)
+        self.count = cache(partial(counted, world))  # by the state of its store, what the counter reads
+        self._values = cache(self._read)
+        self.words = cache(self._in_words)
         self._work = work_lines(world.program)
 
     def pane(self, state: State, client: int) -> Pane:
@@ -111,18 +110,21 @@ class Board:
             mode,
             threads,
             answer,
-            _truth(state.ghosts.actors[client].hold, state.now_ms, bool(node.inside)),
+            self._truth(state.ghosts.actors[client].hold, state.now_ms, bool(node.inside)),
         )
 
-    def _answer(self, node: Node) -> Said:
+    def _truth(self, hold: Hold | None, now_ms: int, inside: bool) -> str:
+        why = hold.at(now_ms).why if hold is not None and inside else Why.ENTITLED
+        return say.truth(why.value, self.language)
+
+    def _answer(self, node: Node) -> str:
         """Return the last reply; "nil" where only time has passed."""
         if not node.inputs:
             return ""
         result = node.inputs[-1].result
         if result is LOST:
-            return text("scheduler", "no_reply")
-        reply = whole(result) if isinstance(result, bytes) else result if isinstance(result, tuple) else None
-        return in_both(partial(self.reply, reply))
+            return say.text("scheduler", "no_reply", self.language)
+        return self.reply(whole(result) if isinstance(result, bytes) else result if isinstance(result, tuple) else None)
 
     def phase(self, state: State, client: int) -> str:
         """Return where a client is in its request."""
@@ -136,7 +138,7 @@ class Board:
             case CommandSent():
                 work = self._work[bool(node.writing)] if operation.server == COUNTER else 0
                 own = operation.line if operation.file == str(self.program.path) else 0
-                return ThreadWait(thread, "command", in_both(partial(self.words, operation)), own, work)
+                return ThreadWait(thread, "command", self.words(operation), own, work)
             case Until(at_ms):
                 return ThreadWait(thread, "moment", at_ms=at_ms or 0)
             case Nap():
@@ -148,21 +150,18 @@ class Board:
             case _:
                 return ThreadWait(thread, "over")
 
-    def words(self, command: CommandSent, language: Language = say.ENGLISH) -> str:
-        """Return a command as a person writes it: the tokens have their names in a language."""
-        return self._words[command, language]
-
-    def _in_words(self, command: CommandSent, language: Language) -> str:
-        return in_words(self.program, command, partial(say.token, language=language))
+    def _in_words(self, command: CommandSent) -> str:
+        """Return a command as a person writes it: the tokens have their names in the language."""
+        return in_words(self.program, command, self._token)
 
     def short(self, command: CommandSent) -> str:
         """Return the name of a script, or the first two words of a command."""
         name, _, others = self.words(command).partition(" ")
         return name.partition("(")[0] if "(" in name else f"{name} {others.partition(' ')[0]}"
 
-    def reply(self, reply: Any, language: Language = say.ENGLISH) -> str:
+    def reply(self, reply: Any) -> str:
         """Return what the store answered."""
-        return reply_in_words(self.program, reply, partial(say.token, language=language))
+        return reply_in_words(self.program, reply, self._token)
 
     def keys(self, state: State, is_lock: bool) -> tuple[ShownKey, ...]:
         """Return the keys of the lock's store, or of the counter's: there, nobody has made them."""
@@ -170,14 +169,14 @@ class Board:
         owners = {key: owner.actor for key, owner in state.ghosts.owners} if is_lock else {}
         return tuple(
             ShownKey(name, value, key.ttl_ms, owners.get(name, -1))
-            for (name, value), key in zip(self._values[is_lock, number], self._contents(is_lock, number), strict=True)
+            for (name, value), key in zip(self._values(is_lock, number), self._contents(is_lock, number), strict=True)
         )
 
     def _contents(self, is_lock: bool, number: int) -> Contents:
         table: Table | Nodes = self.world.lock if is_lock else self.world.counter
         return table.contents[number]
 
-    def _read(self, is_lock: bool, number: int) -> tuple[tuple[str, Said], ...]:
+    def _read(self, is_lock: bool, number: int) -> tuple[tuple[str, str], ...]:
         """Return each key of a state of a store with its value: the real server reads it."""
         real, contents = self.world.counter.real, self._contents(is_lock, number)
         if not contents:
@@ -185,23 +184,13 @@ class Board:
         real.select(0)
         types = real.send(*loading(contents), *[("TYPE", key.name) for key in contents])[-len(contents) :]
         values = real.send(*[(READS[kind][0], key.name, *READS[kind][1:]) for kind, key in zip(types, contents, strict=True)])
-        return tuple(
-            (key.name.decode(errors="replace"), in_both(partial(self._value, value)))
-            for key, value in zip(contents, values, strict=True)
-        )
+        return tuple((key.name.decode(errors="replace"), self._value(value)) for key, value in zip(contents, values, strict=True))
 
-    def _value(self, value: Any, language: Language) -> str:
+    def _value(self, value: Any) -> str:
         if isinstance(value, tuple):
             pairs = zip(value[::2], value[1::2], strict=False)
-            return ", ".join(f"{self.reply(one, language)}: {self.reply(other, language)}" for one, other in pairs)
-        return self.reply(value, language)
-
-
-def _truth(hold: Hold | None, now_ms: int, inside: bool) -> Said:
-    if hold is None or not inside:
-        return ""
-    why = hold.at(now_ms).why
-    return in_both(partial(say.truth, "" if why is Why.ENTITLED else why.value))
+            return ", ".join(f"{self.reply(one)}: {self.reply(other)}" for one, other in pairs)
+        return self.reply(value)
 
 
 def work_lines(program: Program) -> dict[bool, int]:

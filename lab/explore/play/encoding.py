@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from lab.explore.model import Numbered
 from lab.explore.play.board import Board, Pane, ThreadWait
 from lab.explore.play.graph import NEVER, Graph
 from lab.explore.play.report import broken_by, reported
-from lab.explore.play.texts import each_in_both
+from lab.language import Language
 
 
-def encoded(graph: Graph) -> tuple[dict[str, Any], set[ThreadWait]]:
+def encoded(graph: Graph, language: Language) -> tuple[dict[str, Any], set[ThreadWait]]:
     """Return the tables, the states and the moves; and what threads wait for. State 0 is the start.
 
     ``states``: of each state the pane of each client, the lock, the counter, the clock, the faults that are left,
     how many increments were written, the distance.
     ``moves``: of each state, four numbers a move: the event, the next state, the report, what breaks.
-    ``words``: the texts of panes; one in both languages is a pair.
+    ``words``: the texts of panes.
     ``reports``: of each report the places of its sentences, its letters for the picture, the answer.
     """
-    board = Board(graph.world)
+    board = Board(graph.world, language)
     panes, words, locks, counters, left, events, sentences, reports, findings = (Numbered[Any]() for _ in range(9))
     findings.number(())  # place 0: nothing breaks
     states, moves = [], []
@@ -33,8 +32,8 @@ def encoded(graph: Graph) -> tuple[dict[str, Any], set[ThreadWait]]:
         states.append([*shown, *about, written, graph.distances.get(number, NEVER)])
         of_state: list[int] = []
         for move, after, found in zip(graph.moves[number], graph.leads_to[number], graph.broken[number], strict=True):
-            breaks = tuple((one.claim.name, *each_in_both(partial(broken_by, board, move, one))) for one in found)
-            *said, short, answer = each_in_both(partial(reported, board, move))
+            breaks = tuple((one.claim.name, broken_by(board, move, one)) for one in found)
+            *said, short, answer = reported(board, move)
             placed = reports.number((tuple(map(sentences.number, said)), short, answer))
             of_state += [events.number(str(move.event)), after, placed, findings.number(breaks)]
         moves.append(of_state)

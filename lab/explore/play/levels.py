@@ -9,9 +9,11 @@ from functools import partial
 
 from app.lock import Claim, Stage
 from lab.explore.code.program import Task
-from lab.explore.play.texts import Said, faults, promised, text
 from lab.explore.questions import PAIR, TTL_MS, Question, SearchOptions
 from lab.explore.search.event import NONE, Budget
+from lab.language import Language
+from lab.story import say
+from lab.story.verdict import promise
 
 
 class LevelKind(StrEnum):
@@ -40,18 +42,26 @@ class Level:
     question: Question
     # SAME_MOVES: the level whose shortest schedule is played here
     moves_of: str = ""
-    # an order or a question, in one sentence; a kept level has its own by its name in the words of the lab
-    own_goal: Said = ""
+    # whether it was made for a lock; the words of the lab have a goal and a lesson for each other level
+    is_own: bool = False
 
-    @property
-    def goal(self) -> Said:
-        """Return what the level asks."""
-        return self.own_goal or text("goal", self.name)
+    def goal(self, language: Language) -> str:
+        """Return what the level asks, an order or a question, in one sentence."""
+        said = partial(say.text, "level", language=language)
+        if not self.is_own:
+            return say.text("goal", self.name, language)
+        if self.kind is LevelKind.BREAK:
+            return said("break", promise=promise(self.claims[0].name, language))
+        long_work = self.question.task.work_ms > 0
+        return said("decide", conditions=said("long_work") if long_work else self.faults(language))
 
-    @property
-    def lesson(self) -> Said:
+    def lesson(self, language: Language) -> str:
         """Return what the level teaches, shown when it is over."""
-        return "" if self.own_goal else text("lesson", self.name)
+        return "" if self.is_own else say.text("lesson", self.name, language)
+
+    def faults(self, language: Language) -> str:
+        """Return which faults there are."""
+        return say.faults(self.question.budget._asdict(), language)
 
     @property
     def short_code(self) -> bool:
@@ -108,7 +118,7 @@ def own_levels(stage: Stage) -> Iterator[Level]:
         if question.task._replace(nap_ms=task.nap_ms) == task and question.replicas == PAIR and is_single:
             named = (name for name, number in question.budget._asdict().items() if number)
             about = "work" if task.work_ms else next(named, "no_fault")
-            yield Level(f"{stage.name}-{about}", stage.lookup, LevelKind.DECIDE, (), replace(question, task=task))
+            yield Level(f"{stage.name}-{about}", stage.lookup, LevelKind.DECIDE, (), replace(question, task=task), is_own=True)
 
 
 def asked(level: Level, broken: Collection[Claim], seen: Collection[Claim]) -> list[Level]:
@@ -116,11 +126,6 @@ def asked(level: Level, broken: Collection[Claim], seen: Collection[Claim]) -> l
     if level.claims:
         return [level]
     if not broken:
-        conditions = text("level", "long_work") if level.question.task.work_ms else faults(level.question.budget)
-        return [replace(level, claims=level.question.tests(), own_goal=text("level", "decide", conditions=conditions))]
+        return [replace(level, claims=level.question.tests())]
     stage, breaks = level.name.rpartition("-")[0], partial(replace, level, kind=LevelKind.BREAK)
-    return [
-        breaks(name=f"{stage}-{claim.name}", claims=(claim,), own_goal=text("level", "break", promise=promised(claim)))
-        for claim in broken
-        if claim not in seen
-    ]
+    return [breaks(name=f"{stage}-{claim.name}", claims=(claim,)) for claim in broken if claim not in seen]

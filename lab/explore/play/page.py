@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from markupsafe import Markup
 
 from app.lock import Claim, Stage
 from lab.errors import BadInput
@@ -17,18 +19,22 @@ from lab.explore.play.board import CodeLine, in_brief, stage_code, with_marks, w
 from lab.explore.play.encoding import encoded
 from lab.explore.play.graph import Graph, searched
 from lab.explore.play.levels import Level, LevelKind, asked
-from lab.explore.play.texts import TEMPLATES, Said, both, faults, for_scripts, in_one, label, promised, shown, text
 from lab.explore.questions import PAIR
 from lab.explore.schedule import in_shell, options_of
 from lab.explore.search.event import short
 from lab.explore.search.replay import confirm
 from lab.explore.search.search import random_schedules
 from lab.explore.store.real_redis import RealRedis
+from lab.language import Language
 from lab.paths import DOCS, HOME
-from lab.report.html import page
+from lab.report.html import in_both
 from lab.report.run_page import LEVELS, LevelPage
 from lab.scenario.stages import find_stage
+from lab.story import say
+from lab.story.say import ENGLISH
+from lab.story.verdict import promise
 
+TEMPLATES = Path(__file__).with_name("templates")
 SEARCH_S, OWN_SEARCH_S = 120.0, 20.0  # of processor time
 CHECKED = 20  # random schedules of each level that are run again on an empty server
 
@@ -43,7 +49,8 @@ class Made:
 
     level: Level
     stage: Stage
-    data: dict[str, Any]
+    # the graph as the page reads it
+    data: dict[Language, dict[str, Any]]
     schedules: int
     # how many states the search found; states that differ in nothing that can follow are one in the page
     states: int
@@ -75,14 +82,13 @@ def _made(level: Level, stage: Stage, graph: Graph, redis: str, given: str) -> M
     until_ms, world, shortest = level.question.horizon_ms, graph.world, graph.shortest()
     for events in [*([shortest] if shortest else []), *random_schedules(world, level.question.budget, until_ms, CHECKED, 1)]:
         confirm(world, events, until_ms)
-    data, waits = encoded(graph)
-    sent = {
-        line: {in_one(one.command) for one in waits if one.work_line == line} for line in {one.work_line for one in waits} - {0}
-    }
+    in_each = {language: encoded(graph, language) for language in Language}
+    waits = in_each[ENGLISH][1]
+    sent = {line: {one.command for one in waits if one.work_line == line} for line in {one.work_line for one in waits} - {0}}
     return Made(
         level=level,
         stage=stage,
-        data=data,
+        data={language: data for language, (data, _) in in_each.items()},
         schedules=graph.found.schedules,
         states=graph.found.states,
         breaking=graph.breaking(),
@@ -95,11 +101,10 @@ def _made(level: Level, stage: Stage, graph: Graph, redis: str, given: str) -> M
     )
 
 
-def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -> tuple[Path, list[str]]:
-    """Write the page of each level, and the index. Return the path of the index, and the levels whose searches took too long.
+def write(levels: Sequence[Level], real: RealRedis, into: Path) -> tuple[Path, list[str]]:
+    """Write the page of each level, and the index, in each language.
 
-    language: in which a page is before its reader has chosen one; empty for that of the reader's browser.
-    Raises Unfinished where no level is left.
+    Return the path of the index, and the levels whose searches took too long. Raises Unfinished where no level is left.
     """
     made, left_out, seen = list[Made](), list[str](), set[Claim]()
     for level in levels:
@@ -118,10 +123,9 @@ def write(levels: Sequence[Level], real: RealRedis, into: Path, language: str) -
         seen.update(*(one.level.claims for one in found if one.par))
     into.mkdir(parents=True, exist_ok=True)
     for before, one, after in zip([None, *made], made, [*made[1:], None], strict=False):
-        (into / f"{one.level.name}.html").write_text(level_page(one, before, after, made, language, into), encoding="utf-8")
+        _write("play.html", into / f"{one.level.name}.html", partial(_level, one, before, after, made, into))
     write_list((one.level for one in made), into)
-    index = into / "index.html"
-    index.write_text(index_page(made, language), encoding="utf-8")
+    index = _write("play_index.html", into / "index.html", partial(_index, made))
     return index, left_out
 
 
@@ -132,61 +136,84 @@ def write_list(levels: Iterable[Level], into: Path) -> None:
     (into / LEVELS).write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
 
 
-def index_page(made: Sequence[Made], language: str) -> str:
-    """Return the page that leads to the levels. language: as in ``write``."""
-    title = text("scheduler", "be_the_scheduler")
-    return _page("play_index.html", title, language, made=made)
+def _write(template: str, path: Path, values: Callable[[Language], dict[str, Any]]) -> Path:
+    """Write a page in each language, and return the path of the English page."""
+
+    def with_words(language: Language) -> dict[str, Any]:
+        texts = _json(say.words(language)["scheduler_script"])
+        words = {"says": partial(written, language), "promise": promise, "texts": texts, "ending": ending(language)}
+        return words | values(language)
+
+    return in_both(template, path, with_words, Language, TEMPLATES)[0]
 
 
-def _page(template: str, title: Said, language: str, **about: Any) -> str:
-    about |= {"both": both, "shown": shown, "label": label, "faults": faults, "promise": promised}
-    return page(template, TEMPLATES, title=in_one(title), texts=for_scripts(title), language=language, **about)
+def written(language: Language, name: str, /, **places: object) -> Markup:
+    """Return a text of the templates or of the scripts as HTML. places: what stands in its places, and is no HTML."""
+    texts = say.words(language)["scheduler"] | say.words(language)["scheduler_script"]
+    return Markup(texts[name]).format(**places)  # noqa: S704 - the lab's own words
 
 
-def level_page(one: Made, before: Made | None, after: Made | None, others: Sequence[Made], language: str, into: Path) -> str:
-    """Return the page of a level. before, after, others: the levels to which it may lead. language: as in ``write``.
+def _json(values: object) -> str:
+    """Return values for the scripts of a page: no text ends a script."""
+    return msgspec.json.encode(values).decode().replace("<", "\\u003c")
+
+
+def ending(language: Language) -> str:
+    """Return what stands behind a page's name in an address that leads to this language, whatever the browser prefers."""
+    return f"{'' if language is ENGLISH else f'.{language}'}.html?lang={language}"
+
+
+def _index(made: Sequence[Made], language: Language) -> dict[str, Any]:
+    """Return what the page that leads to the levels shows."""
+    return {"title": say.text("scheduler", "be_the_scheduler", language), "made": made}
+
+
+def _level(
+    one: Made, before: Made | None, after: Made | None, others: Sequence[Made], into: Path, language: Language
+) -> dict[str, Any]:
+    """Return what the page of a level shows. before, after, others: the levels to which it may lead.
 
     into: the folder of the page, from which it leads to the chapter of its stage.
     """
-    same = [other for other in others if other.level.moves_of == one.level.name]
-    found = {name for finding in one.data["findings"] for name, _ in finding}  # the claims that some move breaks
+    level, graph = one.level, one.data[language]
+    same = [other for other in others if other.level.moves_of == level.name]
+    found = {name for finding in graph["findings"] for name, _ in finding}  # the claims that some move breaks
     data = {
-        "name": one.level.name,
+        "name": level.name,
         "stage": one.stage.lookup,
-        "kind": one.level.kind.name,
+        "kind": level.kind.name,
         "clients": PAIR,
         "number": NUMBER,
-        "goal": [claim.name for claim in one.level.claims],
-        "promises": {claim.name: [promised(claim), claim in one.stage.claims] for claim in Claim if claim.name in found},
-        "options": options_of(one.level.question),
-        "ttl_ms": one.level.question.task.ttl_ms,
+        "goal": [claim.name for claim in level.claims],
+        "promises": {
+            claim.name: [promise(claim.name, language), claim in one.stage.claims] for claim in Claim if claim.name in found
+        },
+        "options": options_of(level.question),
+        "ttl_ms": level.question.task.ttl_ms,
         **{name: getattr(one, name) for name in ("schedules", "breaking", "par", "shortest", "given")},
-        "lesson": one.level.lesson,
-        "budget": one.level.question.budget._asdict(),
+        "lesson": level.lesson(language),
+        "budget": level.question.budget._asdict(),
         "next": [[other.level.name, other.stage.name] for other in same],
         "after": after.level.name if after else "",
-        **one.data,
+        "ending": ending(language),
+        **graph,
     }
-    return _page(
-        "play.html",
-        text("scheduler", "title", goal=one.level.goal),
-        language,
-        one=one,
-        level=one.level,
-        before=before,
-        after=after,
-        claims=[claim for claim in one.level.claims if claim.name in found],
-        chapters=_chapters(one.stage.name, into),
-        options=options_of(one.level.question),
-        in_shell=in_shell,
-        data=msgspec.json.encode(data).decode().replace("<", "\\u003c"),
-        expires=any(key.ttl_ms for keys in one.data["locks"] for key in keys),
-    )
+    return {
+        "title": say.text("scheduler", "title", language, goal=level.goal(language)),
+        "one": one,
+        "level": level,
+        "before": before,
+        "after": after,
+        "claims": [claim for claim in level.claims if claim.name in found],
+        "chapter": _chapter(one.stage.name, into, language),
+        "options": options_of(level.question),
+        "in_shell": in_shell,
+        "data": _json(data),
+        "expires": any(key.ttl_ms for keys in graph["locks"] for key in keys),
+    }
 
 
-def _chapters(stage: str, into: Path) -> dict[str, str]:
-    """Return the addresses of a stage's chapter by language, from a folder of the project; none from elsewhere."""
-    found = {"en": DOCS / "ladder" / f"{stage}.md", "zh": DOCS / "zh" / "ladder" / f"{stage}.md"}
-    if not into.resolve().is_relative_to(HOME):
-        return {}
-    return {name: os.path.relpath(path, into.resolve()) for name, path in found.items() if path.exists()}
+def _chapter(stage: str, into: Path, language: Language) -> str:
+    """Return the address of a stage's chapter from a folder of the project; nothing from elsewhere."""
+    path = (DOCS if language is ENGLISH else DOCS / "zh") / "ladder" / f"{stage}.md"
+    return os.path.relpath(path, into.resolve()) if path.exists() and into.resolve().is_relative_to(HOME) else ""

@@ -21,15 +21,15 @@ from lab.story.happening import Happening, Kind
 LOST = (LOST_REPLY, LOST_COMMAND)
 
 
-def reported(board: Board, move: Move, language: Language) -> tuple[str, ...]:
+def reported(board: Board, move: Move) -> tuple[str, ...]:
     """Return what an event did in sentences; last, a few letters for the picture of the schedule, and the reply as short."""
-    deeds = [*_event(board, move, language), *_changes(board, move)]
-    return (*[_sentence(one, language) for one in deeds], *_in_short(board, move, language))
+    deeds = [*_event(board, move), *_changes(board, move)]
+    return (*[_sentence(one, board.language) for one in deeds], *_in_short(board, move))
 
 
-def broken_by(board: Board, move: Move, finding: Finding, language: Language) -> tuple[str, ...]:
-    """Return how a move breaks a claim, with the letters of the clients, as the only text."""
-    return (say.capital(say.broken(breaks(_seen(board, move), finding), language)),)
+def broken_by(board: Board, move: Move, finding: Finding) -> str:
+    """Return how a move breaks a claim, with the letters of the clients."""
+    return say.capital(say.broken(breaks(_seen(board, move), finding), board.language))
 
 
 @cache
@@ -52,21 +52,21 @@ def _seen(board: Board, move: Move) -> Seen:
         and before.ghosts.actors[other].phase > ASKS
         and (before.ghosts.actors[other].writes or before.ghosts.actors[other].phase == OVER)
     )
-    counts = board.count[before.counter,], board.count[move.state.counter,]
+    counts = board.count(before.counter), board.count(move.state.counter)
     names = frozenset(key.encode() for key in known)
     return Seen(board.world, move, *counts, names, owned_before, owned, other if wrote else NOBODY)
 
 
-def _event(board: Board, move: Move, language: Language) -> Iterator[tuple[Happening, ...]]:
+def _event(board: Board, move: Move) -> Iterator[tuple[Happening, ...]]:
     """Yield what was sent and answered, and what that means: a sentence each."""
     event, now_ms = move.event, move.state.now_ms
     deeds = of_event(_seen(board, move))
     if event.kind is CLOCK:
         yield (Happening(Kind.CLOCK, now_ms),)
     elif move.command is not None and event.kind is not FAILURE:
-        code, actor = board.words(move.command, language), letter_of(event.client)
+        code, actor = board.words(move.command), letter_of(event.client)
         yield (Happening(Kind.COMMAND, now_ms, actor, code=code, background=not event.own),)
-        first = _answered(board, move, language) if event.kind not in LOST else ()
+        first = _answered(board, move) if event.kind not in LOST else ()
         if first and event.kind is not RESEND:
             yield first
         is_asking = event.own and board.phase(move.before, event.client) == WAITING
@@ -85,31 +85,31 @@ def _is_error(move: Move) -> bool:
     return isinstance(move.reply, Reply) and isinstance(move.reply.value, Failure)
 
 
-def _answered(board: Board, move: Move, language: Language) -> tuple[Happening, ...]:
+def _answered(board: Board, move: Move) -> tuple[Happening, ...]:
     """Return what Redis answered: to the second command, where it was sent twice."""
     is_second = move.event.kind is RESEND
     if _is_error(move):
         return (Happening(Kind.SECOND_ERROR if is_second else Kind.ERROR),)
-    return (Happening(Kind.SECOND_ANSWER if is_second else Kind.ANSWER, code=board.reply(move.reply, language)),)
+    return (Happening(Kind.SECOND_ANSWER if is_second else Kind.ANSWER, code=board.reply(move.reply)),)
 
 
-def _in_short(board: Board, move: Move, language: Language) -> tuple[str, str]:
+def _in_short(board: Board, move: Move) -> tuple[str, str]:
     """Return a few letters for an event, and the reply as short."""
     event = move.event
     if move.command is None or event.kind is FAILURE:
         deeds = (Happening(Kind.CLOCK),) if event.kind is CLOCK else of_event(_seen(board, move))
         kind = deeds[0].kind if deeds and say.has(deeds[0], "short") else Kind.MESSAGE
-        return say.clause(Happening(kind), language, "short"), ""
+        return say.clause(Happening(kind), board.language, "short"), ""
     if event.kind in LOST:
-        return board.short(move.command), say.clause(Happening(Kind.REPLY_LOST), language, "short")
-    return board.short(move.command), _answer(board, move, language)
+        return board.short(move.command), say.clause(Happening(Kind.REPLY_LOST), board.language, "short")
+    return board.short(move.command), _answer(board, move)
 
 
-def _answer(board: Board, move: Move, language: Language) -> str:
+def _answer(board: Board, move: Move) -> str:
     """Return the reply as short: of a token, whose it is."""
     if _is_error(move):
-        return say.clause(Happening(Kind.ERROR), language, "short")
-    return reply_in_words(board.program, move.reply, lambda letter, number: say.whose(letter, number, language))
+        return say.clause(Happening(Kind.ERROR), board.language, "short")
+    return reply_in_words(board.program, move.reply, lambda letter, number: say.whose(letter, number, board.language))
 
 
 def _changes(board: Board, move: Move) -> Iterator[tuple[Happening, ...]]:

@@ -9,7 +9,7 @@ const FAULTS = [ // key, event, label, the budget that it needs; the button for 
   ["l", "l", () => say("lose_reply"), "lost_replies"], ["d", "d", () => say("lose_command"), "lost_replies"], ["x", "x", () => say("send_twice"), "resends"],
   ["f", "f", () => say("fail_work"), "failures"],
 ];
-let trail = [], given = [], answered = "", shown = false, hinted = 0, prefix = "", note = null; // note: returns a text, in the language of the moment
+let trail = [], given = [], answered = "", shown = false, hinted = 0, prefix = "", note = null; // note: returns a text
 
 const make = (name, about = {}, ...inside) => { const one = Object.assign(document.createElement(name), about); one.append(...inside); return one; };
 const counted = (n) => n === 1 ? say("event", { n }) : say("events", { n });
@@ -27,7 +27,7 @@ function movesOf(state) {
   return found;
 }
 const moveOf = (state, event) => movesOf(state).find((move) => move.event === event);
-const sentence = (move) => sentences(move.sentences.map((place) => said(D.sentences[place])));
+const sentence = (move) => sentences(move.sentences.map((place) => D.sentences[place]));
 const reaches = (move) => move.breaks.some(([claim]) => D.goal.includes(claim));
 const won = () => trail.findIndex(reaches) + 1; // after how many events; 0: not yet
 
@@ -89,7 +89,7 @@ function whyNot(state, event) {
 
 // the buttons: made once, and never removed, so that the focus stays where it is
 const buttons = [];
-function button(into, label, keys, event, main = false) { // label: returns its text, in the language of the moment
+function button(into, label, keys, event, main = false) { // label: returns its text
   const one = make("button", { type: "button", className: main ? "first" : "" });
   one.dataset.event = event;
   one.write = (text = label(), pressed = keys) => one.replaceChildren(text, ...(pressed ? [" ", make("kbd", {}, pressed)] : []));
@@ -156,7 +156,7 @@ function answer(word) {
 }
 function showAnswer() {
   if (!answered) return;
-  const truth = D.par > 0, right = (answered === "yes") === truth, all = { broken: thousands(D.breaking), all: thousands(D.schedules), events: counted(D.par), lesson: said(D.lesson) };
+  const truth = D.par > 0, right = (answered === "yes") === truth, all = { broken: thousands(D.breaking), all: thousands(D.schedules), events: counted(D.par), lesson: D.lesson };
   let text;
   if (D.kind === "SAME_MOVES") text = answered === "yes" ? say("predict_break") : say("predict_no_harm");
   else if (right && truth) text = say("right_broken", all);
@@ -205,16 +205,16 @@ function show() {
   showAnswer();
   showHappened(possible);
   showLanes();
-  keepLanguage();
   const text = short(trail.map((move) => move.event));
   $("short").textContent = text ? `${D.stage}:${text}` : "";
+  $("language").hash = text; // the page in the other language begins with what has happened
   if (location.hash.slice(1) !== text && !(location.hash.startsWith("#play=") && !text)) history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
 }
 const whyNotFor = (state, event) => event.includes("=") || event === "w" ? say("not_possible") : whyNot(state, event);
 function showClient(state, client, letter) {
   const one = pane(state, client), first = one.threads[0], card = document.querySelector(`.client[data-who=${letter}]`), get = (name) => card.querySelector(name);
   const over = first.kind === "over", phases = { waiting: say("wants"), inside: say("inside"), releasing: say("releasing"), done: say("done") };
-  const modes = { paused: say("paused"), dead: say("dead") }, commands = (threads) => threads.map((each) => said(each.command)).join(", ");
+  const modes = { paused: say("paused"), dead: say("dead") }, commands = (threads) => threads.map((each) => each.command).join(", ");
   const badge = get(".badge");
   badge.textContent = one.mode === "runs" ? phases[one.phase] || say("error", { error: one.phase }) : modes[one.mode];
   badge.className = `badge ${one.mode === "runs" ? one.phase : one.mode}`;
@@ -224,8 +224,8 @@ function showClient(state, client, letter) {
   const others = one.threads.slice(1).filter((each) => each.kind === "command");
   if (others.length) get(".why").textContent = sentences([get(".why").textContent, say("other_thread_next", { commands: commands(others) })]);
   get(".truth").hidden = !one.truth || D.locks.length < 2; // a stage without a lock believes nothing of one
-  get(".truth").textContent = one.truth ? say("believes", { who: letter, why: said(one.truth) }) : "";
-  get(".answered").replaceChildren(...(one.answer ? [say("last_reply"), make("code", {}, said(one.answer))] : []));
+  get(".truth").textContent = one.truth ? say("believes", { who: letter, why: one.truth }) : "";
+  get(".answered").replaceChildren(...(one.answer ? [say("last_reply"), make("code", {}, one.answer)] : []));
   const lit = over || one.mode === "dead" ? [] : first.work ? [`[data-work="${first.work}"]`] : first.line ? [`[data-line="${first.line}"]`] : [];
   for (const line of card.querySelectorAll(".lit, .near")) { line.classList.remove("lit", "near"); line.removeAttribute("aria-current"); }
   for (const line of card.querySelectorAll(lit.join() || "none")) { line.classList.add("lit"); line.setAttribute("aria-current", "step"); }
@@ -242,7 +242,7 @@ function lastLine(client) { // that a client ran before it began to wait
 function showRedis(state) {
   const keys = D.locks[row(state)[LOCK]], now = row(state)[NOW], owner = (one) => LETTERS[one[3]];
   $("keys").replaceChildren(...(keys.length ? keys.map((one) => {
-    const [name, value, ttl] = one, item = make("li", { className: owner(one) ? `of-${owner(one)}` : "" }, make("code", {}, `${name} = ${said(value)}`), owner(one) ? say("made_by", { who: owner(one) }) : "");
+    const [name, value, ttl] = one, item = make("li", { className: owner(one) ? `of-${owner(one)}` : "" }, make("code", {}, `${name} = ${value}`), owner(one) ? say("made_by", { who: owner(one) }) : "");
     const time = make("span", { className: "time" }, ttl ? say("expires_in", { n: ttl, n2: now + ttl }) : say("never_expires"));
     if (ttl) time.prepend(Object.assign(make("progress", { max: Math.max(D.ttl_ms, ttl), value: ttl }), { ariaHidden: "true" }));
     item.append(time);
@@ -252,10 +252,10 @@ function showRedis(state) {
   const time = movesOf(state).find((move) => move.event[0] === "t");
   $("time-why").textContent = time ? say("next_moment", { n: time.event.slice(1) }) : whyNot(state, "t");
   const values = D.counters[row(state)[COUNTER]], main = values.find(([name]) => name === D.number), others = values.filter((one) => one !== main);
-  const written = row(state)[WRITTEN], value = main ? [...said(main[1]).matchAll(/\d+(?=,|$)/g)].reduce((sum, [part]) => sum + Number(part), 0) : 0;
+  const written = row(state)[WRITTEN], value = main ? [...main[1].matchAll(/\d+(?=,|$)/g)].reduce((sum, [part]) => sum + Number(part), 0) : 0;
   $("counter").textContent = String(value);
   const made = written === 1 ? say("one_written") : say("written", { n: written });
-  $("written").textContent = [made, written > value ? say("and_lost", { n: written - value }) : "", ...others.map(([name, text]) => `${isChinese() ? "；" : "; "}${name} = ${said(text)}`)].join("");
+  $("written").textContent = [made, written > value ? say("and_lost", { n: written - value }) : "", ...others.map(([name, text]) => `${isChinese ? "；" : "; "}${name} = ${text}`)].join("");
   $("written").classList.toggle("bad", written > value);
 }
 function showHappened(possible) {
@@ -264,22 +264,22 @@ function showHappened(possible) {
   else if (last) parts.push(make("p", {}, `${trail.length}. ${sentence(last)}`));
   else parts.push(make("p", {}, D.kind === "SAME_MOVES" ? say("nothing_yet_predict") : say("nothing_yet_send")));
   if (last && !note) for (const [claim, mechanism] of last.breaks)
-    if (!D.goal.includes(claim)) parts.push(make("p", { className: "other" }, say("breaks_another", { claim, what: said(mechanism) })));
+    if (!D.goal.includes(claim)) parts.push(make("p", { className: "other" }, say("breaks_another", { claim, what: mechanism })));
   const all = given.length > 0 && givenIsOver();
   if (events) {
     const [claim, mechanism] = trail[events - 1].breaks.find(([name]) => D.goal.includes(name)), [promise, made] = D.promises[claim];
-    const what = say("sentence", { what: said(mechanism) });
+    const what = say("sentence", { what: mechanism });
     const compared = events === D.par ? say("no_shorter") : say("shortest_has", { n: D.par });
-    if (events === trail.length && !note) parts.push(make("p", { className: "other" }, make("strong", {}, say("broken")), gap(), what));
-    if (events === trail.length && !note && D.after) parts.push(make("p", {}, make("a", { href: `${D.after}.html` }, say("next_level")))); // on a phone, the result is further below
-    result.push(make("p", {}, make("strong", {}, shown ? say("this_is_shortest") : sentences([say("you_broke_it", { events: counted(events) }), compared])), gap(), what));
-    result.push(make("p", {}, say("broken_is"), make("code", {}, claim), sentences([say("which_is", { promise: said(promise) }), made ? say("promised") : say("not_promised")])));
+    if (events === trail.length && !note) parts.push(make("p", { className: "other" }, make("strong", {}, say("broken")), gap, what));
+    if (events === trail.length && !note && D.after) parts.push(make("p", {}, make("a", { href: `${D.after}${D.ending}` }, say("next_level")))); // on a phone, the result is further below
+    result.push(make("p", {}, make("strong", {}, shown ? say("this_is_shortest") : sentences([say("you_broke_it", { events: counted(events) }), compared])), gap, what));
+    result.push(make("p", {}, say("broken_is"), make("code", {}, claim), sentences([say("which_is", { promise: promise }), made ? say("promised") : say("not_promised")])));
     if (all) result.push(make("p", {}, answered === "yes" ? say("as_predicted_break") : say("not_as_predicted_break")));
-    else if (D.lesson && D.kind !== "SAME_MOVES") result.push(make("p", {}, said(D.lesson)));
+    else if (D.lesson && D.kind !== "SAME_MOVES") result.push(make("p", {}, D.lesson));
   } else if (all && answered) {
-    result.push(make("p", {}, make("strong", {}, answered === "no" ? say("as_predicted_harmless") : say("not_as_predicted_harmless")), gap(), said(D.lesson)));
+    result.push(make("p", {}, make("strong", {}, answered === "no" ? say("as_predicted_harmless") : say("not_as_predicted_harmless")), gap, D.lesson));
     remember({});
-  } else if (over) result.push(make("p", {}, make("strong", {}, say("claim_has_held")), gap(), D.par ? say("undo_or_again") : ""));
+  } else if (over) result.push(make("p", {}, make("strong", {}, say("claim_has_held")), gap, D.par ? say("undo_or_again") : ""));
   if (result.length && (events || all || (answered && !D.par))) result.push(...ways(events));
   $("said").replaceChildren(...parts);
   $("result").replaceChildren(...result);
@@ -288,9 +288,9 @@ function showHappened(possible) {
 }
 function ways(events) {
   const mine = short(trail.slice(0, events).map((move) => move.event)), links = [];
-  for (const [name, stage] of D.next) links.push(make("a", { href: `${name}.html${events ? `#play=${mine}` : ""}` }, say("same_moves_on", { stage })), " · ");
-  if (D.after) links.push(make("a", { href: `${D.after}.html` }, say("next_level")), " · ");
-  links.push(make("a", { href: "index.html" }, say("all_levels")));
+  for (const [name, stage] of D.next) links.push(make("a", { href: `${name}${D.ending}${events ? `#play=${mine}` : ""}` }, say("same_moves_on", { stage })), " · ");
+  if (D.after) links.push(make("a", { href: `${D.after}${D.ending}` }, say("next_level")), " · ");
+  links.push(make("a", { href: `index${D.ending}` }, say("all_levels")));
   const found = [make("p", {}, ...links)];
   if (events) found.push(make("p", { className: "soft" }, say("on_your_redis"), make("code", {}, `lab explore --replay ${mine.includes("'") ? `"${D.stage}:${mine}"` : `${D.stage}:${mine}`}${D.options}`)));
   return found;
@@ -302,7 +302,7 @@ function showLanes() {
   for (const [name, line] of [["A", 2], ["Redis", 3], ["B", 4]]) put(make("span", { className: "name" }, name), 1, line);
   trail.forEach((move, i) => {
     const who = LETTERS.find((letter) => move.event.toUpperCase().replace(/^[PRKLDXF](?=[A-D])/, "").startsWith(letter) && move.event[0] !== "t") || "none";
-    const chip = make("button", { type: "button", className: `chip of-${who}${/^[prkldxfw]/.test(move.event) ? " fault" : ""}${move.breaks.length ? " broke" : ""}` }, said(move.chip), make("span", { className: "back" }, move.answer ? `→ ${said(move.answer)}` : move.event[0] === "t" ? say("ms", { n: move.event.slice(1) }) : ""));
+    const chip = make("button", { type: "button", className: `chip of-${who}${/^[prkldxfw]/.test(move.event) ? " fault" : ""}${move.breaks.length ? " broke" : ""}` }, move.chip, make("span", { className: "back" }, move.answer ? `→ ${move.answer}` : move.event[0] === "t" ? say("ms", { n: move.event.slice(1) }) : ""));
     chip.title = sentences([say("event_is", { n: i + 1, what: sentence(move) }), say("go_back")]); // its name is what is written in it
     chip.addEventListener("click", () => { back(i + 1); $("lanes").focus(); });
     put(make("span", { className: "no", ariaHidden: "true" }, String(i + 1)), i + 2, 1);
@@ -371,6 +371,5 @@ function begin() {
   show();
 }
 addEventListener("hashchange", begin);
-document.addEventListener("language", show);
 begin();
 })();

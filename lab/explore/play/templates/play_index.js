@@ -17,5 +17,4 @@ function show() {
 show();
 addEventListener("pageshow", show);
 addEventListener("storage", show);
-document.addEventListener("language", show);
 })();
