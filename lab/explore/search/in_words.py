@@ -14,20 +14,15 @@ from lab.explore.code.program import Program
 from lab.explore.search.event import letter_of
 from lab.explore.store.commands import SHA, TEXT, commands_of, is_transaction, sha1
 from lab.explore.store.resp import Failure, Reply
+from lab.story import say
 
 # makes the name of a token: of the letter of its replica, and its number, counted from 1
 Namer = Callable[[str, int], str]
-ORDINALS = ("", "second ", "third ", "fourth ", "fifth ")
 # a slice from the front or from the back of a token
 SLICE = re.compile(r"(?<![0-9a-f])[0-9a-f]{6,}(?![0-9a-f])")
 
 
-def name_of(letter: str, number: int) -> str:
-    """Return the English name of a token."""
-    return f"{letter}’s {ORDINALS[min(number, 5) - 1]}token"
-
-
-def readable(program: Program, word: bytes, token: Namer = name_of) -> str:
+def readable(program: Program, word: bytes, token: Namer = say.token) -> str:
     """Return a word of a command or a reply, with the names of tokens in place of tokens."""
     text = word.decode(errors="replace")
     for one, replica, number in program.drawing.known_tokens():
@@ -65,7 +60,7 @@ def source_of(path: str, number: int) -> str:
     return getline(path, number).strip()
 
 
-def in_words(program: Program, command: CommandSent, token: Namer = name_of) -> str:
+def in_words(program: Program, command: CommandSent, token: Namer = say.token) -> str:
     """Return a command as a person writes it. token: names a token; English without it."""
     if is_transaction(command.words):
         parts = [in_words(program, command._replace(words=words), token) for words in commands_of(command.words)]
@@ -89,7 +84,7 @@ def script_names(program: Program) -> dict[str, str]:
     return found
 
 
-def reply_in_words(program: Program, reply: Any, token: Namer = name_of) -> str:
+def reply_in_words(program: Program, reply: Any, token: Namer = say.token) -> str:
     """Return what the store answered. token: as for a command."""
     match reply:
         case Reply(_, value):
