@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,7 +13,7 @@ from app.lock import Claim, Stage
 from lab.explore.code.program import Program, Task, servers_of
 from lab.explore.code.replica import NeverWaits, NewToken
 from lab.explore.code.tree import Tree
-from lab.explore.model import Memo, NotExplored, TimeLimit
+from lab.explore.model import NotExplored, TimeLimit
 from lab.explore.questions import PAIR, Question, decidable
 from lab.explore.search.event import NONE
 from lab.explore.search.harm import Harm
@@ -175,9 +176,9 @@ class Explorer:
         self.counter = Table(real)
         several = servers_of(stage) > 1
         self.lock = Nodes([Table(real)] * (servers or servers_of(stage))) if several else Table(real)
-        self._worlds = Memo[tuple[Task, int], World](self._world)
-        self._programs = Memo[tuple[Task], Program](self._program)
-        self._trees = Memo[tuple[Task, int], Tree](lambda task, number: Tree(self._programs[task,], number))
+        self._worlds: dict[tuple[Task, int], World] = {}
+        self._program = cache(self._new_program)
+        self._tree = cache(lambda task, number: Tree(self._program(task), number))
         self._probes: dict[int, Probe] = {}
         self._alone: dict[Task, tuple[Undecided, str] | None] = {}
         self._treats_alike = self._clients_are_alike = True
@@ -193,7 +194,7 @@ class Explorer:
 
     def world(self, task: Task, replicas: int) -> World:
         """Return the world of some replicas that do something. Raises what the stage's code raises before its first command."""
-        return self.learning(lambda: self._worlds[task, replicas])
+        return self.learning(lambda: self._world(task, replicas))
 
     def learning(self, work: Callable[[], T]) -> T:
         """Return what some work returns. It begins again when it meets what has to be known from the start."""
@@ -208,21 +209,24 @@ class Explorer:
                 pass
             self.forget()
 
-    def _program(self, task: Task) -> Program:
+    def _new_program(self, task: Task) -> Program:
         program = Program(self.stage, task, self.servers)
         program.drawing.tokens, program.drawing.said = self._tokens, self._said
         return program
 
     def _world(self, task: Task, replicas: int) -> World:
-        program = self._programs[task,]
+        if (task, replicas) in self._worlds:
+            return self._worlds[task, replicas]
+        program = self._program(task)
         if task.ttl_ms not in self._probes:
             self._probes[task.ttl_ms] = Probe(program, self.lock, self.counter)
         probe = self._probes[task.ttl_ms]
         known = probe.known()
-        world = World(program, [self._trees[task, number] for number in range(replicas)], self.lock, self.counter)
+        world = World(program, [self._tree(task, number) for number in range(replicas)], self.lock, self.counter)
         world.about = world.about._replace(oracle=probe, known=known)
         if isinstance(self.lock, Nodes) and self._treats_alike:
             world.alike, world.unnoticed = Alike(self.lock, program.servers), Unnoticed(self.lock.tables[0], replicas)
+        self._worlds[task, replicas] = world
         return world
 
     def answer(
@@ -256,8 +260,10 @@ class Explorer:
             world.close()
         for probe in self._probes.values():
             probe.close()
-        for known in (self._worlds, self._trees, self._programs, self._probes, self._alone):
+        for known in (self._worlds, self._probes, self._alone):
             known.clear()
+        self._tree.cache_clear()
+        self._program.cache_clear()
 
     close = forget
 

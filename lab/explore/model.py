@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable
-from typing import Any, Generic, TypeVar
+from collections.abc import Hashable
+from typing import Generic, TypeVar
 
 EPOCH_MS = 1_700_000_000_300  # the time of day at which a search begins: no whole second, on which a lease could end in time
 GRID_MS = 100  # a moment is a multiple of this: fewer moments, fewer states
 KEY, NUMBER = "L", "n"  # the lock's key and the counter's: short, for pictures
-K = TypeVar("K", bound=tuple[Any, ...])
-V = TypeVar("V")
 H = TypeVar("H", bound=Hashable)
 
 
@@ -35,18 +33,6 @@ class TimeLimit:
 
 class NotExplored(BaseException):
     """The stage does something that the explorer has no model of. The message says what."""
-
-
-class Memo(dict[K, V], Generic[K, V]):
-    """The values of a function by its arguments. A value that is not known is worked out when it is asked for."""
-
-    def __init__(self, work_out: Callable[..., V]) -> None:
-        super().__init__()
-        self._work_out = work_out
-
-    def __missing__(self, arguments: K) -> V:
-        value = self[arguments] = self._work_out(*arguments)
-        return value
 
 
 class Numbered(list[H], Generic[H]):

@@ -8,12 +8,13 @@ names of keys.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from lab.explore.code.operation import Granted
 from lab.explore.code.program import Program, Task
 from lab.explore.code.tree import Tree
-from lab.explore.model import GRID_MS, Memo
+from lab.explore.model import GRID_MS
 from lab.explore.search import ghosts
 from lab.explore.search.event import CHOICE, NONE
 from lab.explore.search.state import RUNS, Marked, State
@@ -36,9 +37,8 @@ class Probe:
         self.lock = lock
         self.counter = counter
         self.sleeps_ms = 0  # for how long a client that is alone sleeps before it is granted an empty store's lock
-        self._found = Memo[tuple[int, int], frozenset[str]](self._granted)
-        self._later = Memo[tuple[int, int, str], int | None](self._free_at_ms)
-        self._worlds = Memo[tuple[int], World](self._world)
+        self.free, self.free_at_ms = cache(self._granted), cache(self._free_at_ms)
+        self._worlds: dict[int, World] = {}
 
     def close(self) -> None:
         """End all fresh clients."""
@@ -53,15 +53,8 @@ class Probe:
             self.sleeps_ms = 0
         return found
 
-    def free(self, lock: int, now_ms: int) -> frozenset[str]:
-        """Return the keys that a fresh client would be granted, if it ran alone from this state of the store."""
-        return self._found[lock, now_ms]
-
-    def free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
-        """Return when a fresh client would be granted a key, if nobody did anything; None for never."""
-        return self._later[lock, now_ms, key]
-
     def _free_at_ms(self, lock: int, now_ms: int, key: str) -> int | None:
+        """Return when a fresh client would be granted a key, if nobody did anything; None for never."""
         while True:
             if key in self.free(lock, now_ms):
                 return now_ms
@@ -83,13 +76,12 @@ class Probe:
                 taken_ms = middle_ms
         return free_ms
 
-    def _world(self, now_ms: int) -> World:
-        """Return the world of a fresh client that begins at a moment."""
-        return World(self.program, [Tree(self.program, FRESH, now_ms)], self.lock, self.counter)
-
     def _granted(self, lock: int, now_ms: int) -> frozenset[str]:
+        """Return the keys that a fresh client would be granted, if it ran alone from this state of the store."""
         begins_ms = max(0, now_ms - self.sleeps_ms)
-        world = self._worlds[begins_ms,]
+        if begins_ms not in self._worlds:
+            self._worlds[begins_ms] = World(self.program, [Tree(self.program, FRESH, begins_ms)], self.lock, self.counter)
+        world = self._worlds[begins_ms]
         found: set[str] = set()
         # a stage without a store is in its work at once
         found.update(mark.key for _, mark in world.trees[0].nodes[0].marks if isinstance(mark, Granted) and mark.key)

@@ -18,11 +18,11 @@ decided. The last command of a fan-out always has a moment of its own, because i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from lab.explore.code.operation import CommandSent, FanOut, Operation
-from lab.explore.model import GRID_MS, Memo, Numbered
+from lab.explore.model import GRID_MS, Numbered
 from lab.explore.search.event import ScheduleEvent
 from lab.explore.search.state import Flight, Move, State, unanswered
 from lab.explore.search.world import World
@@ -153,19 +153,19 @@ class Unnoticed:
         """Take the table of a server. What each client sends is learned."""
         self.table = table
         self._sent: list[set[Words]] = [set() for _ in range(clients)]
-        self._found = Memo[tuple[int, int, Words], bool](self._is_unnoticed)
+        self._changes_nothing = cache(self._is_unnoticed)
 
     def sends(self, client: int, words: Words) -> None:
         """Remember what a client can send to a server. Raises NewCommand."""
         if words not in self._sent[client]:
             self._sent[client].add(words)
-            if self._found:
-                self._found.clear()
+            if self._changes_nothing.cache_info().currsize:
+                self._changes_nothing.cache_clear()
                 raise NewCommand
 
     def is_unnoticed(self, state: int, client: int, words: Words, now_ms: int) -> bool:
         """Return whether a command changes nothing in a state of a server, and has the same answer whatever others do before."""
-        return not self.table.real.needs_clock(words) and self._found[state, client, words]
+        return not self.table.real.needs_clock(words) and self._changes_nothing(state, client, words)
 
     def _is_unnoticed(self, state: int, client: int, words: Words) -> bool:
         first = self.table.answer(state, words)

@@ -13,9 +13,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from copy import copy
+from functools import cache
 from typing import Any, NamedTuple
 
-from lab.explore.model import EPOCH_MS, Memo, Numbered, on_grid
+from lab.explore.model import EPOCH_MS, Numbered, on_grid
 from lab.explore.store.real_redis import MOST_MS, MOST_TRIES, Contents, MachineStalled, Memory, Message, RealRedis, loading
 from lab.explore.store.resp import Reply, Words
 
@@ -43,9 +44,8 @@ class Table:
         self.states: Numbered[tuple[Contents, Memory]] = Numbered()
         self.contents: list[Contents] = []
         self.number((), frozenset())
-        self._answers = Memo[tuple[int, Words, int, int, int], Transition](self._asked)
-        self._later = Memo[tuple[int, int], int](self._after)
-        self._touched = Memo[tuple[int, Words, bytes, int], bool](self._touches)
+        self._answers, self._touched = cache(self._asked), cache(self._touches)
+        self.later = cache(self._after)
 
     def number(self, contents: Contents, memory: Memory) -> int:
         """Return the number of the state with these keys, in which the server knows this besides."""
@@ -57,7 +57,7 @@ class Table:
     def answer(self, state: int, command: Words, now_ms: int = 0, version: int = 2, node: int = 0) -> Transition:
         """Return what a command does in a state. now_ms: on the clock of the search. Raises MachineStalled."""
         when_ms = now_ms if self.real.needs_clock(command) else 0
-        return self._answers[state, command, when_ms, version, len(self.real.noticed)]
+        return self._answers(state, command, when_ms, version, len(self.real.noticed))
 
     def _asked(self, state: int, command: Words, now_ms: int, version: int, _: int) -> Transition:
         memory = self.states[state][1]
@@ -76,16 +76,13 @@ class Table:
 
     def touches(self, state: int, command: Words, key: bytes, now_ms: int = 0) -> bool:
         """Return whether a command touches a key in a state: a transaction of a connection that watches the key then fails."""
-        return self._touched[state, command, key, now_ms if self.real.needs_clock(command) else 0]
+        return self._touched(state, command, key, now_ms if self.real.needs_clock(command) else 0)
 
     def _touches(self, state: int, command: Words, key: bytes, now_ms: int) -> bool:
         return self.real.touches(loading(self.contents[state]), command, key, EPOCH_MS + now_ms, self.states[state][1])
 
-    def later(self, state: int, passed_ms: int) -> int:
-        """Return the state after some time in which nothing was sent."""
-        return self._later[state, passed_ms]
-
     def _after(self, state: int, passed_ms: int) -> int:
+        """Return the state after some time in which nothing was sent."""
         contents, memory = self.states[state]
         keys = [key for key in contents if not key.ttl_ms or key.ttl_ms > passed_ms]
         return self.number(tuple([key._replace(ttl_ms=key.ttl_ms and key.ttl_ms - passed_ms) for key in keys]), memory)
@@ -170,7 +167,7 @@ class Nodes:
         self.tables = tables
         self.each: Numbered[tuple[int, ...]] = Numbered()  # of each state: the state of each server
         self.contents: list[Contents] = []  # all keys, with the numbers of their servers
-        self._named = Memo[tuple[int, int], Contents](self._with_server)  # a server and its state → its keys
+        self._keys_of = cache(self._with_server)
         self.number([table.empty for table in tables])
 
     def live(self, database: int = NODES_FROM) -> Nodes:
@@ -206,8 +203,9 @@ class Nodes:
         each = tuple(states)
         number = self.each.number(each)
         if number == len(self.contents):
-            self.contents.append(tuple(key for node, one in enumerate(each, 1) for key in self._named[node, one]))
+            self.contents.append(tuple(key for node, one in enumerate(each, 1) for key in self._keys_of(node, one)))
         return number
 
     def _with_server(self, node: int, state: int) -> Contents:
+        """Return the keys of a server in a state of it, with the number of the server."""
         return tuple(key._replace(name=at(key.name, node)) for key in self.tables[node - 1].contents[state])
