@@ -142,10 +142,11 @@ def test_a_favoured_client_is_noticed(real, tmp_path):
     (tmp_path / "favours.py").write_text(own, encoding="utf-8")
     assert own != text
 
-    (answer,) = decided(real, tmp_path / "favours.py", [question()]).answers
+    with exploring(real, tmp_path / "favours.py") as explorer:
+        answer = explorer.answer(question(), WITHIN_S)
 
     assert answer.is_decided
-    assert not answer.found.folded
+    assert not explorer._clients_are_alike
 
 
 WRONG = {
@@ -161,10 +162,9 @@ def test_a_wrong_table_is_noticed(what, real):
     with world_of(real, "uuid") as world:
         search(world, Budget(), UNTIL_MS, WITHIN_S)
         (schedule,) = random_schedules(world, Budget(), UNTIL_MS, 1, 1)
-        table = world.lock._answers  # as if the server had answered otherwise once
-        words = walk(world, schedule, UNTIL_MS)[0].command.words
-        acquired = next(which for which in table if which[:2] == (0, words))
-        table[acquired] = WRONG[what](table[acquired])
+        known, words = world.lock._answers, walk(world, schedule, UNTIL_MS)[0].command.words
+        changes = {(0, words): WRONG[what]}  # as if the server had answered otherwise once
+        world.lock._answers = lambda *asked: changes.get(asked[:2], WRONG["nothing"])(known(*asked))
 
         with contextlib.nullcontext() if what == "nothing" else pytest.raises(Differs):
             confirm(world, schedule, UNTIL_MS)

@@ -63,7 +63,7 @@ def below(number: int) -> int:
         raise NewToken
     values = tuple(dict.fromkeys((0, number // 2, number - 1)))[:VALUES] if number > VALUES else tuple(range(number))
     drawing.said.setdefault(place, f"{', '.join(map(str, values))} of {number}")
-    return int(here.wait(Choice(values, *place)))
+    return int(here.wait(Choice(values)))
 
 
 def fraction() -> float:
@@ -74,7 +74,7 @@ def fraction() -> float:
     drawing.drew_fraction = True
     drawing.said.setdefault(place, ", ".join(f"{one:.1f}" for one in drawing.fractions))
     several = len(drawing.fractions) > 1
-    about = float(here.wait(Choice(drawing.fractions, *place))) if several else drawing.fractions[0]
+    about = float(here.wait(Choice(drawing.fractions))) if several else drawing.fractions[0]
     return abs(about - APART * (1 + int.from_bytes(here.fresh(4), "big")) / (1 << 33))
 
 

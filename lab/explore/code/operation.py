@@ -66,8 +66,6 @@ class Choice(NamedTuple):
     """The thread draws a random number. Each value is explored."""
 
     values: tuple[Any, ...]
-    file: str = ""
-    line: int = 0
 
 
 Operation = CommandSent | FanOut | Until | Nap | Listen | Choice
@@ -91,14 +89,6 @@ class Granted(NamedTuple):
 
     key: str
     fence: int
-
-
-class AsksAgain(NamedTuple):
-    """A holder acquires its own lock again."""
-
-
-class GotAgain(NamedTuple):
-    """A holder was granted its own lock again."""
 
 
 class AboutToWrite(NamedTuple):
@@ -128,4 +118,4 @@ class Ended(NamedTuple):
     why: str = ""
 
 
-Mark = Granted | AsksAgain | GotAgain | AboutToWrite | WriteDone | Releasing | Ended
+Mark = Granted | AboutToWrite | WriteDone | Releasing | Ended

@@ -23,7 +23,7 @@ from app.stores import redis_nodes
 from lab.explore.code import sockets, stand_ins
 from lab.explore.code.draws import ENDS, MIDDLE, Drawing
 from lab.explore.code.modules import SHELF, Modules, Sources
-from lab.explore.code.operation import WRONG_ANSWER, AboutToWrite, AsksAgain, Ended, GotAgain, Granted, Releasing, WriteDone
+from lab.explore.code.operation import WRONG_ANSWER, AboutToWrite, Ended, Granted, Releasing, WriteDone
 from lab.explore.code.replica import Replica
 from lab.explore.model import GRID_MS, KEY, NUMBER, NotExplored
 from lab.scenario.requirements import REDIS_NODES, VOTED
@@ -116,20 +116,18 @@ class Twice:
         def within(outer: Grant) -> Any:
             with self.request.holding():
                 self.request.mark(Granted(outer.key, outer.fence))
-                self.request.mark(AsksAgain())
                 self.request.replica.asking_again.add(self.request.number)
                 try:
                     self.inner.run(self.got_again)
                 finally:  # also where it fails: nobody asks any more
-                    self.request.replica.asking_again.discard(self.request.number)
+                    self.got_again()
                 return work(outer)
 
         return self.outer.run(within)
 
-    def got_again(self, _: Grant) -> None:
-        """Note that the holder was granted its own lock."""
+    def got_again(self, _: Grant | None = None) -> None:
+        """Note that the holder does not wait for its own lock any more."""
         self.request.replica.asking_again.discard(self.request.number)
-        self.request.mark(GotAgain())
 
 
 class Program:

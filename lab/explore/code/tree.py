@@ -65,15 +65,13 @@ class Tree:
     def __init__(self, program: Program, number: int, at_ms: int = 0, folds: bool = True) -> None:
         """Take what the replica does, and when it begins. folds: beside other threads, equal memories are one node."""
         self.program, self.number, self.at_ms, self.folds = program, number, at_ms, folds
-        self.runs = 0  # how often the real code was started
         self._children: dict[tuple[int, int, Any, int], int] = {}
         self._at_any_time: dict[tuple[int, int, Any], int] = {}  # node, thread, result → the same at all times
         # replicas that wait at a node and can continue from there, once each: most steps follow the newest nodes
         self._standing: OrderedDict[int, Replica] = OrderedDict()
         self.nodes: list[Node] = []
         self._known: dict[tuple[Node, bytes], int] = {}  # nodes by what the replica remembers there
-        replica = self._start()
-        self._number(replica, (), -1)
+        self._number(program.start(number, at_ms), (), -1)
 
     def step(self, node: int, thread: int, result: Any, at_ms: int) -> int:
         """Return the node that follows, and learn it if it is new."""
@@ -84,7 +82,7 @@ class Tree:
             happened = Input(thread, result, at_ms)
             inputs = (*self.nodes[node].inputs, happened)
             standing = self._standing.pop(node, None)
-            replica = standing or self._start()
+            replica = standing or self.program.start(self.number, self.at_ms)
             replica.resume((happened,) if standing else inputs)
             found = self._folded(self._number(replica, inputs, node), replica)
             if replica.looked_at_clock:
@@ -106,10 +104,6 @@ class Tree:
         """End the replicas that still stand somewhere."""
         while self._standing:
             self._standing.popitem()[1].close()
-
-    def _start(self) -> Replica:
-        self.runs += 1
-        return self.program.start(self.number, self.at_ms)
 
     def _number(self, replica: Replica, inputs: tuple[Input, ...], before: int) -> int:
         """Return the number of the new node at which a replica stands."""

@@ -108,16 +108,6 @@ class Ghosts(NamedTuple):
                 return owner
         return None
 
-    def owned_by(self, key: str, owner: Owner | None) -> Ghosts:
-        """Return the ghosts with another owner of a key."""
-        others = [one for one in self.owners if one[0] != key]
-        return self._replace(owners=tuple(sorted([*others, (key, owner)])) if owner is not None else tuple(others))
-
-    def of_actor(self, actor: int, **values: Any) -> Ghosts:
-        """Return the ghosts with other values of one request, by the names of its fields."""
-        changed = self.actors[actor]._replace(**values)
-        return self._replace(actors=(*self.actors[:actor], changed, *self.actors[actor + 1 :]))
-
 
 def beginning(actors: int) -> Ghosts:
     """Return the ghosts before the first event."""
@@ -160,11 +150,13 @@ class Consequences:
 
     def of_actor(self, actor: int, **values: Any) -> None:
         """Change fields of one request."""
-        self.ghosts = self.ghosts.of_actor(actor, **values)
+        changed = self.actors[actor]._replace(**values)
+        self.set(actors=(*self.actors[:actor], changed, *self.actors[actor + 1 :]))
 
     def owned_by(self, key: str, owner: Owner | None) -> None:
-        """Change the owner of a key."""
-        self.ghosts = self.ghosts.owned_by(key, owner)
+        """Change the owner of a key; None if nobody has taken it."""
+        others = [one for one in self.ghosts.owners if one[0] != key]
+        self.set(owners=tuple(sorted([*others, (key, owner)])) if owner is not None else tuple(others))
 
     def breaks(self, claim: Claim, harm: Harm, client: int = -1, why: Why = Why.ENTITLED, about: str = "") -> None:
         """Note that the event breaks a claim. client: the request that it is about."""

@@ -47,8 +47,6 @@ class Broken:
 class Searched:
     """What a search has found: the claims that break, what was at stake, and how much there was to look at."""
 
-    # whether the graph has one move for all clients that have done nothing yet; the numbers of schedules are of all of them
-    folded: bool = False
     # whether every schedule was looked at
     complete: bool = False
     schedules: int = 0
@@ -94,7 +92,7 @@ def search(
 
 def _searched(graph: SearchGraph, limit: TimeLimit, on_broken: Callable[[Broken], None]) -> Searched:
     """Search until nothing is left, or the time is over."""
-    result = Searched(folded=graph.fold, graph=graph)
+    result = Searched(graph=graph)
 
     def note(found: Iterable[Finding], number: int, move: Move | None = None) -> None:
         for finding in found:

@@ -6,7 +6,7 @@ import pytest
 
 from app.lock import Claim
 from lab.explore.search.event import LOST_COMMAND, LOST_REPLY, RESEND, STEP, ScheduleEvent
-from lab.explore.search.ghosts import ASKS, WORKS, beginning
+from lab.explore.search.ghosts import ASKS, WORKS, Actor, Ghosts
 from lab.explore.search.harm import Finding, Harm, Why
 from lab.explore.story.deeds import Seen, of_event, of_finding
 from lab.story.happening import Happening, Kind
@@ -26,7 +26,7 @@ def seen(kind, before=None, after=None, asks=True, longer=False):
         node=lambda state, client: SimpleNamespace(ended=("",)),
         actor_of=lambda client, thread: client,
     )
-    ghosts = beginning(2).of_actor(0, phase=ASKS if asks else WORKS)
+    ghosts = Ghosts((Actor(ASKS if asks else WORKS), Actor()))
     states = [SimpleNamespace(lock=place, ghosts=ghosts, now_ms=0) for place in (0, 1)]
     command = SimpleNamespace(words=(b"SET", b"L"))
     move = SimpleNamespace(before=states[0], event=ScheduleEvent(kind, 0, node=2), command=command, state=states[1], found=())

@@ -10,7 +10,7 @@ from lab.explore.code.program import Task
 from lab.explore.decision import SearchOutcome
 from lab.explore.questions import Question
 from lab.explore.search.event import NONE, Budget
-from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, About, Consequences, Hold, Owner, beginning
+from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, About, Actor, Consequences, Ghosts, Hold, Owner, beginning
 from lab.explore.search.harm import Finding, Harm, Why
 from lab.explore.search.rules import attributed, claim_of, end, marked
 from lab.explore.search.search import Broken, Searched
@@ -50,7 +50,7 @@ LEFT_BY = {
 def test_a_lock_that_is_left_behind(left):
     """A lock that nobody uses is charged to the fault that hit its owner, and to a release where none did."""
     tested = (claim_of(*left),) if left else ()
-    ghosts = beginning(2).owned_by("L", Owner(0, 0, tested))
+    ghosts = beginning(2)._replace(owners=(("L", Owner(0, 0, tested)),))
 
     claim, limit_ms = attributed(ghosts, ABOUT, "L", Budget())
 
@@ -108,7 +108,7 @@ def test_what_a_search_decides(claim, two_inside, served, decides):
 )
 def test_two_holders(hold, at_once, breaks):
     """Who is granted a lock on which another relies breaks mutual exclusion, whether an increment is lost or not."""
-    ghosts = beginning(2).of_actor(0, phase=WORKS, hold=hold).owned_by("L", Owner(1, 2000))
+    ghosts = Ghosts((Actor(WORKS, hold), Actor()), owners=(("L", Owner(1, 2000)),))
     then = Consequences(ABOUT._replace(task=Task(TTL_MS, at_once=at_once)), ghosts, 2000)
 
     marked(then, 1, Granted("L", 0))
