@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from app.lock import Claim, Stage
-from lab.explore.code.program import FOR_EVER_MS, Task, servers_of
+from lab.explore.code.program import Task, servers_of
 from lab.explore.model import GRID_MS
 from lab.explore.search.event import NONE, Budget
 
@@ -43,7 +43,7 @@ class Question:
 
     def as_fields(self, ttl_ms: int) -> dict[str, Any]:
         """Return what the search is about as data. ttl_ms: that of most searches of the stage; another one is named."""
-        task = self.task.as_fields()
+        task = self.task._asdict()
         about: dict[str, Any] = {
             "replicas": self.replicas,
             **{name: task[name] for name in ("at_once", "in_turn", "nested", "ends", "work_ms", "wait_ms", "nap_ms")},
@@ -65,7 +65,7 @@ class Question:
     def fits(self) -> bool:
         """Whether nothing fails, the work fits into the TTL, and the requests wait for as long as it takes."""
         task = self.task
-        return self.budget == NONE and task.work_ms < task.ttl_ms and task.wait_ms == FOR_EVER_MS and not task.nested
+        return self.budget == NONE and task.work_ms < task.ttl_ms and task.wait_ms is None and not task.nested
 
     def tests(self, servers: int = 1) -> tuple[Claim, ...]:
         """Return the claims that the search decides. servers: of how many the lock's store consists."""
@@ -84,7 +84,7 @@ class Question:
             found += [claim for name, number in self.budget._asdict().items() if number for claim in of_faults[name]]
         if task.wait_ms == 0:
             found.append(Claim.answers_a_try_at_once)
-        elif task.wait_ms < FOR_EVER_MS:
+        elif task.wait_ms is not None:
             found.append(Claim.waiters_may_leave)
         return tuple(dict.fromkeys(found))
 
@@ -135,7 +135,7 @@ class SearchOptions(NamedTuple):
         works = works if self.work_ms is None else [self.work_ms]
         several = self.requests or 1
         for work_ms in works:
-            task = Task(ttl_ms, work_ms, FOR_EVER_MS if self.wait_ms is None else self.wait_ms, self.nested)
+            task = Task(ttl_ms, work_ms, self.wait_ms, self.nested)
             task = task._replace(nap_ms=self.nap_ms or (seldom_ms(ttl_ms) if work_ms else GRID_MS))
             for budget in budgets if work_ms == works[0] else [NONE]:
                 for at_once, in_turn in dict.fromkeys(((1, several), (several, 1))):

@@ -69,7 +69,7 @@ class Schedule(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, omit_de
     @property
     def task(self) -> Task:
         """What the requests do."""
-        return Task.of_fields(msgspec.structs.asdict(self))
+        return Task(*[getattr(self, name) for name in Task._fields])
 
     @property
     def question(self) -> Question:

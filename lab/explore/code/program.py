@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -28,7 +28,7 @@ from lab.explore.code.replica import Replica
 from lab.explore.model import GRID_MS, KEY, NUMBER, NotExplored
 from lab.scenario.requirements import REDIS_NODES, VOTED
 
-FOR_EVER_MS = 10**9
+FOR_EVER_MS = 10**9  # what a lock is told that may wait for as long as it takes
 RETRY_MS = 30
 ASKS = 2  # of a client that asks several servers: refused so often, it gives up. Two that split the votes could continue for ever
 
@@ -43,8 +43,8 @@ class Task(NamedTuple):
 
     ttl_ms: int
     work_ms: int = 0
-    # how long a request waits for the lock
-    wait_ms: int = FOR_EVER_MS
+    # how long a request waits for the lock; None for as long as it takes
+    wait_ms: int | None = None
     # whether each request takes the lock twice
     nested: bool = False
     # how many requests each replica serves at once, and how many one after the other
@@ -55,15 +55,10 @@ class Task(NamedTuple):
     # whether fractions are drawn near the ends of their range as well
     ends: bool = False
 
-    def as_fields(self) -> dict[str, Any]:
-        """Return it as files have it: who waits for as long as it takes has no time to wait."""
-        return self._asdict() | {"wait_ms": self.wait_ms if self.wait_ms < FOR_EVER_MS else None}
-
-    @classmethod
-    def of_fields(cls, fields: Mapping[str, Any]) -> Task:
-        """Return what a file has as fields, among others."""
-        own = {name: fields[name] for name in cls._fields if fields[name] is not None}
-        return cls(**own)
+    @property
+    def is_plain(self) -> bool:
+        """Whether each replica serves one request, which waits for as long as it takes: such a schedule needs no file."""
+        return self.at_once == self.in_turn == 1 and not self.ends and self.wait_ms is None
 
 
 class Work(Increment):
@@ -196,7 +191,7 @@ class _Process:
 
     def _request(self, place: int, turn: int) -> None:
         task, replica = self.program.task, self.replica
-        about = KEY, task.ttl_ms, task.wait_ms, RETRY_MS
+        about = KEY, task.ttl_ms, FOR_EVER_MS if task.wait_ms is None else task.wait_ms, RETRY_MS
         name = f"request {replica.number} {place} {turn}"
         ended = Ended("ok")
         try:

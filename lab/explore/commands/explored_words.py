@@ -11,7 +11,6 @@ from pathlib import Path
 
 from app.lock import Claim, Stage
 from app.locks import stages
-from lab.explore.code.program import FOR_EVER_MS
 from lab.explore.commands.shortest import Shortest
 from lab.explore.decision import BREAKS, HOLDS, NOT_ASKED, OPEN, Decision, SearchOutcome, Undecided
 from lab.explore.questions import Question, decidable
@@ -226,8 +225,7 @@ def _scenarios() -> list[Scenario]:
 
 def replay(named: str, question: Question, broken: Broken) -> str:
     """Return the command that runs a schedule again; empty where it needs a file. named: the stage, as a command names it."""
-    task = question.task
-    if not (task.at_once == task.in_turn == 1 and not task.ends and task.wait_ms == FOR_EVER_MS):
+    if not question.task.is_plain:
         return ""
     return f"lab explore --replay {in_shell(named, short(broken.events))}{options_of(question)}"
 

@@ -9,7 +9,7 @@ from functools import partial
 from rich.console import Console
 
 from app.lock import Stage
-from lab.explore.code.program import FOR_EVER_MS, servers_of
+from lab.explore.code.program import servers_of
 from lab.explore.commands.shortest import Shortest
 from lab.explore.enact.enact import TRIES, Agreement, Enacted, enact
 from lab.explore.enact.enactment import not_possible
@@ -31,7 +31,7 @@ def not_on_cluster(stage: Stage, schedule: Schedule, language: Language = ENGLIS
         return said("several_servers")
     if task.nested:
         return said("nested")
-    if task.at_once > 1 or task.in_turn > 1 or task.ends or task.wait_ms < FOR_EVER_MS:
+    if not task.is_plain:
         return said("requests")
     if (found := not_possible(schedule.parsed)) is None:
         return ""

@@ -82,7 +82,7 @@ class Shortest(NamedTuple):
             redis=world.counter.real.version,
             clients=question.replicas,
             until_ms=question.horizon_ms,
-            **world.task.as_fields(),
+            **world.task._asdict(),
             servers=world.program.other_servers,
             events=short([move.event for move in self.walk.moves]),
             claim=self.claim.name,

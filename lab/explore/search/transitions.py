@@ -147,19 +147,31 @@ def _to_one_server(world: World, state: State, event: ScheduleEvent, command: Co
         if left.failures and writes is (world.task.work_ms > 0):
             yield move(EventKind.FAILURE, _hit(state, "failures", actor), LOST)
         return
+    for hit in _hits(world, state, executed, event, command):
+        yield move(*hit)
+
+
+def _hits(
+    world: World, state: State, executed: State, event: ScheduleEvent, command: CommandSent, is_one_of_several: bool = False
+) -> Iterator[tuple[EventKind, State, Any]]:
+    """Yield the faults that can hit a command at its server: the kind, the state after it, and what the client is answered.
+
+    executed: the state after the server has executed the command once. is_one_of_several: it was sent to several servers.
+    """
+    left, client, actor = state.left, event.client, world.actor_of(event.client, event.thread)
     if left.lost_replies:
-        arrived = _arrived(world, executed, client, thread, command)
-        in_vain = arrived.lock == state.lock
-        arrived = _hit(arrived, "lost_replies", actor, in_vain)
-        yield move(EventKind.LOST_REPLY, _unwatched(arrived, client, command.connection), LOST)
+        arrived = _arrived(world, executed, client, event.thread, command)
+        changes = arrived.lock != state.lock
+        arrived = _hit(arrived, "lost_replies", actor, in_vain=not changes and not is_one_of_several)
+        yield EventKind.LOST_REPLY, _unwatched(arrived, client, command.connection), LOST
         # a pipeline that has arrived is executed; and without a change it makes no difference whether it has
-        if not in_vain and not command.follows:
+        if changes and not command.follows:
             unsent = _hit(state, "lost_replies", actor, in_vain=True)
-            yield move(EventKind.LOST_COMMAND, _unwatched(unsent, client, command.connection), LOST)
+            yield EventKind.LOST_COMMAND, _unwatched(unsent, client, command.connection), LOST
     # a pipeline is sent again as a whole; a client that watches keys raises an error instead
     if left.resends and not (command.follows or command.behind or _watches(state, client, command)):
-        twice, reply = _executed(world, executed, client, thread, command)
-        yield move(EventKind.RESEND, _hit(twice, "resends", actor, twice.lock == executed.lock), reply)
+        twice, reply = _executed(world, executed, client, event.thread, command)
+        yield EventKind.RESEND, _hit(twice, "resends", actor, twice.lock == executed.lock), reply
 
 
 def _arrived(world: World, state: State, client: int, thread: int, command: CommandSent) -> State:
@@ -202,22 +214,14 @@ def _to_servers(
 def _to_one_of_them(
     world: World, state: State, event: ScheduleEvent, command: CommandSent, flight: Flight, place: int
 ) -> Iterator[Move]:
-    left, actor = state.left, world.actor_of(event.client, event.thread)
     executed, reply = _executed(world, state, event.client, event.thread, command)
 
     def move(kind: EventKind, after: State, answer: Any) -> Move:
         return Move(event._replace(kind=kind), state, _answered(world, after, flight, place, answer), command, answer)
 
     yield move(EventKind.STEP, executed, LOST if flight.fault is EventKind.LOST_REPLY else reply)
-    if flight.fault is not EventKind.STEP:
-        return
-    if left.lost_replies:
-        yield move(EventKind.LOST_REPLY, _hit(executed, "lost_replies", actor), LOST)
-        if executed.lock != state.lock:  # otherwise it makes no difference whether the server executed it
-            yield move(EventKind.LOST_COMMAND, _hit(state, "lost_replies", actor, in_vain=True), LOST)
-    if left.resends:
-        twice, reply = _executed(world, executed, event.client, event.thread, command)
-        yield move(EventKind.RESEND, _hit(twice, "resends", actor, twice.lock == executed.lock), reply)
+    for hit in _hits(world, state, executed, event, command, True) if flight.fault is EventKind.STEP else ():
+        yield move(*hit)
 
 
 def _answered(world: World, state: State, flight: Flight, place: int, reply: Any) -> State:
