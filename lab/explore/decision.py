@@ -221,9 +221,8 @@ class Explorer:
         if task.ttl_ms not in self._probes:
             self._probes[task.ttl_ms] = Probe(program, self.lock, self.counter)
         probe = self._probes[task.ttl_ms]
-        known = probe.known()
         world = World(program, [self._tree(task, number) for number in range(replicas)], self.lock, self.counter)
-        world.about = world.about._replace(oracle=probe, known=known)
+        world.oracle, world.known = probe, probe.known()
         if isinstance(self.lock, Nodes) and self._treats_alike:
             world.alike, world.unnoticed = Alike(self.lock, program.servers), Unnoticed(self.lock.tables[0], replicas)
         self._worlds[task, replicas] = world
@@ -285,8 +284,7 @@ class Explorer:
         question = answer.question
         world = self.world(question.task, question.replicas)
         # three that split the votes of several servers may all give up: that says nothing of the lock
-        serves = question.fits and (question.replicas == PAIR or world.program.servers == 1)
-        world.about = world.about._replace(serves=serves)
+        world.serves = question.fits and (question.replicas == PAIR or world.program.servers == 1)
         folds, within_s = self._clients_are_alike, limit.left_s * OF_SEARCH
         found = answer.found = search(world, question.budget, question.horizon_ms, within_s, folds, on_broken)
         answer.is_moot = question.task.ends and not world.program.drawing.drew_fraction

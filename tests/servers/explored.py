@@ -98,7 +98,7 @@ def searched(explorer: Explorer, asked: Question, switch: Switch = AS_IT_IS, wit
     def find() -> Searched:
         world = explorer.world(asked.task, asked.replicas)
         explorer._worlds.clear()  # a changed world is of no use for others
-        world.about = world.about._replace(serves=asked.fits)
+        world.serves = asked.fits
         if change is not None:
             change(world)
         with ExitStack() as stack:

@@ -23,7 +23,7 @@ def searched(stage: Stage, question: Question, real: RealRedis, within_s: float)
 
         def found() -> Searched:
             world = explorer.world(question.task, PAIR)
-            world.about = world.about._replace(serves=question.fits)
+            world.serves = question.fits
             return search(world, question.budget, question.horizon_ms, within_s)
 
         yield explorer.learning(found)

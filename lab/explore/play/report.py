@@ -42,7 +42,7 @@ def _sentence(parts: tuple[Happening, ...], language: Language) -> str:
 
 def _seen(board: Board, move: Move) -> Seen:
     """Return an event with the owners of the lock's keys before and after it: the requests that have taken the lock."""
-    known, before = board.world.about.known, move.before
+    known, before = board.world.known, move.before
     owned_before, owned = (
         {key.encode(): owner.actor for key, owner in state.ghosts.owners if key in known} for state in (before, move.state)
     )

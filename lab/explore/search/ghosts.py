@@ -1,17 +1,15 @@
 """The ghost variables of the search, as verification calls what it adds to a program: who took the lock, who holds it, who may.
 
 No client can see them. They follow from the events alone, and decide what breaks which claim. Entitlement is that of the judge
-(``lab/judge/entitlement.py``): both import the same statement. What the rules need to know of a search stands here as well: the
-oracle, the times, and what the requests do. The rules change the ghosts in the ``Consequences`` of an event.
+(``lab/judge/entitlement.py``): both import the same statement. The rules change the ghosts in the ``Consequences`` of an event.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from app.lock import Claim
-from lab.explore.code.program import Task
-from lab.explore.search.harm import Finding, Harm, Why
+from lab.explore.search.harm import Why
 from lab.judge.entitlement import is_entitled
 
 ASKS, WORKS, RELEASES, OVER = range(4)  # the phases of a request
@@ -112,56 +110,3 @@ class Ghosts(NamedTuple):
 def beginning(actors: int) -> Ghosts:
     """Return the ghosts before the first event."""
     return Ghosts((Actor(),) * actors)
-
-
-class About(NamedTuple):
-    """What the rules need to know of a search."""
-
-    task: Task
-    # the TTL that the stage states; None where it has none
-    lease_ms: int | None
-    servers: int = 1
-    # whether one replica serves all requests
-    one_process: bool = False
-    # which keys a fresh client would get: a Probe
-    oracle: Any = None
-    # the keys that a fresh client was ever granted
-    known: frozenset[str] = frozenset()
-    # whether at least half of the requests must be served: nothing fails, the work fits, and waiters have the time
-    serves: bool = False
-
-
-class Consequences:
-    """What follows from one event: the ghosts after it, and what it breaks."""
-
-    def __init__(self, about: About, ghosts: Ghosts, now_ms: int) -> None:
-        """Take the ghosts before the event, and what the clock reads after it."""
-        self.about, self.ghosts, self.now_ms = about, ghosts, now_ms
-        self.found: list[Finding] = []
-
-    @property
-    def actors(self) -> tuple[Actor, ...]:
-        """The requests."""
-        return self.ghosts.actors
-
-    def set(self, **values: Any) -> None:
-        """Change fields of the ghosts."""
-        self.ghosts = self.ghosts._replace(**values)
-
-    def of_actor(self, actor: int, **values: Any) -> None:
-        """Change fields of one request."""
-        changed = self.actors[actor]._replace(**values)
-        self.set(actors=(*self.actors[:actor], changed, *self.actors[actor + 1 :]))
-
-    def owned_by(self, key: str, owner: Owner | None) -> None:
-        """Change the owner of a key; None if nobody has taken it."""
-        others = [one for one in self.ghosts.owners if one[0] != key]
-        self.set(owners=tuple(sorted([*others, (key, owner)])) if owner is not None else tuple(others))
-
-    def breaks(self, claim: Claim, harm: Harm, client: int = -1, why: Why = Why.ENTITLED, about: str = "") -> None:
-        """Note that the event breaks a claim. client: the request that it is about."""
-        self.found.append(Finding(claim, harm, why, client, about))
-
-    def over(self, actor: int) -> None:
-        """Note that a request is over."""
-        self.of_actor(actor, **Actor(OVER, over_ms=self.actors[actor].over_ms)._asdict())

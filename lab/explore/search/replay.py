@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,8 +93,8 @@ def walk(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) -> list
 
 def unfolded(world: World) -> World:
     """Return the same world, in which nothing is folded."""
-    made = World(world.program, world.trees, world.lock, world.counter)
-    made.about = world.about
+    made = copy(world)
+    made.alike = made.unnoticed = None
     return made
 
 
@@ -144,6 +145,7 @@ def walk_live(world: World, events: Sequence[ScheduleEvent], horizon_ms: int) ->
     """Run a schedule from an empty server, without any table. Raises NotPossible, and MachineStalled on a busy machine."""
     counter = world.counter.live(COUNTER_DATABASE)
     replicas = [Tree(world.program, number, folds=False) for number in range(len(world.trees))]
-    with contextlib.closing(World(world.program, replicas, world.lock.live(), counter)) as made:
-        made.about = world.about
+    made = unfolded(world)
+    made.trees, made.lock, made.counter = replicas, world.lock.live(), counter
+    with contextlib.closing(made):
         return Walk(made, begin(made, needed(events)).state, walk(made, events, horizon_ms))

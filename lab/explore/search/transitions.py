@@ -253,7 +253,7 @@ def _of_time(world: World, state: State, horizon_ms: int) -> Iterator[Move]:
     until_ms = min(_deadlines(world, state), default=horizon_ms + 1)
     if (
         world.wakes_at_any_moment
-        and (until_ms > horizon_ms or world.about.known <= world.about.oracle.free(state.lock, state.now_ms))
+        and (until_ms > horizon_ms or world.known <= world.oracle.free(state.lock, state.now_ms))
         and world.napping(state)
     ):
         return  # somebody wakes first

@@ -9,7 +9,6 @@ from lab.explore.code.operation import CommandSent, Listen, Nap, Operation, Unti
 from lab.explore.code.program import Program
 from lab.explore.code.tree import Node, Tree
 from lab.explore.search.event import STEP, ScheduleEvent
-from lab.explore.search.ghosts import About
 from lab.explore.search.state import DEAD, RUNS, State, messages
 from lab.explore.store.table import Nodes, Table
 
@@ -27,8 +26,11 @@ class World:
         self.actors = len(trees) * self.task.at_once
         self.alike: Any = None  # folds servers that do not differ
         self.unnoticed: Any = None  # decides one order where nobody can notice the moment of a command
-        lease_ms = self.task.ttl_ms if program.stage.ttl_ms is not None else None
-        self.about = About(self.task, lease_ms, program.servers, one_process=len(trees) == 1)
+        self.lease_ms = self.task.ttl_ms if program.stage.ttl_ms is not None else None  # None for a stage that states no TTL
+        self.oracle: Any = None  # knows which keys a fresh client would get: a Probe
+        self.known: frozenset[str] = frozenset()  # the keys that a fresh client was ever granted
+        # whether at least half of the requests must be served: nothing fails, the work fits, and waiters have the time
+        self.serves = False
 
     def close(self) -> None:
         """End all replicas."""

@@ -125,7 +125,7 @@ def lock_names(world: World, moves: Sequence[Move]) -> frozenset[bytes]:
     """Return the names of the keys that are the lock: those that grants name, or all where these are not in the store."""
     contents = [world.lock.contents[move.state.lock] for move in moves]
     there = {key.name for keys in contents for key in keys}
-    granted = {key.encode() for key in world.about.known}
+    granted = {key.encode() for key in world.known}
     granted |= {one.hold.key.encode() for move in moves for one in move.state.ghosts.actors if one.hold and one.hold.key}
     if world.program.servers > 1:
         granted = {at(key, server) for key in granted for server in range(1, world.program.servers + 1)}

@@ -10,9 +10,9 @@ from lab.explore.code.program import Task
 from lab.explore.decision import SearchOutcome
 from lab.explore.questions import Question
 from lab.explore.search.event import NONE, Budget
-from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, About, Actor, Consequences, Ghosts, Hold, Owner, beginning
+from lab.explore.search.ghosts import ASKS, RELEASES, WORKS, Actor, Ghosts, Hold, Owner, beginning
 from lab.explore.search.harm import Finding, Harm, Why
-from lab.explore.search.rules import attributed, claim_of, end, marked
+from lab.explore.search.rules import Consequences, attributed, claim_of, end, marked
 from lab.explore.search.search import Broken, Searched
 from lab.explore.search.state import RUNS, State
 from tests.every import every
@@ -29,11 +29,26 @@ class NobodyFree:
     def free_at_ms(self, lock, now_ms, key):
         return None
 
-    def free_without(self, lock, now_ms, clients):
-        return frozenset()
+
+TASK = Task(TTL_MS)
 
 
-ABOUT = About(Task(TTL_MS), TTL_MS, oracle=NobodyFree(), known=frozenset({"L"}))
+def world(task=TASK, known=("L",), waiting=()):
+    """Return what the rules ask of the world of a search: two requests, of which some wait."""
+    return SimpleNamespace(
+        task=task,
+        trees=[None, None],
+        actors=2,
+        program=SimpleNamespace(servers=1),
+        lease_ms=TTL_MS,
+        oracle=NobodyFree(),
+        known=frozenset(known),
+        serves=True,
+        waiting=lambda state: waiting,
+        threads=lambda state: (),
+    )
+
+
 LEFT_BY = {
     ("crashes", ASKS, False): Claim.acquires_atomically,
     ("crashes", WORKS, False): Claim.freed_after_crash,
@@ -52,7 +67,7 @@ def test_a_lock_that_is_left_behind(left):
     tested = (claim_of(*left),) if left else ()
     ghosts = beginning(2)._replace(owners=(("L", Owner(0, 0, tested)),))
 
-    claim, limit_ms = attributed(ghosts, ABOUT, "L", Budget())
+    claim, limit_ms = attributed(ghosts, world(), "L", Budget())
 
     assert claim is LEFT_BY[left]
     assert 0 < limit_ms <= TTL_MS + 500
@@ -109,7 +124,7 @@ def test_what_a_search_decides(claim, two_inside, served, decides):
 def test_two_holders(hold, at_once, breaks):
     """Who is granted a lock on which another relies breaks mutual exclusion, whether an increment is lost or not."""
     ghosts = Ghosts((Actor(WORKS, hold), Actor()), owners=(("L", Owner(1, 2000)),))
-    then = Consequences(ABOUT._replace(task=Task(TTL_MS, at_once=at_once)), ghosts, 2000)
+    then = Consequences(world(Task(TTL_MS, at_once=at_once)), ghosts, 2000)
 
     marked(then, 1, Granted("L", 0))
 
@@ -129,10 +144,8 @@ AT_END = {  # whether the horizon has cut the schedule, since when nobody has us
 def test_who_waits_at_the_end(is_cut, idle_since_ms):
     """Who waits at the end is locked out for ever; at the horizon, only if nobody has used the lock for long."""
     state = State((0, 0), (RUNS, RUNS), 0, 0, 9000, NONE, beginning(2)._replace(idle_since_ms=idle_since_ms))
-    about = ABOUT._replace(serves=True)
-    world = SimpleNamespace(about=about, task=about.task, actors=2, waiting=lambda state: (1,), threads=lambda state: ())
 
-    found = end(world, state, NONE, 9000 if is_cut else 9100)  # type: ignore[arg-type]
+    found = end(world(waiting=(1,)), state, NONE, 9000 if is_cut else 9100)
 
     assert [(one.claim, one.harm) for one in found] == AT_END[is_cut, idle_since_ms]
 
@@ -141,9 +154,7 @@ def test_who_waits_at_the_end(is_cut, idle_since_ms):
 def test_few_served(served, breaks):
     """Where nothing fails, half of the requests must be served."""
     state = State((0, 0), (RUNS, RUNS), 0, 0, 100, NONE, beginning(2)._replace(served=served))
-    about = ABOUT._replace(serves=True, known=frozenset())
-    world = SimpleNamespace(about=about, task=about.task, actors=2, waiting=lambda state: (), threads=lambda state: ())
 
-    found = end(world, state, NONE, 9000)  # type: ignore[arg-type]
+    found = end(world(known=()), state, NONE, 9000)
 
     assert [one.harm for one in found] == [Harm.FEW_SERVED] * breaks
