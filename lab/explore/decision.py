@@ -29,7 +29,6 @@ from lab.explore.store.table import Nodes, Table
 HOLDS, BREAKS, OPEN, NOT_ASKED = "holds", "breaks", "not_decided", "not_looked_at"  # what is decided of a claim
 CHECKED, CHECKED_OF_OTHERS = 2, 1  # random schedules of each search, which are run again; of one that no promise needs
 OF_SEARCH = 0.75  # of the time of a question; the rest is for running again what was found
-TRIES = 3  # of a search on a machine that stalls
 SEED = 1
 T = TypeVar("T")
 
@@ -232,16 +231,12 @@ class Explorer:
         self, question: Question, within_s: float, on_broken: Callable[[Broken], None] = lambda broken: None
     ) -> SearchOutcome:
         """Search a question, and run what it finds again. within_s: of processor time. Raises nothing of the stage's."""
-        limit = TimeLimit(within_s)
-        for _ in range(TRIES):
-            answer = SearchOutcome(question)
-            try:
-                self.learning(lambda: self._answer(answer, limit, on_broken))  # noqa: B023 - it is called at once
-            except tuple(REASONS) as error:
-                answer.undecided = next(why for kind, why in REASONS.items() if isinstance(error, kind))
-                answer.about = str(error)
-            if answer.undecided is not Undecided.STALLED or limit.left_s < 0:
-                break
+        limit, answer = TimeLimit(within_s), SearchOutcome(question)
+        try:
+            self.learning(lambda: self._answer(answer, limit, on_broken))
+        except tuple(REASONS) as error:
+            answer.undecided = next(why for kind, why in REASONS.items() if isinstance(error, kind))
+            answer.about = str(error)
         return answer
 
     def _answer(self, answer: SearchOutcome, limit: TimeLimit, on_broken: Callable[[Broken], None]) -> None:
