@@ -24,6 +24,7 @@ OF_FAULTS = {
     "restarts": (Claim.survives_store_restart, Claim.fence_outlives_restart),
     "failures": (Claim.freed_after_failure,),
 }
+SINGLE_FAULTS = [Budget(**{name: 1}) for name in Budget._fields]
 # Of all pairs, those without which a lock is not found: the stage bucketed, a paused client that renews a dead one's lock, and
 # an unlock that is sent twice. `make trial` shows it: it searches each wrong lock of the corpus.
 PAIRS_OF_FAULTS = (Budget(pauses=2), Budget(pauses=1, crashes=1), Budget(pauses=1, resends=1))
@@ -130,7 +131,7 @@ class SearchOptions(NamedTuple):
         return (stage.ttl_ms if stage.has_fixed_ttl else self.ttl_ms) or TTL_MS
 
     def _chosen(self, ttl_ms: int) -> Iterator[Question]:
-        budgets = [self.budget] if self.budget is not None else [NONE] if self.nested else [NONE, *single_faults()]
+        budgets = [self.budget] if self.budget is not None else [NONE] if self.nested else [NONE, *SINGLE_FAULTS]
         works = [0] if self.budget is not None or self.nested else [0, on_hundreds(ttl_ms * 5 / 3)]
         works = works if self.work_ms is None else [self.work_ms]
         several = self.requests or 1
@@ -141,12 +142,6 @@ class SearchOptions(NamedTuple):
                 for at_once, in_turn in dict.fromkeys(((1, several), (several, 1))):
                     replicas = self.clients or (1 if at_once > 1 else PAIR)
                     yield Question(task._replace(at_once=at_once, in_turn=in_turn), budget, replicas)
-
-
-def single_faults() -> Iterator[Budget]:
-    """Yield one fault of each kind."""
-    for name in Budget._fields:
-        yield Budget(**{name: 1})
 
 
 def seldom_ms(ttl_ms: int) -> int:
@@ -170,7 +165,7 @@ def _all(task: Task, servers: int, reenters: bool) -> Iterator[Question]:
     if reenters:
         yield Question(task._replace(nested=True))
         yield Question(seldom._replace(nested=True, work_ms=long), needed=False)
-    for budget in single_faults():
+    for budget in SINGLE_FAULTS:
         yield Question(task, budget)
     if servers == 1:
         for budget in (Budget(lost_replies=1), Budget(failures=1)):  # also after the lease has ended

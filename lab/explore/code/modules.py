@@ -35,8 +35,8 @@ class Sources:
     """Those imports of a stage's file of which each replica needs a copy."""
 
     def __init__(self, path: Path, name: str) -> None:
-        if _finder not in sys.meta_path:
-            sys.meta_path.insert(0, _finder)
+        if _importer not in sys.meta_path:
+            sys.meta_path.insert(0, _importer)
         self.path, self.name = path, name
         self.code: CodeType = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
         self.names: set[str] = {name}
@@ -124,21 +124,8 @@ def _id(thing: Any) -> int:
 OWN_BUILTINS: dict[str, Any] = {"id": _id}  # which the modules of a replica find in place of the interpreter's
 
 
-class _Loader(importlib.abc.Loader):
-    """Executes a module's code for a replica. The code is read once."""
-
-    def __init__(self, code: CodeType, path: str) -> None:
-        self.code, self.path = code, path
-
-    def exec_module(self, module: ModuleType) -> None:
-        module.__file__ = self.path
-        module.__dict__.update(OWN_BUILTINS)
-        current().modules.paths.add(self.path)
-        exec(self.code, module.__dict__)  # noqa: S102 - the stage's own code is what is explored
-
-
-class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the modules of which each replica has its own, while one runs."""
+class _Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds the modules of which each replica has its own, while one runs, and executes them. Their code is read once."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[CodeType, ModuleSpec]] = {}
@@ -153,14 +140,19 @@ class _Finder(importlib.abc.MetaPathFinder):
                 return found
             self._known[name] = compile(Path(found.origin).read_bytes(), found.origin, "exec", dont_inherit=True), found
         code, found = self._known[name]
-        made = ModuleSpec(
-            name, _Loader(code, str(found.origin)), origin=found.origin, is_package=found.submodule_search_locations is not None
-        )
+        made = ModuleSpec(name, self, origin=found.origin, loader_state=code)
         made.submodule_search_locations = found.submodule_search_locations
         return made
 
+    def exec_module(self, module: ModuleType) -> None:
+        about: Any = module.__spec__
+        module.__file__ = about.origin
+        module.__dict__.update(OWN_BUILTINS)
+        current().modules.paths.add(about.origin)
+        exec(about.loader_state, module.__dict__)  # noqa: S102 - the stage's own code is what is explored
 
-_finder = _Finder()
+
+_importer = _Importer()
 
 
 class Modules:

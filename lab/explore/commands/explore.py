@@ -78,11 +78,6 @@ def run_of(stage: Stage) -> str:
     return f"A run shows one of its orders: make scenario STAGE={stage.name} SCENARIO={named[-1][2]}"
 
 
-def within_s(stage: Stage, budget_s: float | None) -> float:
-    """Return how long all searches may take: as long as is given, or what fits the stage."""
-    return budget_s or (WITHIN_S if servers_of(stage) == 1 else WITHIN_OF_SEVERAL_S)
-
-
 def claim_of(name: str | None, stage: Stage) -> Claim | None:
     """Return the claim of an option. Raises BadInput where there is none of this name, or no search looks at it."""
     if name is None:
@@ -104,7 +99,7 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
     if not questions:
         raise BadInput(f"the searches that these options choose do not look at the claim {wanted.only and wanted.only.name}")
     console = terminal(stderr=wanted.as_json)
-    limit = TimeLimit(within_s(stage, budget_s))
+    limit = TimeLimit(budget_s or (WITHIN_S if servers == 1 else WITHIN_OF_SEVERAL_S))
     with own_servers(min(MOST_WORKERS, os.cpu_count() or 1)) as running:
         real = RealRedis(running[0].host, running[0].port)
         with contextlib.closing(real), contextlib.closing(Explorer(stage, real, of_servers)) as explorer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -124,16 +124,12 @@ def write(levels: Sequence[Level], real: RealRedis, into: Path) -> tuple[Path, l
     into.mkdir(parents=True, exist_ok=True)
     for before, one, after in zip([None, *made], made, [*made[1:], None], strict=False):
         _write("play.html", into / f"{one.level.name}.html", partial(_level, one, before, after, made, into))
-    write_list((one.level for one in made), into)
+    # which level is about which claims of which stage: the page of a run leads to its level
+    own = [one.level for one in made if one.level.kind is not LevelKind.SAME_MOVES]
+    listed = [LevelPage(one.name, one.stage, [claim.name for claim in one.claims]) for one in own]
+    (into / LEVELS).write_bytes(msgspec.json.format(msgspec.json.encode(listed), indent=1) + b"\n")
     index = _write("play_index.html", into / "index.html", partial(_index, made))
     return index, left_out
-
-
-def write_list(levels: Iterable[Level], into: Path) -> None:
-    """Write which level is about which claims of which stage: the page of a run leads to its level."""
-    own = [one for one in levels if one.kind is not LevelKind.SAME_MOVES]
-    found = [LevelPage(one.name, one.stage, [claim.name for claim in one.claims]) for one in own]
-    (into / LEVELS).write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
 
 
 def _write(template: str, path: Path, values: Callable[[Language], dict[str, Any]]) -> Path:

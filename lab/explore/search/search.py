@@ -271,12 +271,12 @@ class SearchGraph:
 
         states: the numbers of the states, without the start. last: one more move from there. Raises NotAlike.
         """
-        found, state = [], begin(self.world, self.budget).state
+        found, state, ordered = [], begin(self.world, self.budget).state, self.world.alike.ordered
         reduced, self.world.unnoticed = self.world.unnoticed, None  # one order of servers is not the one with other numbers
-        keys = [self.keys[number] for number in states] + ([self.key(self._ordered(last.state))] if last is not None else [])
+        keys = [self.keys[number] for number in states] + ([self.key(ordered(last.state))] if last is not None else [])
         for place, key in enumerate(keys):
             possible = [
-                one for one in moves(self.world, state, self.budget, self.horizon_ms) if self.key(self._ordered(one.state)) == key
+                one for one in moves(self.world, state, self.budget, self.horizon_ms) if self.key(ordered(one.state)) == key
             ]
             if last is not None and place == len(keys) - 1:
                 possible = [one for one in possible if _harms(one) == _harms(last)]
@@ -286,10 +286,6 @@ class SearchGraph:
             found.append(possible[0].event)
             state = possible[0].state
         self.world.unnoticed = reduced
-        return found
-
-    def _ordered(self, state: State) -> State:
-        found: State = self.world.alike.ordered(state)
         return found
 
 

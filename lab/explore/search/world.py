@@ -53,10 +53,6 @@ class World:
         running = [client for client, mode in enumerate(state.modes) if mode == RUNS]
         return [(client, *one) for client in running for one in self.node(state, client).sleeps]
 
-    def is_over(self, state: State, client: int) -> bool:
-        """Return whether all requests of a replica are over, or its process dead."""
-        return state.modes[client] == DEAD or all(self.node(state, client).ended) or self.gives_up(state, client)
-
     def gives_up(self, state: State, client: int) -> bool:
         """Return whether a client has been refused so often that it does not ask again."""
         return self.program.asks is not None and self.node(state, client).refused >= self.program.asks
@@ -81,8 +77,11 @@ class World:
         return [client * at_once + one for client in running for one in self.node(state, client).asking_again]
 
     def all_over(self, state: State) -> bool:
-        """Return whether no request is in progress."""
-        return all(self.is_over(state, client) for client in range(len(state.nodes)))
+        """Return whether no request is in progress: each has ended, or its process is dead."""
+        return all(
+            mode == DEAD or all(self.node(state, client).ended) or self.gives_up(state, client)
+            for client, mode in enumerate(state.modes)
+        )
 
     # what happens to a thread
 

@@ -58,6 +58,7 @@ def staged(
         if move.state.counter != move.before.counter:
             wrote_last = move.event.client
         did = of_event(seen)
+        is_answered = move.command is not None and move.command.words[0] not in SUBSCRIBING  # that answer is a message
         scenes.append(
             Scene(
                 event=str(move.event),
@@ -66,7 +67,7 @@ def staged(
                 lock=_held(made, move.state, names, owned),
                 counter=counts[1],
                 clients=_doing(made, move.state, names, owned),
-                reply=_reply(program, move),
+                reply=reply_in_words(program, move.reply) if is_answered else "",
                 source=source_of(move.command.file, move.command.line) if move.command is not None else "",
                 claims=tuple(dict.fromkeys(finding.claim.name for finding in move.found)),
                 breaks=broken(seen),
@@ -112,13 +113,6 @@ def _row(program: Program, move: Move, did: Sequence[Happening]) -> Happening:
         code=in_words(program, command),
         background=not event.own,
     )
-
-
-def _reply(program: Program, move: Move) -> str:
-    """Return what the store answered; empty where nothing was sent, and where the answer is a message."""
-    if move.command is None or move.command.words[0] in SUBSCRIBING:
-        return ""
-    return reply_in_words(program, move.reply)
 
 
 def lock_names(world: World, moves: Sequence[Move]) -> frozenset[bytes]:
