@@ -12,10 +12,9 @@ from app.lock import Stage
 from lab.explore.code.program import servers_of
 from lab.explore.commands.shortest import Shortest
 from lab.explore.enact.enact import TRIES, Agreement, Enacted, enact
-from lab.explore.enact.enactment import not_possible
 from lab.explore.model import TimeLimit
 from lab.explore.schedule import Schedule
-from lab.explore.search.event import CHOICE
+from lab.explore.search.event import CHOICE, FAILURE
 from lab.explore.story.deeds import of_finding
 from lab.language import Language, of_environment
 from lab.servers.supervisor import supervised
@@ -33,10 +32,9 @@ def not_on_cluster(stage: Stage, schedule: Schedule, language: Language = ENGLIS
         return said("nested")
     if not task.is_plain:
         return said("requests")
-    if (found := not_possible(schedule.parsed)) is None:
-        return ""
-    number, event = found
-    return said("choice" if event.kind is CHOICE else "failure", number=number, event=event)
+    of_chance = {CHOICE: "choice", FAILURE: "failure"}
+    events = ((number, event) for number, event in enumerate(schedule.parsed, 1) if event.kind in of_chance)
+    return next((said(of_chance[event.kind], number=number, event=event) for number, event in events), "")
 
 
 def enacted_in_words(done: Enacted, language: Language = ENGLISH) -> str:

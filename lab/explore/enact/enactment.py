@@ -19,7 +19,7 @@ from lab.explore.code.wire import AT_ONCE, KNOWN
 from lab.explore.enact.controller import Controller, HeldThread, send_request
 from lab.explore.enact.faults import Injected
 from lab.explore.enact.names import Names
-from lab.explore.search.event import EventKind, ScheduleEvent, letter_of
+from lab.explore.search.event import EventKind, letter_of
 from lab.explore.search.replay import Walk
 from lab.explore.search.state import RUNS, Move, State
 from lab.explore.store.commands import SUBSCRIBING, is_transaction
@@ -47,12 +47,6 @@ class ClusterDiffers(Exception):  # noqa: N818 - states what was found
 
 class NotHeld(ClusterDiffers):
     """A replica did not come to a command at which the lab can hold it. That contradicts nothing, and confirms nothing."""
-
-
-def not_possible(events: Sequence[ScheduleEvent]) -> tuple[int, ScheduleEvent] | None:
-    """Return the number of the first event that cannot be done to real replicas, and the event: a draw, or work that fails."""
-    kinds = (EventKind.CHOICE, EventKind.FAILURE)
-    return next(((number, event) for number, event in enumerate(events, 1) if event.kind in kinds), None)
 
 
 class Enactment:
