@@ -30,6 +30,7 @@ from lab.text import counted
 
 CLIENT = Path(__file__).with_name("client.py")
 SAMPLE_EVERY_S = 0.25
+PATIENCE_S = 30.0  # an answer that comes in small pieces can last for ever; no request may take longer than this and its time-out
 SETTLES_S = 10.0  # for at most so long may requests without an answer still change the number
 Read = Callable[[], int]
 Options = Mapping[str, Any]  # of ``command_line.py``, by name
@@ -80,9 +81,14 @@ def _round(given: Options, users: int, read: Read, folder: Path, supervisor: Sup
     samples = [(time.time(), read())]
     environment = {**os.environ, "LAB_COUNT": json.dumps({**given, "record": record}, default=str)}
     pid = supervisor.start(_argv(given, users, folder), environment, Path.cwd(), log)
+    moved_s, size = time.monotonic(), 0
     while (ended := supervisor.exit_of(pid)) is None:
         unless_interrupted()
         samples.append((time.time(), read()))
+        if (now := record.stat().st_size) != size:
+            moved_s, size = time.monotonic(), now
+        if time.monotonic() - moved_s > given["timeout_s"] + PATIENCE_S:  # a time-out is for each piece of an answer
+            raise NotReady(f"no request has ended for {time.monotonic() - moved_s:.0f} s:\n{last_words(log)}")
         time.sleep(SAMPLE_EVERY_S)
     requests = [msgspec.json.decode(line, type=Ended) for line in record.read_bytes().splitlines()]
     if ended or not requests:
