@@ -21,7 +21,7 @@ def report_again(name: str, language: str | None = None) -> None:
     folder, written = Path(name), list[Path]()
     if runs_in(folder):
         written = report_many(runs_in(folder), folder)
-    elif any(folder.glob("*.csv")):
+    elif any(folder.glob("*.csv")) and not (folder / run_folder.RUN).exists():  # a run has Locust's tables
         from lab.experiments.drawing import write_again  # imports matplotlib, which takes a moment
 
         written = write_again(folder)
