@@ -7,8 +7,9 @@ the lock's store on its keys.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from enum import StrEnum
+from functools import cache, partial
 from heapq import merge
 from itertools import chain, islice
 from operator import itemgetter
@@ -42,7 +43,7 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Request(msgspec.Struct, gc=False):
+class Request(msgspec.Struct, omit_defaults=True, gc=False):
     """What the load knows of one request. Times are CLOCK_MONOTONIC in nanoseconds."""
 
     id: str
@@ -59,6 +60,8 @@ class Request(msgspec.Struct, gc=False):
     replica: str
     # the number in an answer of status 200; None without one
     value: Number | None = None
+    # the Locust worker that sent it, if its clock is not the lab's
+    worker: str = ""
 
 
 class KeyEvent(msgspec.Struct, gc=False, omit_defaults=True):
@@ -118,17 +121,17 @@ class History:
         """Read the load's record, in the order in which requests ended."""
         return self._read(REQUESTS, msgspec.json.Decoder(Request))
 
-    def stamped(self) -> Iterator[Stamped[AnyEvent]]:
-        """Read all replicas' events as (when, replica, event), in the order of time."""
-        decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
-        return in_order({replica: self._read(journal_of(replica), decoder) for replica in self.replicas})
+    def stamped(self, shifted: Shifted | None = None) -> Iterator[Stamped[AnyEvent]]:
+        """Read all replicas' events as (when, replica, event), in the order of time.
 
-    def by_replica(self) -> Iterator[tuple[str, AnyEvent]]:
-        """Read the same events replica by replica, in the order in which they were written, without comparing stamps."""
+        shifted: if the replicas have several clocks, returns a stamp of a replica as a stamp of the lab's clock. The events have
+        the stamps that it returns.
+        """
         decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
-        for replica in self.replicas:
-            for event in self._read(journal_of(replica), decoder):
-                yield replica, event
+        streams = {replica: self._read(journal_of(replica), decoder) for replica in self.replicas}
+        if shifted is not None:
+            streams = {replica: _moved(partial(shifted, replica), events) for replica, events in streams.items()}
+        return in_order(streams)
 
     def faults(self) -> Iterator[FaultRecord]:
         """Read the faults that were injected, in order of their recovery."""
@@ -187,8 +190,23 @@ class Timed(Protocol):
 
 
 T = TypeVar("T", bound=Timed)
+Shifted = Callable[[str, int], int]  # takes a replica and a stamp of its clock
+LENGTHS = ("ran_ns", "queued_ns")  # the fields of events that are lengths of time; all others in ns are moments
 Stamped = tuple[int, str, T]  # time, stream, item: the stamp is computed once, and used for sorting many times
 WHEN = itemgetter(0)
+
+
+def _moved(shifted: Callable[[int], int], events: Iterator[AnyEvent]) -> Iterator[AnyEvent]:
+    """Yield the same events with other stamps."""
+    for event in events:
+        for name in _moments(type(event)):
+            setattr(event, name, shifted(getattr(event, name)))
+        yield event
+
+
+@cache
+def _moments(kind: type[AnyEvent]) -> list[str]:
+    return [name for name in kind.__struct_fields__ if name.endswith("_ns") and name not in LENGTHS]
 
 
 def in_order(streams: dict[str, Iterator[T]], chunk: int = CHUNK) -> Iterator[Stamped[T]]:

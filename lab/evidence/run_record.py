@@ -92,6 +92,16 @@ class FileFacts(msgspec.Struct, frozen=True):
     sha256: str
 
 
+class ClockReading(msgspec.Struct, frozen=True):
+    """One reading of a clock of another machine. Times are CLOCK_MONOTONIC in nanoseconds."""
+
+    # when it was taken, by the lab's clock
+    at_ns: int
+    # how far the clock was ahead of the lab's, and by how much that may be wrong, on either side
+    ahead_ns: int
+    error_ns: Annotated[int, msgspec.Meta(ge=0)]
+
+
 class RunRecord(msgspec.Struct, kw_only=True):
     """The content of ``run.json``: the parameters of a run and its environment, complete enough to judge the run again.
 
@@ -127,6 +137,10 @@ class RunRecord(msgspec.Struct, kw_only=True):
     engine: str = "local"
     # how many machines' clocks stamped the history
     clocks: Annotated[int, msgspec.Meta(ge=1)] = 1
+    # by replica and Locust worker in containers: the clock that stamped its record; empty for the clock of the lab
+    clock_of: dict[str, str] = msgspec.field(default_factory=dict)
+    # by each other clock, its readings in the order of time
+    clock_readings: dict[str, list[ClockReading]] = msgspec.field(default_factory=dict)
     # how many servers the lock's store had; None if that is not on record
     lock_servers: int | None = None
     # the replicas that took part

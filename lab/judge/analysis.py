@@ -3,29 +3,26 @@
 The pass streams. For each request it keeps only a few bytes: the number of its writes (to compare the load's requests with the
 journals' writes), and its wait (for exact quantiles).
 
-If the stamps come from the clocks of several hosts, they cannot be compared. Then the judge does not ask which requests were
-inside at the same time, which request waited for which, or why an increment was lost. It counts in the resource's own order: each
-value that was written is overwritten once, by a write that had read it, or by a culprit that had not. Lengths of time within one
-process are valid, and so is the comparison of the two counts.
+If several clocks stamped the history, each stamp is shifted to the lab's clock when it is read, and ``RunFacts.clocks`` says by
+how much the order of two stamps may be wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from itertools import chain
 from typing import Any
+
+from msgspec.structs import replace
 
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Stalled, Started, Wrote, WroteAgain, WroteLate
 from app.lock import Claim
 from lab.evidence.history import History
-from lab.evidence.loss import Mechanism
 from lab.judge.fact import EXAMPLES, Wait, short
 from lab.judge.faults import Faults
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant, Grants
 from lab.judge.key_history import KeyHistory
-from lab.judge.losses import Attribution, Losses
+from lab.judge.losses import Attribution
 from lab.judge.overlaps import Overlaps
 from lab.judge.reentries import NestedLocks, Reentries
 from lab.judge.run_facts import RunFacts
@@ -34,7 +31,6 @@ from lab.judge.waits import Handovers, Holds, IdleTimes, Leavers, Waits
 from lab.judge.writes import Curves, Witnesses, Writes
 
 ERROR = "error: "  # the prefix of the result of a grant whose work or release failed
-WITHOUT_CLOCK = ("exclusive", "counts_once")  # the claims that can be judged without a clock
 
 
 def analyse(history: History, run: RunFacts) -> Findings:
@@ -42,31 +38,22 @@ def analyse(history: History, run: RunFacts) -> Findings:
     pass_ = _Pass(history, run)
     pass_.read_events(history)
     pass_.close()
-    curves = Curves(pass_.findings)
-    _read_requests(history, pass_, curves)
-    curves.close(pass_.writes.values_by_bin)
-    return pass_.findings
-
-
-def analyse_without_clock(history: History, run: RunFacts) -> Findings:
-    """Read the journals replica by replica, then the load's record."""
-    pass_ = _ClocklessPass(run)
-    for replica, event in history.by_replica():
-        pass_.take(replica, event)
-    pass_.close()
     _read_requests(history, pass_)
     return pass_.findings
 
 
-def _read_requests(history: History, pass_: _Pass | _ClocklessPass, curves: Curves | None = None) -> None:
+def _read_requests(history: History, pass_: _Pass) -> None:
     """Read the load's record into the findings of the pass."""
     findings = pass_.findings
+    shifted, curves = findings.run.clocks.shifted, Curves(findings)
     witnesses = Witnesses(findings, pass_.writes.written, history.replicas, pass_.grants.open)
     for request in history.requests():
+        if request.worker:
+            request.start_ns, request.end_ns = shifted(request.worker, request.start_ns), shifted(request.worker, request.end_ns)
         witnesses.request(request)
-        if curves is not None:
-            curves.request(request)
+        curves.request(request)
     witnesses.close()
+    curves.close(pass_.writes.values_by_bin)
     findings.damage += history.damaged.values()
     findings.measure_requests(history.replicas)
 
@@ -77,8 +64,9 @@ class _Pass:
     def __init__(self, history: History, run: RunFacts) -> None:
         self.findings = findings = Findings(run=run)
         self.grants = Grants()
-        records = tuple(history.faults())
-        keys = KeyHistory(history)
+        clocks = run.clocks
+        records = [replace(record, at_ns=clocks.shifted(record.replica, record.at_ns)) for record in history.faults()]
+        keys = KeyHistory(history, clocks.worst_ns)
         self.faults = Faults(run, findings.measures, records, keys)
         findings.faults, findings.onlookers = self.faults.outcomes, self.faults.onlookers
         self.stalls = findings.stalls = Stalls([outcome.record for outcome in findings.faults])
@@ -139,8 +127,9 @@ class _Pass:
         """Read the journals, and report each event."""
         # local names are faster: this loop takes four turns for each increment
         take, at = self.grants.take, self.at
-        at_ns = 0
-        for at_ns, replica, event in history.stamped():  # noqa: B007 - the last stamp is kept
+        clocks = self.findings.run.clocks
+        at_ns, shifted = 0, clocks.shifted if clocks.ahead_ns else None
+        for at_ns, replica, event in history.stamped(shifted):  # noqa: B007 - the last stamp is kept
             grant = take(replica, event)
             if (handle := at.get(type(event))) is not None:
                 handle(replica, event, grant)
@@ -228,58 +217,3 @@ class _Pass:
         self.findings.trace.close(self.grants.open.values())
         self.findings.losses = self.attribution.losses
         self.writes.close(self.grants.open.values())
-
-
-class _ClocklessPass:
-    """Keep a grant for each value that was written, and follow the values afterwards."""
-
-    def __init__(self, run: RunFacts) -> None:
-        self.findings = Findings(run=replace(run, nested=""))  # without clocks, the wait for a nested lock is not measured
-        self.grants = Grants()
-        self.writes = Writes(self.findings)
-        # the grants that left a value in a part of the counter: several if increments are lost
-        self.writers: dict[tuple[str, int], list[Grant]] = {}
-
-    def take(self, replica: str, event: AnyEvent) -> None:
-        """Report one event of a journal."""
-        findings, grant = self.findings, self.grants.take(replica, event)
-        findings.last_ns = max(findings.last_ns, event.at_ns)
-        match event:
-            case Got():
-                findings.sent += event.commands
-                findings.waits_ns.append(event.got_ns - event.asked_ns)
-                findings.locked = findings.locked or bool(event.key)
-            case Wrote() if grant is not None:
-                self.writes.wrote(grant)
-                self.writers.setdefault((event.part, event.value), []).append(grant)
-            case Released():
-                findings.sent += event.commands
-                if grant is not None:
-                    self.writes.released(grant)
-                    findings.trace.released(grant)
-            case GaveUp():
-                findings.gave_up += 1
-                findings.sent += event.commands
-                findings.trace.gave_up(replica, event)
-            case Refusal():
-                self.writes.refused(None, event)
-            case Renewed():
-                findings.renewals += 1
-                findings.trace.renewed(replica, event)
-            case Started():
-                findings.started_ns[replica].append(event.started_ns)
-
-    def close(self) -> None:
-        """Follow the values from writer to writer: all journals have been read."""
-        losses, measures = Losses(), self.findings.measures
-        for grant in chain.from_iterable(self.writers.values()):
-            before = [other for other in self.writers.get((grant.part, grant.overwrote or 0), ()) if other is not grant]
-            known = before[0] if len(before) == 1 else None  # if several left one value, the evidence does not say which one
-            if known is not None:
-                measures["handovers"] += 1
-                measures["handovers_between_replicas"] += known.replica != grant.replica
-            if grant.destroyed:
-                self.findings.trace.losses.add(losses.take(Mechanism.WROTE_OVER_UNREAD, grant, known))
-        self.findings.losses = {Mechanism.WROTE_OVER_UNREAD: losses} if losses.number or losses.restored else {}
-        self.writes.close(self.grants.open.values())
-        self.findings.trace.close(self.grants.open.values())

@@ -72,7 +72,8 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
     def _shared_key(self) -> str:
         """Return a key to which both were entitled at once; empty without such a key."""
         if self.known_key is None:  # several mechanisms need it
-            self.known_key = shared_key(self.elder, self.younger, self.run.lease_ns)
+            lease_ns = self.run.lease_ns  # the lease is an excuse if it may have ended
+            self.known_key = shared_key(self.elder, self.younger, lease_ns and max(1, lease_ns - self._error_ns))
         return self.known_key
 
     @property
@@ -92,7 +93,22 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         until_ns = self.elder.wrote_ns if self.elder is self.younger else self.younger.got_ns
         if not lease_ns:
             return False
+        until_ns += self._error_ns
         return any(tenure.lease_ends_ns <= until_ns for grant in self.both for tenure in tenures(grant, lease_ns))
+
+    @property
+    def _error_ns(self) -> int:
+        """Return by how much the order of stamps of the two may be wrong: above 0 only if their replicas have two clocks."""
+        return self.run.clocks.error_ns(self.elder.replica, self.younger.replica)
+
+    @property
+    def is_within_error(self) -> bool:
+        """Return whether the two may not have been inside at once: the order of their stamps is not certain enough."""
+        error_ns = self._error_ns
+        if not error_ns:
+            return False
+        both = [(a, b) for a in tenures(self.elder, 0) for b in tenures(self.younger, 0) if a.key == b.key or self.share_no_key]
+        return not any(a.got_ns + error_ns < b.released_ns and b.got_ns + error_ns < a.released_ns for a, b in both)
 
     def taken_by(self, effect: Effect) -> Iterator[FaultRecord]:
         """Yield the records of faults with this effect that can have taken the lock away between the two grants."""

@@ -76,7 +76,8 @@ class Code(StrEnum):
     LEASE_TOO_SHORT = "lease_too_short"
     STALLED = "stalled"
     HARDLY_EVER_FREE = "hardly_ever_free"
-    SEVERAL_CLOCKS = "several_clocks"
+    CLOCKS_CONTRADICT = "clocks_contradict"
+    WITHIN_CLOCK_ERROR = "within_clock_error"
     # the danger was never reached, or nobody was served; later facts say by how much, and why
     DANGER_NOT_REACHED = "danger_not_reached"
     NOBODY_SERVED = "nobody_served"

@@ -149,8 +149,9 @@ class Judgement(msgspec.Struct, kw_only=True):
     duration_s: float
     # how many replicas served requests
     replicas: int = 0
-    # how many machines stamped the history; with more than one, the judge compares no stamps
+    # how many clocks stamped the history, and by how much the order of two of their stamps may be wrong
     clocks: int = 1
+    clock_error_ms: float = 0.0
 
     @property
     def exit_status(self) -> int:

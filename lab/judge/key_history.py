@@ -22,8 +22,9 @@ POPS = ("lpop", "rpop")
 class KeyHistory:
     """Answer questions about the store's reports of its keys. The file is read only if there is a loss to explain."""
 
-    def __init__(self, history: History) -> None:
-        self._history = history
+    def __init__(self, history: History, later_ns: int = 0) -> None:
+        """Take the reports. later_ns: by how much the lab's clock may be wrong against a replica's: a report is never early."""
+        self._history, self._later_ns = history, later_ns
         self._names: dict[str, str] = {}  # by the key's name in grants: its name at the store
         self._times: defaultdict[tuple[str, str], array[int]] | None = None
 
@@ -73,7 +74,7 @@ class KeyHistory:
             living: set[tuple[str, str]] = set()  # keys that are set
             last: dict[tuple[str, str], str] = {}  # the last event of each key that exists
             for key_event in self._history.key_events():
-                event, key, at_ns = key_event.event, key_event.key, key_event.at_ns
+                event, key, at_ns = key_event.event, key_event.key, key_event.at_ns + self._later_ns
                 name = key_event.node, key
                 is_over = event == "set" and name in living
                 is_popped = event == "del" and last.get(name) in POPS

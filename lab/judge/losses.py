@@ -243,7 +243,10 @@ class Attribution:
             return  # it destroyed nothing
         victim = self._victim_of(culprit, self.judged - 1)
         elder, younger = sorted((culprit, victim or culprit), key=GOT)
-        mechanism = explain(self.conflict(elder, younger)).mechanism
+        conflict = self.conflict(elder, younger)
+        # without a fault or long work there is no excuse, so the claim is certain; the mechanism is not
+        is_uncertain = conflict.is_within_error and not conflict.run.stretched
+        mechanism = Mechanism.WROTE_OVER_UNREAD if is_uncertain else explain(conflict).mechanism
         self.on_loss(self.losses.setdefault(mechanism, Losses()).take(mechanism, culprit, victim))
 
     def _victim_of(self, culprit: Grant, place: int) -> Grant | None:

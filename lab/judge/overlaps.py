@@ -225,8 +225,9 @@ class Overlaps:
 
     def _explain(self, elder: Grant, younger: Grant) -> None:
         """Find the mechanism of a conflict, and count the overlap if it is harm by itself."""
-        found = explain(self.conflict(elder, younger))
-        if not found.overlap_is_harm:
+        conflict = self.conflict(elder, younger)
+        found = explain(conflict)
+        if not found.overlap_is_harm or conflict.is_within_error:
             return
         conflicts = self.findings.overlaps.setdefault(found.mechanism, Conflicts())
         conflicts.add(lambda: TwoInside(elder.facts(), younger.facts()), is_in_one_process=elder.replica == younger.replica)

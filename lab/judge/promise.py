@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import ceil
 
 from app.lock import Claim
 from lab.evidence.fault_record import Effect
@@ -39,6 +40,10 @@ class Bound:
         longer = replace(self, waits=self.waits * slowness, tail_ms=self.tail_ms * slowness, times=int(self.times * slowness))
         return replace(longer, ms=self.ms + later_ms)
 
+    def later(self, by_ms: float) -> Bound:
+        """Return the bound with times that are longer by so many milliseconds."""
+        return replace(self, ms=self.ms + by_ms, tail_ms=self.tail_ms + by_ms)
+
     def in_ms(self, ttl_ms: float, wait_ms: float = 0) -> float:
         """Return the longest time in milliseconds, for this TTL and this wait limit of a request."""
         return self.ttls * ttl_ms + self.waits * wait_ms + self.ms
@@ -60,6 +65,8 @@ class Promise:
     phases: tuple[str, ...] = ()
     but_phases: tuple[str, ...] = ()
     bound: Bound = Bound()
+    # whether the bound is compared with stamps of several replicas
+    across_replicas: bool = False
     # whether it is judged only if the scenario tests it
     only_tested: bool = False
     # a further condition on the run
@@ -78,13 +85,23 @@ class Promise:
         if is_asked and self.only_if(findings):
             slowness = findings.run.slowness if is_claimed else 1
             judged = self if slowness == 1 else replace(self, bound=self.bound.wider(slowness), slowness=slowness)
+            if error_ms := self._error_ms(findings):
+                judged = replace(judged, bound=judged.bound.later(error_ms))
             yield from judged.broken(judged, findings)
 
     def undecided(self, findings: Findings) -> Fact | None:
         """Return why a run without a violation shows nothing of the claim; None if it shows that the claim holds."""
         if findings.run.slowness > 1 and any(self.violations(findings)):
             return Fact(Code.CROWDED, findings.run.others_percent)
+        if error_ms := self._error_ms(findings):
+            narrow = replace(self, bound=self.bound.later(-2 * error_ms))  # as ``violations`` adds the error once
+            if any(narrow.violations(findings)):
+                return Fact(Code.WITHIN_CLOCK_ERROR, ms=ceil(error_ms))
         return self.blind(self, findings)
+
+    def _error_ms(self, findings: Findings) -> float:
+        """Return by how much a time between two replicas may be wrong, in milliseconds; 0 if the bound needs no such time."""
+        return findings.run.clocks.worst_ns / 1e6 if self.across_replicas else 0
 
     def faults(self, findings: Findings) -> Iterator[FaultOutcome]:
         """Yield the faults after which the promise is judged."""

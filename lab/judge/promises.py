@@ -102,7 +102,9 @@ WORK_IS_SAFE = (
 
 def _freed(claim: Claim, mechanism: Mechanism, *effects: Effect, broken: Broken = stuck, **row: Any) -> Promise:
     """Return the row of a claim that another request gets the lock after a fault. If none wants it, a run shows nothing."""
-    return Promise(claim, broken, mechanism, effects=effects, blind=nobody_asked, **{"bound": IN_TIME, **row})
+    return Promise(
+        claim, broken, mechanism, effects=effects, blind=nobody_asked, across_replicas=True, **{"bound": IN_TIME, **row}
+    )
 
 
 # After a fault, another request gets the lock within the bound.
@@ -168,6 +170,7 @@ SERVED = (
         slow_handover,
         Mechanism.WAITERS_SLEPT,
         bound=Bound(ms=20, tail_ms=100),  # a wake-up takes far less, even from a store that writes to disk; a poll sleeps longer
+        across_replicas=True,
         only_tested=True,
     ),
     Promise(
@@ -178,7 +181,7 @@ SERVED = (
         only_tested=True,
         blind=overloaded,
     ),
-    Promise(Claim.waiters_may_leave, blocked, Mechanism.BLOCKED_BY_LEAVER, bound=IN_TIME),
+    Promise(Claim.waiters_may_leave, blocked, Mechanism.BLOCKED_BY_LEAVER, bound=IN_TIME, across_replicas=True),
     Promise(
         Claim.breaks_deadlock,
         waited_too_long,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lab.evidence.run_record import Ending, RunRecord
+from lab.judge.clock_bounds import Clocks
 
 REPORTS_KEYS = ("redis", "redis_nodes")  # stores that report changes of their keys
 # by how a request nests its locks: the shortest pause in which it holds only the outer lock (app/web.py)
@@ -58,6 +59,8 @@ class RunFacts:
     work_ms: float = 0
     # the percentage of the processors' time that programs outside the run took; 0 if that is not known
     others_percent: int = 0
+    # how far the clocks that stamped the history are apart
+    clocks: Clocks = field(default_factory=Clocks)
 
     @property
     def slowness(self) -> float:
@@ -89,8 +92,8 @@ class RunFacts:
         return self.has_faults or held_ms > SHORT_WORK * self.lease_ms > 0
 
 
-def of(record: RunRecord) -> RunFacts:
-    """Return the facts of a run from its record."""
+def of(record: RunRecord, clocks: Clocks) -> RunFacts:
+    """Return the facts of a run from its record. clocks: from its history."""
     scenario = record.scenario
     return RunFacts(
         work_ms=scenario.get("work_ms") or 0,
@@ -112,4 +115,5 @@ def of(record: RunRecord) -> RunFacts:
         has_faults=bool(scenario.get("faults")),
         is_complete=record.ended is Ending.COMPLETE,
         others_percent=record.others_percent or 0,
+        clocks=clocks,
     )

@@ -26,7 +26,8 @@ from lab.evidence.loss import Loss, Mechanism, write_losses
 from lab.evidence.run_folder import RUN
 from lab.evidence.run_record import Damage, DamageKind, Ending, RunRecord, changes
 from lab.judge import run_facts
-from lab.judge.analysis import WITHOUT_CLOCK, analyse, analyse_without_clock
+from lab.judge.analysis import analyse
+from lab.judge.clock_bounds import Clocks, bound
 from lab.judge.fact import Code, Fact, TwoInside
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement, Measure, Verdict, Violation
@@ -60,12 +61,19 @@ def judge_again(folder: Path) -> tuple[Judgement, Findings]:
 def _judge(folder: Path, record: RunRecord, damage: list[Damage]) -> tuple[Judgement, Findings]:
     """Judge the undamaged files. damage: what is known before the evidence is read; damaged files are left out."""
     left_out = frozenset(one.file for one in damage)
-    read = analyse if record.clocks == 1 else analyse_without_clock
-    findings = read(History(folder, left_out), run_facts.of(record))
+    history = History(folder, left_out)
+    findings = analyse(history, run_facts.of(record, _clocks(record, history)))
     findings.left_out = left_out
     findings.damage += [*damage, *missing(folder, record, findings)]
     findings.losses_unwritten = write_losses(folder, findings.trace.losses)
     return weigh(record, findings), findings
+
+
+def _clocks(record: RunRecord, history: History) -> Clocks:
+    """Return how far the clocks that stamped the history are apart."""
+    if not record.clock_of:
+        return Clocks(contradict=record.clocks > 1)
+    return bound(history, record.clock_of, record.clock_readings)
 
 
 def weigh(record: RunRecord, findings: Findings) -> Judgement:
@@ -113,6 +121,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
         duration_s=round(findings.duration_s, 3),
         replicas=len(record.took_part),
         clocks=record.clocks,
+        clock_error_ms=round(findings.run.clocks.worst_ns / 1e6, 1),
     )
 
 
@@ -150,8 +159,6 @@ def _void_reasons(record: RunRecord, findings: Findings) -> Iterator[Fact]:
         yield Fact(Code.STALLED, ms=round(longest_ns / 1e6), replica=replica)
     if _hardly_ever_free(record, findings):
         yield Fact(Code.HARDLY_EVER_FREE)
-    if record.clocks > 1 and record.scenario["tests"] not in WITHOUT_CLOCK:
-        yield Fact(Code.SEVERAL_CLOCKS, record.clocks, name=record.scenario["tests"])
 
 
 def _not_at_the_store(record: RunRecord, findings: Findings) -> Iterator[Fact]:
@@ -241,7 +248,8 @@ NAMED = 3  # keys in a fact
 def doubts(findings: Findings) -> list[Fact]:
     """Return every reason to doubt the evidence: damaged files, and accounts that disagree."""
     damages = [Fact(Code.DAMAGED, one.n, file=one.file, name=one.kind, detail=one.detail) for one in findings.damage]
-    return [*damages, *findings.mismatches, *filter(None, [findings.account.disagreement])]
+    contradict = [Fact(Code.CLOCKS_CONTRADICT)] if findings.run.clocks.contradict else []
+    return [*contradict, *damages, *findings.mismatches, *filter(None, [findings.account.disagreement])]
 
 
 def rests_on_the_key(violation: Violation, findings: Findings) -> bool:

@@ -50,8 +50,12 @@ class Waits:
 
     def _overtaken(self, wait: Wait) -> None:
         """Count the requests that asked later than this one and got the lock before this one got it or gave up."""
-        any_replica, order_ns = self.findings.run.tests == Claim.fair.name, wait.asked_ns + AT_ONCE_NS
-        later = sum(other_ns > order_ns for other_ns, at in self.asked_before if any_replica or at == wait.replica)
+        any_replica, clocks = self.findings.run.tests == Claim.fair.name, self.findings.run.clocks
+        later = sum(
+            other_ns > wait.asked_ns + AT_ONCE_NS + clocks.error_ns(wait.replica, at)
+            for other_ns, at in self.asked_before
+            if any_replica or at == wait.replica
+        )
         self.findings.overtakes.append(later)
         if later > (self.findings.overtaken.overtaken if self.findings.overtaken else 0):
             self.findings.overtaken = Overtaken(wait.request, wait.replica, later, wait.asked_ns, wait.until_ns)

@@ -34,6 +34,7 @@ class Grounds(msgspec.Struct, kw_only=True, omit_defaults=True):
     lost_by: dict[Mechanism, int] = {}
     violations: list[Violation] = []
     clocks: int = 1
+    clock_error_ms: float = 0.0
 
 
 def grounds(judgement: Judgement) -> Grounds:
@@ -68,7 +69,8 @@ def seen(one: Violation, language: Language = ENGLISH) -> str:
 def why(judgement: Judgement | Grounds, language: Language = ENGLISH) -> str:
     """Return the reasons of a verdict, as a sentence without its end."""
     said = _joined(_reasons(judgement, language), language)
-    return text("verdict", "by_values", language, judgement.clocks, why=said) if judgement.clocks > 1 else said
+    error_ms = judgement.clock_error_ms
+    return text("verdict", "by_clocks", language, judgement.clocks, why=said, ms=f"{error_ms:g}") if error_ms else said
 
 
 def _reasons(judgement: Judgement | Grounds, language: Language) -> Iterator[str]:

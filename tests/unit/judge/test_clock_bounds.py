@@ -1,0 +1,173 @@
+"""The clocks of several machines are bounded by what the journals show, and the judge accuses nobody within their error."""
+
+import dataclasses
+import random
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from lab.evidence import run_folder
+from lab.evidence.history import LENGTHS, History
+from lab.evidence.run_folder import save
+from lab.evidence.run_record import ClockReading, inventory
+from lab.judge.clock_bounds import bound
+from lab.judge.verdict import judge_again
+from lab.scenario import reader
+from lab.story.verdict import why
+from tests.builders import MS, Made, record_of
+from tests.corpus import recorded, runs, unpack
+
+APART_NS = 100_000_000_000_000  # as two machines whose boots are 100 000 s apart
+READ_WITHIN_NS = 2 * MS  # half the round trip of a reading
+ALONE = ("one_replica", "pooled_thread", "nested")  # scenarios with one replica
+PROBED = [
+    one
+    for one in recorded()
+    if one.shelf in ("broken", "sound") and one.scenario not in ALONE and one.options.get("replicas") != 1
+]
+DRIFTING = ("broken/two_permits rush", "sound/redis_py rush")
+SHIFTED = [one for one in PROBED if one.scenario == "rush"][:30]
+
+
+def moved(folder: Path, replica: str, drift: float = 0.0) -> None:
+    """Stamp a replica's journal by a clock that is APART_NS ahead; drift: by how much faster it runs."""
+    path = folder / "journal" / f"{replica}.jsonl"
+    lines = [msgspec.json.decode(line) for line in path.read_bytes().splitlines()]
+    moments = [{name for name in line if name.endswith("_ns") and name not in LENGTHS and line[name]} for line in lines]
+    first_ns = min(line[name] for line, names in zip(lines, moments, strict=True) for name in names)
+    for line, names in zip(lines, moments, strict=True):
+        line |= {name: line[name] + APART_NS + int(drift * (line[name] - first_ns)) for name in names}
+    path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+
+
+def readings(folder: Path, within_ns: int = READ_WITHIN_NS) -> dict[str, list[ClockReading]]:
+    """Return what an agent on the other machine would have answered before and after a run."""
+    stamps = [at_ns for at_ns, _, _ in History(folder).stamped()]
+    chance = random.Random(folder.name)
+    wrong = [chance.randint(-within_ns, within_ns) for _ in range(2)]
+    return {"two": [ClockReading(at, APART_NS + by, within_ns) for at, by in zip((stamps[0], stamps[-1]), wrong, strict=True)]}
+
+
+def split(folder: Path, within_ns: int = READ_WITHIN_NS) -> None:
+    """Turn a recorded run of one machine into a run of two, with replica-2 on the second."""
+    taken = readings(folder, within_ns)
+    moved(folder, "replica-2")
+    record = run_folder.load(folder)
+    record.clocks, record.clock_of, record.clock_readings = 2, {"replica-2": "two"}, taken
+    if (faults := folder / "faults.jsonl").exists():
+        lines = [msgspec.json.decode(line) for line in faults.read_bytes().splitlines()]
+        for fault in lines:
+            fault["at_ns"] += APART_NS if fault["replica"] == "replica-2" else 0
+        faults.write_bytes(b"".join(msgspec.json.encode(fault) + b"\n" for fault in lines))
+    record.files = inventory(folder)
+    save(folder / "run.json", record)
+
+
+@pytest.fixture
+def unpacked(tmp_path):
+    """Return a function that unpacks a recorded run."""
+
+    def one(name: str) -> Path:
+        into = tmp_path / name.replace("/", "-")
+        unpack(runs(name.rpartition("/")[0])[name], into)
+        return into
+
+    return one
+
+
+@pytest.mark.parametrize("name", [one.name for one in SHIFTED])
+def test_offset_is_found(name, unpacked):
+    """The bound contains the true offset, and is no wider than 5 ms, although the readings are wrong by up to 50 ms."""
+    folder = unpacked(name)
+    taken = readings(folder, 50 * MS)
+    moved(folder, "replica-2")
+
+    found = bound(History(folder), {"replica-2": "two"}, taken)
+
+    assert abs(found.ahead_ns["two"] - APART_NS) <= found.error_ns("replica-1", "replica-2")
+    assert not found.contradict
+
+
+@pytest.mark.parametrize("one", PROBED, ids=lambda one: one.name)
+def test_verdict_of_two_machines(one, unpacked):
+    """A run is judged as it was, although its replicas now have two clocks. At most it proves nothing."""
+    folder = unpacked(one.name)
+    before = judge_again(folder)[0]
+    split(folder)
+
+    judgement, findings = judge_again(folder)
+
+    assert findings.run.clocks.worst_ns <= 5 * MS
+    assert judgement.verdict == before.verdict, why(judgement)
+    assert {each.claim for each in judgement.violations} == {each.claim for each in before.violations}
+
+
+def test_drift_is_found(unpacked):
+    """A clock that runs faster by 100 parts in a million stays within the error, and one that runs by far faster is refuted."""
+    drifting, racing = (unpacked(name) for name in DRIFTING)
+    taken = readings(drifting)
+    moved(drifting, "replica-2", drift=1e-4)
+    moved(racing, "replica-2", drift=1e-1)
+
+    found = bound(History(drifting), {"replica-2": "two"}, taken)
+    last_ns = max(at_ns for at_ns, _, _ in History(drifting).stamped(found.shifted))
+
+    assert abs(found.ahead_ns["two"] - APART_NS) <= found.worst_ns
+    assert last_ns - taken["two"][-1].at_ns <= found.worst_ns
+    assert bound(History(racing), {"replica-2": "two"}, taken).contradict
+
+
+def judged(made: Made, scenario: str, error_ms: int = 2, **about):
+    """Judge a run whose replica-2 has another clock, which is right and known to within so many milliseconds."""
+    tested = dataclasses.replace(reader.load(scenario), danger={}, **about)
+    facts = dataclasses.asdict(tested) | {"tests": tested.tests.name, "faults": []}
+    stage = {"name": "lua", "claims": ["exclusive", tested.tests.name], "ttl_ms": 3000}
+    clocks = {"clocks": 2, "clock_of": {"replica-2": "two"}, "clock_readings": {"two": [ClockReading(MS, 0, error_ms * MS)]}}
+    record = record_of(facts, stage, final=about["requests"], files=inventory(made.folder), **clocks)
+    save(made.folder / "run.json", record)
+    return judge_again(made.folder)[0]
+
+
+def test_one_clock_is_refuted(tmp_path):
+    """A run proves nothing if a replica saw a value before it was sent, although both are said to share a clock."""
+    made = Made(tmp_path)
+    made.increment("r0", read=0, overwrote=0, at=(10, 20, 30, 40))
+    made.increment("r1", read=1, overwrote=1, at=(1, 2, 3, 4), replica="replica-2")
+    facts = {"requests": 2, "tests": "exclusive"}
+    save(
+        tmp_path / "run.json",
+        record_of(facts, {}, final=2, clock_of={"replica-1": "", "replica-2": ""}, files=inventory(tmp_path)),
+    )
+
+    judgement = judge_again(tmp_path)[0]
+
+    assert judgement.verdict == "VOID"
+    assert "a value was seen before it was sent" in why(judgement)
+
+
+@pytest.mark.parametrize(("until_ms", "verdict"), [(2, "KEPT"), (30, "BROKEN")])
+def test_overlap_counts_beyond_the_error(tmp_path, until_ms, verdict):
+    """Two that were inside at once break the claim only if the error of their clocks cannot have made it seem so."""
+    made = Made(tmp_path)
+    made.increment("r0", read=0, overwrote=0, at=(0, 0, 1, until_ms))
+    made.increment("r1", read=1, overwrote=1, at=(1, 3, 39, 40), replica="replica-2")
+
+    assert judged(made, "rush", requests=2).verdict == verdict
+
+
+@pytest.mark.parametrize(("idle_ms", "verdict"), [(5, "KEPT"), (20, "VOID"), (60, "BROKEN")])
+def test_lateness_counts_beyond_the_error(tmp_path, idle_ms, verdict):
+    """A hand-over within 20 ms is kept or broken, unless the error of the clocks decides."""
+    made = Made(tmp_path)
+    for number in range(10):
+        at = number * 200
+        last = {"read": 2 * number, "overwrote": 2 * number}
+        made.increment(f"a{number}", **last, at=(at, at + 1, at + 2, at + 100))
+        later = at + 100 + idle_ms
+        next_one = {"read": 2 * number + 1, "overwrote": 2 * number + 1, "asked": at + 1}
+        made.increment(f"b{number}", **next_one, at=(later, later + 1, later + 2, later + 3), replica="replica-2")
+
+    judgement = judged(made, "convoy", requests=20)
+
+    assert judgement.verdict == verdict, why(judgement)
