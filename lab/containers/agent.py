@@ -9,7 +9,10 @@ So each container has an agent, which takes orders on a port that is not publish
 - ``PUT /order`` ends the current process and starts the ordered one, a replica with its settings or a worker with its options;
 - ``DELETE /order`` returns to what the container's environment states: a replica outside any run, or nothing;
 - ``POST /resume`` and ``POST /kill`` resume a process and end it;
-- ``GET /record?from=N`` returns the record from byte N on, for a judge that does not share the container's file system.
+- ``GET /record?from=N`` returns the record from byte N on, and gives the memory of all before it back;
+- ``GET /faults`` returns the notes of the run's faults, and ``PUT /faults/NAME`` adds one (``app/failpoints``).
+
+No folder is shared between containers, so all of this works over several hosts as it does on one.
 
 ``python -m lab.containers.agent replica`` and ``python -m lab.containers.agent worker`` start an
 agent.
@@ -18,8 +21,10 @@ agent.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import logging
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -33,6 +38,7 @@ from typing import Any
 from flask import Flask, request
 from werkzeug.serving import make_server
 
+from app.failpoints import ANSWER, DUE, GRANTED, NOTE, PASSED, SPENT
 from lab.servers.process import launch
 from lab.servers.programs.gunicorn import Gunicorn
 from lab.servers.programs.locust_worker import LocustWorker
@@ -43,6 +49,8 @@ REPLICA_PORT = 8000  # of the replica, for increments
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside the container, whose ports are not published
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 PREFIX = "LAB_"
+NOTES = (SPENT, NOTE, ANSWER, GRANTED, DUE, PASSED)
+KEEP_SIZE, PUNCH_HOLE = 1, 2  # of fallocate(2)
 
 
 def boot() -> str:
@@ -56,7 +64,8 @@ class Agent:
     def __init__(self, kind: str, supervisor: Supervisor, folder: Path) -> None:
         self.kind, self.supervisor, self.folder = kind, supervisor, folder
         self.pid = 0
-        self.record: Path | None = None  # set if the record is not in a folder that the judge shares
+        self.record = folder / "record.jsonl"
+        self.faults = folder / "faults"
         self._one_at_a_time = threading.Lock()
 
     def state(self) -> dict[str, Any]:
@@ -67,7 +76,6 @@ class Agent:
             "container": socket.gethostname(),  # the container's id, unless it was given a host name
             "kind": self.kind,
             "running": self.running(),
-            "shared": self.record is None,
         }
 
     def running(self) -> bool:
@@ -78,19 +86,30 @@ class Agent:
         """End the current process and start the ordered one. Raises OSError, NotReady."""
         with self._one_at_a_time:
             self._end()
-            log = self.folder / "log"
-            record = Path(order["record"]) if order.get("record") else None
-            self.record = None
-            if record is not None and not record.parent.is_dir():  # the folder is on another host
-                self.record = record = self.folder / "record.jsonl"
-                record.write_bytes(b"")
-            self.pid = launch(self._program(order, record), self.supervisor, REPLICA_PORT, log)
+            self.record.write_bytes(b"")
+            shutil.rmtree(self.faults, ignore_errors=True)
+            self.faults.mkdir()
+            for name, text in order.get("faults", {}).items():
+                self.add_note(name, text)
+            self.pid = launch(self._program(order), self.supervisor, REPLICA_PORT, self.folder / "log")
 
-    def _program(self, order: dict[str, Any], record: Path | None) -> Gunicorn | LocustWorker:
+    def _program(self, order: dict[str, Any]) -> Gunicorn | LocustWorker:
         if self.kind == "worker":
-            return LocustWorker(order["options"], str(record or ""))
-        settings = outside_any_run() | order["settings"] | ({"journal": str(record)} if record else {})
+            return LocustWorker(order["options"], str(self.record), order["name"])
+        settings = outside_any_run() | order["settings"]
+        if "faults" in order:  # in a run
+            settings |= {"journal": str(self.record)} | ({"faults": str(self.faults)} if order["faults"] else {})
         return Gunicorn(order["name"], settings, listen=EVERYWHERE)
+
+    def notes(self) -> dict[str, str]:
+        """Return the notes of the run's faults, by the names of their files."""
+        return {path.name: path.read_text(encoding="utf-8") for path in self.faults.glob("[!.]*") if path.suffix in NOTES}
+
+    def add_note(self, name: str, text: str) -> None:
+        """Add a note, whole or not at all. The replica may read it at once."""
+        draft = self.faults / f".{Path(name).name}"
+        draft.write_text(text, encoding="utf-8")
+        draft.rename(self.faults / Path(name).name)
 
     def idle(self) -> None:
         """Run what the container runs outside any run."""
@@ -114,12 +133,17 @@ class Agent:
         self.pid = 0
 
     def record_from(self, start: int) -> bytes:
-        """Return the record from a byte on; empty if there is none, or if the judge can read it itself."""
-        if self.record is None or not self.record.exists():
-            return b""
-        with self.record.open("rb") as file:
+        """Return the record from a byte on. What is before it has been fetched, and takes no more memory."""
+        with self.record.open("rb+") as file:
+            give_back(file.fileno(), start)
             file.seek(start)
             return file.read(1 << 22)
+
+
+def give_back(file: int, until: int) -> None:
+    """Give the memory of a file's first bytes back to the system. The file keeps its length."""
+    if until:  # if the file system cannot do it, the file keeps its memory, too
+        ctypes.CDLL(None).fallocate(file, KEEP_SIZE | PUNCH_HOLE, ctypes.c_int64(0), ctypes.c_int64(until))
 
 
 def outside_any_run() -> dict[str, str]:
@@ -136,9 +160,9 @@ def app_of(agent: Agent) -> Flask:
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(request.args["pid"]), signal.SIGCONT)
 
-    def route(method: str, path: str, act: Callable[[], object] = lambda: None) -> None:
-        def answer() -> Any:
-            act()
+    def route(method: str, path: str, act: Callable[..., object] = lambda: None) -> None:
+        def answer(**parts: str) -> Any:
+            act(**parts)
             return agent.state()
 
         app.add_url_rule(path, f"{method} {path}", answer, methods=[method])
@@ -148,6 +172,8 @@ def app_of(agent: Agent) -> Flask:
     route("DELETE", "/order", agent.idle)
     route("POST", "/resume", resume)
     route("POST", "/kill", agent.end_now)
+    route("PUT", "/faults/<name>", lambda name: agent.add_note(name, request.get_data(as_text=True)))
+    app.add_url_rule("/faults", "faults", agent.notes)
     app.add_url_rule("/record", "record", lambda: agent.record_from(request.args.get("from", type=int, default=0)))
     app.register_error_handler(Exception, lambda error: (f"{type(error).__name__}: {error}", 500))
     return app

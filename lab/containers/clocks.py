@@ -1,15 +1,18 @@
-"""Find out whether containers share the lab's clock, by measuring.
+"""Read the clocks of containers, and find out which of them are the lab's own clock.
 
 Each agent reports its CLOCK_MONOTONIC. It was read between the sending of the question and the arrival of the answer, so it is
 known up to half of the round trip. Two hosts can have the same ``boot_id`` and different clocks: virtual machines that were
-resumed from one snapshot, or time namespaces. So the id alone proves nothing.
+resumed from one snapshot, or time namespaces. So the id alone proves nothing. The judge compares the readings with the journals
+(``lab/judge/clock_bounds.py``), which also refute a clock that was wrongly taken for another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from time import monotonic_ns
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+
+from lab.evidence.run_record import ClockReading
 
 TRIES = 5
 MORE_TRIES = 20  # if the round trips are long
@@ -27,6 +30,8 @@ class Reading(NamedTuple):
     ahead_ns: int
     # how much that may be wrong, on either side
     error_ns: int
+    # when it was read, by the lab's clock
+    at_ns: int = 0
 
     def may_be(self, other: Reading) -> bool:
         """Return whether the two can be one clock."""
@@ -43,7 +48,7 @@ def read(ask: Callable[[], dict[str, Any]], now_ns: Callable[[], int] = monotoni
         answer = ask()
         received_ns = now_ns()
         ahead_ns = answer["monotonic_ns"] - (sent_ns + received_ns) // 2
-        readings.append(Reading(answer["clock"], ahead_ns, (received_ns - sent_ns + 1) // 2))
+        readings.append(Reading(answer["clock"], ahead_ns, (received_ns - sent_ns + 1) // 2, received_ns))
     return min(readings, key=_error)
 
 
@@ -51,10 +56,46 @@ def _error(reading: Reading) -> int:
     return reading.error_ns
 
 
-def number_of(readings: Iterable[Reading]) -> int:
-    """Return how many different clocks there are."""
-    different: list[Reading] = []
-    for reading in readings:
-        if not any(reading.may_be(known) for known in different):
-            different.append(reading)
-    return len(different)
+class Server(Protocol):
+    """A container with an agent."""
+
+    @property
+    def name(self) -> str: ...
+
+    def clock(self) -> Reading:
+        """Return its clock. Raises OSError."""
+
+
+class ClockWatch:
+    """Read the clocks of all containers that stamp evidence, when the run begins and when it ends."""
+
+    def __init__(self, here: str, servers: Sequence[Server]) -> None:
+        """Read the clocks. here: the boot of the lab's own kernel. Raises OSError."""
+        self._clocks = {"": Reading(here, 0, 0)}  # by name; the lab's own has none
+        self.clock_of: dict[str, str] = {}
+        self.readings: dict[str, list[ClockReading]] = {}
+        self._servers = servers
+        for server in servers:
+            reading = server.clock()
+            same = (name for name, known in self._clocks.items() if reading.may_be(known))
+            self.clock_of[server.name] = name = next(same, server.name)
+            self._clocks.setdefault(name, reading)
+            self._note(name, reading)
+
+    @property
+    def number(self) -> int:
+        """Return how many different clocks stamp the evidence."""
+        return len(self._clocks)
+
+    def ahead_ns(self, name: str) -> int:
+        """Return how far the clock of a container was ahead of the lab's at the beginning, in nanoseconds."""
+        return self._clocks[self.clock_of[name]].ahead_ns
+
+    def look_again(self) -> None:
+        """Read the clocks once more: a clock may run faster than another. Raises OSError."""
+        for server in self._servers:
+            self._note(self.clock_of[server.name], server.clock())
+
+    def _note(self, clock: str, reading: Reading) -> None:
+        if clock:
+            self.readings.setdefault(clock, []).append(ClockReading(reading.at_ns, reading.ahead_ns, reading.error_ns))

@@ -1,14 +1,15 @@
-"""The cluster in containers: the containers that docker-compose.yml (or docker-stack.yml) has
-started, as the same ``Cluster``.
+"""The cluster in containers: the containers that docker-compose.yml (or docker-stack.yml) has started, as the same ``Cluster``.
 
-The judge is in a container itself, so names and ports are those of the containers' own network. The
-stores run already. The agents start the replicas again for each run, with that run's settings.
+The judge is in a container itself, so names and ports are those of the containers' own network. The stores run already. The
+agents start the replicas again for each run, with that run's settings and faults. Each fault is prepared at one replica:
+containers share no folder, so nothing else could keep two replicas from taking the same fault.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -17,15 +18,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app import resources
+from app.failpoints import PREPARED
 from app.lock import Stage
 from app.settings import Settings
 from lab.containers import agent
-from lab.containers.clocks import Reading, number_of
-from lab.containers.host_control import CUT, MEND, RELOAD, HostControl
-from lab.containers.server import PORTS, AgentServer, ContainerServer, RecordFetcher, until_ready
-from lab.errors import BadInput, NotReady
+from lab.containers.clocks import ClockWatch
+from lab.containers.host_control import CUT, MEND, HostControl
+from lab.containers.server import PORTS, AgentServer, ContainerServer, Relay, until_ready
+from lab.errors import BadInput
 from lab.load.locust import MASTER_PORT, RECORD
-from lab.scenario.fault import Need, Place, Target, kind_of
+from lab.scenario.fault import Need, Place, Target
 from lab.scenario.requirements import ENSEMBLES
 from lab.scenario.scenario import Scenario
 from lab.servers.cluster import Cluster, replica_settings
@@ -42,7 +44,7 @@ LOCKS = "locks"
 NGINX, NGINX_PORT = "nginx", 8080
 COUNTER = "counter-redis"
 PROFILES = {"redis_nodes": "redlock", "zookeeper": "zookeeper", "etcd": "etcd", "mysql": "mariadb"}
-SEEN_WITHIN_S = 3.0
+SEEN_WITHIN_S = 10.0
 STORES_UP_WITHIN_S = 20.0
 # stores at which all replicas have the same user here, so that the sessions of one replica cannot be found
 ONE_USER = ("mysql",)
@@ -89,8 +91,6 @@ def place(stage: Stage) -> Place:
     return Place(closed={Target.COUNTER: "no proxy of the lab stands before a container"}, lacking=lacking)
 
 
-COMPOSE_SCALE, COMPOSE_RELOAD = "docker compose up -d --scale app", "docker compose kill -s HUP nginx"
-SWARM_RELOAD = "docker service update --force lab_nginx"
 # if no lab on the host can stop, kill or disconnect a container
 WITHOUT_CONTROL = Place(closed=dict.fromkeys((Target.NETWORK, Target.STORE), "no lab on the host can reach its container"))
 
@@ -100,12 +100,6 @@ def refuse(stage: Stage, scenario: Scenario, control: bool, has_hosts: bool = Fa
 
     control: whether containers can be stopped and started. has_hosts: whether they are on several hosts.
     """
-    broken = list(dict.fromkeys(map(kind_of, scenario.faults))) + ["nodes_away"] * bool(scenario.nodes_away)
-    if broken and has_hosts:
-        raise BadInput(
-            f"{scenario.name} does not work in a Swarm: for {', '.join(broken)}, lab and replicas must be on one host. "
-            f"There it works: make scenario STAGE={stage.name} SCENARIO={scenario.name}"
-        )
     never = {
         "a clock that jumps (store_clocks), and containers have the clock of their host": scenario.store_clocks,
         "a store's replica that is held back by a proxy of the lab (store_replica)": scenario.store_replica,
@@ -124,8 +118,9 @@ def refuse(stage: Stage, scenario: Scenario, control: bool, has_hosts: bool = Fa
     by_host = list(WITHOUT_CONTROL.refusals(scenario.faults))
     by_host += ["nodes_away"] if scenario.nodes_away else []
     if by_host and not control:
+        where = "no container of a Swarm can do to another; it works on one host" if has_hosts else "only the host can do"
         raise BadInput(
-            f"{scenario.name} stops, kills or disconnects a container ({', '.join(by_host)}), which only the host can do; "
+            f"{scenario.name} stops, kills or disconnects a container ({', '.join(by_host)}), which {where}; "
             f"start it on the host: make scenario STAGE={stage.name} SCENARIO={scenario.name} ENGINE=docker"
         )
 
@@ -161,18 +156,17 @@ def cluster(
     settings = replica_settings(scenario, run, also or (stage,))
     settings |= {f"{name}_url": _url(name, servers) for name, servers in found.items()}
     settings |= {"counter_url": counter.address} if counter else {}
-    settings |= {"faults": str(folder / "faults")} if scenario.faults else {}
     with contextlib.ExitStack() as ending:
         for server in [one for servers in found.values() for one in servers] + ([counter] if counter else []):
-            until_ready(server.name, server.ready, STORES_UP_WITHIN_S, _how_to_start(server))
+            until_ready(server.name, server.ready, STORES_UP_WITHIN_S, _how_to_start(server, has_hosts))
             ending.callback(server.restore)
         for server in found.get("mysql", ()):
             _make_tables(server)
-        replicas, workers = _replicas(scenario, has_hosts), _workers()
-        _begin_run(replicas, settings, folder, run, ending)
-        _see_all(replicas, control)
+        replicas, workers = _replicas(scenario, has_hosts), _workers(scenario, has_hosts)
+        clocks = ClockWatch(agent.boot(), [*replicas, *workers])
+        _begin_run(replicas, settings, folder, run, clocks, ending)
+        _see_all(replicas)
         known = Settings.read({}, **settings)
-        clocks = number_of([Reading(agent.boot(), 0, 0), *(one.clock() for one in (*replicas, *workers))])
         nginx = ContainerServer(NGINX, NGINX_PORT, control=control)
         laid = (
             {one.name: [ContainerPartition(str(one.ask("GET", "/")["container"]), control)] for one in replicas}
@@ -190,9 +184,12 @@ def _url(store: str, servers: Sequence[ContainerServer]) -> str:
     return (f"root:{secret}@" if secret else "") + store_servers(store).url(servers)
 
 
-def _how_to_start(server: ContainerServer) -> str:
+def _how_to_start(server: ContainerServer, has_hosts: bool) -> str:
     profile = PROFILES.get(server.store)
-    return f"; start it as well: docker compose --profile {profile} up -d {server.name}" if profile else ""
+    if not profile:
+        return ""
+    compose, swarm = f"docker compose --profile {profile} up -d {server.name}", "deploy docker-stack.stores.yml as well"
+    return f"; start it as well: {swarm if has_hosts else compose}"
 
 
 def _make_tables(server: ContainerServer) -> None:
@@ -202,45 +199,66 @@ def _make_tables(server: ContainerServer) -> None:
 
 
 def _replicas(scenario: Scenario, has_hosts: bool) -> tuple[AgentServer, ...]:
-    """Return all replicas that are up. Raises BadInput when the run needs another number: nginx
-    sends to all of them.
-    """
+    """Return all replicas that are up. Raises BadInput if the run needs another number: nginx sends to all of them."""
     places = addresses(REPLICA)
-    if len(places) != scenario.replicas:
-        scale, reload = ("docker service scale lab_app", SWARM_RELOAD) if has_hosts else (COMPOSE_SCALE, COMPOSE_RELOAD)
-        raise BadInput(
-            f"{len(places)} replicas are up, and this run needs {scenario.replicas}: {scale}={scenario.replicas}, "
-            f"then {reload}; or give --replicas {len(places)}"
-        )
+    _check_number("replicas", REPLICAS, len(places), scenario.replicas, has_hosts)
     return tuple(AgentServer(f"replica-{number}", agent.REPLICA_PORT, place=place) for number, place in enumerate(places, 1))
 
 
-def _workers() -> tuple[AgentServer, ...]:
-    return tuple(AgentServer(f"worker-{number}", agent.PORT, place=place) for number, place in enumerate(addresses(WORKERS), 1))
+def _workers(scenario: Scenario, has_hosts: bool) -> tuple[AgentServer, ...]:
+    """Return all Locust workers that are up; none if Locust is to run beside the judge. Raises BadInput for another number."""
+    places = addresses(WORKERS)
+    if places or scenario.processes > 1:
+        _check_number("processes", WORKERS, len(places), scenario.processes, has_hosts)
+    return tuple(AgentServer(f"worker-{number}", agent.PORT, place=place) for number, place in enumerate(places, 1))
+
+
+def _check_number(option: str, service: str, up: int, needed: int, has_hosts: bool) -> None:
+    if up != needed:
+        scale = "docker service scale lab_" if has_hosts else "docker compose up -d --scale "
+        raise BadInput(
+            f"{up} containers of {service} are up, and this run needs {needed}: {scale}{service}={needed}; "
+            f"or give --{option} {up}"
+        )
 
 
 def _begin_run(
-    replicas: Sequence[AgentServer], settings: dict[str, str], folder: Path, run: str, ending: contextlib.ExitStack
+    replicas: Sequence[AgentServer],
+    settings: dict[str, str],
+    folder: Path,
+    run: str,
+    clocks: ClockWatch,
+    ending: contextlib.ExitStack,
 ) -> None:
     """Start all replicas for this run at the same time, and return when they answer.
 
-    Records that are written on another host are copied from then on.
+    From then on, their journals and the notes of faults are copied.
     """
+    faults = folder / "faults"
+    prepared = {path.name: path.read_text(encoding="utf-8") for path in sorted(faults.glob(f"*{PREPARED}"))}
 
-    def begin(replica: AgentServer) -> None:
-        record = str(folder / "journal" / f"{replica.name}.jsonl")
-        replica.begin_run(name=replica.name, settings=settings, record=record)
+    def begin(number: int, replica: AgentServer) -> None:
+        own = {
+            name: text if place % len(replicas) == number else _of_another(text)
+            for place, (name, text) in enumerate(prepared.items())
+        }
+        replica.begin_run(name=replica.name, settings=settings, faults=own)
         until_ready(replica.name, _serves(replica, run))
 
     for replica in replicas:
         ending.callback(replica.end_run)
     with ThreadPoolExecutor(len(replicas)) as pool:
-        list(pool.map(begin, replicas))
+        list(pool.map(begin, range(len(replicas)), replicas))
     for replica in replicas:
-        if not replica.ask("GET", "/")["shared"]:
-            fetching = RecordFetcher(replica, folder / "journal" / f"{replica.name}.jsonl")
-            fetching.start()
-            ending.callback(fetching.close)
+        record = folder / "journal" / f"{replica.name}.jsonl"
+        relay = Relay(replica, record, faults if prepared else None, clocks.ahead_ns(replica.name))
+        relay.start()
+        ending.callback(relay.close)
+
+
+def _of_another(prepared: str) -> str:
+    """Return a fault as a replica knows it that must not take it: it only notes what the fault waits for."""
+    return json.dumps(json.loads(prepared) | {"failpoint": ""})
 
 
 def _serves(replica: AgentServer, run: str) -> Callable[[], bool]:
@@ -251,8 +269,8 @@ def _serves(replica: AgentServer, run: str) -> Callable[[], bool]:
     return serves
 
 
-def _see_all(replicas: Sequence[AgentServer], control: HostControl | None) -> None:
-    """Check that nginx sends to each replica; let it resolve their names again if it does not. Raises NotReady."""
+def _see_all(replicas: Sequence[AgentServer]) -> None:
+    """Wait until nginx sends to each replica: it resolves their name anew each second. Raises NotReady."""
     wanted = {replica.name for replica in replicas}
     seen: set[str] = set()
 
@@ -260,34 +278,19 @@ def _see_all(replicas: Sequence[AgentServer], control: HostControl | None) -> No
         seen.add(str(health(NGINX_PORT, NGINX)["replica"]))
         return wanted <= seen
 
-    with contextlib.suppress(NotReady):
-        until_ready(NGINX, all_seen, SEEN_WITHIN_S)
-        return
-    if control is not None:
-        control.do(RELOAD, NGINX)
-    until_ready(
-        NGINX,
-        all_seen,
-        SEEN_WITHIN_S,
-        f" with all {len(wanted)} replicas behind it (it resolves their name when it starts): {COMPOSE_RELOAD}, "
-        f"or in a Swarm {SWARM_RELOAD}",
-    )
+    until_ready(NGINX, all_seen, SEEN_WITHIN_S, f" with all {len(wanted)} replicas behind it")
 
 
 @contextlib.contextmanager
 def load_workers(workers: Sequence[AgentServer], host: str, folder: Path) -> Iterator[None]:
-    """Run the Locust workers for the duration of the block. Raises OSError, NotReady.
-
-    The request logs of workers on other hosts are copied to this one.
-    """
+    """Run the Locust workers for the duration of the block, and copy their records of the requests. Raises OSError, NotReady."""
     options = {"host": f"http://{host}", "master-port": MASTER_PORT, "expect-workers": len(workers)}
     with contextlib.ExitStack() as ending:
         for worker in workers:
             ending.callback(worker.end_run)
             options["master-host"] = worker.lab_address()
-            worker.begin_run(options=options, record=str(folder / RECORD))
-            if not worker.ask("GET", "/")["shared"]:
-                fetching = RecordFetcher(worker, folder / RECORD)
-                fetching.start()
-                ending.callback(fetching.close)
+            worker.begin_run(name=worker.name, options=options)
+            relay = Relay(worker, folder / RECORD)
+            relay.start()
+            ending.callback(relay.close)
         yield

@@ -24,7 +24,7 @@ from typing import Any
 from app import resources
 from app.lock import Stage
 from lab.containers.cluster import COUNTER, LOCKS, NGINX, REPLICAS, WORKERS, names, refuse
-from lab.containers.host_control import CUT, KILL, MEND, PAUSE, RELOAD, START, UNPAUSE, VARIABLE, HostControlServer
+from lab.containers.host_control import CUT, KILL, MEND, PAUSE, START, UNPAUSE, VARIABLE, HostControlServer
 from lab.errors import BadInput, LabError, MissingProgram
 from lab.interrupts import interruptible
 from lab.paths import HOME, REPORTS, need_clone
@@ -40,7 +40,6 @@ ACTS = {
     START: ("start",),
     PAUSE: ("pause",),
     UNPAUSE: ("unpause",),
-    RELOAD: ("kill", "--signal", "HUP"),
 }
 SAVED_WITHIN_S = 60.0  # how long a run that was interrupted may take to judge and to draw
 DOWN_TRIES, DOWN_PAUSE_S = 4, 0.5
@@ -254,9 +253,9 @@ def _taken_down(compose: Compose, folder: Path) -> Iterator[None]:
 
 
 def _up(compose: Compose, stage: Stage, scenario: Scenario) -> None:
-    """Start what the run needs, and nothing else; nginx last, because it resolves the replicas when it starts."""
-    scale = ["--scale", f"{REPLICAS}={scenario.replicas}"]
+    """Start what the run needs, and nothing else."""
     workers = [WORKERS] if scenario.processes > 1 else []
+    scale = ["--scale", f"{REPLICAS}={scenario.replicas}"]
     scale += ["--scale", f"{WORKERS}={scenario.processes}"] if workers else []
-    compose.do("up", "-d", "--build", "--no-deps", *scale, *services(stage, scenario), REPLICAS, *workers, quietly=True)
-    compose.do("up", "-d", "--no-deps", "--no-recreate", *scale, NGINX, quietly=True)
+    needed = [*services(stage, scenario), REPLICAS, *workers, NGINX]
+    compose.do("up", "-d", "--build", "--no-deps", *scale, *needed, quietly=True)

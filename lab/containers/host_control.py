@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 VARIABLE = "LAB_HANDS"
-KILL, START, PAUSE, UNPAUSE, RELOAD = ("kill", "start", "pause", "unpause", "reload")
+KILL, START, PAUSE, UNPAUSE = ("kill", "start", "pause", "unpause")
 CUT, MEND = ("cut", "mend")  # disconnect a replica's container from the network of the locks, and connect it again
 ANSWERED_WITHIN_S = 30.0
 LOOK_EVERY_S = 0.005

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from app.failpoints import NOTE
 from lab.containers import agent
 from lab.containers.clocks import Reading, read
 from lab.containers.host_control import KILL, PAUSE, START, UNPAUSE, HostControl
@@ -26,6 +27,7 @@ from lab.servers.server import Server
 READY_WITHIN_S = 60.0  # a database that first makes its tables needs long
 LOOKED_AT_S = 0.5  # a server that answered within this time is not asked again
 FETCH_EVERY_S = 0.2
+RELAY_EVERY_S = 0.01  # a request at a failpoint waits for the lab's answer
 PORTS = {"redis": 6379, "redis_nodes": 6379, "zookeeper": 2181, "etcd": 2379, "mysql": 3306}
 ANSWERS: dict[str, Callable[[Server], Any]] = {  # queries that a ready server of a store answers; they raise OSError
     "redis": lambda one: info(one.port, "server", one.host),
@@ -167,7 +169,7 @@ class AgentServer(ContainerServer):
             self.ask("POST", "/kill")
 
     def record_from(self, start: int) -> bytes:
-        """Return its record from a byte on, if the record is not in a shared folder. Raises OSError."""
+        """Return its record from a byte on. Raises OSError."""
         return self._ask("GET", f"/record?from={start}")
 
     def lab_address(self) -> str:
@@ -195,23 +197,48 @@ class AgentServer(ContainerServer):
         return words
 
 
-class RecordFetcher(threading.Thread):
-    """Copies a record from a container on another host during a run: whole lines, appended to a file here."""
+class Relay(threading.Thread):
+    """Carries what a run needs between its folder here and a container: its record, and the notes of the run's faults."""
 
-    def __init__(self, source: AgentServer, path: Path) -> None:
-        super().__init__(name=f"record of {source.name}", daemon=True)
-        self.source, self.path = source, path
-        self._at, self._torn = 0, b""
+    def __init__(self, source: AgentServer, record: Path, faults: Path | None = None, ahead_ns: int = 0) -> None:
+        """Begin with an empty record.
+
+        faults: the folder of the faults; None if there are none. ahead_ns: how far the container's clock is ahead of the lab's:
+        a note has its stamp by the lab's clock here, because the lab ends the fault by it.
+        """
+        super().__init__(name=f"relay of {source.name}", daemon=True)
+        self.source, self.path, self.faults, self.ahead_ns = source, record, faults, ahead_ns
+        self._at, self._torn, self._fetched_s = 0, b"", 0.0
         self._over = threading.Event()
-        path.touch()
+        record.touch()
 
     def run(self) -> None:
-        while not self._over.wait(FETCH_EVERY_S):
+        while not self._over.wait(RELAY_EVERY_S if self.faults else FETCH_EVERY_S):
             with contextlib.suppress(OSError):
-                self.fetch()
+                if self.faults:
+                    self.exchange(self.faults)
+                if time.monotonic() - self._fetched_s >= FETCH_EVERY_S:
+                    self.fetch()
+
+    def exchange(self, faults: Path) -> None:
+        """Bring the notes of faults here that are new in the container, and the others there. Raises OSError."""
+        there: dict[str, str] = self.source.ask("GET", "/faults")
+        for name, text in there.items():
+            if not (faults / name).exists():
+                draft = faults / f".{name}.{self.source.name}"
+                draft.write_text(self._stamped_here(text) if name.endswith(NOTE) else text, encoding="utf-8")
+                draft.rename(faults / name)
+        for path in faults.glob("[!.]*"):
+            if path.suffix in agent.NOTES and path.name not in there:
+                self.source.ask("PUT", f"/faults/{path.name}", path.read_text(encoding="utf-8"))
+
+    def _stamped_here(self, note: str) -> str:
+        record = json.loads(note)
+        return json.dumps(record | {"at_ns": record["at_ns"] - self.ahead_ns})
 
     def fetch(self) -> bool:
-        """Copy all that is new. Return whether there was anything. Raises OSError."""
+        """Copy all of the record that is new, in whole lines. Return whether there was anything. Raises OSError."""
+        self._fetched_s = time.monotonic()
         fresh = self.source.record_from(self._at)
         self._at += len(fresh)
         lines, newline, self._torn = (self._torn + fresh).rpartition(b"\n")
@@ -220,7 +247,7 @@ class RecordFetcher(threading.Thread):
         return bool(fresh)
 
     def close(self) -> None:
-        """Copy the rest, and stop. Raises OSError when that fails: then evidence is missing."""
+        """Copy the rest of the record, and stop. Raises OSError when that fails: then evidence is missing."""
         self._over.set()
         self.join()
         while self.fetch():

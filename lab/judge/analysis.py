@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from msgspec.structs import replace
-
 from app.journal import AnyEvent, GaveUp, Got, Refusal, Released, Renewed, Stalled, Started, Wrote, WroteAgain, WroteLate
 from app.lock import Claim
 from lab.evidence.history import History
@@ -64,9 +62,8 @@ class _Pass:
     def __init__(self, history: History, run: RunFacts) -> None:
         self.findings = findings = Findings(run=run)
         self.grants = Grants()
-        clocks = run.clocks
-        records = [replace(record, at_ns=clocks.shifted(record.replica, record.at_ns)) for record in history.faults()]
-        keys = KeyHistory(history, clocks.worst_ns)
+        records = tuple(history.faults())
+        keys = KeyHistory(history, run.clocks.worst_ns)
         self.faults = Faults(run, findings.measures, records, keys)
         findings.faults, findings.onlookers = self.faults.outcomes, self.faults.onlookers
         self.stalls = findings.stalls = Stalls([outcome.record for outcome in findings.faults])

@@ -79,9 +79,14 @@ def run(
             signals.release()
             injecting = _injector(() if drive_injects else scenario.faults, folder.path)
             with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
-                begun, record.clocks, record.lock_servers = True, system.clocks, len(system.lock_store)
+                begun, record.lock_servers = True, len(system.lock_store)
                 here = supervisor if engine == "local" else None
                 _run(system, scenario, injecting, drive, folder, record, here)
+                if system.clocks is not None:
+                    with contextlib.suppress(OSError):  # the readings of the beginning are enough
+                        system.clocks.look_again()
+                    record.clocks = system.clocks.number
+                    record.clock_of, record.clock_readings = system.clocks.clock_of, system.clocks.readings
             record.files = inventory(folder.path)  # all servers have ended and write nothing more
             signals.hold()  # the run is complete: from here, an interrupt must not keep it from its verdict and its name
         except KeyboardInterrupt as interrupt:

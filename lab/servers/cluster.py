@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from app import resources
 from app.lock import Stage
@@ -30,9 +30,26 @@ from lab.servers.stores import refuse, store_servers
 from lab.servers.supervisor import Supervisor
 
 if TYPE_CHECKING:
+    from lab.evidence.run_record import ClockReading
     from lab.servers.fault_target import FaultTarget
     from lab.servers.replication_link import ReplicationLink
     from lab.servers.store import EventRecorder
+
+
+class Clocks(Protocol):
+    """The clocks of replicas and Locust workers that are not processes of this machine."""
+
+    # by their names: the clock that stamps their record; empty for the lab's own
+    clock_of: dict[str, str]
+    # by each other clock, its readings in the order of time
+    readings: dict[str, list[ClockReading]]
+
+    @property
+    def number(self) -> int:
+        """Return how many different clocks there are."""
+
+    def look_again(self) -> None:
+        """Add readings. Raises OSError."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +65,7 @@ class Cluster:
     nginx: Server
     target: FaultTarget | None = None  # what faults act on, if the run has faults
     workers: tuple[Any, ...] = ()  # Locust's workers (AgentServer), if they have containers of their own
-    clocks: int = 1  # how many different clocks stamp the evidence
+    clocks: Clocks | None = None  # None if the lab's own clock stamps everything
 
     @property
     def fault_target(self) -> FaultTarget:

@@ -20,7 +20,8 @@ class LocustWorker(ServerProgram):
     """
 
     options: dict[str, Any]  # Locust's own options, by name
-    record: str = ""  # the path of the record; empty: as the master says
+    record: str  # the path of the record
+    worker: str  # its name, which the record of each request has
     name: str = "locust-worker"
     executable = sys.executable
 
@@ -29,7 +30,7 @@ class LocustWorker(ServerProgram):
         return ["-m", "locust", "--worker", "--locustfile", str(LOCUSTFILE), *words]
 
     def env(self, port: int) -> dict[str, str]:
-        return {"PYTHONPATH": str(HOME), "HOME": "/tmp", "LAB_RECORD": self.record}  # noqa: S108 - a folder of the container
+        return {"PYTHONPATH": str(HOME), "HOME": "/tmp", "LAB_RECORD": self.record, "LAB_WORKER": self.worker}  # noqa: S108 - a folder of the container
 
     def ready(self, port: int, pid: int) -> bool:
         return True  # the master counts its workers before it starts

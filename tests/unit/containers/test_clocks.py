@@ -1,11 +1,11 @@
 """Clocks of containers: which of them are one clock is measured, and never taken from the boot of a kernel."""
 
 from lab.containers.agent import Agent, app_of
-from lab.containers.clocks import MORE_TRIES, TRIES, Reading, number_of, read
+from lab.containers.clocks import MORE_TRIES, TRIES, ClockWatch, Reading, read
 from tests.every import every
 
 MS = 1_000_000
-HERE = Reading("one boot", 0, 0)
+HERE = "one boot"
 
 
 class Host:
@@ -17,7 +17,7 @@ class Host:
         self.asked = 0
         self.now_ns = 1_000 * MS
 
-    def clock(self) -> int:
+    def now(self) -> int:
         return self.now_ns
 
     def ask(self) -> dict[str, object]:
@@ -26,8 +26,12 @@ class Host:
         self.now_ns += 2 * half_ns
         return {"clock": self.boot, "monotonic_ns": self.now_ns - half_ns + self.ahead_ns}
 
-    def reading(self) -> Reading:
-        return read(self.ask, self.clock)
+    @property
+    def name(self) -> str:
+        return f"host-{id(self)}"
+
+    def clock(self) -> Reading:
+        return read(self.ask, self.now)
 
 
 @every(
@@ -46,20 +50,25 @@ class Host:
 )
 def test_clock_is_compared_within_the_round_trip(ahead_ms, trips_ms, boot, clocks):
     """A clock is another one if it differs by more than the round trip explains."""
-    assert number_of([HERE, Host(ahead_ms, trips_ms, boot).reading()]) == clocks
+    assert ClockWatch(HERE, [Host(ahead_ms, trips_ms, boot)]).number == clocks
 
 
 def test_several_hosts():
     """Containers of one host count once, whatever the boot of its kernel is called."""
     hosts = [Host(ahead_ms, [1]) for ahead_ms in (0, 0, 5_000, 5_000, 90_000)]
 
-    assert number_of([HERE, *(host.reading() for host in hosts)]) == 3
+    watch = ClockWatch(HERE, hosts)
+    watch.look_again()
+
+    assert watch.number == 3
+    assert [watch.clock_of[host.name] for host in hosts] == ["", "", hosts[2].name, hosts[2].name, hosts[4].name]
+    assert [reading.ahead_ns // MS for reading in watch.readings[hosts[4].name]] == [90_000, 90_000]
 
 
 def test_slow_host_is_asked_more_often():
     quick, slow = Host(0, [1]), Host(0, [50])
 
-    assert (quick.reading().error_ns, slow.reading().error_ns) == (MS // 2, 25 * MS)
+    assert (quick.clock().error_ns, slow.clock().error_ns) == (MS // 2, 25 * MS)
     assert (quick.asked, slow.asked) == (TRIES, MORE_TRIES)
 
 
@@ -68,6 +77,8 @@ def test_agent_reports_its_clock(tmp_path):
     agent = app_of(Agent("replica", None, tmp_path)).test_client()  # type: ignore[arg-type] # it starts nothing here
     state = agent.get("/").json
 
-    assert number_of([Reading(state["clock"], 0, 0), read(lambda: agent.get("/").json)]) == 1
+    taken = read(lambda: agent.get("/").json)
+
+    assert (taken.boot, taken.may_be(Reading(state["clock"], 0, 0))) == (state["clock"], True)
     failed = agent.put("/order", json={"settings": {}})
     assert (failed.status_code, failed.text) == (500, "KeyError: 'name'")

@@ -55,11 +55,6 @@ def split(folder: Path, within_ns: int = READ_WITHIN_NS) -> None:
     moved(folder, "replica-2")
     record = run_folder.load(folder)
     record.clocks, record.clock_of, record.clock_readings = 2, {"replica-2": "two"}, taken
-    if (faults := folder / "faults.jsonl").exists():
-        lines = [msgspec.json.decode(line) for line in faults.read_bytes().splitlines()]
-        for fault in lines:
-            fault["at_ns"] += APART_NS if fault["replica"] == "replica-2" else 0
-        faults.write_bytes(b"".join(msgspec.json.encode(fault) + b"\n" for fault in lines))
     record.files = inventory(folder)
     save(folder / "run.json", record)
 
