@@ -99,8 +99,9 @@ def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **
     """
     if choose_from("engine", engine, ("local", "docker")) == "docker":
         from lab.containers.compose import run_there
+        from lab.run.environment import commit
 
-        return run_there(scenario, stage, given, as_json, draw=not no_draw)
+        return run_there(scenario, stage, given, as_json, draw=not no_draw, commit=commit())
     from lab.commands.run import run_one
 
     return run_one(scenario, stage, given, as_json, command=command_line(), draw=not no_draw)

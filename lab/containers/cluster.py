@@ -12,9 +12,11 @@ import dataclasses
 import json
 import os
 import socket
+import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from app import resources
@@ -24,7 +26,7 @@ from app.settings import Settings
 from lab.containers import agent
 from lab.containers.clocks import ClockWatch
 from lab.containers.host_control import CUT, MEND, HostControl
-from lab.containers.server import PORTS, AgentServer, ContainerServer, Relay, until_ready
+from lab.containers.server import PORTS, PROGRAMS, AgentServer, ContainerServer, Relay, until_ready
 from lab.errors import BadInput
 from lab.load.locust import MASTER_PORT, RECORD
 from lab.scenario.fault import Need, Place, Target
@@ -157,8 +159,9 @@ def cluster(
     settings |= {f"{name}_url": _url(name, servers) for name, servers in found.items()}
     settings |= {"counter_url": counter.address} if counter else {}
     with contextlib.ExitStack() as ending:
-        for server in [one for servers in found.values() for one in servers] + ([counter] if counter else []):
-            until_ready(server.name, server.ready, STORES_UP_WITHIN_S, _how_to_start(server, has_hosts))
+        stores = [*chain(*found.values()), *([counter] if counter else [])]
+        for server in stores:
+            until_ready(server.name, server.version, STORES_UP_WITHIN_S, _how_to_start(server, has_hosts))
             ending.callback(server.restore)
         for server in found.get("mysql", ()):
             _make_tables(server)
@@ -168,13 +171,14 @@ def cluster(
         _see_all(replicas)
         known = Settings.read({}, **settings)
         nginx = ContainerServer(NGINX, NGINX_PORT, control=control)
+        versions = {PROGRAMS[server.store]: server.version() for server in stores} | {NGINX: _nginx_version()}
         laid = (
             {one.name: [ContainerPartition(str(one.ask("GET", "/")["container"]), control)] for one in replicas}
             if control
             else {}
         )
         target = FaultTarget(stage.store or "", found.get(stage.store or "", ()), replicas, laid)
-        system = Cluster(run, stage, known, found, counter, replicas, nginx, target, workers, clocks)
+        system = Cluster(run, stage, known, found, counter, replicas, nginx, target, workers, clocks, versions)
         target.kill_nodes(scenario.nodes_away)
         yield system
 
@@ -279,6 +283,11 @@ def _see_all(replicas: Sequence[AgentServer]) -> None:
         return wanted <= seen
 
     until_ready(NGINX, all_seen, SEEN_WITHIN_S, f" with all {len(wanted)} replicas behind it")
+
+
+def _nginx_version() -> str:
+    with urllib.request.urlopen(f"http://{NGINX}:{NGINX_PORT}/health", timeout=SEEN_WITHIN_S) as answer:
+        return str(answer.headers["Server"]).removeprefix("nginx/")
 
 
 @contextlib.contextmanager

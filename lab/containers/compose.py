@@ -34,6 +34,7 @@ from lab.scenario.scenario import Scenario, override
 from lab.scenario.stages import find_stage
 from lab.servers import ports
 
+JUDGE = "locust"  # the service in which the run is made and judged
 INSIDE = Path("/lab/reports")
 ACTS = {
     KILL: ("kill",),
@@ -172,9 +173,10 @@ def services(stage: Stage, scenario: Scenario) -> list[str]:
     return stores + ([] if resources.kind(stage.resource).in_lock_store else [COUNTER])
 
 
-def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, draw: bool) -> int:
-    """Run ``lab run --engine docker``, and return the exit status of the run inside. Raises
-    BadInput, MissingProgram, EngineFailed.
+def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_json: bool, draw: bool, commit: str) -> int:
+    """Run ``lab run --engine docker``, and return the exit status of the run inside.
+
+    commit: the commit of this clone, which the image and so the run records. Raises BadInput, MissingProgram, EngineFailed.
     """
     need_clone("--engine docker")
     stage = find_stage(stage_name)
@@ -189,15 +191,15 @@ def run_there(scenario_name: str, stage_name: str, given: Mapping[str, Any], as_
     refuse(stage, scenario, control=True)
     project = f"lab-{os.getpid()}"
     control = REPORTS.resolve() / f".hands-{project}"
-    compose = Compose(project, _environment(stage, control))
+    compose = Compose(project, _environment(stage, control, commit))
     words = flags({name: given.get(name) for name in OPTIONS})
     words += ["--json"] * as_json + ["--no-draw"] * (not draw)
     with interruptible(), _host_control(control, compose), _taken_down(compose, control):
         _up(compose, stage, scenario)
-        return compose.run("locust", "lab", "run", scenario.name, "--stage", stage.name, *words)
+        return compose.run(JUDGE, "lab", "run", scenario.name, "--stage", stage.name, *words)
 
 
-def _environment(stage: Stage, control: Path) -> dict[str, str]:
+def _environment(stage: Stage, control: Path, commit: str) -> dict[str, str]:
     """Return the values of the variables in docker-compose.yml. Run folders get the owner of the
     folder that holds them.
     """
@@ -206,6 +208,7 @@ def _environment(stage: Stage, control: Path) -> dict[str, str]:
     owner = reports.stat()
     return os.environ | {
         "STAGE": stage.name,
+        "LAB_COMMIT": commit,
         "LAB_UID": str(owner.st_uid),
         "LAB_GID": str(owner.st_gid),
         "LAB_REPORTS": str(reports),
@@ -258,4 +261,5 @@ def _up(compose: Compose, stage: Stage, scenario: Scenario) -> None:
     scale = ["--scale", f"{REPLICAS}={scenario.replicas}"]
     scale += ["--scale", f"{WORKERS}={scenario.processes}"] if workers else []
     needed = [*services(stage, scenario), REPLICAS, *workers, NGINX]
-    compose.do("up", "-d", "--build", "--no-deps", *scale, *needed, quietly=True)
+    compose.do("build", REPLICAS, JUDGE, quietly=True)
+    compose.do("up", "-d", "--no-deps", *scale, *needed, quietly=True)

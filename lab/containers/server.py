@@ -29,13 +29,21 @@ LOOKED_AT_S = 0.5  # a server that answered within this time is not asked again
 FETCH_EVERY_S = 0.2
 RELAY_EVERY_S = 0.01  # a request at a failpoint waits for the lab's answer
 PORTS = {"redis": 6379, "redis_nodes": 6379, "zookeeper": 2181, "etcd": 2379, "mysql": 3306}
-ANSWERS: dict[str, Callable[[Server], Any]] = {  # queries that a ready server of a store answers; they raise OSError
-    "redis": lambda one: info(one.port, "server", one.host),
-    "redis_nodes": lambda one: info(one.port, "server", one.host),
-    "zookeeper": lambda one: "Mode:" in four_letter(one.port, "srvr", one.host),
-    "etcd": lambda one: status(one.port, one.host)["leader"] != "0",
-    "mysql": lambda one: ask(one.port, "SELECT 1", one.host, one.secret),
+PROGRAMS = {"redis": "redis-server", "redis_nodes": "redis-server", "zookeeper": "zookeeper", "etcd": "etcd", "mysql": "mariadbd"}
+
+
+def _etcd_version(server: Server) -> str:
+    about = status(server.port, server.host)
+    return str(about["version"]) if about["leader"] != "0" else ""
+
+
+VERSIONS: dict[str, Callable[[Server], str]] = {  # empty until a server of the store is ready; they raise OSError
+    "redis": lambda one: str(info(one.port, "server", one.host)["redis_version"]),
+    "zookeeper": lambda one: four_letter(one.port, "srvr", one.host).partition("version: ")[2].partition(",")[0],
+    "etcd": _etcd_version,
+    "mysql": lambda one: str(ask(one.port, "SELECT VERSION()", one.host, one.secret)[0][0]),
 }
+VERSIONS["redis_nodes"] = VERSIONS["redis"]
 
 
 def until_ready(name: str, ready: Callable[[], Any], within_s: float = READY_WITHIN_S, otherwise: str = "") -> None:
@@ -70,9 +78,9 @@ class ContainerServer:
     def address(self) -> str:
         return f"{self.host}:{self.port}"
 
-    def ready(self) -> bool:
-        """Return whether the server answers as its store does. Raises OSError while it does not."""
-        return bool(ANSWERS[self.store](self))
+    def version(self) -> str:
+        """Return the version of the store, as the server tells it; empty until it is ready. Raises OSError."""
+        return VERSIONS[self.store](self)
 
     def alive(self) -> bool:
         """Return whether the server accepts connections. An unknown name is a container that has ended."""
@@ -93,7 +101,7 @@ class ContainerServer:
 
     def start_again(self) -> None:
         self._ask_control(START)
-        until_ready(self.name, self.ready)
+        until_ready(self.name, self.version)
         self.killed = False
 
     def pause(self) -> None:

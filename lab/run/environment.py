@@ -28,17 +28,23 @@ CODE = (*JUDGE, "app", "lab/load", "lab/run", "lab/scenario", "lab/servers", "lo
 
 
 @cache
-def versions() -> dict[str, str]:
-    """Return the versions of Python, of the libraries that affect a result, and of the servers; empty if one is not installed."""
+def packages() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that affect a result; empty if one is not installed."""
     libraries = ("locust", "gunicorn", "flask", "redis", "gevent", "kazoo", "etcd3gw", "pymysql", "psycopg", "sqlalchemy")
-    packages = dict.fromkeys(libraries, "")
+    found = dict.fromkeys(libraries, "")
     for name in libraries:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):  # it is of an extra
-            packages[name] = importlib.metadata.version(name)
+            found[name] = importlib.metadata.version(name)
+    return {"python": platform.python_version()} | {f"{name} (package)": version for name, version in found.items()}
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return the versions of Python, of the libraries that affect a result, and of the servers that this machine has."""
     programs = [(one, one.found()) for one in PROGRAMS if one.name in SERVERS]
     servers = {one.name: printed_version(path, one.version_flag) if path else "" for one, path in programs}
     servers["zookeeper"] = _of_archive(ZOOKEEPER_JARS)
-    return {"python": platform.python_version()} | {f"{name} (package)": text for name, text in packages.items()} | servers
+    return packages() | servers
 
 
 @cache
@@ -59,7 +65,9 @@ def machine() -> dict[str, str | int | float]:
 
 @cache
 def commit() -> str:
-    """Return the commit of the project, with a + if files differ from it; empty outside a checkout."""
+    """Return the commit of the project, with a + if files differ from it; empty outside a checkout, and of an unknown image."""
+    if built_from := os.environ.get("LAB_COMMIT"):  # an image has no repository, but knows the commit that it was built from
+        return built_from
     described = _git("describe", "--always", "--abbrev=12", "--dirty=+")
     return described.strip()
 

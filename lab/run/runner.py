@@ -74,12 +74,14 @@ def run(
     )
     begun = False
     with kept_on_failure(folder), ThreadPoolExecutor(1) as aside:
-        asked = aside.submit(lambda: (environment.commit(), environment.versions()))  # while the servers start
+        versions = environment.versions if engine == "local" else environment.packages
+        asked = aside.submit(lambda: (environment.commit(), versions()))  # while the servers start
         try:
             signals.release()
             injecting = _injector(() if drive_injects else scenario.faults, folder.path)
             with bring_up(supervisor, stage, scenario, folder.name, folder.path) as system:
                 begun, record.lock_servers = True, len(system.lock_store)
+                record.versions = dict(system.versions)
                 here = supervisor if engine == "local" else None
                 _run(system, scenario, injecting, drive, folder, record, here)
                 if system.clocks is not None:
@@ -102,7 +104,8 @@ def run(
             if begun:
                 with contextlib.suppress(OSError):
                     record.files = record.files or inventory(folder.path)  # a run that was cut short has an inventory too
-                record.commit, record.versions = asked.result()
+                record.commit, known = asked.result()
+                record.versions |= known
                 save(folder.path / "run.json", record)
     return folder, record
 

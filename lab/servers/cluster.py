@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -66,6 +66,7 @@ class Cluster:
     target: FaultTarget | None = None  # what faults act on, if the run has faults
     workers: tuple[Any, ...] = ()  # Locust's workers (AgentServer), if they have containers of their own
     clocks: Clocks | None = None  # None if the lab's own clock stamps everything
+    versions: Mapping[str, str] = field(default_factory=dict)  # of programs that are not of this machine, by their names
 
     @property
     def fault_target(self) -> FaultTarget:

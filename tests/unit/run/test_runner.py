@@ -24,7 +24,7 @@ def conducted(reports: Path, monkeypatch: pytest.MonkeyPatch, coming_up: Callabl
     @contextlib.contextmanager
     def bring_up(*_: object) -> Iterator[SimpleNamespace]:
         coming_up()
-        yield SimpleNamespace(clocks=1, lock_store=())
+        yield SimpleNamespace(clocks=1, lock_store=(), versions={})
 
     monkeypatch.setattr(runner, "_run", lambda *_: under_load())
     with signals_held() as signals:
