@@ -1,5 +1,7 @@
 """The generated parts of the documents: tables, figures and pictures, made from the shelf and the reference runs.
 
+The files for containers are made, too: of one description.
+
 A part stands between ``<!-- generated: NAME ARGUMENTS -->`` and ``<!-- end -->``, in lines of its own or within a sentence.
 ``python -m tools.book`` writes all parts again, and ``python -m tools.book --check`` lists those that have drifted. Pictures are
 compared as a reader sees them: other machines round otherwise. A picture that the library did not draw is the same to the byte.
@@ -11,6 +13,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
+
+import jinja2
 
 from lab.errors import BadInput, choose_from
 from lab.experiments import drawing, experiment
@@ -32,6 +36,7 @@ CHARTS = {REFERENCE / chart.LOST: lost.draw, REFERENCE / chart.PRICE: price.draw
 MATRIX = REFERENCE / "matrix"
 LEVEL_PAGES = HOME / "reports" / "play"  # which `lab play` writes
 PICTURES = REFERENCE / "pictures"  # of the README and the site
+SERVICES = HOME / "lab" / "containers" / "config" / "services.yml.j2"
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 TEXT = re.compile(r">[^<]+")
 AN_ID = re.compile(r'(id="|href="#|url\(#)[^")]*')  # the library makes it of what it draws, to the last digit
@@ -148,7 +153,13 @@ def drifted() -> Iterator[tuple[Path, str]]:
             new = Path(folder, path.name).read_text(encoding="utf-8")
         if not path.exists() or not same_picture(new, path.read_text(encoding="utf-8")):
             yield path, new
-    for path in documents():
+    for path in [*documents(), *HOME.glob("docker-*.yml")]:
         old = path.read_text(encoding="utf-8")
-        if (new := fill(old, path)) != old:
+        if (new := _services(path) if path.suffix == ".yml" else fill(old, path)) != old:
             yield path, new
+
+
+def _services(path: Path) -> str:
+    """Return the file for containers that has this path."""
+    whole = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)  # noqa: S701 - it writes no HTML
+    return whole.from_string(SERVICES.read_text(encoding="utf-8")).render(file=path.name)

@@ -1,6 +1,5 @@
 """The files for containers agree with each other and with what a local run starts; what cannot work there is refused by name."""
 
-import json
 import os
 import re
 import subprocess
@@ -15,8 +14,8 @@ from app.locks import stages
 from app.shelf import plugins
 from lab.containers import cluster as containers
 from lab.containers import engine as containers_engine
-from lab.containers.agent import PORT, REPLICA_PORT
-from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, WORKERS, names, place, refuse
+from lab.containers.agent import REPLICA_PORT
+from lab.containers.cluster import COUNTER, LOCKS, NGINX, NGINX_PORT, PROFILES, REPLICA, REPLICAS, names, place, refuse
 from lab.containers.compose import SAVED_WITHIN_S, Compose, EngineFailed, compose_command, services
 from lab.containers.host_control import HostControl, HostControlServer
 from lab.containers.server import PORTS
@@ -28,9 +27,9 @@ from lab.scenario.faults import faults
 from lab.servers.programs.redis import Sentinel
 from tests.every import every
 
-COMPOSE = yaml.safe_load((HOME / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
-STORES = yaml.safe_load((HOME / "docker-stack.stores.yml").read_text(encoding="utf-8"))["services"]
-STACK = yaml.safe_load((HOME / "docker-stack.yml").read_text(encoding="utf-8"))["services"] | STORES
+FILES = {path.name: yaml.safe_load(path.read_text(encoding="utf-8"))["services"] for path in HOME.glob("docker-*.yml")}
+COMPOSE = FILES["docker-compose.yml"]
+STACK = FILES["docker-stack.yml"] | FILES["docker-stack.stores.yml"]
 RUSH = reader.load("rush")
 
 
@@ -52,9 +51,9 @@ def test_wrong_command_of_compose(monkeypatch, text, words):
 
 @every("store", lambda: sorted(PORTS))
 def test_servers_are_services(store):
-    """Every server that a local run starts is a service at its port, in the network of the locks."""
+    """Every server that a local run starts is a service, in the network of the locks."""
     for name in names(store, RUSH):
-        assert COMPOSE[name]["expose"] == [str(PORTS[store])]
+        assert name in STACK
         assert COMPOSE[name].get("profiles", [""]) == [PROFILES.get(store, "")]
         assert COMPOSE[name]["networks"] == [LOCKS]
 
@@ -70,8 +69,6 @@ def test_addresses_of_services():
     """Replicas, proxy and sentinel are where the lab looks. A replica that is cut off from the locks reaches the counter."""
     config = (HOME / "lab/containers/config/nginx.conf").read_text(encoding="utf-8")
 
-    assert COMPOSE[REPLICAS]["expose"] == [str(REPLICA_PORT), str(PORT)]
-    assert COMPOSE[WORKERS]["expose"] == [str(PORT)]
     assert f"set $replicas {REPLICAS};" in config
     assert f"$replicas:{REPLICA_PORT};" in config
     assert f"listen {NGINX_PORT} " in config
@@ -83,33 +80,30 @@ def test_addresses_of_services():
 
 @every("name", lambda: sorted(COMPOSE))
 def test_published_ports(name):
-    """Only the proxy and the pages are published, and on loopback alone; every service has a health check."""
+    """Only the proxy and the pages are published: on loopback alone, and in a Swarm only by the file for that."""
     published = COMPOSE[name].get("ports", [])
 
     assert all(port.startswith("127.0.0.1:") for port in published)
-    assert bool(published) == (name in ("nginx", "locust"))
-    assert COMPOSE[name]["healthcheck"]["test"]
+    assert bool(published) == (name in ("nginx", "locust")) == (name in FILES["docker-stack.ports.yml"])
+    assert "ports" not in STACK.get(name, {})
+
+
+@every("name", lambda: sorted(COMPOSE))
+def test_limits(name):
+    """Every service has a health check and limits, and only stores and the judge know the password of a store."""
+    service, swarm = COMPOSE[name], STACK.get(name)
+
+    assert service["healthcheck"]["test"]
+    assert service["mem_limit"]
+    assert service["pids_limit"]
+    assert swarm is None or swarm["deploy"]["resources"]["limits"].keys() == {"memory", "pids"}
+    assert ("PASSWORD" in str(service.get("environment"))) == (name in ("mariadb", "locust"))
 
 
 def test_no_password_stands_in_a_file():
-    for file in ("docker-compose.yml", "docker-stack.yml", "docker-stack.stores.yml", ".env.example"):
+    for file in (*FILES, ".env.example"):
         text = (HOME / file).read_text(encoding="utf-8")
         assert not re.findall(r"PASSWORD(?:=|: )[^$\s]", text), file
-
-
-def as_unless_told(value):
-    """With the ports of the pages that hold where .env says nothing."""
-    return json.loads(re.sub(r"\$\{LAB_(?:UI|LIVE)_PORT:-(\d+)\}", r"\1", json.dumps(value)))
-
-
-@every("name", lambda: sorted(STACK))
-def test_stack_agrees_with_compose(name):
-    """A service of the stack is the service of the compose file; a store is set up as there, and no port of it is published."""
-    for key in ("command", "user", "healthcheck", "read_only", "cap_drop", "stop_grace_period"):
-        assert STACK[name].get(key) == as_unless_told(COMPOSE[name].get(key)), key
-    assert "endpoint_mode" in STACK[name]["deploy"]
-    assert name not in STORES or "ports" not in STORES[name]
-    assert name not in STORES or all(STORES[name].get(key) == COMPOSE[name].get(key) for key in ("image", "environment"))
 
 
 def test_stack_is_known_as_a_swarm(monkeypatch):
@@ -123,11 +117,13 @@ def test_stack_is_known_as_a_swarm(monkeypatch):
     ("has_hosts", "command"), [(False, "docker compose up -d --scale app=3"), (True, "service scale lab_app=3")]
 )
 def test_other_number_of_replicas(monkeypatch, has_hosts, command):
-    """A run that needs another number of replicas is told the command of the engine that has started them."""
+    """A run that needs another number of replicas or workers is told the command of the engine that has started them."""
     monkeypatch.setattr(containers, "addresses", lambda name: ["one", "two"])
 
     with pytest.raises(BadInput, match=f"2 containers of app are up, and this run needs 3: .*{command}"):
         containers._replicas(RUSH, has_hosts)
+    with pytest.raises(BadInput, match=r"2 containers of locust-worker are up, and this run needs 1: .*--processes 2"):
+        containers._workers(RUSH, has_hosts)
 
 
 def test_only_needed_services_start():
