@@ -78,6 +78,8 @@ lint: # format and lint
 	@.venv/bin/ruff format --check .
 	@.venv/bin/ruff check .
 	@.venv/bin/deptry --no-ansi app lab locustfiles pytest_lock_lab # each package that is imported is declared
+	@.venv/bin/hadolint Dockerfile
+	@.venv/bin/docker-compose --profile '*' config --quiet
 
 types:
 	@.venv/bin/mypy
@@ -101,11 +103,12 @@ test: setup-dev ## check, documents, and tests with servers and a browser
 worth: setup-dev # what each part of the judge is worth: some minutes
 	@.venv/bin/python -m tools.worth
 
-LOCK = .venv/bin/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
+LOCK = .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
 lock: setup-dev # the versions and hashes of all packages that the set-up installs; a version stays if pyproject.toml still allows it
-	@$(LOCK) --quiet --output-file requirements/run.txt >/dev/null
-	@$(LOCK) --quiet --group dev --output-file requirements/dev.txt >/dev/null
+	@$(LOCK) pyproject.toml --all-extras --output-file requirements/run.txt >/dev/null
+	@$(LOCK) pyproject.toml --all-extras --group dev --output-file requirements/dev.txt >/dev/null
+	@$(LOCK) requirements/replica.in --constraint requirements/run.txt --output-file requirements/replica.txt >/dev/null
 
 lowest: setup-dev # the tests of `make check` with the lowest versions that pyproject.toml allows
 	@.venv/bin/uv venv --quiet --clear .venv/lowest
