@@ -77,7 +77,8 @@ class Recording:
         outcome = outcome_of(status, answer.replica, answer.sold_out)
         value = answer.value if outcome is Outcome.ACKNOWLEDGED else None
         with self._written():
-            self._recorder.record(Request(request_id, *times, end_ns, outcome, status, answer.replica, value))
+            worker = os.environ.get("LAB_WORKER", "")  # in a container
+            self._recorder.record(Request(request_id, *times, end_ns, outcome, status, answer.replica, value, worker))
 
     @contextmanager
     def _written(self) -> Iterator[None]:
