@@ -49,7 +49,7 @@ class Rush(FastHttpUser):
     def drive(self):
         options = self.environment.parsed_options
         if options.rate:
-            share_of_rate = options.rate / max(1, options.expect_workers if options.processes else 1)
+            share_of_rate = options.rate / options.expect_workers
             if options.connections:
                 self.increment(tickets.arrival(share_of_rate, options.seed))
                 return
