@@ -1,0 +1,68 @@
+"""Runs over two nodes with different clocks, with and without faults, have the verdicts of local runs.
+
+One deployment serves all of them. The tests need root, and a kernel that allows time namespaces: CI as root must have both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from lab.evidence import run_folder
+from lab.evidence.history import History
+from lab.experiments.matrix import expectations
+from lab.judge.clock_bounds import bound
+from tests.command import lab
+from tests.containers.two_nodes import APART_S, NODE, Nodes, refusal, two_nodes
+
+MOST_MS = 5.0  # by so much the order of the stamps of two nodes may be wrong
+RUNS = [
+    ("rush", "lua", {"requests": 300, "wait_ms": 60_000}),  # who polls may be overtaken for long
+    ("rush", "none", {"requests": 300}),
+    ("holder_crash", "lua", {}),
+    ("frozen_holder", "fencing", {}),
+    ("late_writes", "local", {}),
+    ("slow_holder", "ttl", {}),
+    ("release_race", "uuid", {}),
+    ("patient_users", "lua", {}),
+    ("convoy", "pubsub", {}),
+]
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory) -> Iterator[Nodes]:
+    """The stack on two nodes. Nothing is left of the second node afterwards."""
+    if why := refusal():
+        unable = pytest.fail if os.environ.get("CI") == "true" and os.geteuid() == 0 else pytest.skip
+        unable(f"no run was made on two nodes: the kernel gave this user no namespaces for a second one: {why}")
+    with two_nodes(tmp_path_factory.mktemp("nodes")) as up:
+        yield up
+    for command in (["ip", "link"], ["mount"], ["ps", "-eo", "args"]):
+        assert NODE not in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(("scenario", "stage", "options"), RUNS, ids=[f"{one[0]}-{one[1]}" for one in RUNS])
+def test_verdict_is_the_local_one(scenario, stage, options, nodes, tmp_path, record_property):
+    """A run over two nodes has the verdict of the reference, also on a third machine; and the offset of its clocks is found."""
+    folder = nodes.run(scenario, stage, **options)
+
+    verdict, record = json.loads((folder / "verdict.json").read_text(encoding="utf-8")), run_folder.load(folder)
+    sent = [json.loads(line) for line in (folder / "requests.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert verdict["verdict"] == expectations()[scenario, stage], verdict["why"]
+    assert (verdict["lost"] > 0) or stage not in ("none", "local")
+    assert (verdict["replicas"], verdict["clocks"]) == (3, 2)
+    assert len({record.clock_of[name] for name in {one["worker"] for one in sent}}) == 2  # workers of both nodes
+    assert not record.scenario["rate"] or verdict["duration_s"] > 0.7 * record.scenario["requests"] / record.scenario["rate"]
+
+    found = bound(History(folder), record.clock_of, record.clock_readings)
+    ((ahead_ns),) = found.ahead_ns.values()
+    record_property("clocks", f"wrong by {ahead_ns / 1e6 - APART_S * 1e3:.3f} ms, at most {verdict['clock_error_ms']} ms")
+    assert abs(ahead_ns - APART_S * 1e9) <= found.worst_ns <= MOST_MS * 1e6
+
+    copied = shutil.copytree(folder, tmp_path / "copied")
+    assert json.loads(lab("check", "--json", copied, cwd=tmp_path).out) == verdict
