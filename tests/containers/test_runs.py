@@ -18,6 +18,7 @@ import pytest
 
 from lab.containers.compose import Compose, docker
 from lab.paths import HOME
+from lab.run.environment import commit
 from lab.scenario.options import flags
 from lab.servers.ports import free_port
 from tests.command import LAB, Done, lab, wait_for
@@ -80,6 +81,9 @@ def test_container_run_is_like_a_local_run(stage, requests, tmp_path):
     for name in ("run.json", "verdict.json"):
         one, other = (json.loads((done.folder / name).read_text(encoding="utf-8")) for done in (local, container))
         assert shape(one) == shape(other)
+    run = json.loads((container.folder / "run.json").read_text(encoding="utf-8"))
+    assert run["commit"] == commit()  # of the image
+    assert {name for name in run["versions"] if "package" not in name} == {"python", "redis-server", "nginx"}  # only what ran
 
 
 @pytest.mark.trial
