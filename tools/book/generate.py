@@ -1,6 +1,5 @@
-"""The generated parts of the documents: tables, figures and pictures, made from the shelf and the reference runs.
-
-The files for containers are made, too: of one description.
+"""The generated parts of the documents: tables, figures and pictures, made from the shelf and the reference runs; also the
+files for containers, made from one description.
 
 A part stands between ``<!-- generated: NAME ARGUMENTS -->`` and ``<!-- end -->``, in lines of its own or within a sentence.
 ``python -m tools.book`` writes all parts again, and ``python -m tools.book --check`` lists those that have drifted. Pictures are
@@ -161,5 +160,6 @@ def drifted() -> Iterator[tuple[Path, str]]:
 
 def _services(path: Path) -> str:
     """Return the file for containers that has this path."""
-    whole = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)  # noqa: S701 - it writes no HTML
-    return whole.from_string(SERVICES.read_text(encoding="utf-8")).render(file=path.name)
+    text = SERVICES.read_text(encoding="utf-8")
+    template: jinja2.Template = jinja2.Template(text, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    return template.render(file=path.name)
