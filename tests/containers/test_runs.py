@@ -49,12 +49,13 @@ def networks() -> set[str]:
 
 OF_ONE_RUN = ("versions", "commands", "evidence", "violations")
 OF_THIS_MACHINE = ("others_percent",)  # who else uses the processors is not known of a run in containers
+OF_CONTAINERS = ("clock_of",)  # each is asked for its clock
 
 
 def shape(value: object) -> object:
     """Which keys there are, however deep; lists by their first element, and tables by what their keys hold."""
     if isinstance(value, dict):
-        return {key: shape(inner) for key, inner in value.items() if key not in OF_ONE_RUN + OF_THIS_MACHINE}
+        return {key: shape(inner) for key, inner in value.items() if key not in OF_ONE_RUN + OF_THIS_MACHINE + OF_CONTAINERS}
     return type(value).__name__
 
 
