@@ -2,6 +2,8 @@
 
 import dataclasses
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -166,3 +168,55 @@ def test_lateness_counts_beyond_the_error(tmp_path, idle_ms, verdict):
     judgement = judged(made, "convoy", requests=20)
 
     assert judgement.verdict == verdict, why(judgement)
+
+
+class Buffered(Made):
+    """Keep the lines of many requests, and write each file once."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.lines: dict[str, list[bytes]] = {}
+
+    def line(self, path: str, record: msgspec.Struct) -> None:
+        self.lines.setdefault(path, []).append(self.encode(record) + b"\n")
+
+    def write(self) -> None:
+        for path, lines in self.lines.items():
+            (self.folder / path).write_bytes(b"".join(lines))
+
+
+JUDGE = """
+import sys
+from pathlib import Path
+from lab.judge.verdict import judge_again
+print(judge_again(Path(sys.argv[1]))[0].verdict)
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+
+
+def peak_kib(folder: Path, requests: int) -> int:
+    """Judge a run of two machines and so many requests in a process of its own. Return the most memory that it had."""
+    made = Buffered(folder)
+    for number in range(requests):
+        at = 1000 + 5 * number
+        about = {"replica": f"replica-{number % 3 + 1}", "asked": at - 500, "commands": 25}
+        made.increment(f"r{number}", number, number, at, **about).key_event("set", at).key_event("expire", at).key_event(
+            "del", at + 3
+        )
+    made.write()
+    scenario = {"name": "rush", "requests": requests, "users": 100, "ttl_ms": 3000}
+    stage = {"name": "lua", "claims": ["exclusive"], "ttl_ms": 3000}
+    clocks = {"clocks": 2, "clock_of": {"replica-2": "two"}, "clock_readings": {"two": [ClockReading(MS, 0, 2 * MS)]}}
+    save(folder / "run.json", record_of(scenario, stage, requests, files=inventory(folder), **clocks))
+    done = subprocess.run([sys.executable, "-c", JUDGE, folder], capture_output=True, text=True, check=True)
+    verdict, most = done.stdout.split()
+    assert verdict == "KEPT"
+    return int(most)
+
+
+@pytest.mark.trial
+def test_memory_of_two_clocks(tmp_path):
+    """The judge needs at most 500 bytes a request, if there are two clocks."""
+    few, many = (peak_kib(tmp_path / str(number), number) for number in (5_000, 100_000))
+
+    assert (many - few) * 1024 / 95_000 <= 500
