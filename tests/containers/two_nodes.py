@@ -8,7 +8,6 @@ with the process that runs the tests. Its network and its files, which are in me
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -30,7 +29,7 @@ APART_S = 100_000
 UNSHARE = ["unshare", "--net", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
 UNSHARE += ["--time", "--monotonic", str(APART_S), "--boottime", str(APART_S)]
 HERE, THERE, POOL = "198.18.250.1", "198.18.250.2", "198.18.128.0/18"  # of the link between the nodes; for networks of the Swarm
-LINK, NODE, STACK = "lab-link", "lab-node-2", "lab-nodes"
+FILE, STACK, NODE, LINK = "docker-stack.yml", "lab-nodes", "lab-node-2", "lab-link"
 CGROUPS = Path("/sys/fs/cgroup")
 DOCKERD = f"""
 mount -t tmpfs tmpfs /run && hostname {NODE} && ip link set lo up
@@ -103,10 +102,8 @@ class Nodes:
 def two_nodes(reports: Path) -> Iterator[Nodes]:
     """Deploy docker-stack.yml over two nodes, and take all of it down. Reports go to a folder of the first node."""
     Compose(STACK, os.environ).do("build", quietly=True)  # the image is the compose file's
-    stack = yaml.safe_load((HOME / "docker-stack.yml").read_text(encoding="utf-8"))
-    for service in stack["services"].values():
-        service.pop("ports", None)  # others may use them on this machine
-    images = {re.sub(r"\$\{\w+:-(.*)\}", r"\1", one["image"]) for one in stack["services"].values()}
+    services = yaml.safe_load((HOME / FILE).read_text(encoding="utf-8"))["services"]
+    images = {re.sub(r"\$\{\w+:-(.*)\}", r"\1", one["image"]) for one in services.values()}
     environment = {"LAB_UID": str(os.getuid()), "LAB_GID": str(os.getgid()), "LAB_REPORTS": str(reports), "STAGE": "lua"}
     with second_engine() as socket, contextlib.ExitStack() as ending:
         with subprocess.Popen(["docker", "save", *images], stdout=subprocess.PIPE) as saved:
@@ -117,8 +114,8 @@ def two_nodes(reports: Path) -> Iterator[Nodes]:
         token = docker("swarm", "join-token", "--quiet", "worker").strip()
         docker("-H", socket, "swarm", "join", "--token", token, "--advertise-addr", THERE, f"{HERE}:2377")
         ending.callback(docker, "-H", socket, "swarm", "leave")
-        deploy = ["docker", "stack", "deploy", "--resolve-image", "never", "-c", "-", STACK]
-        subprocess.run(deploy, cwd=HOME, env=os.environ | environment, input=json.dumps(stack), text=True, check=True)
+        deploy = ["docker", "stack", "deploy", "--resolve-image", "never", "-c", FILE, STACK]
+        subprocess.run(deploy, cwd=HOME, env=os.environ | environment, check=True)
         ending.callback(lambda: wait_for(lambda: not docker("ps", "--quiet", "--filter", f"name={STACK}_")))
         ending.callback(docker, "stack", "rm", STACK)
         wait_for(_all_up, within_s=240)
