@@ -20,7 +20,8 @@ from lab.judge.clock_bounds import bound
 from tests.command import lab
 from tests.containers.two_nodes import APART_S, NODE, Nodes, refusal, two_nodes
 
-MOST_MS = 5.0  # by so much the order of the stamps of two nodes may be wrong
+MOST_MS = 20.0  # by so much the order of the stamps of two nodes may be wrong on a busy machine; 3 ms is usual
+OF_TIME = [("patient_users", "lua"), ("convoy", "pubsub")]  # scenarios of claims about time
 RUNS = [
     ("rush", "lua", {"requests": 300, "wait_ms": 60_000}),  # who polls may be overtaken for long
     ("rush", "none", {"requests": 300}),
@@ -29,8 +30,7 @@ RUNS = [
     ("late_writes", "local", {}),
     ("slow_holder", "ttl", {}),
     ("release_race", "uuid", {}),
-    ("patient_users", "lua", {}),
-    ("convoy", "pubsub", {}),
+    *(pytest.param(scenario, stage, {}, marks=pytest.mark.trial) for scenario, stage in OF_TIME),
 ]
 
 
@@ -46,12 +46,15 @@ def nodes(tmp_path_factory) -> Iterator[Nodes]:
         assert NODE not in subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.parametrize(("scenario", "stage", "options"), RUNS, ids=[f"{one[0]}-{one[1]}" for one in RUNS])
+@pytest.mark.parametrize(("scenario", "stage", "options"), RUNS)
 def test_verdict_is_the_local_one(scenario, stage, options, nodes, tmp_path, record_property):
     """A run over two nodes has the verdict of the reference, also on a third machine; and the offset of its clocks is found."""
-    folder = nodes.run(scenario, stage, **options)
-
-    verdict, record = json.loads((folder / "verdict.json").read_text(encoding="utf-8")), run_folder.load(folder)
+    for _ in range(2):
+        folder = nodes.run(scenario, stage, **options)
+        verdict = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
+        if verdict["verdict"] != "VOID":
+            break  # else it is no evidence, and is made once more
+    record = run_folder.load(folder)
     sent = [json.loads(line) for line in (folder / "requests.jsonl").read_text(encoding="utf-8").splitlines()]
     assert verdict["verdict"] == expectations()[scenario, stage], verdict["why"]
     assert (verdict["lost"] > 0) or stage not in ("none", "local")
