@@ -35,7 +35,8 @@ def address(tmp_path_factory):
     threading.Thread(target=replica.serve_forever, daemon=True).start()
     config = (HOME / "lab/containers/config/nginx.conf").read_text(encoding="utf-8")
     for ours, here in {
-        "app:8000": f"127.0.0.1:{replica.server_port}",
+        "$replicas app;": "$replicas 127.0.0.1;",
+        "$replicas:8000": f"$replicas:{replica.server_port}",
         "listen 8080": f"listen 127.0.0.1:{port}",
         "/tmp/": f"{folder}/",  # noqa: S108 - of the container
         "daemon off;": "daemon off; master_process off;",
