@@ -1,6 +1,7 @@
 """Runs over two nodes with different clocks, with and without faults, have the verdicts of local runs.
 
-One deployment serves all of them. The tests need root, and a kernel that allows time namespaces; without these they say so.
+One deployment serves all of them, in ``make trial``: to carry the images to the second engine takes minutes. The tests need
+root and a kernel with time namespaces; without these they say so.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tests.command import lab
 from tests.containers.two_nodes import APART_S, NODE, Nodes, refusal, two_nodes
 
 MOST_MS = 20.0  # by so much the order of the stamps of two nodes may be wrong on a busy machine; 3 ms is usual
-OF_TIME = [("patient_users", "lua"), ("convoy", "pubsub")]  # scenarios of claims about time
+pytestmark = pytest.mark.trial
 RUNS = [
     ("rush", "lua", {"requests": 300, "wait_ms": 60_000}),  # who polls may be overtaken for long
     ("rush", "none", {"requests": 300}),
@@ -29,7 +30,8 @@ RUNS = [
     ("late_writes", "local", {}),
     ("slow_holder", "ttl", {}),
     ("release_race", "uuid", {}),
-    *(pytest.param(scenario, stage, {}, marks=pytest.mark.trial) for scenario, stage in OF_TIME),
+    ("patient_users", "lua", {}),
+    ("convoy", "pubsub", {}),
 ]
 
 
@@ -55,7 +57,6 @@ def test_verdict_is_the_local_one(scenario, stage, options, nodes, tmp_path, rec
     record = run_folder.load(folder)
     sent = [json.loads(line) for line in (folder / "requests.jsonl").read_text(encoding="utf-8").splitlines()]
     assert verdict["verdict"] == expectations()[scenario, stage], verdict["why"]
-    assert (verdict["lost"] > 0) or stage not in ("none", "local")
     assert (verdict["replicas"], verdict["clocks"]) == (3, 2)
     assert len({record.clock_of[name] for name in {one["worker"] for one in sent}}) == 2  # workers of both nodes
     assert not record.scenario["rate"] or verdict["duration_s"] > 0.7 * record.scenario["requests"] / record.scenario["rate"]
