@@ -8,8 +8,8 @@ from app.foreign.library import ReportedFailure
 FAILURE = ReportedFailure(
     report="redisson/redisson#7272",
     link="https://github.com/redisson/redisson/issues/7272",
-    what="After an acquire that was interrupted, the renewal can be registered after the release has cancelled it: the "
-    "lock is renewed for ever. #7277 registers it before the acquire is sent.",
+    what="A thread is interrupted while it acquires. The release then cancels the renewal before the acquire registers it, so "
+    "the watchdog renews a lock that was released, for ever. #7277 registers the renewal before it sends the acquire.",
     package="redisson",
     version="4.4.0",
     language="Java",
