@@ -45,8 +45,6 @@ class Clocks:
     ahead_ns: Mapping[str, int] = field(default_factory=dict)
     # by two clocks, in either order: by how much their offset may be wrong, on either side
     errors_ns: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    # by how much the offset of any clock was seen to change during the run, for certain
-    drift_ns: int = 0
     # whether no offsets of the clocks satisfy the evidence
     contradict: bool = False
 
@@ -97,8 +95,7 @@ def bound(history: History, clock_of: Mapping[str, str], readings: Mapping[str, 
             max(window[one, other] - between_ns, between_ns + window[other, one]) for window in closed
         )
     total = {name: ahead[name] + roughly_ns for name, roughly_ns in roughly.ahead_ns.items()}
-    drift_ns = max(-least[pair] - least[pair[::-1]] for pair in combinations(names, 2))
-    return Clocks(clock_of, total, errors, max(0, drift_ns))
+    return Clocks(clock_of, total, errors)
 
 
 class _HandOvers:
