@@ -101,6 +101,8 @@ AT_THE_STORE = frozenset(
         Effect.CLOCKS_JUMP,
     }
 )
+# These faults can end a lock at its store, which reports no deletion.
+OF_THE_STORE = AT_THE_STORE | {Effect.STORE_SPLIT}
 
 
 class FaultRecord(msgspec.Struct):

@@ -4,7 +4,7 @@ A request leaves its lock behind if its release failed: the store answered no co
 release was answered, no lock is left: a value or a field can free a lock without a deletion. Until the lease of a left lock is
 over, its key can end only by a deletion, and the store reports each deletion. If it reports none until then, a grant is a
 re-entry: the lock took the request for its owner. Only a store that reports its keys, this key among them, can show this, and
-only while it runs: a store that was stopped or killed reports nothing until the lab listens to it again.
+only while it runs: a fault at the store, such as a loss of power, takes keys away without a report.
 
 A report can be late, and never early. The deletion by an earlier request can be reported while the failed request works. So
 reports count from the end of that work, and the scenario gives the work some time.
@@ -12,11 +12,12 @@ reports count from the end of that work, and the scenario gives the work some ti
 
 from __future__ import annotations
 
+from lab.evidence.fault_record import OF_THE_STORE
 from lab.judge.entitlement import lease_end
 from lab.judge.fact import EXAMPLES, Reentered, Wait, short
 from lab.judge.findings import Findings
 from lab.judge.grant import Grant
-from lab.judge.key_history import CHANGED, KeyHistory
+from lab.judge.key_history import CHANGED, FOREVER_NS, KeyHistory
 
 
 class Reentries:
@@ -25,6 +26,7 @@ class Reentries:
     def __init__(self, findings: Findings, keys: KeyHistory) -> None:
         self.findings = findings
         self.keys = keys
+        self.at_the_store = [outcome.record for outcome in findings.faults if outcome.record.effect in OF_THE_STORE]
         self.left: dict[tuple[str, str], Grant] = {}  # the replica and the key → the last grant that left its lock behind
         # by a failed request in ``left``: whether its lock was still there when the first other request met it
         self.was_there: dict[str, bool] = {}
@@ -60,8 +62,9 @@ class Reentries:
         self.findings.measures["met_a_left_lock"] += left.released_ns < asked_ns and self._is_there(left, asked_ns)
 
     def _is_there(self, left: Grant, at_ns: int) -> bool:
-        """Return whether the lease of a lock that was left behind certainly goes on."""
-        return at_ns < self._ends_ns(left)
+        """Return whether a lock that was left behind is certainly there: its lease goes on, and no fault struck its store."""
+        struck = (one.at_ns < at_ns and left.got_ns < (one.recovered_ns or FOREVER_NS) for one in self.at_the_store)
+        return at_ns < self._ends_ns(left) and not any(struck)
 
     def _was_left_as_it_was(self, left: Grant, grant: Grant) -> bool:
         """Return whether the key was unchanged until the first request met it: later, another thread can have freed it."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from lab.evidence.fault_record import AT_THE_STORE, Effect
+from lab.evidence.fault_record import OF_THE_STORE, Effect
 from lab.evidence.loss import Mechanism
 from lab.story.happening import Happening, Kind
 from lab.story.timeline import NEVER, RECEIVED_WITHIN_US, DrawnFault, DrawnGrant, DrawnLoss, Timeline, Waited, began
@@ -26,7 +26,6 @@ NOT_GRANTED = (Mechanism.WORKED_AGAIN_WITHOUT_LOCK, Mechanism.ENTERED_ALTHOUGH_R
 # effects whose words name a request, and a replica
 OF_A_REQUEST = (Effect.PROCESS_STOPS, Effect.REQUEST_WAITS, Effect.WRITE_DELAYED)
 OF_A_REPLICA = (Effect.RENEWAL_FAILS, Effect.CUT_OFF, Effect.SESSION_ENDS, Effect.STORE_SPLIT)
-OF_THE_STORE = (*AT_THE_STORE, Effect.STORE_SPLIT)
 IN_RELEASE, AFTER_CHECK = "request_waits_in_release", "request_waits_after_check"
 # of too many happenings, those with the largest rank are left out first
 WRITE, AT_THE_LOCK, READ, GOT, FAULT, VICTIMS_READ, OTHER_FAULT = range(7)

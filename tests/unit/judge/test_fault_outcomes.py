@@ -46,6 +46,15 @@ def test_holders_on_one_side_of_a_split(made):
     assert ("exclusive", Mechanism.GRANTED_TO_TWO) in found(made.analyse(final=2, ttl_ms=3000))
 
 
+@pytest.mark.parametrize(("kind", "entered"), [("fail_command", 1), ("lose_power", 0), ("split_store", 0)])
+def test_lock_that_a_failed_request_left(made, kind, entered):
+    """A grant while a left lock stands is a re-entry; a store that a fault struck can have lost that lock without a report."""
+    made.increment("left", 0, 0, at=(1, 2, 3, 4), released=5, result="error: not sent", release_commands=0, answer="")
+    made.key_event("set", 1).fault(kind, "left", 4, 10, "release.before_last").increment("next", 1, 1, at=20)
+
+    assert made.analyse(final=2, ttl_ms=300, reports_keys=True).measures["reentered"] == entered
+
+
 @pytest.mark.parametrize(
     ("kind", "final", "expected"),
     [("delay_write", 1, [("survives_a_delayed_write", Mechanism.WRITE_UNCONFIRMED)]), ("delay_write", 2, []), ("slow", 1, [])],
