@@ -91,8 +91,8 @@ class SettingsError(ValueError):
 class Settings:
     """The settings of one replica: each is a flag of ``create_app``, or ``LAB_<NAME>`` in the environment."""
 
-    # one stage, or several separated by commas: ``?stage=`` then chooses one for a request, and the first is the default
-    stage: tuple[str, ...] = ("none",)
+    # the name of the stage, or the path of its file
+    stage: str = "none"
     # the name of the replica
     replica: str = "replica"
     # the name of the run; it is part of every key, so that two runs never share a key
@@ -194,7 +194,6 @@ def _shown(text: str) -> str:
 
 
 READERS: dict[str, Callable[[str], Any]] = {
-    "stage": lambda text: tuple(part.strip() for part in text.split(",") if part.strip()),
     "replica": _name,
     "run": _name,
     "nested": lambda text: _one_of(text, ("", *NESTINGS)),

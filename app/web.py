@@ -13,7 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from flask import Flask, Response, request
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import BadRequest, HTTPException
 
 from app import heartbeat, locks
 from app.failpoints import ACQUIRE, READ, THINK, WRITE_AGAIN
@@ -31,10 +31,6 @@ from app.stores import lock_store
 from app.stores.redis import Redis
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-
-
-class BadRequest(Exception):  # noqa: N818 - the field's name of status 400
-    """A request that cannot be served; the message states what would be accepted."""
 
 
 class StageEndpoint:
@@ -117,42 +113,32 @@ def create_app(**flags: Any) -> Flask:
     if settings.faults is not None:
         RequestContext.failpoints = Failpoints(settings.faults, settings.replica)
     steps.begin(settings.steps, settings.replica)
-    endpoints = {stage.name: StageEndpoint(stage, settings, journal) for stage in _enabled(settings)}
+    endpoint = StageEndpoint(_stage(settings.stage), settings, journal)
     in_flight: set[object] = set()  # one for each request that is being served: a set needs no mutex to take one in
     app = Flask("app")
     app.config["TRUSTED_HOSTS"] = list(settings.hosts) or None
     app.before_request(_refuse_foreign)
 
-    def chosen() -> StageEndpoint:
-        default = next(iter(endpoints))
-        name = request.args.get("stage", default)
-        if name not in endpoints:
-            raise BadRequest(f"stage {name!r} is not enabled here; enabled: {', '.join(endpoints)}")
-        return endpoints[name]
-
     @app.post("/increment")
     def increment() -> tuple[dict[str, Any], int]:
         in_flight.add(mine := object())
         try:
-            return chosen().increment(_request_id())
+            return endpoint.increment(_request_id())
         finally:
             in_flight.remove(mine)
 
     @app.get("/value")
     def value() -> dict[str, Any]:
-        endpoint = chosen()
         return {"value": sum(endpoint.resource.parts().values()), "stage": endpoint.stage.name}
 
     @app.get("/health")
     def health() -> dict[str, Any]:
-        about = {"replica": settings.replica, "run": settings.run, "stages": list(endpoints), "pid": os.getpid()}
-        failure = next((one.workers.failure for one in endpoints.values() if one.workers), "")
+        about = {"replica": settings.replica, "run": settings.run, "stage": endpoint.stage.name, "pid": os.getpid()}
+        failure = endpoint.workers.failure if endpoint.workers else ""
         return about | {"in_flight": len(in_flight), "worker": failure, "unwritten": journal.failure}
 
     @app.errorhandler(Exception)
     def as_json(error: Exception) -> tuple[dict[str, Any], int] | Response:
-        if isinstance(error, BadRequest):
-            return {"error": "bad request", "reason": str(error)}, 400
         if isinstance(error, HTTPException):
             return {"error": error.name.lower(), "reason": error.description}, error.code or 500
         app.logger.error("a request failed with an unexpected error", exc_info=error)
@@ -166,11 +152,9 @@ def _refuse_foreign() -> tuple[dict[str, Any], int] | None:
     return ({"error": "forbidden", "reason": f"{reason}; LAB_HOSTS adds a name"}, 403) if reason else None
 
 
-def _enabled(settings: Settings) -> list[Stage]:
-    if not settings.stage:
-        raise SettingsError(f"setting stage is empty; the stages are {', '.join(locks.names())}")
+def _stage(name: str) -> Stage:
     try:
-        return [locks.stage(name) for name in settings.stage]
+        return locks.stage(name)
     except KeyError as error:
         raise SettingsError(f"setting stage: no stage {error}; the stages are {', '.join(locks.names())}") from None
     except (ImportError, OSError) as error:

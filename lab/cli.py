@@ -108,15 +108,15 @@ def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **
 
 
 @lab.command()
-@click.option("--stage", required=True, shell_complete=STAGES, help="One stage, or several with commas between them.")
+@click.option("--stage", required=True, shell_complete=STAGES, help="Name of a stage, or path of a file.")
 @shown("--scenario", default="rush", shell_complete=SCENARIOS, help="Scenario whose servers and values to use: a name or a file.")
 @shown("--port", type=PORT, default=0, help="Port of the address; 0 selects a free port.")
 @scenario_options(*(name for name, option in OPTIONS.items() if not option.only_load))
 def up(stage: str, scenario: str, port: int, **given: Any) -> int:
     """Keep the servers of a stage up until Ctrl-C.
 
-    The command prints the address, for curl, ab, wrk or locust. With several stages, ?stage=NAME in the URL selects
-    the stage of a request. An option that you leave out has the scenario's value. No fault is injected.
+    The command prints the address, for curl, ab, wrk or locust. An option that you leave out has the scenario's value. No
+    fault is injected.
     """
     from lab.commands.up import keep_up
 

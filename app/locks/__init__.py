@@ -87,8 +87,6 @@ def stage(name: str) -> Stage:
     path = Path(name).resolve(strict=True)
     if not A_NAME.fullmatch(path.stem):
         raise NotAStage("the file's name is the name of the stage; use at most 64 letters, digits, _ and - in it")
-    if "," in str(path):
-        raise NotAStage("the path has a comma, which separates stages; move the file to another folder")
     if path.stem in plugins.names(__name__) and path.parent not in [Path(folder).resolve() for folder in __path__]:
         raise NotAStage(f"the lab has a stage {path.stem!r} of its own; give the file another name")
     if asked := stage_check.question(path):

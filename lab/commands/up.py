@@ -1,4 +1,4 @@
-"""``lab up``: the servers of one or several stages at a printed address, until Ctrl-C."""
+"""``lab up``: the servers of a stage at a printed address, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from app import locks
-from lab.errors import BadInput, ExitStatus, NotReady
+from lab.errors import ExitStatus, NotReady
 from lab.evidence.run_folder import RunFolder, kept_on_failure
 from lab.paths import COMMAND, LOCUSTFILE, shown
 from lab.scenario import reader as scenarios
@@ -24,29 +23,24 @@ from lab.text import counted
 from lab.ui.addresses import listening
 
 
-def keep_up(stage_names: str, scenario_name: str, port: int, given: Mapping[str, Any]) -> int:
+def keep_up(stage_name: str, scenario_name: str, port: int, given: Mapping[str, Any]) -> int:
     """Keep servers up at a printed address until an interrupt. Return the exit status.
 
     port: of nginx; 0: any free one. Raises BadInput, MissingProgram, and NotReady when a server does not start or stay up.
     """
-    found = [find_stage(name.strip()) for name in stage_names.split(",") if name.strip()]
-    if not found:
-        raise BadInput(f"no stage was named; the stages: {', '.join(locks.names())}")
-    if len({stage.name for stage in found}) < len(found):
-        raise BadInput(f"--stage names a stage more than once: {', '.join(stage.name for stage in found)}")
-    first = next((stage for stage in found if stage.store), found[0])
+    stage = find_stage(stage_name)
     # without faults: a run injects them, and notes what they did
-    scenario = dataclasses.replace(override(scenarios.load(scenario_name), first, given), faults=())
+    scenario = dataclasses.replace(override(scenarios.load(scenario_name), stage, given), faults=())
     if port:
         listening(LOOPBACK, port, "--port").close()
-    folder = RunFolder.create("up", first.name)
+    folder = RunFolder.create("up", stage.name)
     try:
         with (
             kept_on_failure(folder),
             supervised() as supervisor,
-            cluster(supervisor, first, scenario, folder.name, folder.path, also=found, port=port) as system,
+            cluster(supervisor, stage, scenario, folder.name, folder.path, port=port) as system,
         ):
-            _announce(system, [stage.name for stage in found])
+            _announce(system)
             while not (dead := system.dead()):
                 threading.Event().wait(0.2)
             raise NotReady(f"a server ended: {ends_of_logs(dead, folder.path / 'logs')}")
@@ -58,14 +52,11 @@ def keep_up(stage_names: str, scenario_name: str, port: int, given: Mapping[str,
     return ExitStatus.GOOD
 
 
-def _announce(system: Cluster, names: list[str]) -> None:
+def _announce(system: Cluster) -> None:
     address = f"http://{system.address}"
-    increment, several = f"{address}/increment", ""
-    if len(names) > 1:
-        increment, several = f"'{increment}?stage={names[-1]}'", f"   (stages: {', '.join(names)})"
     lines = [
-        f"{address}  serves {names[0]} over {counted(len(system.replicas), 'replica')} until Ctrl-C",
-        f"  curl -X POST {increment}{several}",
+        f"{address}  serves {system.stage.name} over {counted(len(system.replicas), 'replica')} until Ctrl-C",
+        f"  curl -X POST {address}/increment",
         f"  curl {address}/value",
         f"  {Path(COMMAND).with_name('locust')} -f {shown(LOCUSTFILE)} --web-host 127.0.0.1 --host {address}",
     ]

@@ -134,7 +134,6 @@ def cluster(
     scenario: Scenario,
     run: str,
     folder: Path,
-    also: Sequence[Stage] = (),
     has_hosts: bool = False,
 ) -> Iterator[Cluster]:
     """Yield the containers as ``lab.servers.cluster.cluster`` does its processes.
@@ -146,16 +145,15 @@ def cluster(
     for path in (folder / "logs", folder / "journal"):
         path.mkdir(parents=True, exist_ok=True)
     secret = os.environ.get("MARIADB_ROOT_PASSWORD", "")
-    several = (stage, *also)
     found = {
         name: tuple(
             ContainerServer(one, PORTS[name], name, secret if name == "mysql" else "", control) for one in names(name, scenario)
         )
-        for name in dict.fromkeys(one.store for one in several if one.store)
+        for name in ([stage.store] if stage.store else [])
     }
-    apart = any(not resources.kind(one.resource).in_lock_store for one in several)
-    counter = ContainerServer(COUNTER, PORTS["redis"], "redis", control=control) if apart else None
-    settings = replica_settings(scenario, run, also or (stage,))
+    in_lock_store = resources.kind(stage.resource).in_lock_store
+    counter = None if in_lock_store else ContainerServer(COUNTER, PORTS["redis"], "redis", control=control)
+    settings = replica_settings(scenario, run, stage)
     settings |= {f"{name}_url": _url(name, servers) for name, servers in found.items()}
     settings |= {"counter_url": counter.address} if counter else {}
     with contextlib.ExitStack() as ending:

@@ -152,27 +152,24 @@ def cluster(
     scenario: Scenario,
     run: str,
     folder: Path,
-    also: Sequence[Stage] = (),
     steps: str = "",
     port: int = 0,
 ) -> Iterator[Cluster]:
     """Start what the stage needs, and stop all of it when the block ends.
 
-    Journals go to ``folder/journal``, logs to ``folder/logs``. also: all stages that the
-    replicas serve, if they serve more than this stage. steps: the address of the controller
-    for which each command of a replica waits. port: of nginx; 0: any free one. Raises MissingProgram, NotReady.
+    Journals go to ``folder/journal``, logs to ``folder/logs``. steps: the address of the controller for which each command of a
+    replica waits. port: of nginx; 0: any free one. Raises MissingProgram, NotReady.
     """
     logs, journal = folder / "logs", folder / "journal"
     for path in (logs, journal):
         path.mkdir(parents=True, exist_ok=True)
     refuse(stage, scenario)
-    needed = dict.fromkeys(one.store for one in (stage, *also) if one.store)
+    needed = (stage.store,) if stage.store else ()
     wanted = {name: store_servers(name).programs(scenario) for name in needed}
-    kept_apart = any(not resources.kind(one.resource).in_lock_store for one in (stage, *also))
-    counter = [RedisServer("counter-redis")] if kept_apart else []
+    counter = [] if resources.kind(stage.resource).in_lock_store else [RedisServer("counter-redis")]
     for name in dict.fromkeys(one.executable for one in (*counter, *chain(*wanted.values()), Gunicorn(""), Nginx((), run, 0))):
         program(name)  # a missing program is reported before anything is started
-    process.prepare(Gunicorn("", stores=tuple(needed)).forkable, supervisor)
+    process.prepare(Gunicorn("", stores=needed).forkable, supervisor)
     with contextlib.ExitStack() as started:
 
         def up(*programs: process.ServerProgram) -> list[Running]:
@@ -191,7 +188,7 @@ def cluster(
         if not any(Need.REPLICA in fault.needs for fault in scenario.faults):  # else a fault holds them later
             for link in links:
                 link.hold()
-        settings = replica_settings(scenario, run, also or (stage,))
+        settings = replica_settings(scenario, run, stage)
         settings |= {f"{name}_url": store_servers(name).url(several) for name, several in found.items()}
         settings |= {"counter_url": counter_redis.address} if counter_redis else {}
         settings |= ({"steps": steps} if steps else {}) | ({"faults": str(folder / "faults")} if scenario.faults else {})
@@ -199,7 +196,7 @@ def cluster(
         lock_store = found.get(stage.store or "", ())
         target = started.enter_context(_fault_target(names, stage, scenario, lock_store, counter_redis, links, steps))
         own = (settings | _own_settings(name, journal, target) for name in names)
-        replicas = up(*(Gunicorn(name, given, stores=tuple(needed)) for name, given in zip(names, own, strict=True)))
+        replicas = up(*(Gunicorn(name, given, stores=needed) for name, given in zip(names, own, strict=True)))
         (nginx,) = up(Nginx(tuple(one.port for one in replicas), run, int(scenario.request_timeout_s) + 30, port))
         system = Cluster(run, stage, Settings.read({}, **settings), found, counter_redis, tuple(replicas), nginx, target)
         if dead := system.dead():
@@ -234,9 +231,9 @@ def _own_settings(name: str, journal: Path, target: FaultTarget | None) -> dict[
     return {"journal": str(journal / f"{name}.jsonl")} | (target.settings_of(name) if target else {})
 
 
-def replica_settings(scenario: Scenario, run: str, served: Sequence[Stage]) -> dict[str, str]:
+def replica_settings(scenario: Scenario, run: str, stage: Stage) -> dict[str, str]:
     """Return a scenario's settings for the replicas, by the names of ``app.settings.Settings``."""
-    settings = {"stage": ",".join(stage.lookup for stage in served), "run": run}
+    settings = {"stage": stage.lookup, "run": run}
     settings |= {"nested": scenario.nested, "receipts": "yes" if scenario.receipts else ""}
     for name in (*(option.name for option in OPTIONS.values() if option.reaches_replica), "lease_ms"):
         if (value := getattr(scenario, name)) is not None:

@@ -183,11 +183,11 @@ def test_compose_up_serves_the_counter(up, tmp_path):
         """Whether Locust's page and the live page answer: both ask for the teacher's key."""
         return [_asked(int(PORTS[name])) in (303, 403) for name in ("LAB_UI_PORT", "LAB_LIVE_PORT")]
 
-    def serving() -> set[str]:
+    def serving() -> str:
         with urlopen(f"http://127.0.0.1:{up.environ['LAB_PORT']}/health", timeout=2) as answer:
-            return set(json.load(answer)["stages"])
+            return str(json.load(answer)["stage"])
 
-    assert wait_for(lambda: _or_none(serving)) == {"incr"}
+    assert wait_for(lambda: _or_none(serving)) == "incr"
     assert wait_for(lambda: _or_none(pages_up)) == [True, True]
     status = up.run("locust", "lab", "run", "rush", "--stage", "incr", "--requests", "500")
 

@@ -10,9 +10,9 @@ from tests.every import every
 def test_precedence_of_settings(tmp_path):
     """Flags win over the environment, and both win over the defaults."""
     places = {"LAB_JOURNAL": str(tmp_path / "j"), "LAB_FAULTS": str(tmp_path)}
-    settings = Settings.read({"LAB_STAGE": "ttl", "LAB_RETRY_MS": "5", "HOME": "x"} | places, stage="lua,uuid")
+    settings = Settings.read({"LAB_STAGE": "ttl", "LAB_RETRY_MS": "5", "HOME": "x"} | places, stage="lua")
 
-    assert (settings.stage, settings.retry_ms, settings.wait_ms) == (("lua", "uuid"), 5, 10_000)
+    assert (settings.stage, settings.retry_ms, settings.wait_ms) == ("lua", 5, 10_000)
     assert (settings.journal, settings.faults) == (tmp_path / "j", tmp_path)
 
 

@@ -41,7 +41,7 @@ def test_option_is_an_override(wrong):
 def test_option_has_a_flag():
     """An option is a flag and a setting."""
     assert flags({"work_ms": 5, "seed": None}) == ["--work-ms", "5"]
-    assert replica_settings(RUSH, "run", [stages()["lua"]])["work_ms"] == str(RUSH.work_ms)
+    assert replica_settings(RUSH, "run", stages()["lua"])["work_ms"] == str(RUSH.work_ms)
 
 
 @every("option", lambda: [option for option in OPTIONS.values() if option.reaches_replica])
@@ -54,17 +54,10 @@ def test_settings_of_a_replica(option):
         Settings.read({}, **{option.name: option.least - 1})
 
 
-def test_replica_looks_up_stages(tmp_path, monkeypatch):
+def test_replica_looks_up_its_stage(tmp_path, monkeypatch):
     """A stage from a file carries its whole path to the replicas' settings: replicas run in another folder."""
     monkeypatch.chdir(tmp_path)
     mine = tmp_path / "mine.py"
     mine.write_text((HOME / "app" / "locks" / "lua.py").read_text(encoding="utf-8"), encoding="utf-8")
-    served = [stages()["none"], find_stage("./mine.py")]
 
-    settings = replica_settings(RUSH, "run", served)
-
-    assert settings["stage"] == f"none,{mine}"
-    assert [one.lock.__module__ for one in map(find_stage, Settings.read({}, stage=settings["stage"]).stage)] == [
-        "app.locks.none",
-        "mine",
-    ]
+    assert replica_settings(RUSH, "run", find_stage("./mine.py"))["stage"] == str(mine)
