@@ -11,7 +11,7 @@ from lab.report import site
 
 
 def clean(keep: int) -> list[Path]:
-    """Remove old runs, from the site as well. Return what was removed."""
+    """Remove old runs, from the site as well. Return the removed ones."""
     removed = run_folder.clean(keep)
     if (REPORTS / site.INDEX).exists():
         publish_site()

@@ -15,7 +15,7 @@ STORES = (REDIS, *dict.fromkeys(one.store for one in PROGRAMS if one.store not i
 
 
 def list_programs(is_json: bool = False) -> ExitStatus:
-    """Print what is installed. The status says whether the programs are there that every run needs."""
+    """Print the installed programs. The status says whether the programs that every run needs are among them."""
     rows = examine()
     status = ExitStatus.CANNOT_RUN if missing() else ExitStatus.GOOD  # a store is missed when a stage that needs it is asked for
     wide = max(len(name) for name, *_ in rows) + 2
@@ -32,5 +32,5 @@ def list_programs(is_json: bool = False) -> ExitStatus:
 
 
 def install_servers(store: str) -> None:
-    """Install what runs need whose lock is in this store. Raises BadInput, and MissingProgram if the user has to do it."""
+    """Install the programs of runs whose lock is in this store. Raises BadInput, and MissingProgram if the user has to do it."""
     bootstrap.install_servers({choose_from("store", store, STORES)})

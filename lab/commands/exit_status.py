@@ -1,7 +1,7 @@
 """How a command ends: every error becomes a sentence and an exit status, also if its output has ended before.
 
 In `lab run … | head -1` nobody reads what follows the first line, and a file that takes the output can be on a full disk. A
-run must not be lost for that. So what cannot be written is dropped, and the command's exit status reports it at the end.
+run must not be lost for that. So output that cannot be written is dropped, and the command's exit status reports it at the end.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def status_of(command: click.Command, words: list[str] | None = None) -> int:
 
 
 def _in_a_line(error: click.ClickException) -> str:
-    """Return what click refuses in one line, as the lab's own errors are: the thing, and the choices or what lists them."""
+    """Return a refusal of click in one line, like the lab's own errors: the thing, and the choices or a command for them."""
     context = getattr(error, "ctx", None)
     if context is None:
         return error.format_message()
@@ -126,7 +126,7 @@ def _attach(name: str) -> Output | None:
         return None
     stream.flush()
     output = Output(stream.fileno(), "w", closefd=False)
-    # what the encoding of the terminal does not have is written as \u2192, rather than not at all
+    # a letter that the encoding of the terminal does not have is written as \u2192, rather than not at all
     errors = "backslashreplace" if stream.errors == "strict" else stream.errors
     options = {"encoding": stream.encoding, "errors": errors, "line_buffering": stream.line_buffering}
     setattr(sys, name, io.TextIOWrapper(io.BufferedWriter(output), **options))
@@ -143,7 +143,7 @@ def _null(number: int) -> int:
 
 
 def final_status(output: Output | None, status: int) -> int:
-    """Return the exit status of a command, given what became of its output. Report a failure that is not the reader's end."""
+    """Return the exit status of a command, given the end of its output. Report a failure that is not the reader's end."""
     sys.stdout.flush()
     if output is None or output.failure is None or status not in VERDICTS:
         return status

@@ -21,7 +21,7 @@ def experiment(context: click.Context, as_json: bool) -> None:
     """Vary one thing, and measure another; without a name, list all.
 
     The ladder and the matrix vary the lock. All others measure each value in turn, and again in another order that the
-    seed sets; what is compared in pairs is measured side by side. Their result is a CSV file, with a table and a picture.
+    seed sets; pairs that are compared are measured side by side. Their result is a CSV file, with a table and a picture.
     """
     if not is_listing(context, as_json):
         return

@@ -1,4 +1,4 @@
-"""``lab list stages``, ``lab diff`` and ``lab list scenarios``: print what there is to run."""
+"""Print the stages and scenarios that can be run: ``lab list stages``, ``lab list scenarios`` and ``lab diff``."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _print_stage(stage: Stage) -> None:
 
 
 def _decided(stage: Stage) -> Iterator[str]:
-    """Yield what every order decides of each claim, if that is kept for the stage's present code; promises come first."""
+    """Yield the decision of every order for each claim, if it is kept for the stage's present code; promises come first."""
     found = current(stage)
     if found is None:
         return
@@ -106,7 +106,7 @@ def in_few_words(text: str, width: int) -> str:
 
 
 def print_diff(one: str, other: str | None) -> None:
-    """Print what the new stage changes: its problem and idea, the diff of the code, and the claims gained and lost."""
+    """Print the change of the new stage: its problem and idea, the diff of the code, and the claims gained and lost."""
     new = find_stage(other or one)
     if other is None and new.follows is None:
         raise BadInput(f"{one} follows no other stage; name two: lab diff {one} OTHER")
@@ -147,7 +147,7 @@ def print_scenarios(name: str | None = None, is_json: bool = False) -> None:
 
 
 def _print_scenario(one: Scenario, named: str) -> None:
-    """Print what a scenario does, which claim it tests, and its danger. named: its name, or the path of its file."""
+    """Print the actions of a scenario, the claim that it tests, and its danger. named: its name, or the path of its file."""
     _say(f"[bold]{one.name}[/]")
     _say(escape(hanging("", one.title, 0)))
     lines = [("Tests", f"{one.tests.name}: {one.tests.value}"), ("Load", load_in_words(one))]
@@ -161,7 +161,7 @@ def _print_scenario(one: Scenario, named: str) -> None:
 
 
 def _in_words(fault: Fault) -> str:
-    """Return a fault's kind, its place and its duration, and what such a fault is."""
+    """Return a fault's kind, its place and its duration, and a sentence on such faults."""
     lasts = f" for {fault.for_ms} ms" if fault.for_ms else ""
     what = str(inspect.getdoc(inspect.getmodule(type(fault)))).partition("\n")[0]
     return f"{kind_of(fault)} at {fault.at}{lasts}: {what}"

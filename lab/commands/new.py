@@ -9,7 +9,7 @@ from app.locks import A_NAME, stages
 from lab.errors import BadInput, choose_from
 from lab.paths import COMMAND, WORKERS
 
-# what a lock with a time to live is usually asked to keep: what is tested if nobody says what the lock promises
+# the usual promises of a lock with a time to live: tested if nobody tells the promises of the lock
 USUAL = (
     "exclusive_in_process exclusive acquires_atomically releases_only_its_own releases_atomically counts_once "
     "serves_most_requests freed_after_crash freed_after_failure freed_after_hang"
@@ -38,7 +38,7 @@ STAGE = Stage(
 
 
 def new_lock(name: str, worker: str) -> None:
-    """Write the files of a new lock into the current folder, and print what to do next. Raises BadInput."""
+    """Write the files of a new lock into the current folder, and print the next commands. Raises BadInput."""
     if not A_NAME.fullmatch(name):
         raise BadInput(f"{name!r} is no name for a file of a lock: use at most 64 letters, digits, _ and -")
     if name in stages():

@@ -1,4 +1,4 @@
-"""The options of the commands: numbers within limits, those of a scenario, and where a result goes. Quick to import, for --help.
+"""The options of the commands: numbers within limits, a scenario's options, the place of a result. Quick to import, for --help.
 
 A refusal names the option, the limits, and the value as it was typed.
 """
@@ -38,7 +38,7 @@ def is_listing(context: click.Context, as_json: bool) -> bool:
 
 
 def completed(names: Callable[[], Iterable[str]]) -> Callable[..., list[str]]:
-    """Return what completes a name in the shell: those of ``names()`` that begin as typed."""
+    """Return the completions of a name in the shell: the members of ``names()`` that begin as typed."""
     return lambda context, parameter, typed: [name for name in names() if name.startswith(typed)]
 
 
@@ -58,7 +58,7 @@ STAGES, SCENARIOS = completed(_stage_names), completed(_scenario_names)
 
 
 def typed_as(parameter: click.Parameter | None, context: click.Context | None) -> str:
-    """Return what the user types for a parameter: --stage, --read or --read-url, SCENARIO."""
+    """Return the word that the user types for a parameter: --stage, --read or --read-url, SCENARIO."""
     if isinstance(parameter, click.Argument) and context:
         return parameter.make_metavar(context)
     return " or ".join(parameter.opts) if parameter else "a value"

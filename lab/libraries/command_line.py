@@ -44,9 +44,9 @@ def install(names: tuple[str, ...]) -> None:
 def measure(**given: Any) -> int:
     """Measure the locks of libraries, and write the scorecard.
 
-    NAMES are names of `lab libraries`, by default all. Each lock is tested as `lab test --speed` does, one after the other, and
-    what was found is kept as each is done: after an interrupt it names the rest. The exit status is 4 if a library was
-    left out, because its environment is missing or it could not be measured; it does not say what was found.
+    NAMES are names of `lab libraries`, by default all. The locks are tested one after another, as `lab test --speed` does, and
+    each result is kept at once: after an interrupt the command names the rest. The exit status is 4 if a library was
+    left out, because its environment is missing or it could not be measured; it does not depend on the results.
     """
     from lab.libraries.measure import measure as measure_libraries
 

@@ -36,7 +36,7 @@ def is_made(name: str) -> bool:
 
 
 def make(name: str) -> None:
-    """Make an environment anew, by the hashes of its lock file. Raises MissingPackage where that fails."""
+    """Make an environment anew, by the hashes of its lock file. Raises MissingPackage if that fails."""
     shutil.rmtree(MADE / name, ignore_errors=True)
     try:
         if (lock := LOCKED / f"{name}.apt").is_file():
@@ -81,7 +81,7 @@ def _of_npm(folder: Path, lock: Path) -> None:
 
 
 def _of_debian(lock: Path) -> None:
-    """Install packages of Debian for the whole system, and look whether they are those that the shelf is about."""
+    """Install packages of Debian for the whole system, and compare their versions with those of the shelf."""
     if prerequisites.manager() != "apt":
         raise MissingPackage("its packages are Debian's, and this system has no apt-get")
     bootstrap.install_servers({lock.stem})

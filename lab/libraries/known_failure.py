@@ -1,6 +1,6 @@
 """The shelf ``libraries/failures``: a file for each known failure of a published lock, with its record and mostly a stage.
 
-To replay one is to make its run, and to state whether it shows what the report describes.
+To replay a failure is to make its run, and to state whether the run shows the failure of the report.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class KnownFailure(NamedTuple):
     name: str
     path: Path
     failure: ReportedFailure
-    # as the file has it; None where the failure is not run here
+    # as in the file; None if the failure is not run here
     stage: Stage | None
 
     @property
@@ -57,14 +57,14 @@ class KnownFailure(NamedTuple):
         return next(fitting, None)
 
     def shows(self, judgement: Judgement) -> bool:
-        """Return whether a run shows what the report describes."""
+        """Return whether a run shows the failure of the report."""
         if judgement.verdict not in PROOF:
             return False
         commands = self.failure.commands
         return judgement.commands_per_increment >= commands if commands else self.broken(judgement) is not None
 
     def in_words(self, judgement: Judgement) -> str:
-        """Return whether a run shows the failure, and what was seen."""
+        """Return whether a run shows the failure, and a sentence about that run."""
         failure, is_shown = self.failure, "Shown" if self.shows(judgement) else "Not shown"
         if judgement.verdict not in PROOF:
             why = (
@@ -102,9 +102,9 @@ def list_failures(is_json: bool) -> ExitStatus:
 
 
 def replay_failures(only: Sequence[str]) -> ExitStatus:
-    """Replay failures, and print what is seen. Return the exit status.
+    """Replay failures, and print their results. Return the exit status.
 
-    Raises BadInput. An error of one of several keeps none of the others from being replayed.
+    Raises BadInput. After an error of one failure, the rest are replayed all the same.
     """
     need_clone()
     console, statuses = terminal(), []

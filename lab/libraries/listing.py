@@ -40,9 +40,9 @@ def list_libraries(is_json: bool) -> None:
 
 
 def install(only: tuple[str, ...]) -> None:
-    """Make environments that are not as their lock files say; all where none is named. Raises BadInput, MissingPackage.
+    """Make environments that differ from their lock files; all if none is named. Raises BadInput, MissingPackage.
 
-    only: names of locks, or of environments. An environment that cannot be made keeps none of the others from being made.
+    only: names of locks, or of environments. If one environment cannot be made, the rest are made all the same.
     """
     need_clone()
     known = environments.names()

@@ -1,4 +1,4 @@
-"""``lab libraries measure``: test each lock of the shelf ``libraries/``, and keep what was found, a file for each.
+"""``lab libraries measure``: test each lock of the shelf ``libraries/``, and keep the results, a file for each.
 
 Each lock is tested by a ``lab test`` of its own, in a process and a folder of its own: two libraries may have modules of the same
 name, and their packages may not fit each other.
@@ -28,7 +28,7 @@ from lab.report.terminal import terminal
 PUBLISHED = 3  # so many rounds are in the reference
 WITHIN_S = 1800  # for one library, on a busy machine
 ENDING = 600  # letters of the errors that are quoted
-BUDGET_S = 12  # of the explorer: what it decides of a lock in one store, it mostly decides within that
+BUDGET_S = 12  # of the explorer: within this time it decides most claims of a lock in one store
 
 
 def measure(names: Sequence[str], rounds: int = 3, jobs: int = 2, scenarios: Sequence[str] = (), out: Path | None = None) -> int:

@@ -52,14 +52,14 @@ A name leads to the page of that library: its promises in the words of its docum
 
 
 class Entry(NamedTuple):
-    """What is known of one library."""
+    """The results of one library."""
 
     # the name of its file on the shelf
     name: str
     tested: TestedLock
 
     def claim(self, name: str) -> TestedClaim | None:
-        """Return what was found of a claim; None where it was not looked at."""
+        """Return the result of a claim; None if it was not tested."""
         return next((one for one in self.tested.claims if one.claim == name), None)
 
     @property
@@ -77,7 +77,7 @@ def entries(folder: Path) -> list[Entry]:
 
 
 def libraries(found: Sequence[Entry]) -> str:
-    """Return a row for each library: what became of the claims under which every library is seen, and its speed."""
+    """Return a row for each library: the results of the claims that every library is tested for, and its speed."""
     usual = [reader.load(name).tests.name for name in ALL]
     rows = [
         [
@@ -94,7 +94,7 @@ def libraries(found: Sequence[Entry]) -> str:
 
 
 def broken(found: Sequence[Entry]) -> str:
-    """Return each promise that is broken: whose, in whose words, when, what was lost, and the command that shows it."""
+    """Return each broken promise: library, its words, conditions, increments lost, and the command that shows it."""
     rows = []
     for one, claim in ((entry, claim) for entry in found for claim in ordered(entry.tested.claims) if claim.verdict == BROKEN):
         worst = _worst(claim)
@@ -107,7 +107,7 @@ def broken(found: Sequence[Entry]) -> str:
 
 
 def _said(one: TestedClaim | None) -> str:
-    """Return what a table says of a claim: ``BROKEN 3 of 3, 13 lost``."""
+    """Return a claim's result for a table: ``BROKEN 3 of 3, 13 lost``."""
     if one is None:
         return "–"
     worst = _worst(one)
@@ -120,7 +120,7 @@ def _promised(one: TestedClaim) -> str:
 
 
 def _worst(one: TestedClaim) -> TestedCell | None:
-    """Return the runs in which a claim failed and most was lost; None where no run failed in it."""
+    """Return the runs in which a claim failed and most increments were lost; None if it never failed."""
     return max((cell for cell in one.cells if cell.verdict in (BROKEN, FAILS)), key=lambda cell: cell.lost, default=None)
 
 

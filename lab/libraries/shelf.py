@@ -25,12 +25,12 @@ class LibraryLock(NamedTuple):
 
 
 def names(folder: Path = LIBRARIES) -> list[str]:
-    """Return the names of all files of a shelf; none where the lab is installed without it."""
+    """Return the names of all files of a shelf; none if the lab is installed without it."""
     return sorted(path.stem for path in folder.glob("*.py"))
 
 
 def read(kind: str, name: str, folder: Path = LIBRARIES) -> tuple[Path, dict[str, Any]]:
-    """Return a file of a shelf and what it defines; its library need not be installed. Raises BadInput for an unknown name."""
+    """Return a file of a shelf and its definition; its library need not be installed. Raises BadInput for an unknown name."""
     path = folder / f"{choose_from(kind, name, names(folder))}.py"
     return path, runpy.run_path(str(path))
 

@@ -1,1 +1,1 @@
-"""A lock of one's own: its declaration and what writes it, the cells of its runs, ``lab test`` and ``lab new``, and the page."""
+"""Test a lock of the user's own: write its declaration, run its cells (``lab test``, ``lab new``), and write the page."""

@@ -1,4 +1,4 @@
-"""Which scenarios test the promises of a lock of the user's own, what their runs show, what is left out; and its speed."""
+"""Choose the scenarios that test the promises of a user's own lock, run them, name those left out, and measure its speed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RUN_S = 4  # about how long a run takes
 
 @dataclass
 class OwnCell:
-    """One stage under one scenario, and what came of it."""
+    """One stage under one scenario, and its result."""
 
     stage: Stage
     scenario: Scenario
@@ -53,7 +53,7 @@ class OwnCell:
     reason: str = ""
     # at most so many requests; 0 for as many as a cell of the matrix sends
     most: int = 0
-    # at most so many users; 0 for those of the scenario
+    # the largest number of users; 0 for the scenario's own number
     users: int = 0
     # whether the claim that the scenario tests is asked for, and not only others that a lock can break there
     is_wanted: bool = True
@@ -84,7 +84,7 @@ class OwnCell:
         )
 
     def outcomes(self, lookup: str) -> list[TestedCell]:
-        """Return what the rounds have shown, claim by claim: of the one under test, and of each other promise that they broke.
+        """Return the results of the rounds by claim: of the claim under test, and of each other promise that they broke.
 
         lookup: the lock as the command of such a run names it.
         """
@@ -102,7 +102,7 @@ class OwnCell:
 
 
 def _about(cell: Cell, claim: str, promises: Collection[str]) -> Cell:
-    """Return what a run has shown of a claim: nothing, where it broke only others. What is no promise is not broken."""
+    """Return a run's verdict on a claim: none if the run broke only other claims. Only a promise can be broken."""
     if cell.verdict != "BROKEN" and claim == cell.claim:
         return cell
     if cell.verdict == "BROKEN" and claim in cell.broken:
@@ -111,7 +111,7 @@ def _about(cell: Cell, claim: str, promises: Collection[str]) -> Cell:
 
 
 def plan(stage: Stage, only_scenarios: Sequence[str]) -> list[OwnCell]:
-    """Return what to run, and what is left out with the reason. Raises BadInput for a scenario that is unknown."""
+    """Return the cells to run, and those left out with the reason. Raises BadInput for an unknown scenario."""
     tasks = []
     for named in in_order(only_scenarios or scenarios.names()):
         one = scenarios.load(named)
@@ -123,7 +123,7 @@ def plan(stage: Stage, only_scenarios: Sequence[str]) -> list[OwnCell]:
 
 
 def _left_out(stage: Stage, one: Scenario, is_wanted: bool) -> tuple[str, str]:
-    """Return the kind and the reason for which a scenario is left out; both empty where it runs."""
+    """Return the kind and the reason for which a scenario is left out; both are empty if it runs."""
     may_break = not one.misfit(stage) and any(Claim[name] in stage.claims for name in one.may_break)
     if one.tests not in stage.claims and not is_wanted and not may_break:
         return UNCLAIMED, f"{stage.name} does not claim {one.tests.name}"
@@ -150,7 +150,7 @@ def said_of_a_long_ttl(stage: Stage, tasks: Sequence[OwnCell], jobs: int) -> str
 def conduct_rounds(
     tasks: Sequence[OwnCell], rounds: int, jobs: int, on_done: Callable[[OwnCell], None], reports: Path, draw: bool
 ) -> None:
-    """Make as many rounds of runs as each scenario lacks. A run that shows nothing, where others do, is made once more.
+    """Make as many rounds of runs as each scenario lacks. A run that shows nothing is repeated once if others show something.
 
     on_done: is called after each run.
     """
@@ -173,7 +173,7 @@ def conduct_rounds(
 
 
 def measure_speed(task: OwnCell, pairs: int, reports: Path) -> Speed | None:
-    """Make pairs of runs; each run of the lock is a round of the task. Return None where no pair shows a speed.
+    """Make pairs of runs; each run of the lock is a round of the task. Return None if no pair shows a speed.
 
     task: the lock under ``rush``.
     """

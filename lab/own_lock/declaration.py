@@ -21,7 +21,7 @@ LOOK_S = 30  # for all trials, on a busy machine
 
 
 def claims_of(names: str | None) -> str:
-    """Return claims as the lines of a file; the usual ones where none are named. Raises BadInput."""
+    """Return claims as the lines of a file; the usual ones if none are named. Raises BadInput."""
     known = [claim.name for claim in Claim]
     found = [choose_from("claim", name, known, "--claims") for name in re.split(r"[\s,]+", names or USUAL) if name]
     if not found:

@@ -50,12 +50,12 @@ ABOUT = ("language", "used", "lock", "options")  # of a published library, in th
 
 
 class LockTest(NamedTuple):
-    """What ``lab test`` was asked for."""
+    """The order to ``lab test``, as its command line gives it."""
 
     # a file, the name of a stage, or the class or function of a module or a file, after a colon; and its stage
     lock: str
     stage: Stage
-    # scenarios to run; all that test a claim of the lock where none are named
+    # scenarios to run; if none are named, all that test a claim of the lock
     scenarios: Sequence[str] = ()
     budget_s: float = 10.0
     jobs: int = 2
@@ -83,7 +83,7 @@ def test_lock(asked: LockTest) -> int:
         with interruptible(), answer.progress:
             _explored(stage, asked, answer, folder)
             _run(stage, asked, answer, tasks)
-    finally:  # an interrupt must not lose what was found
+    finally:  # an interrupt must not lose a result
         _collected(tested, tasks)
         _written(answer, asked, folder)
     if any(task.kind == cells.MISSING for task in tasks) and tested.status is ExitStatus.NOTHING_SHOWN:
@@ -92,7 +92,7 @@ def test_lock(asked: LockTest) -> int:
 
 
 class Answer:
-    """What is said on the terminal: how much is left, and each broken promise once, the first as soon as it is known."""
+    """Print progress on the terminal: how much is left, and each broken promise once, the first as soon as it is known."""
 
     def __init__(self, tested: page.TestedLock, console: Console, whole_s: float) -> None:
         self.tested, self.console, self.language = tested, console, of_environment(os.environ)
@@ -103,7 +103,7 @@ class Answer:
         self.advance = partial(self.progress.advance, self.progress.add_task("", total=whole_s))
 
     def say(self, one: page.TestedClaim, shortest: Shortest | None = None) -> None:
-        """Print a promise that breaks: in words, by its schedule or its run, between which lines, and what mends it."""
+        """Print a promise that breaks: in words, its schedule or run, the two lines of the lock, and the stage that mends it."""
         if one.claim in self.broken:
             return
         said, console, language = partial(say.text, "tested", language=self.language), self.console, self.language
@@ -145,7 +145,7 @@ def _begun(stage: Stage, asked: LockTest) -> page.TestedLock:
 
 
 def _named(stage: Stage) -> str:
-    """Return the path of a stage's file as commands give it: from the project's folder, where it is in that."""
+    """Return the path of a stage's file as commands give it: from the project's folder if it is inside that folder."""
     path = Path(stage.lookup)
     return path.relative_to(HOME).as_posix() if path.is_relative_to(HOME) else stage.lookup
 
@@ -184,14 +184,14 @@ def _explored(stage: Stage, asked: LockTest, answer: Answer, folder: Path) -> No
 
         with contextlib.closing(explorer):
             decide(decision, running, asked.budget_s, on_answer)
-            note(set())  # now those under the cheapest faults are known
+            note(set())  # now the claims under the cheapest faults are decided
     for claim, status in decision.promises().items():
         of_claims[claim.name].orders = status
     tested.unexplored = {one: why for one in Language if (why := reasons(decision, one))}
 
 
 def _run(stage: Stage, asked: LockTest, answer: Answer, tasks: Sequence[cells.OwnCell]) -> None:
-    """Make the runs, and say what they break as soon as it is known. First are those that test a promise no order has decided."""
+    """Make the runs, and print each promise as soon as a run breaks it. First come promises that no order has decided."""
     tested = answer.tested
     open_ = {row.claim for row in tested.claims if row.orders not in (page.HOLDS, page.BREAKS)}
     tasks = sorted(tasks, key=lambda task: (task.scenario.tests.name not in open_, task.scenario.tests not in stage.claims))
@@ -224,7 +224,7 @@ def _in_each_language(name: str, **places: str) -> dict[Language, str]:
 
 
 def _mended(row: page.TestedClaim, stage: Stage) -> page.TestedClaim:
-    """Note which stage mends what a run has broken, if no order has said so."""
+    """Note the stage that mends a promise which a run has broken, if no order has named one."""
     cell = row.breaking
     for one in cell.grounds.violations if cell is not None and cell.grounds is not None and not row.schedule else ():
         if one.claim == row.claim:
@@ -233,7 +233,7 @@ def _mended(row: page.TestedClaim, stage: Stage) -> page.TestedClaim:
 
 
 def _collected(tested: page.TestedLock, tasks: Sequence[cells.OwnCell]) -> None:
-    """Note what the runs have shown, claim by claim."""
+    """Note the results of the runs by claim."""
     of_claims = {row.claim: row for row in tested.claims}
     for task in tasks:
         for cell in task.outcomes(_named(task.stage)):
@@ -244,7 +244,7 @@ def _collected(tested: page.TestedLock, tasks: Sequence[cells.OwnCell]) -> None:
 
 
 def _written(answer: Answer, asked: LockTest, folder: Path) -> None:
-    """Print the result, and write what was asked for."""
+    """Print the result, and write the files that the order names."""
     tested, console, language = answer.tested, answer.console, answer.language
     said, mark = partial(say.text, "test_page", language=language), say.words(language)["mark"]
     for one in tested.promised:

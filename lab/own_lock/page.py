@@ -1,4 +1,4 @@
-"""What a lock was tested for, claim by claim, by every order of events and by runs; as a page, and as JUnit's XML.
+"""Write the result of a lock's test, by claim, from every order of events and from runs; as a page, and as JUnit's XML.
 
 ``lab test`` has one round of runs, and ``lab libraries measure`` has several for each published library. The record is the same.
 """
@@ -36,7 +36,7 @@ FAILS, HELD = "ADMITTED", "UNSEEN"
 
 
 class TestedCell(Cell, kw_only=True):
-    """What the runs of one scenario have shown of one claim."""
+    """The results of one scenario's runs for one claim."""
 
     __test__ = False  # for pytest, which collects classes by their name
 
@@ -44,7 +44,7 @@ class TestedCell(Cell, kw_only=True):
     command: str = ""
 
     def why_of(self, claim: str, language: Language = ENGLISH) -> str:
-        """Return what was seen of a claim; where the run did not break it, the reason of its verdict."""
+        """Return how the run broke a claim; if it did not, the reason of its verdict."""
         broken = [one for one in self.grounds.violations if one.claim == claim] if self.grounds is not None else []
         return because(broken[0], language) if broken else self.why(language)
 
@@ -55,26 +55,26 @@ class TestedCell(Cell, kw_only=True):
 
 
 class TestedClaim(msgspec.Struct, kw_only=True):
-    """One claim, and what became of it."""
+    """One claim and its results."""
 
     __test__ = False
 
     claim: str
     # whether the lock makes it; a claim that nobody makes is never broken
     promised: bool = True
-    # the words of the documentation that make it, and where they stand; empty where they are not known
+    # the words of the documentation that make the claim, and their address; empty if they are not known
     words: str = ""
     link: str = ""
-    # what every order of events decided: holds, breaks, not_decided, not_looked_at; empty where no order was looked at
+    # the decision of every order of events: holds, breaks, not_decided, not_looked_at; empty if no order was searched
     orders: str = ""
     # the picture of a shortest schedule that breaks it, a file next to the page, with one for each language; empty without one
     schedule: str = ""
     # the command that shows the schedule again
     again: str = ""
-    # the two lines of the lock between which it happens, and the stage that mends it; empty where they are not known
+    # the two lines of the lock between which it breaks, and the stage that mends it; empty if they are not known
     between: list[str] = []
     mended_by: str = ""
-    # the runs under scenarios that test it, and those of others that broke it
+    # the runs under scenarios that test it, and runs under other scenarios that broke it
     cells: list[TestedCell] = msgspec.field(default_factory=list)
 
     @property
@@ -87,14 +87,14 @@ class TestedClaim(msgspec.Struct, kw_only=True):
 
     @property
     def breaking(self) -> TestedCell | None:
-        """Return the scenario whose runs broke it most often; None where no run did."""
+        """Return the scenario whose runs broke it most often; None if no run did."""
         return max(
             (one for one in self.cells if one.tally.get(BROKEN)), key=lambda one: one.tally[BROKEN] / one.tries, default=None
         )
 
     @property
     def verdict(self) -> str:
-        """Return what was shown. Broken is what an order breaks, or each run of a scenario."""
+        """Return the verdict. A claim is broken if an order of events breaks it, or if each run of a scenario does."""
         tally, worst = self.tally, self.breaking
         if self.orders == BREAKS or (worst is not None and worst.tally[BROKEN] == worst.tries):
             return BROKEN
@@ -106,7 +106,7 @@ class TestedClaim(msgspec.Struct, kw_only=True):
 
 
 class Speed(msgspec.Struct, kw_only=True):
-    """What the lock costs next to a stage of the ladder: pairs of runs, made in turn."""
+    """The lock's price next to a stage of the ladder: pairs of runs, made in turn."""
 
     # the stage
     next_to: str
@@ -124,7 +124,7 @@ class Speed(msgspec.Struct, kw_only=True):
 
     @property
     def ratio(self) -> float:
-        """Return the geometric mean of the ratios; 0 where there is none."""
+        """Return the geometric mean of the ratios; 0 if there is none."""
         return geometric_mean(self.ratios).value if self.ratios else 0.0
 
 
@@ -137,19 +137,19 @@ class TestedLock(msgspec.Struct, kw_only=True):
     # as the command named it, and the name of its stage
     lock: str
     stage: str
-    # the library and its version, where it is known
+    # the library and its version, if it is known
     library: str = ""
     # of a published library: ``language``, ``used``, ``lock`` and ``options``, as its file has them
     about: dict[str, str] = msgspec.field(default_factory=dict)
-    # the command of the program that holds the locks; empty where they are in the replicas
+    # the command of the program that holds the locks; empty if the replicas hold them
     worker: str = ""
-    # why no order of events was looked at, or why some promises are not decided so; and what was not run, and why: by language
+    # the reasons why no order of events was searched, why promises stay undecided, and why scenarios were not run: by language
     unexplored: dict[Language, str] = {}
     notes: list[dict[Language, str]] = []
     claims: list[TestedClaim] = msgspec.field(default_factory=list)
     # how many rounds of runs were asked for
     rounds: int = 1
-    # None where it was not measured, or where a run of it shows no speed
+    # None if it was not measured, or if a run of it shows no speed
     speed: Speed | None = None
     # the command that tests it again, and how long it took
     command: str = ""
@@ -187,7 +187,7 @@ def headline(tested: TestedLock, language: Language = ENGLISH) -> str:
 
 
 def speed_in_words(found: Speed, language: Language = ENGLISH) -> str:
-    """Return what the lock costs next to the other one, as sentences."""
+    """Return the lock's price next to the other stage, as sentences."""
     mean, next_to = (sum(one) / len(one) for one in (found.per_s, found.next_to_per_s))
     return text(
         "tested",
@@ -224,14 +224,14 @@ def not_shown(tested: TestedLock, language: Language = ENGLISH) -> list[str]:
 
 
 def mending(one: TestedClaim, language: Language = ENGLISH) -> str:
-    """Return what mends a promise that breaks: the idea of a stage, and the command that shows how it does that."""
+    """Return the cure of a promise that breaks: the idea of a stage, and the command that shows this stage's change."""
     stage = stages()[one.mended_by]
     idea, command = stated(f"stage.{stage.name}.idea", stage.story.idea, language), f"lab diff {stage.follows} {stage.name}"
     return text("tested", "mends", language, idea=idea, command=command)
 
 
 def orders_in_words(one: TestedClaim, language: Language = ENGLISH) -> str:
-    """Return what every order of events decided of a claim."""
+    """Return the decision of every order of events about a claim."""
     return text("tested_orders", one.orders, language) if one.orders else "–"
 
 
@@ -257,7 +257,7 @@ def in_words(one: TestedClaim, language: Language = ENGLISH) -> str:
 
 
 def _of(word: str, tally: dict[str, int], verdict: str, language: Language) -> str:
-    """Return a word with the number of runs that had a verdict; without figures where there was one run."""
+    """Return a verdict with its number of runs; without the number if there was one run."""
     total = sum(tally.values())
     return text("tested", "number", language, tally[verdict], what=word, of=total) if total > 1 else word
 
@@ -279,7 +279,7 @@ def write_page(tested: TestedLock, folder: Path, runs: Path) -> Path:
 
 
 def page_values(tested: TestedLock, folder: Path, runs: Path, language: Language) -> dict[str, Any]:
-    """Return what the page of a lock shows in a language."""
+    """Return the values that the page of a lock shows in a language."""
     cells = [cell for one in tested.claims for cell in one.cells if cell.run]
     return {
         "tested": tested,
@@ -312,7 +312,7 @@ def _link(run: Path, folder: Path, language: Language) -> str:
 
 
 def junit(tested: TestedLock) -> str:
-    """Return the result as JUnit's XML: a case for what every order decided of a claim, and one for each run.
+    """Return the result as JUnit's XML: a case for each claim that every order of events decided, and one for each run.
 
     Source: https://github.com/testmoapp/junitxml
     """

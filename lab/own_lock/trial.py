@@ -17,11 +17,11 @@ from app.stores import lock_store
 NAME, OTHER_NAME = "lab-looks", "lab-looks-again"  # the keys that the lock is given
 # its times; none is near another, nor near its double. Another request, which asks while the lock is held, waits briefly
 TTL_MS, OTHER_TTL_MS, WAIT_MS, BRIEF_MS, RETRY_MS = 3000, 8700, 11_000, 1000, 30
-WITHIN_S = 2.0  # for what one acquire or one release on an idle server takes
+WITHIN_S = 2.0  # the longest time of one acquire or one release on an idle server
 
 
 class Said(NamedTuple):
-    """What a lock answered (``answer``, ``granted``), that it failed (``error``), or that nothing came (``waits``)."""
+    """The end of one call of a lock: its answer (``answer``, ``granted``), its failure (``error``), or no end (``waits``)."""
 
     kind: str
     what: Any = None  # the answer, or the error
@@ -33,17 +33,17 @@ class Said(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """What one acquire and its release have shown, and another acquire while the lock was held."""
+    """The results of one acquire and its release, and of another acquire while the lock was held."""
 
     first: Said
     second: Said = Said("waits")
     end: Said = Said("")  # as answered if it came to its end
-    # the key of the lock, empty if there was none, and what was left of its TTL after passed_ms, -1 without one
+    # the key of the lock, empty if there was none, and the rest of its TTL after passed_ms, -1 if it has none
     key: str = ""
     ttl_ms: int = 0
     passed_ms: int = 0
     is_freed: bool = False
-    waited: bool = False  # whether the other waited by itself
+    waited: bool = False  # whether the other acquire waited by itself
 
     @property
     def score(self) -> list[bool]:
@@ -61,7 +61,7 @@ KEPT: list[Said] = []  # of all jobs: the end of an object can hang, and so none
 
 
 def done(job: Callable[[], Any], within_s: float = WITHIN_S) -> Said:
-    """Return what a job answers. It has a thread of its own, because it may never come back."""
+    """Return the answer of a job. The job has a thread of its own, because it may never come back."""
 
     def run() -> None:
         try:
@@ -101,7 +101,7 @@ class IdleServer(dict[tuple[str, int], dict[str, Any]]):
             return self.clients[0]
 
     def get(self, address: Any, _: object = None) -> dict[str, Any]:
-        """Return where a connection leads. The start itself connects to what it has started."""
+        """Return the address of a connection. The start itself connects to the servers that it has started."""
         if self.store is None:
             return {}
         here = declared.place(self.store)
@@ -115,7 +115,7 @@ class IdleServer(dict[tuple[str, int], dict[str, Any]]):
         return declared.declared(use)(lock_store("redis", settings), key, ttl_ms, wait_ms, RETRY_MS)
 
     def use(self, text: str, names: dict[str, Any], work: Callable[[], object], *lease: Any, within_s: float) -> list[Said]:
-        """Use the lock once, by the source of ``use``. Return what it said: at last how it ended. names: of the source."""
+        """Use the lock once, by the source code ``use``. Return its answers; the last one is its end. names: for that code."""
         said = list[Said]()
 
         def saw(answer: Any) -> bool:

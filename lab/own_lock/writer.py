@@ -1,7 +1,7 @@
 """Write the declaration of a lock: the only place where the lab guesses what somebody's lock means.
 
 A program of its own, which imports the module: ``python -m lab.own_lock.writer LOCK CLAIMS FOLDER IMPORT_S``. Names propose ways
-to use the lock, the likeliest first; trials on an idle server choose one, and correct it. What neither tells becomes a question.
+to use the lock, the likeliest first; trials on an idle server choose one, and correct it. The rest becomes a question.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from app.shelf import plugins, yours
 from lab.interrupts import end_with_parent
 from lab.own_lock.trial import NAME, OTHER_NAME, OTHER_TTL_MS, TTL_MS, WAIT_MS, IdleServer, Looked, Said, done
 
-# what a parameter is given, by what its name contains: the first row that fits
+# the value of a parameter, by a part of its name: the first row that fits
 PARAMETERS = (
     (r"prefix|namespace|suffix", '"lab"'),
     (r"count|times|retries|attempts|max_retr|thread_local|^raise|errors$", ""),
@@ -48,24 +48,24 @@ PARAMETERS = (
     (r"key|name|resource|lock|mutex|^id$|_id$|topic|subject|path", "at.key"),
     (r"", ""),  # nobody can tell
 )
-KEPT = ("", '"lab"', "at.work", "at.token")  # they replace no default; a client replaces None, others what is of their kind
+KEPT = ("", '"lab"', "at.work", "at.token")  # no default; a client replaces None, other values a default of their kind
 NUMBERS = ("at.wait", "at.retry", "at.ttl", "at.timeout", "at.port")
 UNKNOWN = r'"(\w+)\?"'  # stands for a value that nobody can tell
-WAITS = r", \w+=at\.wait_m?s|(?<=\()\w+=at\.wait_m?s(?:, )?"  # what can be left out of a call
-# what a trial changes in a way that does not work: several servers, a record of settings, no wait, milliseconds, answers as texts
+WAITS = r", \w+=at\.wait_m?s|(?<=\()\w+=at\.wait_m?s(?:, )?"  # arguments that a call can do without
+# changes that a trial makes to a way that does not work: several servers, settings, no wait, milliseconds, answers as texts
 TO_TEXTS = (r"at\.client", "at.text_client")
 CHANGES = ((r"at\.client", "[at.client]"), (UNKNOWN, r'{"\1?": ""}'), (WAITS, ""), ("at.ttl_s", "at.ttl_ms"), TO_TEXTS)
-# words of the names of what acquires and of what releases, the likeliest first; and of what does neither
+# words in the names of functions that acquire and that release, the likeliest first; and of functions that do neither
 ACQUIRES = ["acquire", "aquire", "obtain", "claim", "grab", "take", "enter", "try", "lock", "mutex", "get", "set", "start"]
 RELEASES = ["release", "unlock", "free", "remove", "delete", "del", "drop", "leave", "exit", "clear", "unset", "stop"]
 NEITHER = {"extend", "renew", "refresh", "check", "is", "has", "reacquire", "owned", "all", "info", "locked"}
 # errors that are no answers of a lock
 OF_REDIS = (redis.ConnectionError, redis.ResponseError, redis.DataError)
 BUGS = (TypeError, AttributeError, NameError, ImportError, ConnectionError, SystemExit, NotAcquired, *OF_REDIS)
-PLAIN = (bool, int, float, str, bytes, type(None))  # answers that say what they mean
+PLAIN = (bool, int, float, str, bytes, type(None))  # types of answers whose meaning is plain
 STEPS_MS = (60_000, 10_000, 5000, 1000, 500, 100, 50, 10, 1)  # people choose a TTL on such a step
 LOOK_S = 3.0  # after that no further way is tried: a question must come soon
-# by the library of another store: the store, what its locks take as a key, and what that makes of the key
+# by the library of another store: the store, the key as its locks take it, and the name that they make of it
 STORES = {
     "kazoo": ("zookeeper", '"/" + at.key', "/{key}"),
     "pymysql": ("mysql", "at.key[-64:]", ""),
@@ -97,7 +97,7 @@ def words_of(name: str) -> list[str]:
 
 
 def meant(name: str) -> str:
-    """Return what a parameter of this name is given; empty if nobody can tell."""
+    """Return the value of a parameter with this name; empty if its name does not tell."""
     found = ((re.search(pattern, "_".join(words_of(name))), value) for pattern, value in PARAMETERS)
     return next(match.expand(value) for match, value in found if match)
 
@@ -146,16 +146,16 @@ class Writer:
 
     def __init__(self, lock: str, module: Any, name: str, server: IdleServer) -> None:
         self.lock, self.module, self.name, self.server = lock, module, name, server
-        self.names = {name: getattr(module, name)}  # what the file imports of the module
+        self.names = {name: getattr(module, name)}  # the name that the file imports from the module
         self.way, self.granted = Way(), "got"  # granted: the condition of the work; empty if there is none
         self.questions: dict[str, str] = {}  # by the field of the way
         self.errors: set[type] = set()  # that are answers
         self.store, self.key, self.ttl = "redis", "", f"{TTL_MS},  # what the lock promises"
 
     def call(self, words: str, function: Callable[..., Any], given: dict[str, str], answer: str = "") -> str:
-        """Return a call with what its parameters ask for.
+        """Return a call with values for its parameters.
 
-        given: what the lock has been given so far, by parameter; it grows. answer: in a release, the answer of acquire.
+        given: the values that the lock has so far, by parameter; it grows. answer: in a release, the answer of acquire.
         """
         every = [one for one in plugins.signature(function).parameters.values() if one.name != "self"]
         means = {one: meant(one.name) for one in every if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
@@ -195,7 +195,7 @@ class Writer:
         blocks = {name for name, one in plain.items() if inspect.isgeneratorfunction(one) or inspect.isasyncgenfunction(one)}
         frees = ranked(members, RELEASES)
         asks = [one for one in only or dict.fromkeys([*ranked(members, ACQUIRES), *sorted(blocks)]) if one not in frees]
-        if frees and not asks:  # what acquire has returned
+        if frees and not asks:  # the answer of acquire
             yield Way("", made, self.call(f"got.{frees[0]}", members[frees[0]], dict(given), "got"))
         for one in asks if frees else []:
             if one not in blocks:
@@ -218,7 +218,7 @@ class Writer:
                 yield from self.ways_of(type(found), asked, "lock.", told)
 
     def returned(self, asked: str) -> Any:
-        """Return what an expression returns, or its error."""
+        """Return the value of an expression, or its error."""
         scope = self.names | {"at": At(self.server.lock(len), str)}
         for changed in (asked, *(re.sub(*change, asked) for change in CHANGES)):
             if (said := done(partial(eval, changed, scope))).kind == "answer":
@@ -230,14 +230,14 @@ class Writer:
         return self.server.look(way.use("saw(got)", {}), self.names, **how)
 
     def chosen(self) -> Looked:
-        """Choose the way that works, or goes farthest, and return what was seen of it."""
+        """Choose the way that works, or goes farthest, and return its trial."""
         best, until_s = Looked(Said("error")), time.monotonic() + LOOK_S
         for proposed in self.ways():
             way = proposed if "at.key" in "".join(proposed[:3]) else proposed.but(UNKNOWN, "at.key")
             seen = self.look(way)
-            if way != proposed and NAME not in seen.key:  # what nobody can tell is not the key
+            if way != proposed and NAME not in seen.key:  # an unknown value is not the key
                 way, seen = proposed, self.look(proposed)
-            for changed in (way.but(*change) for change in CHANGES):  # each in what the changes before have left
+            for changed in (way.but(*change) for change in CHANGES):  # each applies to the result of the changes before it
                 if changed != way and not seen.is_over:
                     again = self.look(changed)
                     way, seen = (changed, again) if again.score > seen.score else (way, seen)
@@ -253,7 +253,7 @@ class Writer:
         self.questions[field] = " ".join(f"{self.questions.get(field, '')} {question}".split())
 
     def correct(self) -> None:
-        """Correct by trials what names have proposed, and ask what they do not tell."""
+        """Correct by trials the proposals from names, and ask the questions that stay open."""
         found = vars(self.module).values()
         used = {str(getattr(one, "__module__", "") or getattr(one, "__name__", "")).partition(".")[0] for one in found}
         if "redis" not in used and used & set(STORES):  # the imports name the lock's store
@@ -275,7 +275,7 @@ class Writer:
             self.ask("frees", f"on an idle server: {seen.end.text}. How is the lock released?")
         if seen.end.kind in ("", "waits"):
             return
-        if WAIT_MS - seen.passed_ms < seen.ttl_ms <= WAIT_MS:  # what is called a wait is the TTL
+        if WAIT_MS - seen.passed_ms < seen.ttl_ms <= WAIT_MS:  # the parameter that is called a wait is the TTL
             self.way = self.way.but(r"at\.wait", "at.ttl")
             seen = self.look(self.way)
         other = self.look(self.way, ttl_ms=OTHER_TTL_MS, key=OTHER_NAME)
@@ -289,7 +289,7 @@ class Writer:
                 self.errors.add(type(said.what))
 
     def tell_grant(self, first: Said, second: Said) -> None:
-        """Find out which answers are grants. second: what was said while another request held the lock."""
+        """Find out which answers are grants. second: the answer while another request held the lock."""
         is_plain, types = isinstance(first.what, PLAIN), {type(first.what), type(second.what)}
         # two grants have the same answer, or two tokens; two numbers may be a yes and a no
         are_alike = is_plain and len(types) == 1 and (first.text == second.text or types != {int})
@@ -302,9 +302,9 @@ class Writer:
             self.ask("asks", f"{answers}. Which of them is a grant?")
 
     def tell_key_and_ttl(self, seen: Looked, other: Looked) -> None:
-        """Find out what the lock makes of its key, whether its TTL follows what it is given, and in which steps.
+        """Find out the name that the lock makes of its key, whether its TTL follows the given one, and in which steps.
 
-        other: what was seen with another key and another TTL.
+        other: a trial with another key and another TTL.
         """
         calls = f"{self.way.made} {self.way.asks}"
         self.key = seen.key.replace("{", "{{").replace("}", "}}").replace(NAME, "{key}")
@@ -376,7 +376,7 @@ if __name__ == "__main__":
     end_with_parent()
     gc.disable()  # the end of an object of the lock can hang
     out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what the module prints is no part of the answer
+    os.dup2(2, 1)  # the output of the module is no part of the answer
     try:
         out.write(main(*sys.argv[1:]))
     except LookupError as error:

@@ -1,4 +1,4 @@
-"""What a stage needs, up and running. The cluster alone controls processes, and always stops all of them."""
+"""Start all servers that a stage needs. The cluster alone controls processes, and always stops all of them."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ class Cluster:
     counter_redis: Server | None  # None if the counter is kept in the lock's own store
     replicas: tuple[Server, ...]
     nginx: Server
-    target: FaultTarget | None = None  # what faults act on, if the run has faults
+    target: FaultTarget | None = None  # the system on which faults act, if the run has faults
     workers: tuple[Any, ...] = ()  # Locust's workers (AgentServer), if they have containers of their own
     clocks: Clocks | None = None  # None if the lab's own clock stamps everything
     versions: Mapping[str, str] = field(default_factory=dict)  # of programs that are not of this machine, by their names
 
     @property
     def fault_target(self) -> FaultTarget:
-        """Return what faults act on: of a run whose scenario breaks something, or which replays a schedule."""
+        """Return the system on which faults act, for a run whose scenario has faults or which replays a schedule."""
         if self.target is None:
             raise LookupError("nothing in this run acts on its servers")
         return replace(self.target, replicas=self.replicas)
@@ -126,7 +126,7 @@ class Cluster:
         return start(self.lock_store, path) if start else []
 
     def parts(self) -> dict[str, int] | None:
-        """Return the parts of the counter, read from where it is kept; None if that server does not answer."""
+        """Return the parts of the counter, read at its server; None if that server does not answer."""
         client = lock_store(self.stage.store, self.settings)
         errors = client.Error if client else ()  # of some stores they are several
         with contextlib.suppress(Client.Error, *errors if isinstance(errors, tuple) else (errors,)):
@@ -155,7 +155,7 @@ def cluster(
     steps: str = "",
     port: int = 0,
 ) -> Iterator[Cluster]:
-    """Start what the stage needs, and stop all of it when the block ends.
+    """Start the servers that the stage needs, and stop all of them when the block ends.
 
     Journals go to ``folder/journal``, logs to ``folder/logs``. steps: the address of the controller for which each command of a
     replica waits. port: of nginx; 0: any free one. Raises MissingProgram, NotReady.
@@ -216,7 +216,7 @@ def _fault_target(
     links: Sequence[ReplicationLink],
     steps: str,
 ) -> Iterator[FaultTarget | None]:
-    """Yield what faults act on, before the replicas are up; None for a run that breaks nothing."""
+    """Yield the system on which faults act, before the replicas are up; None for a run without faults."""
     if not (scenario.faults or scenario.nodes_away or steps):
         yield None
         return

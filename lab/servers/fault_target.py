@@ -1,4 +1,4 @@
-"""What faults act on: the replicas, the lock's store and the ways between them, as ``lab.scenario.fault.System``."""
+"""The system on which faults act: the replicas, the lock's store and the ways between them (``lab.scenario.fault.System``)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class FaultTarget:
             node.resume()
 
     def jump_clocks(self, nodes: Sequence[int], by_ms: int) -> int:
-        """Let the clocks jump all at once: one after the other they would need a good part of a TTL on a busy machine."""
+        """Let the clocks jump all at once: one after another they would need a good part of a TTL on a busy machine."""
         chosen = [node for node in self._chosen(nodes) if isinstance(node, Running)]
         with ThreadPoolExecutor(max(1, len(chosen))) as together:
             return sum(together.map(partial(jump_clock, by_ms=by_ms), chosen))
@@ -154,7 +154,7 @@ def prepared(
     faults: Sequence[Fault],
     links: Sequence[ReplicationLink],
 ) -> Iterator[FaultTarget]:
-    """Yield what faults act on before the replicas are up, with the proxies and the watch on files that these faults need."""
+    """Yield the system on which faults act before the replicas are up, with the proxies and the watch on files that they need."""
     targets, disks = {fault.target for fault in faults}, any(Need.DISK in fault.needs for fault in faults)
     in_lock_store = resources.kind(stage.resource).in_lock_store
     counter = next(iter(lock_store), None) if in_lock_store else counter_redis

@@ -37,7 +37,7 @@ fork, waitpid, close, sleep = (
 
 
 def serve(line: int, supervisor: int) -> str:
-    """Answer requests until the line closes, and end the process then. Return in a forked program only: what it runs.
+    """Answer requests until the line closes, and end the process then. Return in a forked program only: the program to run.
 
     supervisor: the pid of the supervisor process.
     """
@@ -96,7 +96,7 @@ def fork_program(request: dict[str, Any], supervisor: int) -> int:
 
 
 def _become(request: dict[str, Any], supervisor: int) -> None:
-    """Give this process, which was just forked, what a program that is started has."""
+    """Give this process, which was just forked, the environment and files of a program that is started."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != supervisor:  # it was killed before the call
         os._exit(1)

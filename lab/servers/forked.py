@@ -17,7 +17,7 @@ FORK = multiprocessing.get_context("fork")
 def forked(target: Callable[..., object], *about: Any) -> tuple[ForkProcess, Connection]:
     """Start a process that calls ``target(*about, pipe)``. Return it, and this end of its pipe. Raises Interrupted.
 
-    Ctrl-C reaches only this process, which decides: the other one ends at its SIGTERM, or with this one.
+    Ctrl-C reaches only this process, which decides: the forked one ends at its SIGTERM, or with this one.
     """
     near, far = FORK.Pipe()
     process = FORK.Process(target=_work, args=(target, about, far), daemon=True)

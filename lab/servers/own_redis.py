@@ -1,6 +1,6 @@
 """Redis servers of one process, outside of any run: to search orders, or to look at a lock.
 
-What a process that was killed has left behind, the next one removes.
+If a process was killed, the next one removes the files that it left.
 """
 
 from __future__ import annotations

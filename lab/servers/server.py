@@ -18,7 +18,7 @@ class Reachable(Protocol):
 
 
 class Server(Protocol):
-    """What the lab reads from a server, and what a fault may do to it."""
+    """The figures that the lab reads from a server, and the actions of faults on it."""
 
     @property
     def name(self) -> str:

@@ -63,7 +63,7 @@ class StoreServers(Protocol):
         """End the sessions of the faulted replica, and return how many. Only called if the store has sessions."""
 
     def leader(self, running: Sequence[Server]) -> Server:
-        """Return the server that leads the others. Only called if the store has a leader. Raises
+        """Return the leader of the servers. Only called if the store has a leader. Raises
         OSError when there is none.
         """
 

@@ -30,7 +30,7 @@ FORKS = sys.platform == "linux"  # a forked program becomes a child of a subreap
 
 @dataclass(frozen=True)
 class Forkable:
-    """What a program in Python imports before it begins. Such a program need not be started: it can be forked."""
+    """The modules that a program in Python imports before it begins. Such a program need not be started: it can be forked."""
 
     entry: str  # the program, as module:function
     modules: tuple[str, ...]  # imported before the fork

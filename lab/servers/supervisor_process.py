@@ -7,13 +7,13 @@ of a socket, and the lab holds the other. When the lab's end closes, however the
 descendant and exits. (Supervisors such as supervisord or circus keep processes running, and none of them is a subreaper.)
 
 If the supervisor process itself is killed, nothing above happens. So the kernel kills each program that it started
-(PR_SET_PDEATHSIG), and the lab ends what is left. The signal reaches only direct children. So nginx has no worker process, and
+(PR_SET_PDEATHSIG), and the lab ends the rest. The signal reaches only direct children. So nginx has no worker process, and
 the workers of gunicorn and Locust ask for the same signal. Nothing stays even if the lab and the supervisor are killed at once.
 
 Requests and answers are lines of JSON. Each request has a ``number``, which the answer repeats.
 
     {"start": argv, "env", "cwd", "log"}     → {"pid"}; with "fork" the program is forked by ``fork_server.py``
-    {"prepare": fork, "env"}                 → {}: a fork server begins to import what a program needs
+    {"prepare": fork, "env"}                 → {}: a fork server begins to import the modules of a program
     {"exit_of": pid}                         → {"exit"}, null while it runs
     {"signal": number, "pid"}                → {"sent"}
     {"descendants": 0}                       → {"pids"}
@@ -48,7 +48,7 @@ LONGEST_END_S = 5.0
 LIBC = ctypes.CDLL(None, use_errno=True)
 OPEN_FILES = 20_000  # each connection of a server is one
 FORKED_WITHIN_S = 90.0  # with its imports, on a crowded machine
-ROOM = "-" * 4096  # an argument of a fork server: where a forked program writes its own command line
+ROOM = "-" * 4096  # an argument of a fork server: the place in which a forked program writes its own command line
 
 
 class ForkingProcess:
@@ -94,7 +94,7 @@ class ForkingProcess:
 
 
 class SupervisorProcess:
-    """The supervisor process's side: what it started, and how it ends all of it."""
+    """The servers that the supervisor process has started, and their end."""
 
     def __init__(self, held: int) -> None:
         """held: a file descriptor that each program inherits: while one of them lives, the ports of the run are taken."""

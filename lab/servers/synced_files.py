@@ -23,7 +23,7 @@ from lab.servers.process import Running
 
 CACHESTAT = 451  # the number of the system call, on every kind of processor
 LOOK_EVERY_S = 0.001  # a file that is synced once a second is without unsynced pages until its next change
-PLACES = (".", "appendonlydir")  # where Redis keeps what it appends, before version 7 and since
+PLACES = (".", "appendonlydir")  # the files to which Redis appends, before version 7 and since
 ENDING = ".aof"
 
 

@@ -86,7 +86,7 @@ class TcpProxy:
 
     @property
     def address(self) -> str:
-        """Return ``host:port``, where the proxy listens."""
+        """Return the address of the proxy as ``host:port``."""
         return f"127.0.0.1:{self.port}"
 
     def cut(self) -> None:

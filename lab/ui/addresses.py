@@ -15,15 +15,15 @@ CLASS = 128  # connections that wait: a class opens the page at the same moment
 TRIED = 10  # how many ports are tried, from the usual one on, before the system chooses any
 VOTE = "/vote"  # the page as phones see it
 PROJECTOR = "/projector"  # the page as the class sees it on the wall, without buttons
-JOIN = "/join"  # where a phone types the word of the class
+JOIN = "/join"  # the page on which a phone types the word of the class
 NOWHERE = ("192.0.2.1", 9)  # an address that is reserved for documentation
 
 
 def ports(host: str, page: int | None, locust: int | None) -> tuple[int, int]:
     """Return the ports of the lab's page and of Locust's: two that are free at the same moment.
 
-    page, locust: the wanted port, or 0 for any free one. None: the usual one, or another where that is taken. Raises BadInput
-    where a wanted port is not available, or the host is none of this machine.
+    page, locust: the wanted port, or 0 for any free one. None: the usual one, or another if that is taken. Raises BadInput
+    if a wanted port is not available, or the host is none of this machine.
     """
     with contextlib.ExitStack() as held:  # the first port stays taken while the second is chosen
         first = held.enter_context(_held(host, page, PAGE_PORT, "--port"))

@@ -1,4 +1,4 @@
-"""What both sides of ``lab ui`` need, the lab and the Locust process: its environment and its refusals.
+"""Define the environment of the Locust process and its refusals, for both sides of ``lab ui``: the lab and that process.
 
 Importing Locust's plugin would patch the whole process, and importing the lab's side would slow down each start of Locust.
 """
@@ -17,7 +17,7 @@ SENT_KEY = "X-Lab-Key"  # the header with that key
 
 
 class Refusal(StrEnum):
-    """What the pages refuse, and why; lab/story/words.toml has the Chinese."""
+    """The refusals of the pages, with their reasons; lab/story/words.toml has the Chinese."""
 
     BUSY = "a run is under way: wait for its verdict, or press Stop"
     FULL = "the lab takes no more devices that predict, until it is started anew"

@@ -1,6 +1,6 @@
-"""Who may do what on the pages of ``lab ui``: the teacher's key, the key for voting, and a word by which a phone gets that one.
+"""Decide the rights on the pages of ``lab ui``: the teacher's key, the key for voting, and the word by which a phone gets it.
 
-Where only this machine reaches the pages there are no keys, and every visitor is the teacher. A key comes once, in an
+If only this machine reaches the pages there are no keys, and every visitor is the teacher. A key comes once, in an
 address (``?k=``). From then on a cookie stands for it. The cookie of a phone is a number that the server made and signed, in
 Flask's session: a phone has one prediction, and cannot make up a second one. It gets one if it loses the cookie and scans again.
 """
@@ -33,16 +33,16 @@ valley velvet violin wagon walnut water whale willow window winter wolf yellow z
 
 
 class Role(IntEnum):
-    """What a visitor may do; each may also do what those before may."""
+    """The rights of a visitor; each includes the rights before it."""
 
     STRANGER = auto()  # nothing
     ONLOOKER = auto()  # read: a program on the teacher's own machine, such as the browser of the projector
     VOTER = auto()  # predict
-    TEACHER = auto()  # start, stop, and choose what the class is asked
+    TEACHER = auto()  # start, stop, and choose the question to the class
 
 
 class Admission(Enum):
-    """What becomes of a word that a visitor typed, or of a key; the value names the sentence for it on the page."""
+    """The answer to a word or a key of a visitor; the value names its sentence on the page."""
 
     OPEN = ""
     UNKNOWN = "unknown"
@@ -62,7 +62,7 @@ class Invitation(NamedTuple):
 class Keys:
     """The keys of one ``lab ui``, and the words that visitors type. Safe to use from many threads.
 
-    teacher: the teacher's key; empty where nobody needs one.
+    teacher: the teacher's key; empty if nobody needs one.
     """
 
     def __init__(self, teacher: str = "", clock: Callable[[], float] = time.monotonic) -> None:
@@ -75,7 +75,7 @@ class Keys:
     def typed(self, word: str, address: str) -> Admission:
         """Judge a word that was typed at an address of the network. After some wrong ones, that address has to wait.
 
-        There are len(WORDS) × len(DIGITS) words. Who tries MOST_WRONG of them finds the right one once in ten times at most.
+        There are len(WORDS) × len(DIGITS) words. MOST_WRONG tries find the right one once in ten times at most.
         """
         with self._mutex:
             if sum(self._wrong.values()) >= MOST_WRONG:

@@ -1,4 +1,4 @@
-"""The lesson of docs/class.md as data: its steps, what each does, and what it asks.
+"""The lesson of docs/class.md as data: its steps, with their actions and questions.
 
 ``docs/class.toml`` lists the steps, and the lab's own page gives them. The notes for the teacher are the prose of docs/class.md
 and of the Chinese page; a test compares the commands and questions there with the list.
@@ -41,7 +41,7 @@ class Action(NamedTuple):
 
     # ``open``, or the name of a command of the lab
     kind: str
-    # what follows it: of ``open``, the name of a level
+    # its arguments: of ``open``, the name of a level
     words: tuple[str, ...]
 
     @property
@@ -56,7 +56,7 @@ class Action(NamedTuple):
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the class is asked before a run: the question of the scenario's claim, in the words of the step."""
+    """The question to the class before a run: about the scenario's claim, in the words of the step."""
 
     text: str
     text_zh: str
@@ -76,7 +76,7 @@ class LessonRun(NamedTuple):
 
     @property
     def values(self) -> dict[str, Any]:
-        """Return what its texts may name."""
+        """Return the values that its texts may name."""
         one = self.scenario
         stopped = (getattr(fault, "for_ms", None) for fault in one.faults)
         values = {name: getattr(one, name) for name in ("requests", "users", "replicas", "ttl_ms", "work_ms")}
@@ -90,7 +90,7 @@ class LessonStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     title_zh: str
     # how long the step takes in class
     minutes: int
-    # what is done, in this order: a command without ``lab``, or ``open`` and a page
+    # the actions, in this order: a command without ``lab``, or ``open`` and a page
     do: tuple[str, ...]
     situation: str
     situation_zh: str
@@ -101,18 +101,18 @@ class LessonStep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     @property
     def actions(self) -> list[Action]:
-        """Return what is done, in order."""
+        """Return the actions, in order."""
         return [Action(kind, tuple(words)) for kind, *words in map(shlex.split, self.do)]
 
     @property
     def runs(self) -> list[LessonRun]:
-        """Return the runs, in order, with what each asks."""
+        """Return the runs, in order, each with its question."""
         commands = [action.words for action in self.actions if action.kind == RUN]
         return [_run(words, ask) for words, ask in zip(commands, self.ask, strict=True)]
 
 
 class Placed(NamedTuple):
-    """A step, and where it stands in the lesson."""
+    """A step and its place in the lesson."""
 
     # counted from 1
     number: int
@@ -156,7 +156,7 @@ def _run(words: tuple[str, ...], ask: Ask) -> LessonRun:
 
 
 def notes(number: int, language: Language) -> list[tuple[str, str]]:
-    """Return what the page of the lesson says to the teacher about a step: what to ask, what the class says, what to show."""
+    """Return the teacher's notes for a step: questions to ask, answers to expect, things to show."""
     sections = {int(found[1]): found[2] for found in SECTION.finditer(PAGES[language].read_text(encoding="utf-8"))}
     parts = (NOTE.match(text.strip()) for text in sections[number].split("\n\n"))
     joined = "" if language is Language.CHINESE else " "

@@ -1,4 +1,4 @@
-"""The lab's own page: what it offers and asks, before any news of a run. And the small page on which a phone types the word.
+"""The lab's own page as it is before any run, with its offers and questions; and the small page on which a phone types the word.
 
 The fixed texts of both are in the table ``class`` of lab/story/words.toml.
 """
@@ -36,7 +36,7 @@ def text(
 ) -> str:
     """Return the page, with its texts in all languages.
 
-    invitation: how phones come here; empty where only this machine can open
+    invitation: how phones come here; empty if only this machine can open
     the page. ways: the addresses of the lab's other pages, by name.
     language: the language in which the page opens. A visitor can choose another one there. teacher: whether the visitor is the
     teacher, who gets the notes of the lesson.
@@ -56,7 +56,7 @@ def text(
 def join_text(entry: Admission, language: Language, action: str) -> str:
     """Return the page on which a phone types the word of the class, with its texts in all languages.
 
-    entry: what became of the last word; OPEN for a visitor without one. action: where the word is posted.
+    entry: the answer to the last word; OPEN for a visitor without one. action: the address to which the word is posted.
     """
     said = {one: {name: text.format(s=f"{PAUSE_S:.0f}") for name, text in say.words(one)["join"].items()} for one in Language}
     data = msgspec.json.encode({"texts": said, "language": language}).decode().replace("<", "\\u003c")

@@ -33,7 +33,7 @@ from lab.ui.posted import PostedPlace, PostedPrediction, PostedScreen, decoded
 from lab.ui.predictions import Full
 from lab.ui.static_server import Site
 
-LONGEST = 4096  # bytes of what is posted
+LONGEST = 4096  # bytes of a post
 DRAWN_WITHIN_S = 30.0  # until the pictures of the run before are drawn, a new run waits
 SILENT_S = 15.0
 # a page may load content from this server only, and no page may show it in a frame
@@ -41,14 +41,14 @@ POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "frame-ancestors 'none'"
 )
-PAGES = {"/": Role.TEACHER, "/live": Role.TEACHER, VOTE: Role.VOTER, PROJECTOR: Role.ONLOOKER}  # each view, and who may see it
+PAGES = {"/": Role.TEACHER, "/live": Role.TEACHER, VOTE: Role.VOTER, PROJECTOR: Role.ONLOOKER}  # by view: the right it needs
 PREDICTION = "/live/prediction"
 
 
 class LiveServer(Site):
     """Serves from its own threads until it is closed. Raises BadInput without the port.
 
-    teacher: the teacher's key; empty where nobody needs one. orders: answers Locust.
+    teacher: the teacher's key; empty if nobody needs one. orders: answers Locust.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class LiveServer(Site):
 
     def admit(self) -> None:
         super().admit()
-        request.get_data()  # a post that is too long is refused, also where nothing of it is used
+        request.get_data()  # a post that is too long is refused, even if nothing of it is used
         if request.path in (*PAGES, JOIN) or request.endpoint == "orders":
             return
         if request.method == "POST" and request.path != PREDICTION and self._role() is not Role.TEACHER:
@@ -112,7 +112,7 @@ class LiveServer(Site):
     def _refuse(self, why: HTTPException) -> Any:
         return (live_page.refused(why.description), why.code) if request.path.startswith("/live/") else why
 
-    # who visits
+    # the visitor
     def _role(self) -> Role:
         if not self.keys.teacher or is_teacher(request, self.port, self.keys.teacher):
             return Role.TEACHER
@@ -157,9 +157,9 @@ class LiveServer(Site):
         text = live_page.join_text(entry, of_environment(os.environ), joining(_wanted()))
         return text, 200 if entry is Admission.OPEN else 403
 
-    # what the pages ask for, and post
+    # the paths that the pages get and post
     def _mine(self) -> dict[str, Any]:
-        """Return the visitor's own predictions of what the class is asked, and how many visitors have predicted it."""
+        """Return the visitor's own predictions for the present question, and how many visitors have made one."""
         asked, predictions = self.state.asked, self.state.predictions
         return {"mine": predictions.of(session.get("device", ""), asked), "voted": predictions.voted(asked)}
 

@@ -1,4 +1,4 @@
-"""The state of the live page, the same for all visitors: what the class is asked, the run from its start to its verdict, and the
+"""The state of the live page, the same for all visitors: the question, the run from its start to its verdict, and the
 predictions. All changes are published.
 """
 
@@ -45,12 +45,12 @@ class LiveState:
     """The current run, one after the other. Safe to use from many threads."""
 
     def __init__(self, stage: str = "none", scenario: str = "rush") -> None:
-        """stage, scenario: what the class is asked at first."""
+        """stage, scenario: of the first question."""
         self.news = EventStream()
         self.predictions = Predictions()
-        self._mutex = threading.RLock()  # what is published and what is kept for later browsers must agree
+        self._mutex = threading.RLock()  # the published state and the state that is kept for later browsers must agree
         self._now: dict[str, Any] = {"phase": "waiting"}
-        self.asked = (stage, scenario)  # what the class is asked
+        self.asked = (stage, scenario)  # the question to the class
         self.place = (0, 0)  # the step of the lesson, and which of its runs, from 0; step 0: the choice is free
         self.lost = ""  # the picture of the lost increments of all runs, as SVG
         self._live: LiveRun | None = None
@@ -68,7 +68,7 @@ class LiveState:
             return {"kind": "hello", **about, **now}
 
     def follow(self) -> tuple[dict[str, Any], queue.Queue[bytes | None]]:
-        """Return the snapshot of now, and a queue of what is published after it. Raises TooManyListeners."""
+        """Return the present snapshot, and a queue of all later news. Raises TooManyListeners."""
         with self._mutex:  # nothing is published between the two: a browser never goes back to an older question
             return self.snapshot(), self.news.listen()
 
@@ -197,9 +197,9 @@ class LiveState:
         self.news.end()
 
     def _voted(self) -> dict[str, Any]:
-        """Return what the class is asked, in which step of the lesson, and how many visitors have predicted it.
+        """Return the question to the class, its step of the lesson, and how many visitors have predicted.
 
-        What they predict is shown at Start.
+        Their predictions are shown at Start.
         """
         (stage, scenario), (step, run) = self.asked, self.place
         return {"stage": stage, "scenario": scenario, "step": step, "run": run, "voted": self.predictions.voted(self.asked)}
@@ -233,6 +233,6 @@ class LiveState:
 
 
 def _of_picture(picture: Timeline, language: Language) -> dict[str, Any]:
-    """Return what the page says of a run's picture: its caption; and the steps of the loss that it is about, if there is one."""
+    """Return the caption of a run's picture; and the steps of its loss, if there is one."""
     found = steps_of_run(picture)
     return {"caption": say_run.caption(picture, language), "steps": say_run.page_of_steps(found, language) if found else None}

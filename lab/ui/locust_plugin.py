@@ -3,10 +3,10 @@
 The lab answers at its own pages' address, which is in the environment with a key; without it, this module does
 nothing. Questions and answers are JSON, and each answer may be {"refused": why} instead:
 
-    shelf                           → {"stages": […], "scenarios": […], "stage", "scenario"}: what the form's two
+    shelf                           → {"stages": […], "scenarios": […], "stage", "scenario"}: the values of the form's two
                                       lists offer (names, each with its title), and the first choices
     check {"form": {…}}             → {"users": how many users Locust starts}
-    run {"form": {…}}               → what the load needs, once the servers are up
+    run {"form": {…}}               → the plan of the load, once the servers are up
     ended {"complete": …}           → the verdict and its figures, once the run is judged and drawn
 
 If the load has to end early, the lab stops the test in Locust's page, as a visitor does.
@@ -129,7 +129,7 @@ class LabPlugin:
         return jsonify({"live": self.live, "ready": ready, "verdicts": self.verdicts})
 
     def guard(self) -> Any:
-        """Refuse requests that a page of another site made a browser send, and those without the teacher's key."""
+        """Refuse requests that a page of another site made a browser send, and requests without the teacher's key."""
         why, key, port = foreign(request), self.key, self.port
         if not why and key and request.path == "/" and same(request.args.get("k", ""), key):
             g.refused = True  # by this answer: a cookie stands for the key from now on, and the address loses it

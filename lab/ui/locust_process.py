@@ -31,7 +31,7 @@ UP_WITHIN_S = 90.0  # it imports much: on an idle machine it takes two seconds, 
 
 @dataclass(frozen=True)
 class PageSettings:
-    """Where the pages are served, and how."""
+    """The address of the pages, and how they are served."""
 
     host: str  # the address to listen on
     port: int  # of Locust's page
@@ -126,7 +126,7 @@ class LocustClient:
     def start(self, stage: str, scenario: str, values: Mapping[str, str] = MappingProxyType({})) -> None:
         """Post Locust's form. Raises NotStarted, as the form shows it above its button.
 
-        values: of the form's other fields, where they are not the scenario's own.
+        values: of the form's other fields, if they are not the scenario's own.
         """
         form = {"stage": stage, "scenario": scenario, "user_count": str(USERS), "spawn_rate": str(AT_ONCE), **values}
         answer = self.ask("POST", "/swarm", form)

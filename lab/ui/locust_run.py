@@ -1,4 +1,4 @@
-"""One press of Start in Locust's page: what Locust's process asks of the lab, and the drive of the run that it requests.
+"""One press of Start in Locust's page: the requests of Locust's process to the lab, and the run that it asks for.
 
 The questions and answers are described in ``lab/ui/locust_plugin.py``, Locust's side.
 """
@@ -39,7 +39,7 @@ class LocustRun:
     """A run that Locust's page requests."""
 
     form: Mapping[str, str]  # the form's fields
-    # what Locust waits for: the plan when the servers are up, and the verdict when the run is drawn
+    # the two answers that Locust waits for: the plan when the servers are up, and the verdict when the run is drawn
     plan: Future[dict[str, Any]] = field(default_factory=Future)
     verdict: Future[dict[str, Any]] = field(default_factory=Future)
     ended: threading.Event = field(default_factory=threading.Event)  # set when nothing more is sent

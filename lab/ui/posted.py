@@ -1,4 +1,4 @@
-"""What the pages post: a form of Locust's page, read, checked and fitted to the stage; and what the pages of a class post."""
+"""Read the posts of the pages: a form of Locust's page, checked and fitted to the stage; and the posts of a class's pages."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def read(form: Mapping[str, str], processes: int = 1) -> RunRequest:
 
 
 def _ramp_up(form: Mapping[str, str], users: int) -> list[str]:
-    """Return a note if the users start one after the other."""
+    """Return a note if the users start one after another."""
     rate = _number("ramp up", float, form.get("spawn_rate", ""))
     return [f"the users were started at {rate:g} a second, not all at once"] if users > rate else []
 
@@ -107,7 +107,7 @@ def _number(name: str, kind: Callable[[str], float], text: str) -> float:
 class PostedPrediction(msgspec.Struct):
     """A prediction as a browser posts it."""
 
-    # what the class was asked when the visitor chose
+    # the question when the visitor chose
     stage: str
     scenario: str
     choice: int  # the place of the choice, from 0, among the choices of the scenario's question
@@ -134,7 +134,7 @@ Posted = TypeVar("Posted", PostedPrediction, PostedPlace, PostedScreen)
 
 
 def decoded(body: bytes, kind: type[Posted]) -> Posted:
-    """Return what was posted. Raises BadInput, which names it."""
+    """Return the post. Raises BadInput, which names it."""
     try:
         return cast(Posted, DECODERS[kind].decode(body))
     except msgspec.DecodeError as error:

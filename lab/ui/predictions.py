@@ -2,7 +2,7 @@
 
 A prediction is about a stage under a scenario: it is one of the choices of the claim's question. It counts for the next run of
 the two, and can be changed until that run starts. From then on it stays, and the run answers it. Until then nobody gets to know
-what others predict, only how many have. A visitor is known by the number of a browser alone (``joining.py``).
+the predictions of others, only their number. A visitor is known by the number of a browser alone (``joining.py``).
 """
 
 from __future__ import annotations

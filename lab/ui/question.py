@@ -1,6 +1,6 @@
-"""What the class is asked about the claim of a run, and what the run answers: the choice that came true, and the big figure.
+"""The question to the class about the claim of a run, and the run's answer: the choice that came true, and the big figure.
 
-The choices are what the claim promises and its opposite, in a few words; a step of the lesson has words of its own for them. The
+The choices are the promise of the claim and its opposite, in a few words; a step of the lesson has words of its own for them. The
 answer is computed from the judgement, so a prediction is judged by the claim that the scenario tests: where a crash must free the
 lock, a run that loses nothing may still have refused most requests.
 """
@@ -20,7 +20,7 @@ from lab.story.say import text
 from lab.story.verdict import promise, seen
 
 PROMISED, BROKEN, FOR_EVER = 0, 1, 2  # the places of the choices; the third one is that nobody gets the lock any more
-SAFE = {one.claim.name for one in WORK_IS_SAFE}  # the figure of these claims is what the counter lost, and else what was refused
+SAFE = {one.claim.name for one in WORK_IS_SAFE}  # their figure is the increments lost, that of other claims the requests refused
 BY_LOSSES = SAFE - {"releases_only_its_own", "releases_atomically"}  # predicted is whether increments are lost
 FREED_AGAIN = {one.claim.name for one in FREED}
 
@@ -35,18 +35,18 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True)
 class RunAnswer:
-    """What a run answers to its question."""
+    """The answer of a run to its question."""
 
     # the place of the choice that came true; None if the run proves nothing
     choice: int | None
-    # the big figure, and what it counts; without a number, what was seen instead
+    # the big figure, and the thing that it counts; without a number, a sentence
     number: str
     words: dict[Language, str]
     tone: Tone
 
 
 def asked(claim: str, language: Language) -> dict[str, Any]:
-    """Return what is asked about a claim, and the choices: first what it promises."""
+    """Return the question about a claim, and the choices: first its promise."""
     if claim in BY_LOSSES:
         choices = [text("answer", name, language) for name in ("none_lost", "some_lost")]
     else:
@@ -56,7 +56,7 @@ def asked(claim: str, language: Language) -> dict[str, Any]:
 
 
 def answer(judgement: Judgement) -> RunAnswer:
-    """Return what a run answers. Where only another promise was broken, the figure is that claim's."""
+    """Return a run's answer. If only another promise was broken, the figure is that claim's."""
     claim, broken = judgement.claim, _own(judgement, judgement.claim)
     other = judgement.verdict is Verdict.BROKEN and not broken and not judgement.lost
     number, words = _figure(judgement, judgement.violations[0].claim if other else claim)
@@ -69,7 +69,7 @@ def _own(judgement: Judgement, claim: str) -> list[Violation]:
 
 
 def _waits_ms(broken: list[Violation]) -> list[float]:
-    """Return how long after each fault another request got the lock; nothing where none did."""
+    """Return how long after each fault another request got the lock; nothing if none did."""
     waits_ms = [one.idle_ms for violation in broken for one in violation.evidence if isinstance(one, FaultOutcome)]
     known = [ms for ms in waits_ms if ms is not None]
     return known if len(known) == len(waits_ms) else []

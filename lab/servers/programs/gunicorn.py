@@ -43,7 +43,7 @@ class Gunicorn(ServerProgram):
             "keep-alive": 120,  # longer than nginx's, or nginx re-uses a connection that is being closed
             "backlog": 4096,
             "worker-tmp-dir": str(folder),
-            "chdir": str(folder if INSTALLED else HOME),  # where a lock writes files; a clone's packages are found by it
+            "chdir": str(folder if INSTALLED else HOME),  # for a lock that writes files, and for a clone's packages
             "config": str(CONFIG),
             "log-level": "warning",
         }

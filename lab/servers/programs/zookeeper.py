@@ -44,7 +44,7 @@ class ZooKeeperServer(ServerProgram):
 
     name: str  # its own name
     number: int = 1  # its number among the peers, from 1
-    # for each peer the ports where members meet and where they vote; None: a server alone
+    # for each peer the ports of its members' meetings and of their votes; None: a server alone
     peers: Mapping[int, tuple[int, int]] | None = None
     executable = "java"
 

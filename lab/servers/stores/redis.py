@@ -1,7 +1,7 @@
 """One Redis server, which keeps nothing on disk unless the scenario requires it, and publishes its
 keyspace events: evidence that does not come from the replicas.
 
-Where the scenario requires it there is also a replica, or two of them, and a Sentinel that promotes
+If the scenario requires it there is also a replica, or two of them, and a Sentinel that promotes
 one when the primary dies. The link to the replica can be held: by default from the first request on.
 """
 
@@ -115,7 +115,7 @@ class RedisEvents:
     def __init__(self, port: int, path: Path, node: str = "", killed: bool = False, host: str = LOOPBACK) -> None:
         """Return when the subscription stands, so that no later event is missed.
 
-        node: the server's name, where there are several. killed: the server does not run yet; the
+        node: the server's name, if there are several. killed: the server does not run yet; the
         subscription follows when it does.
         """
         # no retries: they would take seconds after the server has ended, and the thread looks again by itself
@@ -150,7 +150,7 @@ class RedisEvents:
 
     @property
     def is_silenced(self) -> bool:
-        """Return whether somebody has made the server report less, as a lock that sets what it wants to hear itself."""
+        """Return whether a client has made the server report less, such as a lock that sets the reports it wants to hear."""
         with contextlib.suppress(OSError):
             return not reports(self._port, self._host) >= ALL
         return False
