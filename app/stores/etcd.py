@@ -1,7 +1,7 @@
 """etcd, by etcd3gw over its HTTP gateway: sessions, one transaction, a range, and a watch that needs no thread.
 
 etcd3gw's ready-made Lock is not used: it asks once and does not wait. Its watch is not used either: it starts a thread for each
-waiter, and closes all pooled connections at its end. Several servers are asked one after the other until one answers. So a
+waiter, and closes all pooled connections at its end. Several servers are asked one after another until one answers. So a
 command can be carried out twice; all commands here allow that.
 """
 

@@ -77,7 +77,7 @@ class CountedAdapter(HTTPAdapter):
 
 
 def _key(request: requests.PreparedRequest) -> str:
-    """Return what a command is about: a key, or a lease and so all that hangs on it."""
+    """Return the subject of a command: a key, or a lease and so all keys that depend on it."""
     body = _body(request)
     return _session(int(body["ID"])) if "ID" in body else b64decode(body.get("key", "")).decode(errors="replace")
 
@@ -106,7 +106,7 @@ def _attached(name: str, request: requests.PreparedRequest) -> list[int]:
 
 
 def _reading(name: str, response: requests.Response) -> tuple[object, Meaning]:
-    """Return the answer in a word, and what it means for a lock."""
+    """Return the answer in a word, and its meaning for a lock."""
     if not response.ok:
         gone = GONE in response.text
         return (False, Meaning.REFUSED) if gone else (f"error: {response.status_code}", Meaning.NOTHING)

@@ -3,7 +3,7 @@
 A statement runs by itself (autocommit) on any free connection. If its thread is in a transaction, all its statements, those of
 the lock and those of the counter, go to the connection of that transaction.
 
-The isolation level is READ COMMITTED. So after waiting for the lock, a transaction reads what the last holder committed. And
+The isolation level is READ COMMITTED. So after waiting for the lock, a transaction reads the commit of the last holder. And
 only the locked row is locked: REPEATABLE READ would lock gaps as well.
 """
 
@@ -56,7 +56,7 @@ KINDS: dict[int, type[pymysql.MySQLError]] = {1062: Duplicate, 1205: TimedOut, 1
 
 @dataclass(frozen=True, slots=True)
 class StatementResult:
-    """What a statement did."""
+    """The effect of a statement."""
 
     # the rows of the answer
     rows: tuple[tuple[Any, ...], ...]
@@ -132,7 +132,7 @@ class MySQL:
             return self._execute(statement, values)
 
     def plain(self, **options: Any) -> pymysql.Connection:
-        """Return a new connection of PyMySQL, for a library. The caller closes it. ``options`` are those that differ."""
+        """Return a new connection of PyMySQL, for a library. The caller closes it. ``options`` differ from the usual ones."""
         where = {"host": self.endpoint.first.host, "port": self.endpoint.first.port, "database": self.endpoint.database or "lab"}
         who = {"user": self.user, "password": self.endpoint.password}
         return pymysql.Connection(**who | where | CONNECTION_OPTIONS | options)

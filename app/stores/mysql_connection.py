@@ -29,7 +29,7 @@ class LostReply(pymysql.OperationalError):
 
 
 class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore] # PyMySQL has types only for some
-    """A connection that reaches the failpoints, counts statements, and journals those that are sent outside any request."""
+    """A connection that reaches the failpoints, counts statements, and journals statements sent outside any request."""
 
     setting_up = False
 
@@ -96,7 +96,7 @@ class CountedConnection(pymysql.Connection):  # type: ignore[misc, unused-ignore
 
 
 def count_all(addresses: Iterable[Address]) -> None:
-    """Count what any connection of PyMySQL that this process makes from now on sends to the servers of the lock."""
+    """Count the statements to the servers of the lock, of each connection of PyMySQL that this process makes from now on."""
     SERVERS.update((one.host, one.port) for one in addresses)
     pymysql.Connection.__init__ = _make  # PyMySQL has no hook for it
 

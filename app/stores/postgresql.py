@@ -1,7 +1,7 @@
 """One PostgreSQL server, by psycopg. A connection is a session, and advisory locks belong to it.
 
 A lock gets new connections, or ``parameters`` to make its own: an engine of SQLAlchemy, the settings of Django. All of them are
-counted. There is no pool here: the pool is a part of what a library does.
+counted. There is no pool here: the pool is the library's business.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class PostgreSQL:
     Error = psycopg.Error
 
     def __init__(self, endpoint: Endpoint, name: str = "") -> None:
-        """Take the address. ``name`` is what connections call themselves: the server's list shows the replica of each."""
+        """Take the address. ``name`` is the name of the connections: the server's list shows the replica of each."""
         self.endpoint = endpoint
         self.name = name
 
@@ -34,7 +34,7 @@ class PostgreSQL:
         return where | who | CLIENT_OPTIONS
 
     def plain(self, **options: Any) -> psycopg.Connection:
-        """Return a new connection of psycopg, with autocommit. The caller closes it. ``options`` are those that differ."""
+        """Return a new connection of psycopg, with autocommit. The caller closes it. ``options`` differ from the usual ones."""
         return psycopg.connect(**self.parameters | {"autocommit": True} | options)
 
 

@@ -2,7 +2,7 @@
 
 All that psycopg sends for its users goes through two generators: one of its cursors, and one of its connections, for BEGIN,
 COMMIT and the like. Both are replaced in the whole process. So a connection counts whichever library made it, if it leads to a
-server of the lock. What a client in C sends by itself, as psycopg2 does, is not seen here: the server's own count shows it.
+server of the lock. Statements that a client in C sends by itself, as psycopg2 does, are not seen here, but in the server's count.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Steps = Generator[Any, Any, Any]
 
 
 def count_all(addresses: Iterable[Address]) -> None:
-    """Count what any connection of psycopg in this process sends to the server of the lock."""
+    """Count the statements of each connection of psycopg in this process to the server of the lock."""
     for address in addresses:
         for *_, place in socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM):
             SERVERS.add((str(place[0]), int(place[1])))

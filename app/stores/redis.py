@@ -1,6 +1,6 @@
 """One Redis server. The client never sends a command again by itself: that would change what a lock does.
 
-What counts commands at the connections is imported for a replica alone: the lab reads a counter without it.
+The count of commands at the connections is imported for a replica alone: the lab reads a counter without it.
 """
 
 from __future__ import annotations
@@ -102,5 +102,5 @@ def connect(settings: Settings, _: bool) -> Redis:
 
 
 def count_all(addresses: Iterable[Address]) -> None:
-    """Count what any client of this process sends to the lock's store."""
+    """Count the commands of each client of this process to the lock's store."""
     _part("redis_connection").count_all(addresses)

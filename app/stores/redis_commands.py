@@ -1,4 +1,4 @@
-"""What the commands of Redis and their answers mean for a lock, as far as that can be known without the lock."""
+"""Tell the meaning of Redis' commands and answers for a lock, as far as it can be known without the lock."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ONE_WORD = frozenset({"SET", *KINDS, *CONDITIONAL})
 LISTENING = frozenset({"SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE", "MONITOR"})
 # how long these wait is their last word
 WAITS_LAST = frozenset({"BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX"})
-GRANTS_LATE = WAITS_LAST | {"BLMPOP", "BZMPOP", "XREAD", "XREADGROUP"}  # what they grant is granted when they are answered
+GRANTS_LATE = WAITS_LAST | {"BLMPOP", "BZMPOP", "XREAD", "XREADGROUP"}  # their grant is made when they are answered
 WAITING = GRANTS_LATE | {"WAIT"}
 TRANSACTION = frozenset({"MULTI", "EXEC", "DISCARD"})
 WITH_KEYS_ALONE = frozenset({"DEL", "UNLINK", "EXISTS", "MGET", "TOUCH"})
@@ -93,7 +93,7 @@ def prolongs(command: Command) -> bool:
 
 
 def meaning(command: Command, answer: object) -> Meaning:
-    """Return what the answer to a command means for a lock. Only an answer with a meaning of its own is a refusal."""
+    """Return the meaning of an answer for a lock. Only an answer with a meaning of its own is a refusal."""
     name = command[0]
     if name in KINDS:
         return KINDS[name]

@@ -57,7 +57,7 @@ class Awaited(NamedTuple):
 
 
 class Seam(Stepped):
-    """What is known of the commands of a connection, whether it is of threads or of asyncio."""
+    """The state of a connection's commands, whether it is of threads or of asyncio."""
 
     # of the server
     port: int = 0
@@ -69,7 +69,7 @@ class Seam(Stepped):
     uncounted: bool
 
     def begin(self) -> None:
-        """Forget what an earlier connection to the server sent."""
+        """Forget the commands of an earlier connection to the server."""
         self.awaited, self.queued, self.ordered = deque(), [], deque()
         self.listening = self.stepping = False
 
@@ -79,7 +79,7 @@ class Seam(Stepped):
         self.ordered.clear()
 
     def _counts(self, commands: Sequence[Command], check_health: bool = True) -> bool:
-        """Note what is about to be sent, and reach the failpoints. Return whether its answers are awaited."""
+        """Note the commands that will be sent, and reach the failpoints. Return whether their answers are awaited."""
         if not COUNTING.get():
             return False
         if commands[0][0] == "PING" and not check_health:  # of redis-py's health check
@@ -99,7 +99,7 @@ class Seam(Stepped):
                 self.awaited.append(Awaited(command, alone))
 
     async def introduce(self, connect: Callable[[], Any], counts: bool = True) -> None:
-        """Begin a new connection. What redis-py sends now does not count."""
+        """Begin a new connection. The commands that redis-py sends now do not count."""
         self.begin()
         self.uncounted = True
         try:
@@ -182,13 +182,13 @@ class Seam(Stepped):
         elif isinstance(answer, bytes):
             answer = text(answer)
         about, renews = keys_of_all(carried_out), any(map(prolongs, carried_out))
-        if command[0] in GRANTS_LATE:  # it waited at the store: what it granted was granted just now, and not when it was sent
+        if command[0] in GRANTS_LATE:  # it waited at the store: its grant was made just now, and not when it was sent
             here().sent.at_ns = monotonic_ns()
         here().answered(command[0], answer, means, about, script=script(command), server=self.port, prolongs=renews)
 
 
 class Counted(Seam, AbstractConnection):
-    """A connection that reaches the failpoints, counts commands, and journals those that are sent outside any request."""
+    """A connection that reaches the failpoints, counts commands, and journals the commands that are sent outside any request."""
 
     def send_command(self, *args: Any, **kwargs: Any) -> None:
         packed, command = self._command_packer.pack(*args), words(args)
@@ -244,7 +244,7 @@ class CountedAsync(Seam, AsyncConnection):
 
 
 def in_one(command: Any) -> bytes:
-    """Return what redis-py sends as one text of the protocol."""
+    """Return the commands of redis-py as one text of the protocol."""
     parts = [command] if isinstance(command, (str, bytes)) else command
     return b"".join(part.encode() if isinstance(part, str) else part for part in parts)
 
@@ -257,7 +257,7 @@ def keys_of_all(commands: Sequence[Command]) -> tuple[str, ...]:
 
 
 def _of_transaction(commands: list[Command], answers: list[Any]) -> Meaning:
-    """Return what the answers to the commands of a transaction mean together: one that agreed is enough."""
+    """Return the common meaning of the answers to a transaction's commands: one that agreed is enough."""
     meanings = {meaning(command, answer) for command, answer in zip(commands, answers, strict=False)}
     return next((one for one in (AGREED, OPEN, LOOKED, REFUSED) if one in meanings), NOTHING)
 
@@ -271,7 +271,7 @@ def counted(connection: Any) -> Any:
 
 
 def count_all(addresses: Iterable[Address]) -> None:
-    """Count what any client of this process sends to these servers: also a client that a library makes by itself.
+    """Count the commands of each client of this process to these servers: also of a client that a library makes by itself.
 
     A connection with a hook of its own is left alone. The client of the counter has one, ``uncounted``.
     """

@@ -45,7 +45,7 @@ class RedisNodes:
             return self._ask(command)
 
     def plain(self, **options: Any) -> list[redis.Redis]:
-        """Return a client for each node, for a library. What each sends is counted a command at a time."""
+        """Return a client for each node, for a library. The commands of each are counted one by one."""
         return [node.plain(**options) for node in self.nodes]
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """The connections to Redis that let each command wait for the controller of ``app/request/steps.py``.
 
-It is outside of what counts commands, so a command that is held was not sent yet for the journal. The connections to the counter
+It is outside of the count of commands, so for the journal a held command was not sent yet. The connections to the counter
 are held as well: a controller decides the order of reads and writes too.
 """
 
@@ -77,12 +77,12 @@ class Stepped:
 
 
 async def done(found: Any) -> Any:
-    """Return what a method of a connection returns: that of asyncio's, when it has ended."""
+    """Return the result of a connection's method: of asyncio's, when the method has ended."""
     return await found if type(found) is CoroutineType else found
 
 
 def at_once(work: Coroutine[Any, Any, Any]) -> Any:
-    """Return what a coroutine returns that waits for nothing but its thread."""
+    """Return the result of a coroutine that waits for nothing but its thread."""
     try:
         work.send(None)
     except StopIteration as end:

@@ -6,7 +6,7 @@ When the connection breaks, it is made again, and one waiting thread is woken, b
 A waiter must always limit its wait by a time-out.
 
 Only the listening thread makes a broken connection again. If redis-py did so for each thread, two threads would read from the new
-connection, and one would wait for ever for an answer that the other has taken. So the client must not repeat a command by itself.
+connection, and one would wait for ever for an answer that the first has taken. So the client must not repeat a command by itself.
 
 Source: Redisson, LockPubSub and PublishSubscribe (an entry with a counter and a latch for each channel, one permit a message).
 """
@@ -46,7 +46,7 @@ class RedisSubscriptions:
     """The channels to which this process is subscribed."""
 
     def __init__(self, subscription: Callable[[], Any], error: type[Exception]) -> None:
-        """Take what makes the client's subscription, and the type of the errors that it raises."""
+        """Take the function that makes the client's subscription, and the type of the errors that it raises."""
         self._make = subscription
         self._error = error
         self._subscription: Any = None

@@ -1,4 +1,4 @@
-"""What a statement of SQL is called, and what its answer means for a lock: of all databases."""
+"""Name a statement of SQL, and tell the meaning of its answer for a lock: for all databases."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def renews(name: str, statement: str) -> bool:
 
 
 def meaning(name: str, statement: str, answer: object) -> Meaning:
-    """Return what the answer to a statement means for a lock. The rows of a SELECT may hold anything."""
+    """Return the meaning of an answer for a lock. The rows of a SELECT may hold anything."""
     if name in ("INSERT", "UPDATE", "REPLACE") or asks_by_name(name, statement):
         return Meaning.AGREED if answer else Meaning.REFUSED
     if name == "SELECT" and not LOCKS_ROWS.search(statement):

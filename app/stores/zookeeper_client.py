@@ -47,14 +47,14 @@ class SentCommand(NamedTuple):
     """One command that was sent."""
 
     command: str
-    # where the answer comes
+    # the place of the answer
     result: Any
     # the request and the phase that it belongs to
     cause: tuple[str, str]
 
 
 class _OfThread(threading.local):
-    """What this thread has sent, and not yet seen the answer to."""
+    """The commands that this thread has sent, and whose answers it has not seen."""
 
     def __init__(self) -> None:
         self.sent: deque[SentCommand] = deque()
@@ -75,7 +75,7 @@ class CountedResult(AsyncResult):
 
 
 class CountedClient(KazooClient):
-    """A client that reaches the failpoints, counts commands, and journals what is sent outside any request."""
+    """A client that reaches the failpoints, counts commands, and journals the commands that are sent outside any request."""
 
     def begin(self) -> None:
         """Begin to count."""
@@ -127,7 +127,7 @@ class CountedClient(KazooClient):
 
 
 def count_all(addresses: Iterable[Address]) -> None:
-    """Count what any client of kazoo that this process makes from now on sends to the servers of the lock."""
+    """Count the commands to the servers of the lock, of each client of kazoo that this process makes from now on."""
     SERVERS.update((one.host, one.port) for one in addresses)
     KazooClient.__init__ = _make  # kazoo has no hook for it
 
@@ -140,7 +140,7 @@ def _make(client: Any, *args: Any, **options: Any) -> None:
 
 
 def _note_answers(given_up: bool) -> None:
-    """Note the answers to what this thread has sent. Of an earlier phase, none is noted."""
+    """Note the answers to this thread's commands. Of an earlier phase, none is noted."""
     for _ in range(len(of_thread.sent)):
         one = of_thread.sent.popleft()
         if one.cause != (here().request, here().phase):
@@ -159,7 +159,7 @@ def _note_answers(given_up: bool) -> None:
 
 
 def _meaning(one: SentCommand, error: Exception | None) -> Meaning:
-    """Return what the answer to a command means for a lock."""
+    """Return the meaning of an answer for a lock."""
     if one.command in LOOKS:
         return Meaning.LOOKED
     if one.command not in CHANGES:

@@ -52,21 +52,21 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     repeats: int
     # the stage with which each other one is paired; empty without pairs
     against: str = ""
-    # what is recorded of each point
+    # the record of each point
     figures: list[str]
     # the figure of the finding: one of ``figures``, or ``ratio``, which is that of the first of them in pairs
     of: str
-    # of what the finding has a sentence each
+    # the finding has a sentence for each of these
     each: Literal["stage", "value"] = "stage"
-    # what is drawn: the figure of each panel, from top to bottom
+    # the figure of each panel of the drawing, from top to bottom
     panels: list[str]
-    # those of them whose axis is logarithmic
+    # the panels whose axis is logarithmic
     log: list[str] = []
     scenario: str = "rush"
     options: dict[str, int] = {}
     # the least measures of a valid run, by name, in place of the scenario's own
     danger: dict[str, int] = {}
-    # what a stage must have, by the names in ``lab.scenario.requirements.NEEDS``
+    # the needs of a stage, by the names in ``lab.scenario.requirements.NEEDS``
     needs: list[str] = []
     # how many seconds a window of a lock alone lasts
     for_s: float = 1

@@ -54,7 +54,7 @@ def expectations() -> dict[tuple[str, str], str]:
 
 
 def promised(one: Scenario, stage: Stage) -> str:
-    """Return the verdict that follows from the claims of a stage: what is expected if nothing was written down."""
+    """Return the verdict that follows from the claims of a stage: it is expected if no other was written down."""
     return "" if one.misfit(stage) else "KEPT" if one.tests in stage.claims else "ADMITTED"
 
 
@@ -116,7 +116,7 @@ def write(
 
 
 def decided(cells: Sequence[Cell]) -> Decided:
-    """Return what the kept searches of all orders decided, in words: by language, stage and claim."""
+    """Return the decisions of the kept searches of all orders, in words: by language, stage and claim."""
     found = {name: current(stage) for name, stage in stages().items() if name in {cell.stage for cell in cells}}
     searches = {name: (search, of_claims(search)) for name, search in found.items() if search}
     return {
@@ -142,7 +142,7 @@ def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
 
 
 def refuse_a_mixture(folder: Path, origin: Origin) -> None:
-    """Raise BadInput if the folder has cells of another judge or commit than those that are measured now."""
+    """Raise BadInput if the folder has cells of another judge or commit than the present ones."""
     if (folder / "matrix.json").exists() and (differences := read(folder).origin.differences(origin)):
         raise BadInput(
             f"--out: {shown(folder)} keeps cells that cannot be compared with new ones: {'; '.join(differences)}. "
@@ -151,7 +151,7 @@ def refuse_a_mixture(folder: Path, origin: Origin) -> None:
 
 
 def _published(cells: list[Cell], out: Path | None, origin: Origin, console: Console) -> list[Cell]:
-    """Write the matrix, and return its cells: those of the folder included."""
+    """Write the matrix, and return its cells, with the cells that the folder had."""
     if changes := origin.differences(measured_now()):
         console.print(f"the lab was changed while the matrix was measured: {'; '.join(changes)}", style="bold red")
         origin = msgspec.structs.replace(origin, judge="", code="")
@@ -176,7 +176,7 @@ def run_matrix(
     Each round runs all cells before the next round begins, so that a change of the machine meets all cells alike.
     draw: draw all runs of the first round. resume: run a cell only as often as the folder ``out`` lacks runs of it.
 
-    Raises BadInput for an unknown name, where the lab is installed, and where ``out`` has cells of another judge or commit.
+    Raises BadInput for an unknown name, if the lab is installed, and if ``out`` has cells of another judge or commit.
     The status is 4 if a program was missing for some cells. It is 3 if no stage failed under a
     scenario, or if a cell is flaky or not as expected.
     """
@@ -219,7 +219,7 @@ def run_matrix(
 
 
 def _matrix_status(cells: list[Cell], console: Console, whole: bool) -> int:
-    """Print what is wrong with the scenarios, and return the exit status."""
+    """Print the errors of the scenarios, and return the exit status."""
     gentle = never_admitted(cells) if whole else []
     if gentle:
         console.print(f"these scenarios prove nothing, because no stage failed under them: {', '.join(gentle)}", style="bold red")

@@ -23,7 +23,7 @@ def conduct(
 ) -> None:
     """Run each cell once, ``jobs`` at a time, and count the verdict in the cell.
 
-    on_done: is given each run as a cell of its own. draw: draw all runs; otherwise only those that are not as expected.
+    on_done: is given each run as a cell of its own. draw: draw all runs; otherwise only runs that are not as expected.
     """
     for cell, (run, _) in in_parallel(judged, [(cell, _asked(cell, draw, reports)) for cell in cells], jobs):
         count(cell, run)
@@ -49,7 +49,7 @@ def count(cell: Cell, run: Cell) -> None:
     same = cell.verdict == run.verdict and lost_otherwise(run) and not lost_otherwise(cell)
     if (
         cell.verdict in ("", "VOID") or same or (run.verdict == "BROKEN" != cell.verdict)
-    ):  # green must not hide what a later run lost or broke
+    ):  # green must not hide a later run that lost or broke something
         for name in RESULT:
             setattr(cell, name, getattr(run, name))
 

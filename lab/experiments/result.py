@@ -31,7 +31,7 @@ from lab.text import table, thousands
 KEPT = REFERENCE / "experiments"
 RATIO = "ratio"
 SHARES = ("lost_share",)  # the figures that are shares of a whole
-CONDITIONS = {Language.ENGLISH: "conditions", Language.CHINESE: "conditions_zh"}  # the lines that say what was not varied
+CONDITIONS = {Language.ENGLISH: "conditions", Language.CHINESE: "conditions_zh"}  # lines on conditions that did not vary
 COLUMNS = ("stage", "value", "repeat", "pair", "verdict", "reason", "run")  # then the figures
 
 
@@ -56,7 +56,7 @@ class Point(msgspec.Struct, kw_only=True):
 
 
 class Measurement(msgspec.Struct, kw_only=True):
-    """What a CSV file holds."""
+    """The contents of a CSV file."""
 
     # the lines above the table, by name
     about: dict[str, str]
@@ -182,7 +182,7 @@ def numbers(found: Sequence[Spot], experiment: Experiment) -> dict[str, Any]:
 
 
 def finding(result: Measurement, experiment: Experiment, language: Language = ENGLISH) -> str:
-    """Return what was found: a sentence for each stage, or for each value."""
+    """Return the finding: a sentence for each stage, or for each value."""
     groups: dict[str, list[Spot]] = {}
     for spot in spots(result):
         if experiment.of in spot.figures:
@@ -199,7 +199,7 @@ def finding(result: Measurement, experiment: Experiment, language: Language = EN
 def markdown(result: Measurement, varied: str) -> str:
     """Return the table: a row for each stage and value, with the mean of each figure, its least and its most.
 
-    varied: what the values are.
+    varied: the name of the values.
     """
     found = spots(result)
     names = list(dict.fromkeys(name for spot in found for name in spot.figures))
@@ -221,7 +221,7 @@ def _cell(name: str, one: Spread | None) -> str:
 
 
 def measured(result: Measurement) -> str:
-    """Return when, where, at which commit and how it was measured."""
+    """Return the time, machine, commit and command of the measurement."""
     about = result.about
     load = f", at a load average of {about['load_average']}" if "load_average" in about else ""
     return (

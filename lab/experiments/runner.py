@@ -102,7 +102,7 @@ def _measured(plan: Sequence[Point], measure: Meter, result: Measurement, path: 
 
 
 def _end(console: Console, result: Measurement, path: Path) -> int:
-    """Draw what was measured, print it, and return the exit status."""
+    """Draw the results, print them, and return the exit status."""
     if not result.points:
         console.print("interrupted before the first point was measured; there is nothing to show", style="yellow")
         return ExitStatus.INTERRUPTED

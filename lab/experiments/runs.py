@@ -1,6 +1,6 @@
 """Runs in other processes: many, several at a time, or one command of the lab as a user would start it.
 
-A process makes one run after another, because it imports what runs need once.
+A process makes one run after another, because it then imports the modules of a run only once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LAB = [sys.executable, *(["-P"] if INSTALLED else []), "-m", "lab"]
 
 
 def in_parallel(make: Callable[..., Result], tasks: Sequence[tuple[Task, Any]], jobs: int) -> Iterator[tuple[Task, Result]]:
-    """Call ``make`` with what stands beside each task, in ``jobs`` processes. Yield each task as it is done, with the result.
+    """Call ``make`` with the argument beside each task, in ``jobs`` processes. Yield each task as it is done, with the result.
 
     After an interrupt, runs in progress end as interrupted ones do, and no other begins.
     """

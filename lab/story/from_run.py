@@ -1,6 +1,6 @@
-"""What a judged run is about, as happenings: for the caption of its picture, and for the title; and what followed from a fault.
+"""Tell the subject of a judged run as happenings: for the caption of its picture, for the title; and the effects of a fault.
 
-Both are about what the picture opens on: a loss, a fault, the claim under test, or the grants in view. All is from the evidence.
+Both are about the picture's first view: a loss, a fault, the claim under test, or the grants in view. All is from the evidence.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ Happened = tuple[Happening, ...]
 
 
 def caption(picture: Timeline) -> tuple[Happened, ...]:
-    """Return what a caption states next to the steps of a loss: how the claim under test fared, and the fault of the picture.
+    """Return a caption's statements beside the steps of a loss: how the claim under test fared, and the fault of the picture.
 
-    Each is a sentence. Without any of them, a caption states what the run wrote.
+    Each is a sentence. Without any of them, a caption states the writes of the run.
     """
     if picture.focus != NEVER:
         return (picture.claim,) if picture.claim else ()
@@ -29,7 +29,7 @@ def caption(picture: Timeline) -> tuple[Happened, ...]:
 
 
 def title(picture: Timeline) -> Happened:
-    """Return what a title states. Its last part may be the run's losses: that part is left out if it has no room."""
+    """Return the statements of a title. Its last part may be the run's losses: that part is left out if it has no room."""
     if picture.focus != NEVER:
         loss = picture.losses[picture.focus]
         wrote = picture.held[loss.culprit]
@@ -79,7 +79,7 @@ def _of_a_quiet_run(picture: Timeline) -> Iterator[Happening]:
 
 
 def _of_grants(picture: Timeline) -> Happening:
-    """Return what the grants in view have in common: renewals, keys, a hand-over inside a replica, or only their number."""
+    """Return the common trait of the grants in view: renewals, keys, a hand-over inside a replica, or only their number."""
     since, until = picture.opens
     visible = [held for held in picture.held if since <= held.got <= until]
     most = max((number for _, number in at_once((held.got, held.until) for held in visible)), default=0)
@@ -111,7 +111,7 @@ SECOND_WRITE = "write_again"  # the phase of its failpoint
 
 
 def of_a_fault(picture: Timeline, fault: DrawnFault) -> Iterator[Happening]:
-    """Yield what a caption states of a fault: whether it hit a holder, and who got the lock next."""
+    """Yield a caption's statements about a fault: whether it hit a holder, and the next request that got the lock."""
     own = [held for held in picture.held if held.request == fault.request]
     holder = next((held for held in own if held.got <= fault.at <= held.until), None)
     inside = Kind.HELD_AT_FAULT if fault.back == NEVER else Kind.HELD_AT_DEATH
@@ -172,7 +172,7 @@ def _gave_up(picture: Timeline, fault: DrawnFault) -> Iterator[Happening]:
 
 
 def aftermath(picture: Timeline, fault: DrawnFault) -> Iterator[Happening]:
-    """Yield what followed from a fault, as a title has it: a write was refused, or who got the lock."""
+    """Yield the effect of a fault for a title: a refused write, or the request that got the lock."""
     own = [held for held in picture.held if held.request == fault.request]
     refused = next((held for held in own if held.is_refused), None)
     if fault.next_got == NEVER:

@@ -1,4 +1,4 @@
-"""Say what a judged run is about, in a language: in the caption of its picture, in the title, and in the steps of a loss."""
+"""Put the subject of a judged run into words: in the caption of its picture, in the title, and in the steps of a loss."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lab.story.say import ENGLISH
 from lab.story.steps import OWN, Step, StepsOfLoss, of_focus
 from lab.story.timeline import NEVER, Timeline
 
-LONGEST = 110  # letters: a longer title leaves out what the run lost
+LONGEST = 110  # letters: a longer title leaves out the losses of the run
 COSTS = (Kind.RUN_LOST, Kind.NOTHING_LOST)
 AT = "{at}"
 # decimals of a second, and the least distance in milliseconds of two moments that differ in them
@@ -23,7 +23,7 @@ DECIMALS = {2: 10, 3: 1, 4: 0.1, 5: 0.01}
 
 
 def caption(picture: Timeline, language: Language = ENGLISH, without_steps: bool = False) -> str:
-    """Return the caption of a picture. without_steps: those of its loss stand next to it."""
+    """Return the caption of a picture. without_steps: the steps of its loss stand beside it."""
     happened = from_run.caption(picture)
     decimals = decimals_of([one.at_ms for part in happened for one in part if _has_moment(one)])
     said = [_joined(part, "caption", "steps", language, decimals) for part in happened]
@@ -35,7 +35,7 @@ def caption(picture: Timeline, language: Language = ENGLISH, without_steps: bool
 
 
 def _of_a_loss(picture: Timeline, language: Language) -> Iterator[str]:
-    """Yield the steps of a loss with the names of its requests and the moments; then why, and what the run lost."""
+    """Yield the steps of a loss with the names of its requests and the moments; then the cause, and the losses of the run."""
     found, names = of_focus(picture)
     for step, at in zip(found, clocks(found, language), strict=True):
         named = tuple(_named(one, names) for one in step)
@@ -49,7 +49,7 @@ def _named(one: Happening, names: Mapping[str, str]) -> Happening:
 
 
 def title(picture: Timeline, language: Language = ENGLISH) -> str:
-    """Return the title of a picture: what it shows, and what the run lost, if there is room."""
+    """Return the title of a picture: its subject, and the losses of the run if there is room."""
     *happened, last = from_run.title(picture)
     if last.kind not in COSTS:
         happened.append(last)
@@ -87,7 +87,7 @@ def _joined(happened: Sequence[Happening], form: str, mark: str, language: Langu
 
 
 def of_a_step(step: Step, language: Language = ENGLISH) -> str:
-    """Return the sentence of a step: what one holder does, or what happens to it."""
+    """Return the sentence of a step: an action of one holder, or an event that it meets."""
     end: str = say.words(language)["mark"]["end"]
     return _of_a_step(step, language) + end
 
@@ -122,7 +122,7 @@ def clocks(steps: Sequence[Step], language: Language = ENGLISH) -> list[str]:
 
 
 def heading(found: StepsOfLoss, language: Language = ENGLISH) -> str:
-    """Return how many steps there are, and of what."""
+    """Return how many steps there are, and their subject."""
     return say.text("steps", "heading" if found.has_counter else "heading_of_wait", language, number=_number(found, language))
 
 
@@ -150,7 +150,7 @@ def named(who: tuple[str, str], language: Language = ENGLISH) -> str:
 
 
 def page_of_steps(found: StepsOfLoss, language: Language = ENGLISH) -> dict[str, Any]:
-    """Return what a page says of the steps of a loss."""
+    """Return a page's words about the steps of a loss."""
     happened = [of_a_step(step, language) for step in found.steps]
     return {
         "heading": heading(found, language),

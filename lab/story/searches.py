@@ -1,4 +1,4 @@
-"""Say the searches of the explorer: under which conditions one looks, and what all of them decide of a claim."""
+"""Put the searches of the explorer into words: the conditions of a search, and the decision of all searches about a claim."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAIR = 2  # clients, in most searches
 
 
 def conditions(search: Search, ttl_ms: int, language: Language = ENGLISH) -> str:
-    """Return the faults and the work of a search. ttl_ms: that of the other searches."""
+    """Return the faults and the work of a search. ttl_ms: the TTL of the other searches."""
     comma = words(language)["mark"]["names_comma"]
     found = [*_of_task(search, ttl_ms, language)]
     if search["work_ms"]:
@@ -50,7 +50,7 @@ def in_words(count: int, language: Language = ENGLISH) -> str:
 
 
 def summary(one: Summary, ttl_ms: int, language: Language = ENGLISH) -> str:
-    """Return what all searches decide of one claim."""
+    """Return the decision of all searches about one claim."""
     if one.broken is not None:
         return _breaks(one.broken, ttl_ms, language)
     found = []
@@ -83,7 +83,7 @@ def _breaks(one: CheapestBreak, ttl_ms: int, language: Language) -> str:
 
 
 def _in_short(searches: Sequence[Search], ttl_ms: int, language: Language) -> str:
-    """Return the conditions of several searches: those with a pair of faults are counted."""
+    """Return the conditions of several searches: searches with a pair of faults are only counted."""
     pairs = [one for one in searches if sum(one["faults"].values()) > 1]
     found = [conditions(one, ttl_ms, language) for one in searches if one not in pairs]
     found += [text("search", "pairs", language, len(pairs))] if pairs else []

@@ -1,4 +1,4 @@
-"""Say a judgement: the verdict in a few words, its reasons, and what was seen of each broken promise."""
+"""Put a judgement into words: the verdict, its reasons, and the evidence for each broken promise."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEADS = (Code.DANGER_NOT_REACHED, Code.NOBODY_SERVED)  # the facts after such a 
 
 
 class Grounds(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What the reasons of a verdict are said from: a part of its judgement, without examples."""
+    """The part of a judgement that gives the reasons of its verdict, without examples."""
 
     claim: str
     verdict: Verdict
@@ -38,7 +38,7 @@ class Grounds(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 def grounds(judgement: Judgement) -> Grounds:
-    """Return what the reasons of a verdict are said from."""
+    """Return the part of a judgement that gives the reasons of its verdict."""
     said = [one for one in judgement.violations if one.breaks_promise or one.claim == judgement.claim]
     names = set(Grounds.__struct_fields__) - {"violations"}
     return Grounds(**{name: getattr(judgement, name) for name in names}, violations=[replace(one, evidence=[]) for one in said])
@@ -86,9 +86,9 @@ def _reasons(judgement: Judgement | Grounds, language: Language) -> Iterator[str
 
 
 def _facts(judgement: Judgement | Grounds, language: Language) -> Iterator[str]:
-    """Yield the facts of the reason. Damage is one reason; so is all doubt of what is broken, and a head with what follows.
+    """Yield the facts of the reason. Damage is one reason; so is all doubt about a break, and a head with its consequences.
 
-    Of a run that was interrupted, and shows nothing, it is the only reason: what else is wrong follows from it.
+    If a run was interrupted and shows nothing, the interruption is the only reason: all other faults follow from it.
     """
     cut = [one for one in judgement.why if one.code is Code.ENDED and Ending(one.name).is_interrupt]
     facts = cut if cut and judgement.verdict is Verdict.VOID else judgement.why
@@ -117,7 +117,7 @@ def _broken(one: Violation, language: Language) -> str:
 
 
 def because(one: Violation, language: Language = ENGLISH) -> str:
-    """Return what was seen of a broken promise, and the mechanism."""
+    """Return the evidence for a broken promise, and the mechanism."""
     return _as("because", one, language)
 
 
@@ -135,12 +135,12 @@ def promise(claim: str, language: Language) -> str:
 
 
 def measure(name: str, language: Language) -> str:
-    """Return what a measure of the danger counts."""
+    """Return the name of the events that a measure of the danger counts."""
     return stated(f"measure.{name}", MEASURES.get(name, name), language)
 
 
 def _others(judgement: Judgement | Grounds, language: Language) -> Iterator[str]:
-    """Yield what a reader must know of a run whose promise held: who was not served, and what was lost by other causes."""
+    """Yield notes on a run whose promise held: the requests that were not served, and the losses by other causes."""
     if unserved := judgement.failed + judgement.unknown:
         yield text("verdict", "not_served", language, unserved, of=judgement.requests)
     if judgement.lost_otherwise:
@@ -148,7 +148,7 @@ def _others(judgement: Judgement | Grounds, language: Language) -> Iterator[str]
 
 
 def _causes(lost_by: Mapping[Mechanism, int], language: Language) -> str:
-    """Return the causes of what is lost; with several, each has its number."""
+    """Return the causes of the losses; if there are several, each has its number."""
     named = [(mechanism(one, language), number) for one, number in lost_by.items()]
     if len(named) == 1:
         return named[0][0]
@@ -162,7 +162,7 @@ def headline(judgement: Judgement, language: Language = ENGLISH) -> str:
 
 
 def reason(judgement: Judgement, language: Language = ENGLISH) -> str:
-    """Return the reasons of a verdict and what else was seen, as sentences."""
+    """Return the reasons of a verdict and the other evidence, as sentences."""
     mark = words(language)["mark"]
     gap: str = mark["gap"]
     return gap.join(filter(None, (why(judgement, language) + mark["end"], also_seen(judgement, language))))
@@ -171,7 +171,7 @@ def reason(judgement: Judgement, language: Language = ENGLISH) -> str:
 def also_seen(judgement: Judgement, language: Language = ENGLISH, named: Collection[Mechanism] = ()) -> str:
     """Return violations of other claims than the one under test as a sentence; empty if there are none.
 
-    named: mechanisms that the reader knows already, besides those of the claim under test.
+    named: mechanisms that the reader knows already, besides the ones of the claim under test.
     """
     known = {*named, *(one.mechanism for one in judgement.violations if one.claim == judgement.claim)}
     others = [one for one in judgement.violations if one.claim != judgement.claim and one.mechanism not in known]

@@ -1,4 +1,4 @@
-"""What measures a point of an experiment: each file has one kind, as ``METER``."""
+"""Measure a point of an experiment: each file has one kind of meter, as ``METER``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Meter:
     given: Mapping[str, int]
     # as it was typed
     command: str
-    # closes at the end what was opened
+    # closes the opened things at the end
     stack: contextlib.ExitStack
 
     def conditions(self, stage: str, value: str, language: Language) -> str:

@@ -1,4 +1,4 @@
-"""A run of the lab: what its verdict says, how long it is judged, and how large its folder is."""
+"""Measure a run of the lab: its verdict, the time to judge it, and the size of its folder."""
 
 from __future__ import annotations
 
