@@ -19,7 +19,7 @@ from tests.command import runs, wait_for
 @pytest.fixture
 def supervisor() -> Iterator[Supervisor]:
     with contextlib.closing(Supervisor()) as one:
-        one._socket.settimeout(10)  # of a question that is not answered: fail, and do not wait for ever
+        one._socket.settimeout(60)  # of a question that is not answered: fail, and do not wait for ever
         yield one
 
 
