@@ -111,7 +111,7 @@ def run(scenario: str, stage: str, as_json: bool, no_draw: bool, engine: str, **
 @click.option("--stage", required=True, shell_complete=STAGES, help="Name of a stage, or path of a file.")
 @shown("--scenario", default="rush", shell_complete=SCENARIOS, help="Scenario whose servers and values to use: a name or a file.")
 @shown("--port", type=PORT, default=0, help="Port of the address; 0 selects a free port.")
-@scenario_options(*(name for name, option in OPTIONS.items() if not option.only_load))
+@scenario_options("replicas", *(name for name, option in OPTIONS.items() if option.reaches_replica))
 def up(stage: str, scenario: str, port: int, **given: Any) -> int:
     """Keep the servers of a stage up until Ctrl-C.
 

@@ -16,7 +16,7 @@ from lab.load.tickets import Ticket, Tickets, end_when_done, share
 from lab.scenario.options import OPTIONS
 from lab.ui import locust_plugin
 
-DEFAULTS = {"requests": 5000, "rate": 0.0, "connections": 0, "seed": 1}  # 0: no limit, or in the lab's page the scenario's value
+DEFAULTS = {"think_ms": 0, "requests": 5000, "rate": 0.0, "connections": 0, "seed": 1}  # 0: none, or in the page the scenario's
 tickets: Tickets | None = None
 faults: Path | None = None  # the folder of the run's faults
 locust_plugin.attach(events)  # under ``lab ui``, each test is a run of the lab
@@ -44,6 +44,9 @@ def begin(environment, **_):
 class Rush(FastHttpUser):
     host = "http://127.0.0.1:8080"  # as of `lab up --port 8080`, and in containers
     concurrency = 10_000  # connections of one user: only an open loop needs more than one
+
+    def wait_time(self):
+        return self.environment.parsed_options.think_ms / 1000
 
     @task
     def drive(self):

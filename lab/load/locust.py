@@ -17,6 +17,7 @@ from typing import Any
 from lab.errors import BadInput, ExitStatus
 from lab.paths import HOME, LOCUSTFILE
 from lab.prerequisites import search_path
+from lab.scenario.options import flags
 from lab.scenario.scenario import Scenario
 from lab.servers.ports import free_port
 from lab.servers.process import last_words
@@ -26,7 +27,7 @@ RECORD = "requests.jsonl"
 OWN = LOCUSTFILE.with_name("own.py")  # records what a user's own locustfile sends
 MASTER_PORT = 5557  # the port at which workers in other containers join
 ASK_EVERY_S = 0.1  # how often to check the servers: each check takes processor time from the run
-PATIENCE_S = 30.0  # Locust hangs if no request ends for this long plus one request's timeout
+PATIENCE_S = 30.0  # Locust hangs if no request ends for this long plus one request's timeout and a user's pause
 LOCUST = Forkable("locust.main:main", ("locust.main", "lab.load.tickets", "lab.load.recording", "lab.ui.locust_plugin"))
 
 
@@ -63,8 +64,8 @@ def fitted_to_load(supervisor: Supervisor, scenario: Scenario, given: Mapping[st
         raise BadInput(f"--run-time is missing: {path} has no LoadTestShape, which would end the load. Give --run-time 30s")
     if not shape or shape["takes_options"]:
         return scenario
-    if given.get("users") is not None:
-        raise BadInput(f"--users has no effect: {shape['name']} in {path} decides how many users there are. Leave it out")
+    if idle := flags({name: given.get(name) for name in ("users", "spawn_rate")}):
+        raise BadInput(f"{idle[0]} has no effect: {shape['name']} in {path} decides how many users there are. Leave it out")
     return dataclasses.replace(scenario, users=0)
 
 
@@ -78,7 +79,7 @@ class Load:
     """Hold one Locust run against a host, which records into ``folder/requests.jsonl``."""
 
     def __init__(self, supervisor: Supervisor, scenario: Scenario, host: str, folder: Path, workers: int = 0) -> None:
-        """Start Locust. Raises LoadFailed.
+        """Start Locust. Raises OSError.
 
         workers: how many workers join from other containers; 0: Locust's processes run on this machine.
         """
@@ -90,10 +91,7 @@ class Load:
         self._log = folder / "logs" / "locust"
         self._log.parent.mkdir(exist_ok=True)
         env, cwd = environment(whole=bool(scenario.own_load)), Path.cwd() if scenario.own_load else HOME
-        try:
-            self._pid = supervisor.start(self._argv(host), env, cwd, self._log, LOCUST)
-        except OSError as error:
-            raise LoadFailed(f"Locust could not be started: {error}") from error
+        self._pid = supervisor.start(self._argv(host), env, cwd, self._log, LOCUST)
         self._lines = self._record.open("rb")
 
     def wait(self, on_progress: Callable[[int], None], still_well: Callable[[], bool]) -> None:
@@ -102,7 +100,7 @@ class Load:
         Return early if ``still_well`` returns false. Raises LoadFailed if Locust fails or hangs.
         """
         moved_s = asked_s = time.monotonic()
-        patience_s = self._scenario.request_timeout_s + PATIENCE_S
+        patience_s = self._scenario.request_timeout_s + self._scenario.think_ms / 1000 + PATIENCE_S
         if self._scenario.own_load:  # its users may sleep between two requests, until the time is over
             patience_s += self._scenario.run_time or float("inf")
         count = 0
@@ -142,10 +140,12 @@ class Load:
                 "requests": scenario.requests,
                 "rate": scenario.rate or 0,
                 "connections": scenario.connections or 0,
+                "think-ms": scenario.think_ms,
                 "seed": scenario.seed,
                 "timeout-s": scenario.request_timeout_s,
             }
-        given = {"users": scenario.locust_users, "spawn-rate": scenario.locust_users, "run-time": scenario.run_time}
+        users = scenario.locust_users
+        given = {"users": users, "spawn-rate": scenario.spawn_rate or users, "run-time": scenario.run_time}
         options |= {name: value for name, value in given.items() if value}
         if self._workers:
             options |= {"master-bind-port": MASTER_PORT, "expect-workers": self._workers, "expect-workers-max-wait": 30}

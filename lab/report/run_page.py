@@ -56,7 +56,8 @@ OF_STORE = {  # what takes part only where the lock is in this store
     "zookeeper": "zookeeper",
     "kazoo": "zookeeper",
 }
-LOAD = ("requests", "users", "rate", "connections", "replicas", "work_ms", "retry_ms", "wait_ms", "stock", "processes")
+OF_USERS = ("users", "think_ms", "spawn_rate")
+LOAD = ("requests", *OF_USERS, "rate", "connections", "replicas", "work_ms", "retry_ms", "wait_ms", "stock", "processes")
 
 
 @dataclass(frozen=True)
@@ -107,12 +108,10 @@ class RunPage(RunWords):
             yield self.say("client"), f"{store}: {', '.join(f'{name} {value}' for name, value in options.items())}"
 
     def _load(self, scenario: dict[str, Any]) -> Iterator[str]:
-        left_out = {"users"} if scenario.get("rate") else set()
-        values = {name: scenario.get(name) for name in ("own_load", "run_time", *LOAD) if name not in left_out} | {
-            "ttl_ms": self.result.record.stage["ttl_ms"]
-        }
+        left_out = OF_USERS if scenario.get("rate") else ()
+        values = {name: scenario.get(name) for name in ("own_load", "run_time", *LOAD) if name not in left_out}
+        values |= {"ttl_ms": self.result.record.stage["ttl_ms"], "lock_servers": self.result.record.lock_servers}
         values["processes"] = None if values["processes"] == 1 else values["processes"]
-        values["lock_servers"] = self.result.record.lock_servers
         yield from (say.condition(name, value, self.language) for name, value in values.items() if value)
 
     def _programs(self) -> Iterator[str]:

@@ -50,7 +50,8 @@ def terminal(**options: Any) -> Console:
 
 def load_in_words(scenario: Scenario, language: Language = Language.ENGLISH) -> str:
     """Return how many requests are sent, how, and to how many replicas."""
-    names = ("own_load", "run_time", "requests", *(("rate", "connections") if scenario.rate else ("users",)), "replicas")
+    load = ("rate", "connections") if scenario.rate else ("users", "think_ms", "spawn_rate")
+    names = ("own_load", "run_time", "requests", *load, "replicas")
     comma: str = say.words(language)["mark"]["comma"]
     return comma.join(say.condition(name, number, language) for name in names if (number := getattr(scenario, name)))
 

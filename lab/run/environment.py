@@ -68,8 +68,7 @@ def commit() -> str:
     """Return the commit of the project, with a + if files differ from it; empty outside a checkout, and of an unknown image."""
     if built_from := os.environ.get("LAB_COMMIT"):  # an image has no repository, but knows the commit that it was built from
         return built_from
-    described = _git("describe", "--always", "--abbrev=12", "--dirty=+")
-    return described.strip()
+    return _git("describe", "--always", "--abbrev=12", "--dirty=+").strip()
 
 
 def fingerprint(folders: Sequence[str], home: Path = HOME) -> str:

@@ -216,10 +216,7 @@ def _plain(scenario: Scenario) -> dict[str, Any]:
 def _plain_stage(stage: Stage, scenario: Scenario) -> dict[str, Any]:
     return {
         "name": stage.name,
-        "title": stage.story.title,
-        "follows": stage.follows,
         "store": stage.store,
-        "resource": stage.resource,
         "claims": sorted(claim.name for claim in stage.claims),
         "ttl_ms": scenario.ttl_ms if stage.ttl_ms else None,
         "worker": list(stage.worker),

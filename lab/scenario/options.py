@@ -27,7 +27,7 @@ from lab.text import thousands
 LONGEST_MS = 86_400_000  # a day: a longer time is a typing error
 MOST = 1_000_000_000  # limit of all other numbers
 SHOWN = 60  # how many characters of a refused value a message shows
-MOST_USERS = 4064  # nginx has 8192 connections in a run: a request takes two, and some serve other purposes
+MOST_USERS = 20_000  # nginx has 40960 connections in a run: a request takes two. Linux gives 28232 ports to one destination
 REPLICA_MIB, REPLICAS_A_CORE = 77, 50  # of gunicorn's two processes (docs/scale.md); of which a core starts so many in time
 
 
@@ -40,14 +40,13 @@ class Option:
     kind: type[int | float] = int  # the type of the value
     is_span: bool = False  # whether it is a time in seconds, which the command line takes in Locust's notation: 90, 90s, 1m30s
     unit: str = ""  # unit of the value, for --help and for the form; empty for a plain number
-    least: int  # for kind int, the smallest value; for kind float, the limit that the value must exceed
+    least: float  # for kind int, the smallest value; for kind float, the limit that the value must exceed
     most: float = math.inf  # the largest value
     most_here: Callable[[], float] = lambda: math.inf  # the largest value that this machine can start
     # the largest value from the form: every visitor can press Start, and this machine has to carry the run
     most_from_page: float = math.inf
     is_in_form: bool = False  # whether the form of Locust's page has a field for it
     reaches_replica: bool = False  # whether each replica gets the value as a setting of the same name
-    only_load: bool = False  # whether the value changes only the load, and no server
     scales_with_ttl: bool = False  # whether the value is a time that grows in proportion when the TTL is rounded up
 
     @property
@@ -100,24 +99,36 @@ OPTIONS: dict[str, Option] = {
             help="Number of users that send requests; each user waits for its answer.",
             least=1,
             most=MOST_USERS,
-            only_load=True,
+        ),
+        Option(
+            name="think_ms",
+            help="Pause of each user between an answer and its next request. It keeps its connection.",
+            unit="ms",
+            least=0,
+            most=LONGEST_MS,
+            is_in_form=True,
+        ),
+        Option(
+            name="spawn_rate",
+            help="Number of users that start each second. Without it, all start at once.",
+            unit="per second",
+            least=1,
+            most=MOST_USERS,
         ),
         Option(
             name="rate",
             help="Requests that arrive per second, even if answers are slow (open loop). Replaces --users.",
             kind=float,
             unit="per second",
-            least=0,
+            least=0.5,  # a longer time without a request is taken for a load that hangs
             most=1_000_000,
             is_in_form=True,
-            only_load=True,
         ),
         Option(
             name="connections",
             help="With --rate: requests on their way at most. When all wait for answers, the next is sent late (closed loop).",
             least=1,
             most=MOST_USERS,
-            only_load=True,
         ),
         Option(
             name="requests",
@@ -126,7 +137,6 @@ OPTIONS: dict[str, Option] = {
             most=100_000_000,  # for a run of a day, with 100 GiB of evidence
             most_from_page=1_000_000,
             is_in_form=True,
-            only_load=True,
         ),
         Option(
             name="run_time",
@@ -135,7 +145,6 @@ OPTIONS: dict[str, Option] = {
             unit="s",
             least=1,
             most=86_400,
-            only_load=True,
         ),
         Option(
             name="ttl_ms",
@@ -186,14 +195,12 @@ OPTIONS: dict[str, Option] = {
             help="Number of Locust processes that send the load.",
             least=1,
             most=64,
-            only_load=True,
         ),
         Option(
             name="seed",
             help="With --rate: seed of the random arrival times.",
             least=0,
             most=MOST,
-            only_load=True,
         ),
     )
 }

@@ -39,6 +39,8 @@ class Scenario:
     faults: tuple[Fault, ...] = ()  # the faults, and where they are injected
     requests: int = 5000  # 0: as many as the run time, or the user's own load, allows
     users: int = 100
+    think_ms: int = 0  # how long each user waits between an answer and its next request
+    spawn_rate: int | None = None  # how many users start each second; None: all at once
     replicas: int = 3
     processes: int = 1
     ttl_ms: int | None = None  # None: the TTL of the stage
@@ -93,9 +95,6 @@ class Scenario:
         return None
 
 
-LONGEST_LOAD_S = 86_400  # from the first to the last request, if there is a rate
-
-
 def contradictions(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
     """Yield each contradiction in a scenario as a sentence. given: the keys of its file."""
     if not (scenario.title.isprintable() and scenario.title.strip()):
@@ -108,17 +107,11 @@ def of_load(scenario: Scenario, given: Collection[str]) -> Iterator[str]:
     """Yield contradictions in the load. given: the keys of the file, or a run's options; with ``rate`` if there is a rate."""
     users, processes, connections = scenario.users, scenario.processes, scenario.connections
     requests = scenario.requests or sys.maxsize
-    if "users" in given and "rate" in given:
-        yield "users and rate exclude each other: at a rate, no users wait for answers. Give one of the two"
-    if "seed" in given and "rate" not in given:
-        yield "seed has no effect without rate: it sets the random arrival times. Give both, or neither"
-    if "connections" in given and "rate" not in given:
-        yield "connections has no effect without rate: users have one connection each. Give both, or neither"
-    if scenario.rate is not None and scenario.requests > scenario.rate * LONGEST_LOAD_S:
-        yield (
-            f"{requests} requests at a rate of {scenario.rate:g} a second take longer than {LONGEST_LOAD_S // 3600} hours; "
-            "give a higher rate, or fewer requests"
-        )
+    if "rate" in given and (of_users := [name for name in ("users", "think_ms", "spawn_rate") if name in given]):
+        yield f"{of_users[0]} and rate exclude each other: at a rate, no users wait for answers. Give one of the two"
+    for name, why in (("seed", "it sets the random arrival times"), ("connections", "users have one connection each")):
+        if name in given and "rate" not in given:
+            yield f"{name} has no effect without rate: {why}. Give both, or neither"
     if processes > requests:
         yield f"{processes} Locust processes cannot share {counted(requests, 'request')}; give at most {requests} processes"
     if connections is not None and connections < processes:
@@ -233,7 +226,7 @@ def override(scenario: Scenario, stage: Stage, given: Mapping[str, Any]) -> Scen
     scenario = dataclasses.replace(_fit_stock(scenario, asked), **asked)
     if (load or scenario.run_time) and "requests" not in asked:
         scenario = dataclasses.replace(scenario, requests=0)
-    if load and (decided := [name for name in ("requests", "rate", "connections") if name in asked]):
+    if load and (decided := [name for name in ("requests", "rate", "connections", "think_ms") if name in asked]):
         raise BadInput(f"{decided[0]} has no effect with a load of your own: {load} decides what is sent, and when. Leave it out")
     if {"run_time", "requests"} <= asked.keys():
         raise BadInput(

@@ -46,7 +46,7 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 LONGEST_END_S = 5.0
 LIBC = ctypes.CDLL(None, use_errno=True)
-OPEN_FILES = 20_000  # each connection of a server is one
+OPEN_FILES = 65_536  # each connection of a server is one
 FORKED_WITHIN_S = 90.0  # with its imports, on a crowded machine
 ROOM = "-" * 4096  # an argument of a fork server: the place in which a forked program writes its own command line
 

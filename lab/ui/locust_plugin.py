@@ -5,7 +5,7 @@ nothing. Questions and answers are JSON, and each answer may be {"refused": why}
 
     shelf                           → {"stages": […], "scenarios": […], "stage", "scenario"}: the values of the form's two
                                       lists offer (names, each with its title), and the first choices
-    check {"form": {…}}             → {"users": how many users Locust starts}
+    check {"form": {…}}             → {"user_count", "spawn_rate": the users that Locust starts}
     run {"form": {…}}               → the plan of the load, once the servers are up
     ended {"complete": …}           → the verdict and its figures, once the run is judged and drawn
 
@@ -41,7 +41,7 @@ ANSWER_WITHIN_S = 10.0
 PLAN_WITHIN_S = 120.0  # the lab itself gives up waiting for its servers long before
 VERDICT_WITHIN_S = 600.0  # to judge a long history takes long
 NO_HOST = "(started by the lab for each run)"
-OF_THE_LOCUSTFILE = ("rate", "requests")  # options whose field the locustfile itself adds
+OF_THE_LOCUSTFILE = ("rate", "requests", "think_ms")  # options whose field the locustfile itself adds
 TAB = "lost-increments"
 COLUMNS = (
     *("stage", "scenario", "acknowledged", "counter", "lost", "duplicated", "failed", "unknown", "kept_per_s"),
@@ -161,7 +161,7 @@ class LabPlugin:
             return refusal(str(reason))
         ours = {"stage", "scenario", "host", *(option.name for option in form_options())}
         rest = {name: value for name, value in self.form.items() if name not in ours}  # Locust would fail on an empty number
-        request.form = ImmutableMultiDict(rest | {"user_count": str(checked["users"])})
+        request.form = ImmutableMultiDict(rest | {name: str(value) for name, value in checked.items()})
         return None
 
     def complete(self, response: Response) -> Response:

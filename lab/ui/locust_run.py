@@ -79,7 +79,8 @@ class Orders:
 
     def _checked(self, form: Mapping[str, str]) -> dict[str, Any]:
         try:
-            return {"users": self._check(form).scenario.locust_users}
+            scenario = self._check(form).scenario
+            return {"user_count": scenario.locust_users, "spawn_rate": scenario.spawn_rate or scenario.locust_users}
         except BadInput:
             raise
         except Exception as error:  # noqa: BLE001 - for example, a stage's file that cannot be imported
@@ -114,7 +115,7 @@ def drive_by_page(run: LocustRun, scenario: Scenario, page: LocustProcess, follo
         follow(folder)
         where = {"host": f"http://{system.address}", "record": str(record)}
         what = {"requests": scenario.requests, "rate": scenario.rate or 0.0, "seed": scenario.seed}
-        what |= {"connections": scenario.connections or 0}
+        what |= {"connections": scenario.connections or 0, "think_ms": scenario.think_ms}
         run.plan.set_result(where | what | {"timeout_s": scenario.request_timeout_s})
         try:
             reason = _watch(run, record, scenario, page, well)
@@ -155,6 +156,6 @@ def _watch(run: LocustRun, record: Path, scenario: Scenario, page: LocustProcess
             size, moved_s = now, time.monotonic()
         elif not page.runs:
             return GONE
-        if time.monotonic() - moved_s > scenario.request_timeout_s + PATIENCE_S:
+        if time.monotonic() - moved_s > scenario.request_timeout_s + scenario.think_ms / 1000 + PATIENCE_S:
             return f"no answer for {time.monotonic() - moved_s:.0f} s"
     return ""

@@ -21,7 +21,7 @@ from lab.scenario.scenario import Scenario, override
 from lab.text import thousands
 
 USERS = 0  # the number of users in the form at first: the scenario's own
-AT_ONCE = 100  # users started a second, in the form at first: more than any scenario has
+AT_ONCE = 100  # users started a second, in the form at first: the scenario's own number, or all of its users at once
 
 
 @dataclass(frozen=True)
@@ -47,25 +47,21 @@ def read(form: Mapping[str, str], processes: int = 1) -> RunRequest:
     at_a_rate = given.get("rate") or scenario.rate
     if not at_a_rate:
         given["users"] = _number("users", int, form.get("user_count", "")) or None
+        ramp_up = _number("ramp up", int, form.get("spawn_rate", ""))
+        given["spawn_rate"] = ramp_up if ramp_up < (given["users"] or AT_ONCE) else None
     for name, value in given.items():
         if value is not None and value > (most := OPTIONS[name].most_from_page):
             raise BadInput(
                 f"{name} must be at most {thousands(most)} in the form, not {value:.15g}; the command `lab run` accepts more"
             )
     fitted = override(scenario, stage, given | {"processes": processes})
-    notes = [] if at_a_rate else _ramp_up(form, fitted.users)
+    notes = []
     if at_a_rate and _number("users", int, form.get("user_count", "")):
         notes.append("at a rate, requests arrive however long answers take: the number of users in the form is not used")
     given |= {"processes": processes} if processes > 1 else {}
     command = shlex.join(["lab", "run", scenario.name, "--stage", stage.name, *flags(given)])
     scenario = dataclasses.replace(fitted, notes=(*fitted.notes, *notes))
     return RunRequest(stage, scenario, f"{command}  # started from the page of lab ui")
-
-
-def _ramp_up(form: Mapping[str, str], users: int) -> list[str]:
-    """Return a note if the users start one after another."""
-    rate = _number("ramp up", float, form.get("spawn_rate", ""))
-    return [f"the users were started at {rate:g} a second, not all at once"] if users > rate else []
 
 
 def offered(stage: str = "none", scenario: str = "rush") -> dict[str, Any]:

@@ -77,7 +77,7 @@ def test_locustfile_alone_has_a_plain_page(counting, tmp_path):
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             wait_for(lambda: answers(page))
-            assert page.options().keys() == {"requests", "rate"}
+            assert page.options().keys() == {"requests", "rate", "think_ms"}
             for number, requests in enumerate((101, 57)):
                 form = {"user_count": "20", "spawn_rate": "20", "requests": str(requests), "rate": "0.0", "host": counting}
                 assert page.post("/swarm", form)["success"]

@@ -40,7 +40,7 @@ def address(tmp_path_factory):
         "listen 8080": f"listen 127.0.0.1:{port}",
         "/tmp/": f"{folder}/",  # noqa: S108 - of the container
         "daemon off;": "daemon off; master_process off;",
-        "worker_rlimit_nofile 20000;": "",
+        "worker_rlimit_nofile 65536;": "",
     }.items():
         config = config.replace(ours, here)
     (folder / "nginx.conf").write_text(config, encoding="utf-8")

@@ -120,7 +120,7 @@ def test_time_ends_the_load_of_the_lab(tmp_path):
         ("\nimport nowhere", ["--run-time", "3s"], "Locust cannot load own.py, line 2: ModuleNotFoundError: No module"),
         ("", ["--run-time", "3s"], "Locust cannot load own.py: No User class found!"),
         (SLEEPY, [], "--run-time is missing: own.py has no LoadTestShape"),
-        (SLEEPY + SHAPE, ["--users", "9"], "--users has no effect: RushThenQuiet in own.py decides"),
+        (SLEEPY + SHAPE, ["--spawn-rate", "9"], "--spawn-rate has no effect: RushThenQuiet in own.py decides"),
     ],
 )
 def test_load_that_cannot_drive(text, words, why, tmp_path):

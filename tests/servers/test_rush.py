@@ -67,3 +67,16 @@ def test_connections_limit_what_is_on_its_way(tmp_path):
     assert 0.2 < (due_ns[-1] - due_ns[0]) / 1e9 < 0.75  # 100 at 300 a second
     assert max(itertools.accumulate(change for _, change in steps)) == 4
     assert records[-1].start_ns - records[-1].intended_ns > 500_000_000  # 100 times 20 ms of work, and 0.3 s of arrivals
+
+
+def test_users_think_and_start_one_after_the_other(tmp_path):
+    """Users start at their rate, pause between two requests on the connection that they keep, and the record tells both."""
+    done = run("rush", "incr", tmp_path, requests=90, users=30, think_ms=700, spawn_rate=10)
+
+    starts = sorted(record.start_ns / 1e9 for record in History(done.folder).requests())
+    scenario = json.loads((done.folder / "run.json").read_text(encoding="utf-8"))["scenario"]
+
+    assert len(starts) == 90
+    assert starts[10] - starts[0] > 0.6  # ten users in the first second, and none comes again before its pause is over
+    assert min(later - start for start, later in zip(starts, starts[30:], strict=False)) > 0.6
+    assert (scenario["think_ms"], scenario["spawn_rate"]) == (700, 10)

@@ -99,7 +99,7 @@ def said(monkeypatch, capsys, tmp_path):
         (("experiment", "matrix", "--stage", "lua", "--scenario", "rsh"), ["no scenario 'rsh'", "'rush'"]),
         (("check",), ["there is no run yet", ".venv/bin/lab run rush --stage lua"]),
         (("check", str(HOME)), [f"{HOME} is not a run: it has no run.json"]),
-        (("run", "rush", "--stage", "lua", "--rate", "1e-9"), ["at a rate of 1e-09 a second take longer than 24 hours"]),
+        (("run", "rush", "--stage", "lua", "--rate", "1e-9"), ["--rate must be a number, above 0.5", "not 1e-9"]),
         (("explore", "--replay", ""), ["'' is not a schedule; write STAGE:EVENTS"]),
         (("experiment", "matrix", "--out", "/proc/x"), ["--out: the folder /proc cannot be written to"]),
         (("explore", "--replay", "none:AB", "--pauses", "1", "lua"), ["--replay does not go with STAGE, --pauses\n"]),

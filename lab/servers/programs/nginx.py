@@ -9,7 +9,7 @@ from pathlib import Path
 from lab.servers.process import ServerProgram
 from lab.servers.programs.gunicorn import health
 
-CONNECTIONS = 8192  # a request uses two, one on each side
+CONNECTIONS = 40_960  # a request uses two, one on each side
 # Paths are below the prefix (-p): a folder's name may hold a space, or a letter that means something here.
 CONFIG = """
 daemon off;
@@ -26,6 +26,7 @@ http {{
   uwsgi_temp_path uwsgi;
   scgi_temp_path scgi;
   keepalive_requests 1000000;
+  keepalive_timeout 1d;  # a user keeps its connection while it thinks
   upstream replicas {{
     # max_fails=0: otherwise nginx avoids a replica for ten seconds after one failure
 {servers}

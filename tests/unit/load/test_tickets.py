@@ -30,16 +30,6 @@ def shared(requests, processes):
 
 print(json.dumps([shared(*each) for each in [(1, 3), (7, 1), (100, 8)]]))
 """
-ENDLESS = """
-import json
-from lab.load.tickets import Tickets
-
-shares = [Tickets(0, index, 2) for index in range(2)]
-numbers = [one.take().number for one in shares for _ in range(100)]
-for one in shares:
-    one.done()
-print(json.dumps([numbers, any(one.all_done.is_set() for one in shares)]))
-"""
 ARRIVALS = """
 import json
 from lab.load.tickets import Tickets
@@ -117,15 +107,6 @@ def test_each_ticket_is_given_once(requests, numbers, early, done):
     assert sorted(numbers) == list(range(requests))
     assert not any(early)
     assert all(done)
-
-
-@pytest.mark.whole
-def test_tickets_without_a_number():
-    """Without a number of requests, no process is ever done, and no two give the same ticket."""
-    numbers, is_done = printed(ENDLESS)
-
-    assert sorted(numbers) == list(range(200))
-    assert not is_done
 
 
 @pytest.mark.whole

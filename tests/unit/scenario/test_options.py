@@ -9,7 +9,7 @@ from app.settings import Settings, SettingsError
 from lab.errors import BadInput
 from lab.paths import HOME
 from lab.scenario import reader as scenarios
-from lab.scenario.options import OPTIONS, flags
+from lab.scenario.options import OPTIONS
 from lab.scenario.scenario import override
 from lab.scenario.stages import find_stage
 from lab.servers.cluster import replica_settings
@@ -36,12 +36,6 @@ def test_option_is_an_override(wrong):
     assert override(RUSH, stages()["lua"], {"requests": 200}).requests == 200
     with pytest.raises(BadInput, match=re.escape("requests must be a whole number, at least 1") + f".* not {wrong!r}"):
         override(RUSH, stages()["lua"], {"requests": wrong})
-
-
-def test_option_has_a_flag():
-    """An option is a flag and a setting."""
-    assert flags({"work_ms": 5, "seed": None}) == ["--work-ms", "5"]
-    assert replica_settings(RUSH, "run", stages()["lua"])["work_ms"] == str(RUSH.work_ms)
 
 
 @every("option", lambda: [option for option in OPTIONS.values() if option.reaches_replica])

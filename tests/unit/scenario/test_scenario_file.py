@@ -93,6 +93,8 @@ TABLES = [
     ),
     # keys that contradict each other
     ({"users": 3, "rate": 2.0}, ["users and rate exclude each other"]),
+    ({"think_ms": 3, "rate": 2.0}, ["think_ms and rate exclude each other"]),
+    ({"spawn_rate": 0}, ["spawn_rate must be a whole number, at least 1", "not 0"]),
     ({"seed": 3}, ["seed has no effect without rate"]),
     ({"connections": 3}, ["connections has no effect without rate"]),
     ({"connections": 2, "rate": 9.0, "processes": 3}, ["processes = 3 cannot share connections = 2"]),

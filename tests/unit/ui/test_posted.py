@@ -1,5 +1,7 @@
 """What the form of Locust's page means as a run."""
 
+from itertools import pairwise
+
 from lab.ui.posted import AT_ONCE, USERS, read
 from tests.every import every
 from tests.locust_page import EMPTY, FORM
@@ -35,11 +37,12 @@ def test_users_are_the_scenarios(scenario, requests, typed, users):
 
 def test_form_differences_are_noted():
     """What the form does differently from the command line is noted."""
-    slow = read(FORM | {"spawn_rate": "10"}).scenario
-    own = read(FORM | {"user_count": "0", "spawn_rate": "10"}).scenario
     at_rate = read(FORM | {"rate": "100"}).scenario
 
-    assert slow.notes == own.notes == ("the users were started at 10 a second, not all at once",)
+    for users in ("0", "20"):
+        slow = read(FORM | {"user_count": users, "spawn_rate": "10", "think_ms": "50"})
+        assert (slow.scenario.spawn_rate, slow.scenario.think_ms) == (10, 50)
+        assert {"--think-ms 50", "--spawn-rate 10"} <= {" ".join(pair) for pair in pairwise(slow.command.split())}
     assert "the number of users in the form is not used" in at_rate.notes[0]
     assert at_rate.rate == 100
     assert read(FORM | {"rate": "100", "user_count": "0"}).scenario.notes == ()
