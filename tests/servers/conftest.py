@@ -19,6 +19,9 @@ from lab.servers.supervisor import Supervisor
 from lab.story.verdict import why
 from tests.trial import MADE_AGAIN, Tried, is_evidence, trial, until_settled
 
+# what means something to a shell, or in a server's configuration
+ODD = 'it\'s a "lab": $HOME `id` \\ 100% {b} #;\nnew line'
+
 
 @pytest.fixture(scope="module")
 def real() -> Iterator[RealRedis]:
@@ -47,7 +50,7 @@ def own_clients(monkeypatch) -> None:
 
 @pytest.fixture
 def try_lock(supervisor, tmp_path, record_property) -> Callable[..., Tried]:
-    """Return a function that tries a lock under a scenario. A run that is no evidence either way is made once more.
+    """Return a function that tries a lock under a scenario, in an odd folder. A run that is no evidence is made once more.
 
     What a run shows is never tried away: neither a sound lock that is accused, nor another verdict than the expected one.
     """
@@ -62,6 +65,6 @@ def try_lock(supervisor, tmp_path, record_property) -> Callable[..., Tried]:
         def again(judgement: Judgement) -> None:
             record_property(MADE_AGAIN, f"{scenario}: {why(judgement)}")
 
-        return until_settled(lambda: trial(supervisor, scenario, stage, given, tmp_path), is_settled, most, again)
+        return until_settled(lambda: trial(supervisor, scenario, stage, given, tmp_path / ODD), is_settled, most, again)
 
     return tried

@@ -1,4 +1,4 @@
-"""The main job on the real servers, for every stage: 100 users, three replicas.
+"""The main job on the real servers: 100 users, three replicas.
 
 `lab experiment ladder` runs all stages with 5000 requests; its result is kept in reports/reference.
 """
@@ -9,25 +9,20 @@ import itertools
 import json
 from time import sleep
 
-import pytest
-
 from lab.evidence.history import History
 from tests.command import Started, assert_counts_agree, run, wait_for
 
-# A message, a row; `test_interrupts.py` has one that polls. Of the others, `tests/servers/test_locks.py` tries each on its
-# store, the explorer has decided the code as it is, and the ladder has a run; `make matrix` has the rush of each.
-REQUESTS = {"queued": 700, "mysql_for_update": 500}  # about three times as many hand-overs as the scenario demands
+REQUESTS = 700  # about three times as many hand-overs as the scenario demands
 
 
-@pytest.mark.parametrize("stage", REQUESTS)
-def test_a_shared_lock_loses_nothing(stage, tmp_path):
-    requests = REQUESTS[stage]
-    done = run("rush", stage, tmp_path, requests=requests, wait_ms=60_000)  # who polls may be overtaken for long
+def test_a_shared_lock_loses_nothing(tmp_path):
+    """A lock that wakes its waiters by a message. `test_interrupts.py` has one that polls, and the ladder a run of each."""
+    done = run("rush", "queued", tmp_path, requests=REQUESTS, wait_ms=60_000)
 
     verdict = done.verdict
 
     assert (done.status, verdict["verdict"]) == (0, "KEPT")
-    assert (verdict["acknowledged"], verdict["final"]) == (requests, requests)
+    assert (verdict["acknowledged"], verdict["final"]) == (REQUESTS, REQUESTS)
     assert (verdict["lost"], verdict["duplicated"], verdict["failed"], verdict["unknown"]) == (0, 0, 0, 0)
     assert verdict["violations"] == []
     assert json.loads(done.out) == verdict
