@@ -19,7 +19,7 @@ from lab.servers.supervisor import Supervisor
 from tests.command import AGAIN
 from tests.trial import MADE_AGAIN
 
-pytest_plugins = ["tests.chromium", "tests.levels"]
+pytest_plugins = ["tests.chromium"]
 TESTS = Path(__file__).parent
 os.environ["LC_ALL"] = "C.UTF-8"  # pages are English in the tests, whatever language the developer has
 

@@ -14,6 +14,7 @@ import pytest
 from lab.ui.joining import Invitation
 from lab.ui.live_server import LiveServer
 from lab.ui.live_state import LiveState
+from tests.command import lab
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +35,18 @@ def made_once(tmp_path_factory, worker_id: str) -> Callable[[str, Callable[[Path
         return folder
 
     return made
+
+
+@pytest.fixture(scope="session")
+def levels(made_once: Callable[..., Path]) -> Path:
+    """The pages of all levels of the book."""
+
+    def make(folder: Path) -> None:
+        # by a command: a supervisor in this process would end the browser with its servers
+        done = lab("play", "--out", str(folder), cwd=folder.parent, timeout_s=600)
+        assert done.status == 0, done.err
+
+    return made_once("levels", make)
 
 
 @pytest.fixture

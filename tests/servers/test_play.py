@@ -1,52 +1,14 @@
-"""The levels against a real Redis: what a page lets its player do is what happens."""
+"""The levels of a lock: those of one that does something odd, of one whose search takes too long, and of a file."""
 
 from __future__ import annotations
 
-import random
 import textwrap
-from contextlib import closing
 
 import pytest
 
-from app.locks import stage
-from lab.errors import ExitStatus
-from lab.explore.decision import Explorer
 from lab.explore.play import page
 from lab.explore.play.levels import LEVELS, LevelKind, own_levels
-from lab.explore.questions import PAIR
-from lab.explore.search.event import parse
-from lab.explore.search.replay import walk_live
 from lab.scenario.stages import find_stage
-from tests.command import lab
-from tests.pages import data_of
-
-PLAYS = 200  # over all levels
-
-
-def random_play(level, chance):
-    """Return the events of a random play of a page, to its end, and what the page reports as broken."""
-    state, events, broken = 0, [], []
-    while flat := level["moves"][state]:
-        event, state, _, found = chance.choice([flat[place : place + 4] for place in range(0, len(flat), 4)])
-        events.append(level["events"][event])
-        broken.append({claim for claim, _ in level["findings"][found]})
-    return events, broken
-
-
-@pytest.mark.parametrize("level", LEVELS, ids=[level.name for level in LEVELS])
-def test_plays_of_a_page_happen(level, real, levels):
-    """Random plays of each page are possible on an empty server, and break there what the page reports."""
-    kept = data_of(levels / f"{level.name}.html")
-    question, chance = level.question, random.Random(level.name)
-
-    with closing(Explorer(stage(level.stage), real)) as explorer:
-        world = explorer.world(question.task, PAIR)
-        for _ in range(PLAYS // len(LEVELS) + 1):
-            events, broken = random_play(kept, chance)
-            moves = walk_live(world, parse("".join(events)), question.horizon_ms).moves
-            found = [{finding.claim.name for finding in move.found} for move in moves]
-            assert found[:-1] == broken[:-1]
-            assert found[-1] <= broken[-1]  # with the last event, the page reports what the end of a schedule breaks as well
 
 
 def test_level_that_takes_too_long(real, tmp_path, monkeypatch):
@@ -97,17 +59,3 @@ def test_a_lock_that_notices_its_scripts(real, tmp_path):
     level, *_ = own_levels(find_stage(str(tmp_path / "notices.py")))
 
     assert [one.level.kind for one in page.make(level, real)] == [LevelKind.DECIDE]
-
-
-@pytest.mark.trial  # a minute of both cores
-def test_own_file(tmp_path):
-    """A file of one's own gets levels: for each claim that a fault breaks, and for faults that break nothing."""
-    (tmp_path / "my_lock.py").write_text(stage("setnx").path.read_text(encoding="utf-8"), encoding="utf-8")
-
-    done = lab("play", "./my_lock.py", cwd=tmp_path)
-
-    assert done.status == ExitStatus.GOOD
-    assert done.out.strip() == "reports/play/index.html"
-    names = {path.stem for path in (tmp_path / "reports" / "play").iterdir()}
-    assert {"index", "my_lock-freed_after_crash", "my_lock-pauses"} <= names
-    assert "my_lock-releases_atomically" not in names

@@ -1,16 +1,26 @@
-"""The levels of the book: what a page holds agrees with itself and with the shelf of levels."""
+"""The levels of the book: what a page holds agrees with itself, with the shelf of levels, and with a real Redis."""
 
+import random
 import re
 from collections import deque
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
+
+from app.locks import stage
+from lab.explore.decision import Explorer
 from lab.explore.play.levels import LEVELS, LevelKind
+from lab.explore.questions import PAIR
 from lab.explore.search.event import parse
+from lab.explore.search.replay import walk_live
+from lab.explore.store.real_redis import redis_server
 from tests.every import every
 from tests.pages import assert_self_contained, data_of
 
 MOST_BYTES = 140_000  # of a page
+PLAYS = 200  # over all levels
 NAMES = [level.name for level in LEVELS]
 ENGLISH = re.compile(r"[A-Za-z’]+ [a-z’]+")  # two words in a row
 COMMAND = re.compile(r"发送 .*。$")  # a command stays as it is
@@ -62,20 +72,6 @@ def shortest_way(level, start):
                 far[after] = far[state] + 1
                 queue.append(after)
     return -1
-
-
-@every("name", NAMES)
-def test_the_shortest_schedule_is_in_the_graph(levels, name):
-    """The shortest schedule can be played, has as many events as the page states, and only its last event reaches the goal."""
-    level = data(levels, name)
-    state, reached = 0, []
-    for event in map(str, parse(level["shortest"])):
-        move = next(move for move in moves(level, state) if level["events"][move[0]] == event)
-        reached.append(reaches(level, move))
-        state = move[1]
-
-    assert len(reached) == level["par"]
-    assert reached == [False] * (level["par"] - 1) + [True] * bool(level["par"])
 
 
 @every("level", LEVELS)
@@ -148,3 +144,35 @@ def test_chinese_of_a_page(levels, name):
     chinese = [*texts.values(), *level["sentences"], *mechanisms, *truths, *promises, level["lesson"]]
 
     assert [one for one in chinese if ENGLISH.search(COMMAND.sub("", re.sub(r"`[^`]*`", "", one)))] == []
+
+
+def random_play(level, chance):
+    """Return the events of a random play of a page, to its end, and what the page reports as broken."""
+    state, events, broken = 0, [], []
+    while flat := level["moves"][state]:
+        event, state, _, found = chance.choice([flat[place : place + 4] for place in range(0, len(flat), 4)])
+        events.append(level["events"][event])
+        broken.append({claim for claim, _ in level["findings"][found]})
+    return events, broken
+
+
+@pytest.fixture(scope="module")
+def real():
+    with redis_server() as server:
+        yield server
+
+
+@every("level", LEVELS)
+def test_plays_of_a_page_happen(levels, real, level):
+    """Random plays of each page are possible on an empty server, and break there what the page reports."""
+    kept = data_of(levels / f"{level.name}.html")
+    question, chance = level.question, random.Random(level.name)
+
+    with closing(Explorer(stage(level.stage), real)) as explorer:
+        world = explorer.world(question.task, PAIR)
+        for _ in range(PLAYS // len(LEVELS) + 1):
+            events, broken = random_play(kept, chance)
+            moves = walk_live(world, parse("".join(events)), question.horizon_ms).moves
+            found = [{finding.claim.name for finding in move.found} for move in moves]
+            assert found[:-1] == broken[:-1]
+            assert found[-1] <= broken[-1]  # with the last event, the page reports what the end of a schedule breaks as well
