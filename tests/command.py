@@ -148,6 +148,16 @@ def runs(process: psutil.Process) -> bool:
         return False
 
 
+def left(folder: Path) -> list[psutil.Process]:
+    """Return the processes that run in a folder or name it."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            about = (process.cwd(), *process.cmdline())
+            found += [process] if runs(process) and any(str(folder) in word for word in about) else []
+    return found
+
+
 def assert_counts_agree(folder: Path) -> None:
     """Check that both ways of counting agree, and that each lost increment has the write that destroyed it."""
     verdict = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))

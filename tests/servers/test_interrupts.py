@@ -18,13 +18,13 @@ import pytest
 
 from lab.paths import HOME
 from lab.servers import ports
-from tests.command import Started, gone, wait_for, warm
+from tests.command import Started, gone, left, runs, wait_for, warm
 from tests.sampled import sampled
 
 
 @pytest.fixture
 def started(request, tmp_path) -> Iterator[Started]:
-    """A long run; of the stage that the test names, if it names one. `test_endings.py` ends runs under load, and draws them."""
+    """A long run; of the stage that the test names, if it names one. `test_side_by_side.py` ends runs at any moment."""
     stage = getattr(request, "param", "lua")
     one = Started(tmp_path, "run", "rush", "--stage", stage, "--requests", "100000", "--rate", "50", "--no-draw")
     wait_for(lambda: one.requests_done() > 50)
@@ -45,7 +45,7 @@ def lua_and(folder, does) -> Path:
 def test_interrupt_keeps_the_partial_run(started):
     """Servers listen on loopback alone, and never on a usual port; `lab clean` does not remove a run in progress.
 
-    An interrupt stops every process, and the partial run is kept and marked. ``test_endings.py`` sends the other signals.
+    An interrupt stops every process, and the partial run is kept and marked.
     """
     family = started.descendants()
     assert len(family) >= 10  # supervisor, two Redis, three masters and workers, nginx, locust
@@ -203,3 +203,17 @@ def test_killed_process_ends_up(tmp_path, name, status, says, kept):
     for folder in folders:
         assert str(folder.relative_to(tmp_path)) in done.err
         assert (folder / "logs" / "nginx" / "log").exists()
+
+
+def test_killed_command_of_many_runs(tmp_path):
+    """After a kill of a command that makes runs in processes of its own nothing of it is left, though its runs would go on."""
+    one = Started(tmp_path, "test", "lua", "--scenario", "rush", "--requests", "20000", "--budget", "2", "--no-draw")
+    wait_for(lambda: one.named("spawn_main"))
+    family = one.descendants()
+    try:
+        one.process.kill()
+        wait_for(lambda: not any(map(runs, family)) and not left(tmp_path))
+    finally:
+        for process in left(tmp_path):
+            process.kill()
+        one.process.communicate()
