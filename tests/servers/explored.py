@@ -15,7 +15,6 @@ from lab.explore.decision import Explorer
 from lab.explore.questions import Question
 from lab.explore.search import search as searching
 from lab.explore.search.event import NONE, Budget
-from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.search import Searched, search
 from lab.explore.search.world import World
 from lab.scenario.stages import find_stage
@@ -127,13 +126,3 @@ def facts(found: Searched) -> Facts:
 def lengths(found: Searched) -> dict[str, int]:
     """Return of each broken claim how long a shortest schedule is."""
     return {claim.name: len(one.events) for claim, one in found.broken.items()}
-
-
-def loses(found: Searched) -> int:
-    """Return in how many schedules an increment is lost, whichever claim that breaks: counted in the graph."""
-    graph: Any = found.graph
-
-    def is_lost(findings: tuple[Finding, ...]) -> bool:
-        return any(one.harm is Harm.LOST for one in findings)
-
-    return found.schedules - int(graph.counted(passes=lambda place: not is_lost(graph.found.get(place, ()))))
