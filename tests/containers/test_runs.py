@@ -87,26 +87,6 @@ def test_container_run_is_like_a_local_run(stage, requests, tmp_path):
     assert {name for name in run["versions"] if "package" not in name} == {"python", "redis-server", "nginx"}  # only what ran
 
 
-@pytest.mark.trial
-def test_tickets_with_six_replicas(tmp_path):
-    """Two workers send each ticket once to six replicas, and all of them take part."""
-    done = contained("rush", "lua", tmp_path, replicas=6, processes=2, requests=801)
-
-    sent = [json.loads(line)["id"] for line in (done.folder / "requests.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert sorted(sent) == sorted(f"r{number}" for number in range(801))
-    assert (done.verdict["replicas"], done.verdict["clocks"], done.verdict["verdict"]) == (6, 1, "KEPT")
-
-
-@pytest.mark.trial
-def test_paused_holder_overwrites(tmp_path):
-    """A holder that is paused longer than its TTL overwrites what was written meanwhile."""
-    done = contained("frozen_holder", "lua", tmp_path)
-
-    assert done.verdict["verdict"] == "ADMITTED"
-    (record,) = [json.loads(line) for line in (done.folder / "faults.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert record["recovered_ns"] > record["at_ns"]
-
-
 @pytest.mark.parametrize(("stage", "verdict"), sampled([("watchdog", "ADMITTED"), ("fencing", "KEPT")], ["fencing"]))
 def test_cut_off_replica_needs_a_fence(stage, verdict, tmp_path):
     """A replica that is cut off from the lock's store goes on; only a fence stops its writes."""

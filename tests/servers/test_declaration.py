@@ -62,21 +62,9 @@ class Adds(Plain):
         self.client.pexpire(self.key, self.client.pttl(self.key) + int(self.ttl * 1000))
         return got
 
-class Everybody(Plain):
-    def acquire(self):
-        self.client.set(self.key, self.token, px=int(self.ttl * 1000))
-        return self.token
-
 def obtain(conn, lockname, lock_timeout=10):
     mine = uuid.uuid4().hex
     return mine if conn.set(lockname, mine, nx=True, ex=int(lock_timeout)) else None
-
-def get_named(redis, job, acquire_timeout=10):
-    lock = redis.lock(job, timeout=acquire_timeout)
-    return lock if lock.acquire() else None
-
-def release_named(lock):
-    lock.release()
 
 def free(conn, lockname, mine):
     conn.eval(COMPARE, 1, lockname, mine)
@@ -114,32 +102,6 @@ class Manager:
 
     def unlock(self, lock):
         self.client.eval(COMPARE, 1, *lock)
-
-class Lease:
-    def __init__(self, lock):
-        self.lock = lock
-
-    def release(self):
-        self.lock.release()
-
-class Leases:
-    def __init__(self, pool, settings):
-        self.client, self.name = redis.Redis(connection_pool=pool), settings.get("name", "lease:")
-
-    def acquire(self, path, seconds=60):
-        lock = Plain(self.client, self.name + path, seconds)
-        return Lease(lock) if lock.acquire() else None
-
-class Blocks:
-    def __init__(self, client):
-        self.client = client
-
-    @contextmanager
-    def locked(self, name, ttl):
-        if not self.client.set(name, "1", nx=True, ex=ttl):
-            raise NotAcquired
-        yield
-        self.client.delete(name)
 
 def of_redis(client, key, ttl_ms, wait_ms):
     return client.lock(key, timeout=ttl_ms / 1000, blocking_timeout=wait_ms / 1000)
@@ -224,7 +186,6 @@ TAKEN = {
     ],
     "Waits": ["timeout=at.wait_s", "    lock.acquire()\n    try:", "errors=(NotAcquired,)", "has_fixed_ttl=True"],
     "Adds": ["timeout=at.ttl_s", "ttl_ms=3000,  # what the lock promises\n"],
-    "Everybody": ["got = lock.acquire()\n    if got:"],
     "obtain": ["got = obtain(at.client, at.key, lock_timeout=at.ttl_s)", "if got:", "free(at.client, at.key, got)"],
     "block": ["with block(at.key) as got:\n        if got:", 'leads_from="localhost:6379"', "no expiry"],
     "raises": ["async with raises(at.client, at.key, at.ttl_s):\n        await at.work()", "errors=(NotAcquired,)"],
@@ -232,11 +193,9 @@ TAKEN = {
 }
 TAKEN |= {
     "Manager": ["Manager(servers=[at.client])", "got = lock.lock(at.key, at.ttl_ms)", "lock.unlock(got)"],
-    "Blocks": ["with Blocks(at.client).locked(at.key, at.ttl_s):\n        at.work()", "errors=(NotAcquired,)"],
     "of_redis": ["got = lock.acquire(sleep=at.retry_s)", "lock.release()", "errors=(LockNotOwnedError,)"],
 }
 TAKEN |= {
-    "get_named": ["got = get_named(at.client, at.key, acquire_timeout=at.ttl_s)", "release_named(got)", "ttl_ms=3000,  # what"],
     "guarded": ["def use(at):\n    guarded(at.client, at.key, at.ttl_s)(at.work)()\n", "declared(use),", "in whole seconds"],
     "with_lock": ["    with_lock(at.client, at.key, at.work)\n", "errors=(NotAcquired,)", "ttl_ms=9000,  # the TTL in its code"],
     "Factory": ['lock = Factory(at.client).new_lock("lab", at.key, timeout=at.ttl_s)', 'key="lab{key}"'],
@@ -250,7 +209,6 @@ ASKED = {
     "OfHashes": ("px=at.ttl_ms", "is its key for 'lab-looks'. Which function makes it (key=)?"),
     "Unknown": ('Unknown(at.client, at.key, "zork?")', "what is zork?"),
     "NoAnswer": ("lock.acquire()", "it answered None, and None while another request held the lock"),
-    "Leases": ('Leases(at.client.connection_pool, {"settings?": ""}).acquire(at.key, seconds=at.ttl_s)', "what is settings?"),
     "Tells": ("with Tells(at.client, at.key, leaseTime=at.ttl_ms) as got", "Which of them is a grant?"),
     "Thirty": ("ttl_ms=30000", "it was given 3000. Which TTL does it promise?"),
     "NoKey": ("NoKey(", "it set no key"),

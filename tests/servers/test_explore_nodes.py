@@ -94,22 +94,6 @@ def test_as_many_as_one_by_one(needed, breaks, real, tmp_path):
     assert bool(lost) is breaks
 
 
-BROKEN = {
-    "two_votes_of_five": (Budget(), Claim.exclusive),
-    "errors_count_as_votes": (Budget(lost_replies=1), Claim.exclusive),
-    "ignores_its_validity": (Budget(pauses=1), Claim.survives_a_freeze),
-}
-
-
-@pytest.mark.parametrize("name", sampled(BROKEN, ["errors_count_as_votes"]))
-def test_a_broken_lock_is_condemned(name, real):
-    """A lock on several servers that an order of events breaks is condemned, by the claim that it breaks."""
-    budget, claim = BROKEN[name]
-    found = found_with(real, CORPUS / "broken" / f"{name}.py", budget, asks=2, servers=5 if name[:3] == "two" else 3)
-
-    assert claim in found.broken
-
-
 def test_servers_asked_one_by_one(real):
     """A library that asks the servers in turn is decided as well, without folding."""
     with exploring(real, CORPUS / "trial" / "sound" / "redlock_one_by_one.py", 3) as explorer:

@@ -131,8 +131,6 @@ COUNTS = "here.token = (getattr(here, 'token', 0) or 0) + 1; here.token == 2 and
 THEFT, HARM = "releases_only_its_own", "releases_only_its_own exclusive"
 CASES = {
     # whether a lock is free is known of one that sleeps before it is granted
-    "sleeps before it asks, no TTL": Case(SLEEPS.format(before=WAIT, after=NOTHING, ttl=""), CRASH, "freed_after_crash"),
-    "sleeps when it has asked, no TTL": Case(SLEEPS.format(before=NOTHING, after=WAIT, ttl=""), CRASH, "freed_after_crash"),
     "sleeps before it asks": Case(SLEEPS.format(before=WAIT, after=NOTHING, ttl=TTL), CRASH),
     "sleeps when it has asked": Case(SLEEPS.format(before=NOTHING, after=WAIT, ttl=TTL), CRASH),
     "sleeps, and frees nothing": Case(
@@ -172,16 +170,10 @@ class Lock(Lock):
     "who is connected": Case(NAMED.format(asked="client_list"), ALONE, undecided=Undecided.REFUSED),
     # PUBLISH answers how many of the clients listen, and a closed subscription does not
     "counts who listens": Case(LISTENS.format(published="self.store.publish(self.key, 1)"), ALONE),
-    "counts them in a transaction": Case(
-        LISTENS.format(published="self.store.pipeline().get(self.key).publish(self.key, 1).execute()[1]"), ALONE
-    ),
     "counts them in a script": Case(
         LISTENS.format(published="""self.store.eval("return redis.call('publish', KEYS[1], 1)", 1, self.key)"""),
         ALONE,
         undecided=Undecided.REFUSED,
-    ),
-    "asks who listens": Case(
-        LISTENS.format(published="self.store.pubsub_numsub(self.key)[0][1]"), ALONE, undecided=Undecided.REFUSED
     ),
     # what processes share, and what they do not
     "the address of a thread is its token": Case(

@@ -295,19 +295,6 @@ def test_folders_are_not_counted(lab):
     assert [event for event in lab.events(Renewed) if event.command not in SESSION] == []
 
 
-def test_answers_that_nobody_takes(lab):
-    """A command of kazoo is counted also where the request does not wait for its answer."""
-    client = lab.store("zookeeper").plain(4000)
-
-    begin("r1")
-    asked = client.exists_async("/")
-    commands = here().sent.commands
-    end()
-    asked.get()
-
-    assert commands == 1
-
-
 def test_setting_up_does_not_count(lab):
     """What a client sends to introduce itself, or to see whether its connection lives, is no command of the lock."""
     begin("r1")

@@ -51,6 +51,7 @@ def made(folder: Path, first: int, seed: int) -> str:
     folder.mkdir()
     with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
         process = psutil.Popen([sys.executable, "-c", LAB, str(first), *COMMAND], cwd=folder, stdout=out, stderr=err)
+    wait_for(lambda: process.children() or process.poll() is not None)  # before it has a child, Python itself is interrupted
     with contextlib.suppress(psutil.TimeoutExpired, subprocess.TimeoutExpired):
         return f"ended with {process.wait(chance.uniform(0.2, LATEST_S) if ended else 120)}"
     family = process.children(recursive=True)

@@ -49,29 +49,6 @@ def record_of(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "run.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.trial
-def test_processes_send_the_number_asked(tmp_path):
-    """Several processes together send the number of requests that was asked for, run after run."""
-    several = Ui(tmp_path, "--processes", "2")
-    try:
-        first, again = several.run(stage="queued", requests="201"), several.run(stage="queued", requests="150")
-
-        assert (first["requests"], first["counter"], first["verdict"]) == (201, 201, "KEPT")
-        assert (again["requests"], again["counter"], again["verdict"]) == (150, 150, "KEPT")
-        record = record_of(several.folders()[0])
-        assert (record["ended"], record["scenario"]["processes"]) == ("complete", 2)
-        several.press(stage="lua", work_ms="50")
-        wait_for(lambda: several.recorded() > 20)
-        several.stop()
-        (stopped,) = wait_for(lambda: several.verdicts()[2:])
-        assert (stopped["verdict"], record_of(several.folders()[2])["ended"]) == ("VOID", "stopped")
-        assert several.run(stage="incr")["counter"] == 200
-    finally:
-        family = several.family()
-        several.end()
-    assert psutil.wait_procs(family, timeout=5)[1] == []
-
-
 def test_keys_beyond_this_machine(tmp_path):
     """Beyond this machine both pages need the teacher's key, which is in the printed address; a phone's key does not do.
 

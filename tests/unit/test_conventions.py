@@ -69,15 +69,6 @@ def test_order_of_the_ladder():
     assert {part(name) for name in order} == {*PARTS}
 
 
-def test_stage_without_a_place(monkeypatch):
-    """A stage without a place comes after the stage that it follows."""
-    monkeypatch.setattr("app.locks.PARTS", {"all": tuple(name for name in STAGES if name not in ("uuid", "lua"))})
-
-    order = list(stages())
-
-    assert order[order.index("ttl") : order.index("ttl") + 3] == ["ttl", "uuid", "lua"]
-
-
 def test_every_claim_is_tested_by_a_scenario():
     """Each claim has a scenario that tests it, and its one row in the table by which it is judged."""
     assert sorted(PROMISES) == sorted(claim.name for claim in Claim)

@@ -2,12 +2,8 @@
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
-
-import pytest
 
 from app.locks import stages
-from lab.errors import BadInput
 from lab.evidence.run_record import Ending
 from lab.judge.verdict import judge
 from lab.language import Language
@@ -104,27 +100,6 @@ def test_glossary_terms():
     assert all(len(row) == 3 and re.search(r"[\u4e00-\u9fff]", row[1]) for row in rows)
 
 
-@every(
-    "words, message",
-    [
-        ("figur none lost", "no generated part 'figur'. Did you mean 'figure'"),
-        ("figure none", "missing a required argument"),
-        ("figure non lost", "no stage 'non'. Did you mean"),
-        ("figure none lots", "no figure 'lots'. Did you mean 'lost'"),
-        ("figure ttl lost 1", "no run of ttl over 1 replicas"),
-        ("cell rush tll", "no stage 'tll'. Did you mean 'ttl'"),
-        ("verdicts tll", "no stage 'tll'. Did you mean 'ttl'"),
-        ("cell slow_holder none", "no run of none under slow_holder"),
-        ("picture none convoy", "no picture 'none-convoy'"),
-        ("shown watchdog work_outlasts_ttl destroyed", "opens on no loss"),
-    ],
-)
-def test_bad_part_is_refused(words, message):
-    """A generated part that cannot be made is refused by name."""
-    with pytest.raises(BadInput, match=re.escape(message)):
-        generate.fill(f"<!-- generated: {words} --><!-- end -->", Path("page.md"))
-
-
 def test_run_below_a_third():
     """The run of late writes leaves less than a third, though each replica served its share."""
     judgement = figures.result(illustrations()["local-late_writes"]).judgement
@@ -133,25 +108,6 @@ def test_run_below_a_third():
     assert judgement.final < judgement.acknowledged / 3
     assert share.needed > 0
     assert share.reached
-
-
-def test_bad_picture_entry_is_refused(tmp_path, monkeypatch):
-    """A wrong entry in the list of pictures is refused with its place."""
-    (tmp_path / "list.toml").write_text('[[picture]]\nstage = "none"\nscenario = "rush"\nworts = true\n', encoding="utf-8")
-    monkeypatch.setattr(figures, "LIST", tmp_path / "list.toml")
-
-    with pytest.raises(BadInput, match=r"docs/pictures.toml: .*unknown field `worts`"):
-        illustrations.__wrapped__()
-
-
-def test_unfit_run_is_not_kept(tmp_path, monkeypatch):
-    """A run with another verdict than the picture should show is not kept."""
-    monkeypatch.setattr(figures, "KEPT", tmp_path / "kept")
-    run = made_run(tmp_path / "20260101T000000.000Z-rush-none-1")
-
-    with pytest.raises(BadInput, match=f"came to {judge(run)[0].verdict}, and the picture none-rush is to show KEPT"):
-        figures.keep(Illustration(stage="none", scenario="rush", shows="KEPT"), run)
-    assert not (tmp_path / "kept").exists()
 
 
 def test_kept_facts_draw_the_same(tmp_path, monkeypatch, request):
@@ -165,27 +121,3 @@ def test_kept_facts_draw_the_same(tmp_path, monkeypatch, request):
     figures.keep(one, run)
 
     assert figures.draw(one, Language.ENGLISH, tmp_path).read_bytes() == (run / "timeline.svg").read_bytes()
-
-
-@pytest.mark.parametrize(("names", "ran"), [(["lua-nested"], ["lua-nested"]), (["all"], list(illustrations())), ([], [])])
-def test_rerun_by_name(names, ran, monkeypatch):
-    """A named picture is run again by the command that the chapter prints, and its run is kept."""
-    kept, message = [], []
-    monkeypatch.setattr(figures, "child_run", lambda words, cwd: SimpleNamespace(run=f"{words[2]}-{words[0]}"))
-    monkeypatch.setattr(figures, "keep", lambda one, run: kept.append((one.name, run.name)))
-
-    figures.rerun(names, message.append)
-
-    assert kept == [(name, name) for name in ran]
-    assert message == [f"{name}: {' '.join(illustrations()[name].command)}" for name in ran]
-    assert all(f".venv/bin/{line.partition(': ')[2]}\n" in every_chapter() for line in message)
-
-
-def every_chapter() -> str:
-    return "".join((chapters.FOLDER / f"{stage}.md").read_text(encoding="utf-8") for stage in stages())
-
-
-def test_unlisted_picture_is_not_run():
-    """A picture that is not listed is not run, and the error names the nearest picture."""
-    with pytest.raises(BadInput, match="no picture 'lua-nestd'. Did you mean 'lua-nested'".replace(".", r"\.")):
-        figures.rerun(["lua-nestd"], print)

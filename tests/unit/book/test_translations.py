@@ -2,7 +2,6 @@
 
 import pytest
 
-from lab.errors import BadInput
 from tools.book import translations
 
 NAME = "docs/zh/a.md"
@@ -49,12 +48,3 @@ def test_changed_english_page_is_reported(home):
 
     change(home / "docs" / "a.md", "It has", "It had")
     assert translations.stale() == again
-
-
-def test_page_that_cannot_be_compared(home):
-    """A page without the comment, and an unknown page, are refused."""
-    change(home / NAME, "compared with", "like")
-    with pytest.raises(BadInput, match=r"docs/zh/a\.md needs one line <!-- compared with PAGE: HASH -->"):
-        translations.record_comparison(NAME)
-    with pytest.raises(BadInput, match=r"no Chinese page 'docs/zh/b\.md'"):
-        translations.record_comparison("docs/zh/b.md")

@@ -80,26 +80,6 @@ def test_simulated_counter_has_an_order(threads, late):
     check(simulated(1500, threads, late, seed=threads))
 
 
-def test_late_answer():
-    """A write whose answer came late stands before the write that replaced its number."""
-    late, early = Command(10, 90, 0, 1), Command(30, 40, 1, 2)
-
-    order = Order([late, early], 0)
-
-    assert order.places == [0, 1]
-    assert 10 <= order.at[0] < order.at[1] <= 40
-
-
-def test_number_that_comes_again():
-    """Two writes replaced the same number: the order goes on with the one from which the number came back."""
-    out, back, again = Command(0, 100, 5, 6), Command(0, 100, 6, 5), Command(0, 50, 5, 9)
-
-    order = Order([again, out, back], 5)
-
-    assert contradictions([again, out, back], order, start=5) == 0
-    assert order.places == [1, 2, 0]
-
-
 def test_missing_write():
     """A number that no write left is a break in the order, and a read that fits nowhere has no moment."""
     commands = [Command(0, 10, 0, 1), Command(20, 30, 7, 8), Command(40, 50, 3, 3)]

@@ -1,18 +1,13 @@
 """The proxy before a server: one write arrives late, and of a split server's clients only some are kept."""
 
 import contextlib
-import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
 
 import pytest
 
-from lab.servers.fault_target import FaultTarget
 from lab.servers.tcp_proxy import DelayedWrite, TcpProxy
 
 WITHIN_S = 5.0
@@ -128,39 +123,3 @@ def test_only_some_clients_are_kept(proxy, client):
     assert ask(kept, b"c") == b"c"
     with contextlib.suppress(ConnectionResetError):
         assert client().recv(100) == b""
-
-
-FROM_A_PORT = """
-import socket, sys
-from_port, to_port = map(int, sys.argv[1:])
-one = socket.socket()
-one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-one.bind(("127.0.0.1", from_port))
-one.connect(("127.0.0.1", to_port))
-one.sendall(b"a")
-print(one.recv(1).decode(), flush=True)
-print(one.recv(1).decode() or "ended", flush=True)
-"""
-
-
-def test_split_of_equal_ports(proxy, server, client):
-    """A replica of the other side is ended, also where its port is that of the first replica's connection to another server."""
-    kept, elsewhere = client(), socket.socket()
-    assert ask(kept, b"b") == b"b"
-    elsewhere.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    elsewhere.bind(("127.0.0.1", 0))
-    with elsewhere:
-        elsewhere.connect(("127.0.0.1", server.port))
-        words = [sys.executable, "-c", FROM_A_PORT, str(elsewhere.getsockname()[1]), str(proxy.port)]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as other:
-            assert other.stdout is not None
-            assert other.stdout.readline() == "a\n"
-            target = FaultTarget("redis", (), (), {"replica-1": ()}, links=[SimpleNamespace(proxy=proxy)])
-
-            target.split(SimpleNamespace(pid=os.getpid(), replica="replica-1"))
-
-            out = threading.Timer(WITHIN_S, other.kill)
-            out.start()
-            assert other.stdout.readline() == "ended\n"
-            out.cancel()
-    assert ask(kept, b"c") == b"c"

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from lab.judge.fact import Wait, deadlock
 from lab.story.from_findings import claim_story
 from lab.story.happening import Happening, Kind
 from tests.builders import Made
@@ -36,12 +35,6 @@ def test_most_overtaken_request(made):
     (one,) = happened(made, 3, "fair")
 
     assert (one.kind, one.actor, one.place, one.for_ms, one.number, one.of) == (Kind.OVERTAKEN, "a", "replica-1", 90, 2, 3)
-
-
-def test_that_nobody_was_overtaken(made):
-    waits(waits(made, "a", 10, 20, 0), "b", 30, 40, 1)
-
-    assert happened(made, 2, "fair") == (Happening(Kind.NOT_OVERTAKEN, number=2),)
 
 
 def test_longest_idle_lock(made):
@@ -121,24 +114,6 @@ def test_deadlock_of_two_locks(made):
     assert (both.kind, both.actor, both.others, both.for_ms) == (Kind.DEADLOCK, "a", ("b",), 700)
     assert [(one.actor, one.key, one.wanted, one.for_ms) for one in each] == [("a", "y", "x", 700), ("b", "x", "y", 800)]
     assert number == Happening(Kind.ALL_GAVE_UP, number=2)
-
-
-def test_that_everybody_got_out_of_it(made):
-    waits(made, "a", 10, 330, 0)
-
-    (one,) = happened(made, 1, "breaks_deadlock", nested="crossed")
-
-    assert (one.kind, one.actor, one.for_ms) == (Kind.NO_DEADLOCK, "a", 320)
-
-
-def test_deadlock_needs_two_crossing():
-    """A deadlock needs two requests that cross at the same time."""
-    one = Wait("a", "replica-1", 0, 10, got=False, wanted="x", holding="y")
-
-    assert deadlock([one, Wait("b", "replica-1", 5, 15, got=False, wanted="y", holding="x")]) is not None
-    assert deadlock([one, Wait("b", "replica-1", 11, 15, got=False, wanted="y", holding="x")]) is None
-    assert deadlock([one, Wait("b", "replica-1", 5, 15, got=False, wanted="y", holding="")]) is None
-    assert deadlock([one, Wait("b", "replica-1", 5, 15, got=False, wanted="x", holding="y")]) is None
 
 
 def test_claim_with_losses_has_no_story(made):
