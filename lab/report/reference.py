@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cache
 
@@ -17,7 +16,6 @@ from lab.scenario import reader
 from lab.scenario.scenario import Scenario
 from lab.text import thousands
 
-CEILING = "incr"  # the stage with which all others are compared
 COUNTS = ("requests", "acknowledged", "failed", "unknown", "writes", "final", "lost", "duplicated")
 WAITS = ("p50", "p99", "max")
 
@@ -80,8 +78,3 @@ def figure(result: Result, name: str) -> str:
         return f"{judgement.commands_per_increment:.1f}"
     value = getattr(judgement, name)
     return thousands(value) if isinstance(value, int) else str(value)
-
-
-def share_of_ceiling(stage: str) -> float:
-    """Return the stage's throughput as a share of the ceiling's: the mean over the rounds that both have."""
-    return math.fsum(ratios := run_data.speed_ratios(of_stage(stage).repeats, of_stage(CEILING).repeats)) / len(ratios)

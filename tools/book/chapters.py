@@ -11,7 +11,7 @@ from app.locks import stages
 from lab.errors import BadInput, choose_from
 from lab.language import NAMES, Language
 from lab.paths import HOME
-from lab.report import matrix, reference
+from lab.report import comparison, matrix, reference
 from lab.report.matrix import Cell
 from lab.scenario import reader
 from lab.scenario.stage_diff import changes, code, difference
@@ -108,7 +108,8 @@ def _picture(stage: str, scenario_name: str, *, language: Language = ENGLISH) ->
 def _figure(stage: str, name: str, replicas: str = "3") -> str:
     """Return a figure of the reference ladder; share: the speed of the stage against one atomic command."""
     if name == "share":
-        return f"{reference.share_of_ceiling(stage):.0%}"
+        found = comparison.share(reference.of_stage(stage), reference.of_stage(comparison.CEILING))
+        return f"{found.value:.0%}" if found else "–"
     return reference.figure(reference.of_stage(stage, int(replicas)), name)
 
 
