@@ -11,40 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import atan2, cos, degrees, radians, sin
+from pathlib import Path
 
 from lab.language import Language
 from lab.story.say import ENGLISH, text, words
 from lab.text import wrapped
 
-STYLE = """
-.lane-ink{--page:#fff;--text:#1c1c1c;--soft:#565656;--line:#dcdcd8;--grid:#ededea;--bad:#a34700;--loss:#d55e00;--belief:#a9d3ee;
---alone:#f2bd4d;--lease:#009e73;--read:#b9bdc0;--writing:#7db5d8;--write:#0072b2;--grey:#999;--orange:#e69f00}
-@media(prefers-color-scheme:dark){.lane-ink{--page:#161616;--text:#ececec;--soft:#b4b4b4;--line:#444;--grid:#2b2b2b;--bad:#ff9d5c;
---loss:#ff8a3c;--belief:#265d82;--alone:#96691a;--lease:#3fc79c;--read:#63696e;--writing:#3d7ba5;--write:#7cc4f5;--orange:#f0b23c}}
-.lane-ink text{font:12px system-ui,"DejaVu Sans",Arial,sans-serif;fill:var(--text)}.lifelines text{font-size:13px}
-.lane-ink .small{font-size:12px}.lane-ink .lane{font-size:13px}.lane-ink .title{font-size:16px;font-weight:700}
-.lane-ink .code{font:12px "DejaVu Sans Mono",Menlo,Consolas,monospace;white-space:pre}
-.lane-ink .soft{fill:var(--soft)}.lane-ink .on{fill:var(--page)}.lane-ink .bad{fill:var(--bad)}
-.lane-ink :is(.bold,.bad,.on){font-weight:600}
-.lane-ink .words text{paint-order:stroke;stroke:var(--page);stroke-opacity:.75;stroke-width:2.5;stroke-linejoin:round}
-.lane-ink .paper{fill:var(--page)}.lane-ink .grid{stroke:var(--grid);fill:none}.lane-ink .edge{stroke:var(--line);fill:none}
-.lane-ink .red{fill:var(--loss);fill-opacity:.11}.lane-ink .life{stroke:var(--grey);stroke-opacity:.7;stroke-width:2}
-.lane-ink .block{fill:var(--of);stroke:var(--of);stroke-width:.5;vector-effect:non-scaling-stroke}
-.lane-ink .line{fill:none;stroke:var(--of);stroke-width:1.4;vector-effect:non-scaling-stroke}
-.lane-ink .sign{fill:none;stroke:var(--of);stroke-width:1.4}.lane-ink .full{fill:var(--of)}.lane-ink .hollow{fill:var(--page)}
-.lane-ink :is(.down,.fault){--of:#9994}.lane-ink .waiting{--of:#9998}.lane-ink .vote-alone{--of:#9999}
-.lane-ink :is(.lock,.votes0){--of:var(--line)}.lane-ink :is(.call,.reading,.votes1){--of:var(--read)}
-.lane-ink :is(.lease,.vote,.keeps){--of:var(--lease)}.lane-ink :is(.expired,.vote-other){--of:var(--lease);opacity:.35}
-.lane-ink .writing{--of:var(--writing)}.lane-ink :is(.alone,.late){--of:var(--alone)}
-.lane-ink :is(.belief,.entitled){--of:var(--belief)}.lane-ink .outer{--of:var(--belief);opacity:.45}
-.lane-ink .paused{fill:url(#lane-hatch);stroke:none}.lane-ink :is(.wait,.clock,.hatch){--of:var(--soft)}
-.lane-ink .clock{stroke-dasharray:4 3}.lane-ink :is(.read,.plain){--of:var(--text)}.lane-ink .failed{--of:var(--orange)}
-.lane-ink .message{--of:var(--grey);stroke-width:.9}.lane-ink :is(.write,.step){--of:var(--write);stroke-width:2}
-.lane-ink :is(.both,.over,.theft,.begins,.harm,.loss){--of:var(--loss)}
-.lane-ink .step{vector-effect:none}.lane-ink .step.wrong{--of:var(--bad)}
-.lane-ink :is(.arc,.theft){stroke-width:1.9}.lane-ink .begins{stroke-dasharray:1 3;stroke-width:1.6}
-.lane-ink .crowded .write{stroke-width:1.1}
-"""
+STYLE = Path(__file__).parents[1].joinpath("templates", "lanes.css").read_text(encoding="utf-8")
 
 WIDTH, EDGE = 850, 10  # of a picture, and what is free at its sides
 TITLE, ABOUT, TITLE_LETTERS = 21, 18, 84  # px: the lines of a title, and the line below it; the letters in a line
@@ -59,7 +32,6 @@ DISC = 10  # px: half of a sign with a letter
 SIGNS = {
     "cross": "M-4-4L4 4M4-4L-4 4",
     "diamond": "M0-4L4 0L0 4L-4 0z",
-    "circle": "M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0z",
     "square": "M-3.5-3.5h7v7h-7z",
     "down": "M-3.5-4h7L0 3z",
     "tip": "M0 0L-8 4V-4z",
