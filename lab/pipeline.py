@@ -136,7 +136,7 @@ def make_run(
 
 
 def finish(done: Conducted, draw: bool = True, is_listed: bool = True) -> Path:
-    """Draw a run, or only keep what pictures are made from; publish its folder, and write the site. Return what to look at.
+    """Draw a run; publish its folder, and write the site. Return what to look at.
 
     is_listed: False if the site is written later, after many runs.
 
@@ -148,8 +148,6 @@ def finish(done: Conducted, draw: bool = True, is_listed: bool = True) -> Path:
     try:
         if draw and not done.unwritten:
             run_page.report_run(done.folder.path, (done.judgement, done.findings))
-        elif not done.unwritten:
-            run_page.keep(done.folder.path, done.judgement, done.findings)
     except OSError as error:
         if not of_the_place(error):
             raise

@@ -21,7 +21,7 @@ from lab.judge.promises import PROMISES
 from lab.judge.run_facts import RunFacts
 from lab.judge.verdict import judge, weigh
 from lab.report import timeline_reader
-from lab.report.run_data import Result, Series
+from lab.report.run_data import Result
 from lab.scenario.faults import faults
 from lab.story.timeline import Timeline
 
@@ -265,5 +265,4 @@ def judgement_of(**figures: Any) -> Judgement:
 
 def result_of(folder: Path, **figures: Any) -> Result:
     """Return the same as a run that is drawn, without curves."""
-    series = Series(wait_ms=[], wait_share=[], time_s=[], acknowledged=[], unknown=[], value=[])
-    return Result(record=record_of_ten(), judgement=judgement_of(**figures), series=series, folder=folder)
+    return Result(record=record_of_ten(), judgement=judgement_of(**figures), folder=folder)

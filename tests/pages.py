@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,13 @@ def cells_of(matrix: Path) -> list[dict[str, Any]]:
 
 
 def rows_of(index: Path) -> list[dict[str, Any]]:
-    """The rows that a page holds for its scripts."""
-    data = data_of(index)
-    return [dict(zip(data["fields"], row, strict=True)) for row in data["rows"]]
+    """The rows of the table of runs, as a reader sees them."""
+    found = []
+    for row in re.findall(r"<tr (data-run=.*?)</tr>", index.read_text(encoding="utf-8"), re.DOTALL):
+        about = {name: unescape(value) for name, value in re.findall(r'data-(\w+)="([^"]*)"', row)}
+        seen = re.search(r'<td class="[A-Z][^"]*">([^<]*)', row)[1]
+        figures = [int(re.sub(r"\D", "", one)) for one in re.findall(r'<td class="n">([^<]*)<', row)[:3]]
+        page = re.search(r'<a href="runs/[^"]*/([^"/]*)">', row)
+        found.append(about | dict(zip(("acknowledged", "final", "lost"), figures, strict=True)))
+        found[-1] |= {"headline": unescape(seen), "page": page[1] if page else ""}
+    return found

@@ -17,7 +17,8 @@ from lab.errors import BadInput
 from lab.evidence.decided import current, of_claims, why_not
 from lab.evidence.run_folder import as_json
 from lab.paths import COMMAND
-from lab.report.terminal import load_in_words, terminal
+from lab.report.run_data import load_in_words
+from lab.report.terminal import terminal
 from lab.scenario import reader
 from lab.scenario.fault import Fault, kind_of
 from lab.scenario.requirements import MEASURES
@@ -150,14 +151,13 @@ def _print_scenario(one: Scenario, named: str) -> None:
     """Print the actions of a scenario, the claim that it tests, and its danger. named: its name, or the path of its file."""
     _say(f"[bold]{one.name}[/]")
     _say(escape(hanging("", one.title, 0)))
-    lines = [("Tests", f"{one.tests.name}: {one.tests.value}"), ("Load", load_in_words(one))]
+    lines = [("Tests", f"{one.tests.name}: {one.tests.value}"), ("Load", load_in_words(vars(one)))]
     lines += [("Faults" * (number == 0), _in_words(fault)) for number, fault in enumerate(one.faults)]
     lines += [("Stages", ", ".join(stage.name for stage in stages().values() if one.misfit(stage) is None))]
     if one.danger:
         lines += [("Danger", "A pass counts only if the run reached all of these:")]
         lines += [("", f"{name} ≥ {least} ({MEASURES[name]})") for name, least in one.danger.items()]
-    lines += [("See it", f"{COMMAND} run {named} --stage NAME")]
-    _print_parts(lines)
+    _print_parts([*lines, ("See it", f"{COMMAND} run {named} --stage NAME")])
 
 
 def _in_words(fault: Fault) -> str:

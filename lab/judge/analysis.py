@@ -26,7 +26,7 @@ from lab.judge.reentries import NestedLocks, Reentries
 from lab.judge.run_facts import RunFacts
 from lab.judge.stalls import Stalls
 from lab.judge.waits import Handovers, Holds, IdleTimes, Leavers, Waits
-from lab.judge.writes import Curves, Witnesses, Writes
+from lab.judge.writes import Witnesses, Writes
 
 ERROR = "error: "  # the prefix of the result of a grant whose work or release failed
 
@@ -43,15 +43,15 @@ def analyse(history: History, run: RunFacts) -> Findings:
 def _read_requests(history: History, pass_: _Pass) -> None:
     """Read the load's record into the findings of the pass."""
     findings = pass_.findings
-    shifted, curves = findings.run.clocks.shifted, Curves(findings)
+    shifted = findings.run.clocks.shifted
     witnesses = Witnesses(findings, pass_.writes.written, history.replicas, pass_.grants.open)
     for request in history.requests():
         if request.worker:
             request.start_ns, request.end_ns = shifted(request.worker, request.start_ns), shifted(request.worker, request.end_ns)
         witnesses.request(request)
-        curves.request(request)
+        findings.origin_ns = min(findings.origin_ns or request.start_ns, request.start_ns)
+        findings.end_ns = max(findings.end_ns, request.end_ns)
     witnesses.close()
-    curves.close(pass_.writes.values_by_bin)
     findings.damage += history.damaged.values()
     findings.measure_requests(history.replicas)
 

@@ -28,8 +28,6 @@ from lab.judge.losses import Account, Conflicts, Losses, net_losses
 from lab.judge.run_facts import RunFacts
 from lab.judge.stalls import Stalls
 
-BIN_NS = 20_000_000  # width of a bin of the curves
-
 CHUNK = 500  # items that are packed together
 FASTEST = 1  # of zlib
 
@@ -208,10 +206,6 @@ class Findings:
     # the wait of each request that gave up; the first examples
     in_vain_ns: array[int] = field(default_factory=lambda: array("q"))
     in_vain: list[Wait] = field(default_factory=list)
-    # per bin of time since the origin (BIN_NS): requests that ended, and the counter's value
-    acknowledged_by_bin: Counter[int] = field(default_factory=Counter)
-    unknown_by_bin: Counter[int] = field(default_factory=Counter)
-    value_by_bin: dict[int, int] = field(default_factory=dict)
     # the trace for pictures; and the time of the journals' last event
     trace: Trace = field(default_factory=Trace)
     last_ns: int = 0

@@ -1,4 +1,4 @@
-"""Collect both accounts of the writes, by the journals and by the load's record, compare them, and make the curves.
+"""Collect both accounts of the writes, by the journals and by the load's record, and compare them.
 
 From the journals: the sum of the writes, the writes for each request, and work that was done only by half.
 """
@@ -6,7 +6,7 @@ From the journals: the sum of the writes, the writes for each request, and work 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from msgspec.structs import asdict
@@ -15,7 +15,7 @@ from app.journal import Refusal, WroteAgain
 from app.lock import Claim
 from lab.evidence.history import Outcome, Request
 from lab.judge.fact import EXAMPLES, Code, Fact, HalfDone, RefusedAndWritten, Repeated, Unwritten, Wait
-from lab.judge.findings import BIN_NS, Findings
+from lab.judge.findings import Findings
 from lab.judge.grant import Grant, Name
 from lab.judge.losses import Ledgers
 
@@ -79,27 +79,18 @@ class WrittenValues:
 
 
 class Writes:
-    """Collect each event of a write, and each release. The results go into the findings.
-
-    ``values_by_bin`` needs the order of time. All other results do not.
-    """
+    """Collect each event of a write, and each release. The results go into the findings."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self.ledgers = Ledgers(findings.run.start)
         self.written = WrittenValues()  # the values that each request wrote, by replica
         self.unconfirmed: list[Grant] = []  # grants that were released with an error instead of the answer to their write
-        self.parts: dict[str, int] = {}  # the last value of each part of the counter
-        self.total = 0  # the sum of ``parts``
-        self.values_by_bin: dict[int, int] = {}  # the last value of the whole counter in each bin of time
 
     def wrote(self, grant: Grant) -> None:
         if grant.wrote is None or grant.overwrote is None:
             return
         self.ledgers.write(grant.part, grant.wrote, grant.overwrote)
-        self.total += grant.wrote - self.parts.get(grant.part, 0)
-        self.parts[grant.part] = grant.wrote
-        self.values_by_bin[grant.wrote_ns // BIN_NS] = self.total
         if self.written.add(grant.replica, grant.request, grant.wrote):
             self.findings.duplicated += 1
 
@@ -209,30 +200,3 @@ class Witnesses:
         findings, name, replica = self.findings, request.id if request else "", request.replica if request else ""
         if len(findings.mismatches) < EXAMPLES:
             findings.mismatches.append(Fact(code, n, request=name, replica=replica, **more))
-
-
-class Curves:
-    """Count when requests ended, and when the counter had which value, for the curves. The results go into the findings."""
-
-    def __init__(self, findings: Findings) -> None:
-        self.findings = findings
-        self.ends: Counter[tuple[Outcome, int]] = Counter()  # requests by their outcome and the bin in which they ended
-        self.first_ns = self.last_ns = 0
-
-    def request(self, request: Request) -> None:
-        self.ends[request.outcome, request.end_ns // BIN_NS] += 1
-        if not self.first_ns or request.start_ns < self.first_ns:
-            self.first_ns = request.start_ns
-        self.last_ns = max(self.last_ns, request.end_ns)
-
-    def close(self, values_by_bin: Mapping[int, int]) -> None:
-        """Put all curves on one axis of time that starts with the first request: everything has been read."""
-        findings = self.findings
-        findings.origin_ns, findings.end_ns = self.first_ns, self.last_ns
-        origin = self.first_ns // BIN_NS
-        for (outcome, at), number in self.ends.items():
-            if outcome is Outcome.ACKNOWLEDGED:
-                findings.acknowledged_by_bin[at - origin] += number
-            elif outcome is Outcome.UNKNOWN:
-                findings.unknown_by_bin[at - origin] += number
-        findings.value_by_bin = {at - origin: value for at, value in sorted(values_by_bin.items())}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.evidence.run_folder import replace
 from lab.language import Language
-from lab.report.run_data import Result, parameter
+from lab.report.run_data import LOAD, Result, load_in_words
 from lab.story import say
 from lab.story.say import ENGLISH
 from lab.text import wrapped
@@ -33,8 +33,7 @@ COLOURS = {"counted": GREEN, "lost": RED, "refused": "#5B3F9B", "unknown": "#565
 GOOD, BAD, SOFT = "#00654a", "#a34700", "#555555"  # of words
 LINES = (BLUE, "#8B6914", "#000000", "#56B4E9", "#6A3D9A", "#B15928", "#1B7837", GREY)  # without those that have a meaning
 WIDTH_IN, LINE_IN, HEAD_WIDTH = 9.6, 0.25, 84  # of a picture, of a line in its head, and how many letters such a line has
-CONDITIONS = ("own_load", "run_time", "requests", "users", "rate", "replicas", "retry_ms", "work_ms")
-FEW = 8  # runs: with more, a reader cannot distinguish the curves
+CONDITIONS = (*LOAD, "retry_ms", "work_ms")
 LOST = "lost.svg"  # the chart that answers what a ladder is run for
 PRICE = "price.svg"  # the chart of speed and promises
 
@@ -80,11 +79,10 @@ def headed(finding: str, conditions: str, height_in: float) -> Figure:
 
 def conditions(results: Sequence[Result], language: Language = ENGLISH, named: bool = True) -> str:
     """Return the conditions of the runs in words. Conditions in which the runs differ are left out. named: with the scenario."""
-    scenarios = [result.record.scenario for result in results]
-    each = [{name: parameter(result, name) for name in CONDITIONS} for result in results]
-    common = [(name, each[0][name]) for name in CONDITIONS if len({str(one[name]) for one in each}) == 1]
-    words = [say.condition(name, value, language) for name, value in common if value is not None]
-    return say.words(language)["mark"]["comma"].join([*dict.fromkeys(one["name"] for one in scenarios if named), *words])
+    first, *others = [result.record.scenario for result in results]
+    common = {name: first.get(name) for name in CONDITIONS if all(other.get(name) == first.get(name) for other in others)}
+    names = dict.fromkeys(one["name"] for one in (first, *others) if named)
+    return say.words(language)["mark"]["comma"].join(filter(None, [*names, load_in_words(common, CONDITIONS, language)]))
 
 
 class Mark(StrEnum):

@@ -11,11 +11,12 @@ import msgspec
 
 from lab.errors import BadInput, in_short
 from lab.evidence.run_folder import replace
+from lab.judge.judgement import VERDICT
 from lab.language import Language
 from lab.paths import REFERENCE
 from lab.report import chart, lost, price, run_data
 from lab.report.html import in_both, inline, named
-from lab.report.run_data import Result, rounds_in, speed_ratios, with_rounds
+from lab.report.run_data import Result, rounds_in, with_rounds
 from lab.report.run_page import Way, report_run
 from lab.report.statistics import Spread, geometric_mean
 from lab.story import say
@@ -27,7 +28,7 @@ README = {Language.ENGLISH: "README.md", Language.CHINESE: "README.zh.md"}
 def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     """Compare the runs of a ladder: write each chart and a page in each language. Return the paths, pages first.
 
-    The record, verdict and series of each run are copied too, so that the comparison can be made again from ``into`` alone.
+    The record and verdict of each run are copied too, so that the comparison can be made again from ``into`` alone.
     """
     runs = with_rounds([_result(folder) for folder in folders], rounds_in(into))
     for result in runs:
@@ -69,8 +70,9 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
 
 def share(result: Result, base: Result) -> Spread | None:
     """Return the speed as a ratio to the other run's, round by round where both ran in the same rounds; None without a speed."""
-    ratios = speed_ratios(result.repeats, base.repeats)
-    return geometric_mean(ratios) if all(one > 0 for one in ratios) else None
+    of_round = {one.round: one for one in base.repeats}
+    pairs = [(one.kept_per_s, of_round.get(one.round, base.repeats[0]).kept_per_s) for one in result.repeats]
+    return geometric_mean([own / other for own, other in pairs]) if all(own > 0 < other for own, other in pairs) else None
 
 
 def _ways(folder: Path, language: Language) -> Iterator[Way]:
@@ -97,7 +99,7 @@ def runs_in(folder: Path) -> list[Path]:
 
 
 def _result(folder: Path) -> Result:
-    if not (folder / "series.json").exists():
+    if not (folder / VERDICT).exists():
         report_run(folder)
     try:
         return run_data.load(folder)

@@ -19,12 +19,11 @@ import msgspec
 from lab.errors import LabError
 from lab.evidence.run_folder import replace, save
 from lab.judge.findings import Findings
-from lab.judge.judgement import Judgement
+from lab.judge.judgement import VERDICT, Judgement
 from lab.judge.verdict import judge_again
 from lab.language import NAMES, Language, of_environment
 from lab.paths import COMMAND
 from lab.report import chart, run_data, timeline_reader, trace
-from lab.report.chart import LINES
 from lab.report.html import in_both, inline
 from lab.report.lanes import drawing, steps_drawing
 from lab.report.lanes.drawing import RunPen
@@ -56,8 +55,7 @@ OF_STORE = {  # what takes part only where the lock is in this store
     "zookeeper": "zookeeper",
     "kazoo": "zookeeper",
 }
-OF_USERS = ("users", "think_ms", "spawn_rate")
-LOAD = ("requests", *OF_USERS, "rate", "connections", "replicas", "work_ms", "retry_ms", "wait_ms", "stock", "processes")
+ALL_OF_THE_LOAD = (*run_data.LOAD, "work_ms", "retry_ms", "wait_ms", "stock", "processes", "ttl_ms", "lock_servers")
 
 
 @dataclass(frozen=True)
@@ -89,10 +87,11 @@ class RunPage(RunWords):
     def conditions(self) -> Iterator[tuple[str, str]]:
         """Yield the conditions of the run: a name, and what it was."""
         record, scenario = self.result.record, self.result.record.scenario
-        comma: str = say.words(self.language)["mark"]["comma"]
         yield self.say("run"), self.say("run_of", run=record.run, commit=record.commit or "–")
         yield self.say("scenario"), say.stated(f"scenario.{scenario['name']}", scenario["title"], self.language)
-        yield self.say("load"), comma.join(self._load(scenario))
+        about = {"ttl_ms": record.stage["ttl_ms"], "lock_servers": record.lock_servers}
+        several = {"processes": None if scenario.get("processes") == 1 else scenario.get("processes")}
+        yield self.say("load"), run_data.load_in_words(scenario | about | several, ALL_OF_THE_LOAD, self.language)
         for fault in scenario.get("faults") or ():
             name = "fault_lasting" if fault.get("for_ms") else "fault"
             kind = say.fault(fault["kind"], self.language)
@@ -106,13 +105,6 @@ class RunPage(RunWords):
         used = {name: options for name, options in record.client_options.items() if name in ("redis", record.stage["store"])}
         for store, options in used.items():
             yield self.say("client"), f"{store}: {', '.join(f'{name} {value}' for name, value in options.items())}"
-
-    def _load(self, scenario: dict[str, Any]) -> Iterator[str]:
-        left_out = OF_USERS if scenario.get("rate") else ()
-        values = {name: scenario.get(name) for name in ("own_load", "run_time", *LOAD) if name not in left_out}
-        values |= {"ttl_ms": self.result.record.stage["ttl_ms"], "lock_servers": self.result.record.lock_servers}
-        values["processes"] = None if values["processes"] == 1 else values["processes"]
-        yield from (say.condition(name, value, self.language) for name, value in values.items() if value)
 
     def _programs(self) -> Iterator[str]:
         """Yield the programs that took part: none of a store that the lock is not in."""
@@ -136,24 +128,6 @@ class RunPage(RunWords):
         yield Way(self.say("run_again"), None, command=f"{COMMAND} {command}")
         if (other := self.other) is not None:
             yield Way(NAMES[other].button, None, command=f"{COMMAND} report {judgement.run} --lang {other}")
-
-
-def curves_of_run(result: Result, grants: int, language: Language) -> str:
-    """Return the curves of a run for the script of its page, with the words of their charts. grants: 0 without a lock."""
-    judgement, series = result.judgement, result.series
-    run = {
-        "label": judgement.stage,
-        "lost": judgement.lost,
-        "final": judgement.final,
-        "acknowledged_of": judgement.acknowledged,
-        "per_s": judgement.kept_per_s,
-        "grants": grants,
-        "colour": LINES[0],
-        "dashes": "",
-        **msgspec.structs.asdict(series if grants else msgspec.structs.replace(series, wait_ms=[], wait_share=[])),
-        "faults": [msgspec.structs.replace(one, kind=say.fault(one.kind, language)) for one in series.faults],
-    }
-    return msgspec.json.encode({"run": run, "words": say.words(language)["curves"]}).decode().replace("<", "\\u003c")
 
 
 def draw_steps(result: Result, found: StepsOfLoss, folder: Path, language: Language) -> Path:
@@ -181,7 +155,7 @@ def report_run(
     them, that of the environment.
     """
     judgement, findings = judged or judge_again(folder)
-    keep(folder, judgement, findings)
+    save(folder / VERDICT, judgement)
     result = run_data.load(folder)
     reader = timeline_reader.Reader(folder, judgement, findings, result.record.has_store)
     trace.write(folder, reader)
@@ -221,7 +195,6 @@ def draw_run(result: Result, picture: Timeline, languages: Iterable[Language]) -
             "steps": say_run.page_of_steps(found, language) if found else None,
             "drawn_steps": inline(steps[0]) if steps else "",
             "pictures": _pictures(picture, shown, pens, language) if shown else None,
-            "curves": curves_of_run(result, grants, language),
             "home": "../../index.html" if folder.parent.name == "runs" else "",  # the site; it is written after each run
             "says": lambda table, name, **places: say.text(table, name, language, **places),
             "unfilled": lambda table, name: say.words(language)[table][name],
@@ -251,12 +224,6 @@ def _pictures(picture: Timeline, shown: Sequence[Window], pens: Sequence[RunPen]
             for one, pen, sentence in zip(shown, pens, sentences, strict=True)
         ],
     }
-
-
-def keep(folder: Path, judgement: Judgement, findings: Findings) -> None:
-    """Write ``verdict.json`` and ``series.json``, from which pictures are drawn."""
-    save(folder / "verdict.json", judgement)
-    save(folder / "series.json", run_data.series(findings))
 
 
 class LevelPage(msgspec.Struct):

@@ -1,8 +1,4 @@
-"""Write the site of runs, ``index.html`` and ``index.zh.html``: all runs, to filter and compare, and the first pictures.
-
-The site has static files only: a page with a row of figures for each run, and a file with the curves of each run. The page
-loads the curves of a run when the reader compares it.
-"""
+"""Write the site of runs, ``index.html`` and ``index.zh.html``: all runs in a table to filter, and the first pictures."""
 
 from __future__ import annotations
 
@@ -13,13 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from lab.language import Language
 from lab.paths import REPORTS
-from lab.report.chart import FEW, LINES, LOST
+from lab.report.chart import LOST
 from lab.report.html import in_both, inline, named
-from lab.report.run_data import PARAMETERS
 from lab.report.run_index import Row, rows
 from lab.story import say
 
@@ -27,7 +20,6 @@ INDEX = "index.html"
 REFERENCE = "reference"
 KINDS = ("ladder", "matrix")  # other pages in reports, each in its own folder
 PLAY = "play"  # the pages of lab play
-NEWEST = 20  # runs listed for a browser that runs no scripts
 
 
 def write(reports: Path = REPORTS) -> Path:
@@ -53,31 +45,15 @@ def write(reports: Path = REPORTS) -> Path:
 
 def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, Any]:
     """Return what the page shows in a language."""
-    data = {
-        "fields": list(found[0]) if found else [],
-        "rows": [list(row.values()) for row in found],
-        "parameters": [_forms(name, language) for name in PARAMETERS],
-        "lines": LINES,
-        "few": FEW,
-        "words": say.words(language)["curves"],
-        "says": say.words(language)["runs_page"],
-        **{name: say.words(language)["mark"][name] for name in ("comma", "names_comma")},
-    }
     return {
         "say": partial(say.text, "runs_page", language=language),
-        "newest": found[:NEWEST],
+        "says": say.words(language)["runs_page"],
+        "rows": found,
         "others": _others(reports, language),
         "ladder": _ladder(reports, language),
         "hero": _of_reference(reports, "pictures/hero.svg", language),
         "core": _of_reference(reports, "matrix/core.svg", language),
-        "data": msgspec.json.encode(data).decode().replace("<", "\\u003c"),
     }
-
-
-def _forms(parameter: str, language: Language) -> list[str]:
-    """Return how a label writes a parameter: for many, for one, for none."""
-    there = say.words(language)["conditions"]
-    return [there.get(f"{parameter}_several", there[parameter]), there[parameter], there[f"{parameter}_none"]]
 
 
 def _of_reference(reports: Path, name: str, language: Language) -> str:

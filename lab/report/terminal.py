@@ -16,8 +16,9 @@ from rich.segment import Segment
 from app.lock import Stage
 from lab.judge.findings import Findings
 from lab.judge.judgement import Judgement, Verdict
-from lab.language import Language, of_environment
+from lab.language import of_environment
 from lab.paths import COMMAND, shown
+from lab.report.run_data import load_in_words
 from lab.report.run_words import RunWords, mender
 from lab.scenario.scenario import Scenario
 from lab.story import say
@@ -48,21 +49,13 @@ def terminal(**options: Any) -> Console:
     return console
 
 
-def load_in_words(scenario: Scenario, language: Language = Language.ENGLISH) -> str:
-    """Return how many requests are sent, how, and to how many replicas."""
-    load = ("rate", "connections") if scenario.rate else ("users", "think_ms", "spawn_rate")
-    names = ("own_load", "run_time", "requests", *load, "replicas")
-    comma: str = say.words(language)["mark"]["comma"]
-    return comma.join(say.condition(name, number, language) for name in names if (number := getattr(scenario, name)))
-
-
 def introduce(console: Console, stage: Stage, scenario: Scenario) -> None:
     """Print what is about to happen."""
     language = of_environment(os.environ)
     mark, title = say.words(language)["mark"], say.stated(f"scenario.{scenario.name}", scenario.title, language)
     about = say.stated(f"stage.{stage.name}.title", stage.story.title, language)
     console.print(f"[bold]{escape(stage.name)}[/]{mark['colon']}{escape(about)}")
-    console.print(f"{escape(title)}{mark['colon']}{load_in_words(scenario, language)}{mark['end']}", style="dim")
+    console.print(f"{escape(title)}{mark['colon']}{load_in_words(vars(scenario), language=language)}{mark['end']}", style="dim")
     for note in scenario.notes:
         console.print(f"Note: {escape(note)}.", style="yellow")
 

@@ -182,9 +182,7 @@ def fault(name: str, language: Language = ENGLISH) -> str:
 
 
 def condition(name: str, value: Any, language: Language = ENGLISH) -> str:
-    """Return a condition of a run, such as how many requests it sends. value: None where it has none."""
-    if value is None:
-        return text("conditions", f"{name}_none", language)
+    """Return a condition of a run, such as how many requests it sends."""
     return text("conditions", name, language, value, shown=thousands(value) if isinstance(value, int) else value)
 
 

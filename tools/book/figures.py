@@ -1,7 +1,7 @@
 """The pictures of the book: the run that each chapter shows, the facts of it that are kept, its figures, and the drawing.
 
-``docs/pictures.toml`` lists the runs. A line of ``reports/reference/chapters.jsonl`` keeps what pages read of the run.json,
-verdict.json and series.json of each, and its timeline. ``rerun`` makes such a run again; nothing else here runs one.
+``docs/pictures.toml`` lists the runs. A line of ``reports/reference/chapters.jsonl`` keeps what pages read of the run.json
+and verdict.json of each, and its timeline. ``rerun`` makes such a run again; nothing else here runs one.
 """
 
 import shutil
@@ -79,13 +79,10 @@ def keep(one: Illustration, run: Path) -> None:
 
 
 def facts(run: Path) -> dict[str, bytes]:
-    """Return what is kept of the facts of a run: of each curve its last point, and no hashes of evidence that is not kept."""
+    """Return what is kept of the facts of a run: no hashes of evidence that is not kept."""
     found = run_data.load(run)
     found.record.files = {}
-    curves = msgspec.structs.asdict(found.series)
-    last = {name: curves[name][-1:] for name in curves if name != "faults"}
-    verdict = (run / VERDICT).read_bytes()
-    return {"run.json": encode(found.record), VERDICT: verdict, "series.json": encode(curves | last)}
+    return {"run.json": encode(found.record), VERDICT: (run / VERDICT).read_bytes()}
 
 
 def keep_ladder(folder: Path) -> list[str]:

@@ -14,6 +14,7 @@ from lab.judge.verdict import judge
 from lab.language import Language
 from lab.pipeline import finish, make_run
 from lab.report.chart import CONDITIONS
+from lab.report.run_data import load_in_words
 from lab.scenario.stages import find_stage
 from lab.story import say
 from lab.story.verdict import why
@@ -35,9 +36,9 @@ class RunMeter(Meter):
 
     def conditions(self, stage: str, value: str, language: Language) -> str:
         scenario = self.experiment.fitted(find_stage(stage), value, self.given)
-        fixed = [name for name in CONDITIONS if name != self.experiment.vary and getattr(scenario, name)]
-        words = [scenario.name, *(say.condition(name, getattr(scenario, name), language) for name in fixed)]
-        return say.words(language)["mark"]["comma"].join(words)
+        fixed = [name for name in CONDITIONS if name != self.experiment.vary]
+        found = load_in_words(vars(scenario), fixed, language)
+        return say.words(language)["mark"]["comma"].join([scenario.name, found])
 
     def measure(self, point: Point) -> None:
         found, point.verdict = find_stage(point.stage), "VOID"

@@ -10,7 +10,7 @@ from lab.errors import BadInput
 from lab.evidence.run_folder import load, save
 from lab.judge.verdict import judge
 from lab.report.comparison import report_many, runs_in
-from lab.report.run_page import keep, report_run
+from lab.report.run_page import report_run
 from tests.builders import Made, made_run, record_of
 from tests.every import every
 from tests.forgeries import of_the_run
@@ -22,7 +22,6 @@ def test_writes_through_no_link(tmp_path):
     written = [path.name for path in report_run(folder)] + [
         "trace.json",
         "verdict.json",
-        "series.json",
         "losses.jsonl",
     ]
     precious = tmp_path / "precious"
@@ -42,7 +41,7 @@ def test_writes_through_no_link(tmp_path):
 def test_name_is_no_path(tmp_path, name):
     """A run whose name would be another place is refused, before anything is written."""
     folders = [made_run(tmp_path / one) for one in ("one", "other")]
-    keep(folders[1], *judge(folders[1]))
+    save(folders[1] / "verdict.json", judge(folders[1])[0])
     of_the_run(run=name)(folders[0])
 
     with pytest.raises(BadInput, match="is not a valid name of a folder"):
@@ -56,7 +55,7 @@ def test_comparison_with_links(tmp_path):
     home = tmp_path / "comparison"
     for name in ("one", "two", "three"):
         folder = made_run(home / "runs" / name)
-        keep(folder, *judge(folder))
+        save(folder / "verdict.json", judge(folder)[0])
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     of_the_run(run="four")(home / "runs" / "one")

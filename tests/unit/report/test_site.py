@@ -12,7 +12,7 @@ import pytest
 from lab.evidence.record_lines import read_lines
 from lab.evidence.run_folder import save
 from lab.paths import REFERENCE
-from lab.report import run_index, site
+from lab.report import site
 from tests.command import lab
 from tests.kept_runs import LADDER, folders
 from tests.pages import rows_of
@@ -81,15 +81,6 @@ def test_foreign_names_are_escaped(reports):
     index = site.write(reports)
     assert rows_of(index)[0]["stage"] == evil
     assert "<img" not in index.read_text(encoding="utf-8")
-
-
-def test_foreign_curves_are_replaced(reports):
-    """Curves that a foreign run brought are replaced."""
-    path = reports / "runs" / KNOWN[0] / run_index.CURVES
-    path.write_text("alert(1)", encoding="utf-8")
-
-    site.write(reports)
-    assert path.read_text(encoding="utf-8").startswith("lab.curves({")
 
 
 @pytest.mark.whole

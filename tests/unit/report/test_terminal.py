@@ -20,7 +20,6 @@ from lab.judge.losses import Account, Losses, net_losses
 from lab.judge.verdict import weigh
 from lab.language import Language
 from lab.pipeline import Conducted
-from lab.report.run_data import series
 from lab.report.terminal import summarise, terminal
 from lab.story import say
 from lab.story.verdict import promise
@@ -103,14 +102,13 @@ def test_broken_names_its_promise(monkeypatch, language):
 
 @pytest.mark.parametrize(("key", "words"), [("lock", True), ("", False)])
 def test_waits_for_a_lock_only(tmp_path, key, words):
-    """A stage without a lock names no key: no wait for a lock is printed, and the curve of waits is empty."""
+    """A stage without a lock names no key: no wait for a lock is printed."""
     made = (
         Made(tmp_path).increment("a", read=0, overwrote=0, key=key).increment("b", read=1, overwrote=1, at=(4, 5, 6, 7), key=key)
     )
     found = made.analyse(final=2)
 
     assert ("Wait for the lock" in printed(found, requests=2)) is words
-    assert len(series(found).wait_ms) == (2 if words else 0)
 
 
 @pytest.fixture
