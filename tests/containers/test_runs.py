@@ -17,7 +17,6 @@ from urllib.request import urlopen
 import pytest
 
 from lab.containers.compose import Compose, docker
-from lab.paths import HOME
 from lab.run.environment import commit
 from lab.scenario.options import flags
 from lab.servers.ports import free_port
@@ -25,7 +24,6 @@ from tests.command import LAB, Done, lab, wait_for
 from tests.sampled import sampled
 
 SOMEBODY = 1234  # not who runs the tests
-STACK = "lab-test"
 PORTS = {name: str(free_port()) for name in ("LAB_PORT", "LAB_UI_PORT", "LAB_LIVE_PORT")}
 
 
@@ -208,42 +206,3 @@ def _or_none(ask):
         return ask()
     except OSError:
         return None
-
-
-@pytest.fixture
-def swarm(tmp_path) -> Iterator[Path]:
-    """A Swarm of one node, with the stack on it; the reports' folder."""
-    reports = tmp_path / "reports"
-    reports.mkdir()
-    who = {"LAB_UID": str(os.getuid()), "LAB_GID": str(os.getgid()), "LAB_REPORTS": str(reports)}
-    Compose(STACK, os.environ).do("build", quietly=True)  # the image is the compose file's
-    docker("swarm", "init", "--advertise-addr", "127.0.0.1")
-    try:
-        deploy = ["docker", "stack", "deploy", "-c", "docker-stack.yml", "-c", "docker-stack.stores.yml", STACK]
-        subprocess.run(deploy, cwd=HOME, env=os.environ | who, check=True, capture_output=True)
-        wanted = ("app", "nginx", "locust-worker", "lock-redis", "counter-redis", "locust", "lock-etcd-1")
-        wait_for(lambda: all(_whole(f"{STACK}_{service}") for service in wanted), within_s=120)
-        docker("service", "update", "--force", f"{STACK}_nginx")  # it resolves its replicas when it starts
-        yield reports
-    finally:
-        docker("stack", "rm", STACK)
-        docker("swarm", "leave", "--force")
-
-
-def _whole(service: str) -> bool:
-    have, _, want = (
-        docker("service", "ls", "--filter", f"name={service}", "--format", "{{.Replicas}}").splitlines()[0].partition("/")
-    )
-    return have == want
-
-
-def test_swarm_of_one_node(swarm):
-    """A swarm of one node runs the stack, and its journals are fetched."""
-    judge = docker("ps", "--quiet", "--filter", f"name={STACK}_locust.1").strip()
-
-    for stage, requests in (("lua", 700), ("etcd", 300)):
-        docker("exec", judge, "lab", "run", "rush", "--stage", stage, "--requests", str(requests), "--no-draw")
-
-        verdict = json.loads((swarm / "runs" / "latest" / "verdict.json").read_text(encoding="utf-8"))
-        facts = [verdict[name] for name in ("stage", "verdict", "requests", "replicas", "clocks")]
-        assert facts == [stage, "KEPT", requests, 3, 1]

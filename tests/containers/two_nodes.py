@@ -2,7 +2,8 @@
 
 The second node has its own network, mounts, host name, processes and CLOCK_MONOTONIC, which is ahead, and the boot id of the
 first: as two virtual machines that were resumed from one snapshot. When its first process ends, so do all others; and it ends
-with the process that runs the tests. Its network and its files, which are in memory, end with its processes.
+with the process that runs the tests. Its network and its files, which are in memory, end with its processes. It reads the images
+of the first engine in place: to carry them over takes minutes.
 """
 
 from __future__ import annotations
@@ -29,10 +30,17 @@ APART_S = 100_000
 UNSHARE = ["unshare", "--net", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
 UNSHARE += ["--time", "--monotonic", str(APART_S), "--boottime", str(APART_S)]
 HERE, THERE, POOL = "198.18.250.1", "198.18.250.2", "198.18.128.0/18"  # of the link between the nodes; for networks of the Swarm
-FILE, STACK, NODE, LINK = "docker-stack.yml", "lab-nodes", "lab-node-2", "lab-link"
+FILES = ("docker-stack.yml", "docker-stack.stores.yml")
+STACK, NODE, LINK = "lab-nodes", "lab-node-2", "lab-link"
 CGROUPS = Path("/sys/fs/cgroup")
 DOCKERD = f"""
 mount -t tmpfs tmpfs /run && hostname {NODE} && ip link set lo up
+mkdir -p /run/data/image /run/data/overlay2
+if [ "$3" = overlay2 ] && cd "$2/overlay2"; then # it writes to folders of its own, and links to the files of each layer
+  cp -a "$2/image/overlay2" /run/data/image && rm -rf /run/data/image/overlay2/layerdb/mounts
+  cp -a --parents l */link */lower /run/data/overlay2
+  for files in */diff; do ln -s "$PWD/$files" "/run/data/overlay2/$files"; done
+fi
 until ip link set {NODE} up && ip addr add {THERE}/30 dev {NODE}; do sleep 0.05; done 2>/dev/null
 exec dockerd --data-root /run/data -H "unix://$1/socket" --cgroup-parent {NODE} --default-address-pool base=198.18.64.0/18,size=24
 """
@@ -52,7 +60,8 @@ def second_engine() -> Iterator[str]:
         ending.callback(shutil.rmtree, folder)
         ending.callback(_remove_cgroups)
         log = ending.enter_context((Path(folder) / "log").open("wb"))
-        argv = ["setpriv", "--pdeathsig", "KILL", *UNSHARE, "sh", "-c", DOCKERD, "sh", folder]
+        about = docker("info", "--format", "{{.DockerRootDir}} {{.Driver}}").split()
+        argv = ["setpriv", "--pdeathsig", "KILL", *UNSHARE, "sh", "-c", DOCKERD, "sh", folder, *about]
         engine = ending.enter_context(subprocess.Popen(argv, stdout=log, stderr=log))
         ending.callback(_end, engine)
         ours = Path("/proc/self/ns/net").readlink()
@@ -100,26 +109,32 @@ class Nodes:
 
 @contextlib.contextmanager
 def two_nodes(reports: Path) -> Iterator[Nodes]:
-    """Deploy docker-stack.yml over two nodes, and take all of it down. Reports go to a folder of the first node."""
+    """Deploy the stack over two nodes, and take all of it down. Reports go to a folder of the first node."""
     Compose(STACK, os.environ).do("build", quietly=True)  # the image is the compose file's
-    services = yaml.safe_load((HOME / FILE).read_text(encoding="utf-8"))["services"]
-    images = {re.sub(r"\$\{\w+:-(.*)\}", r"\1", one["image"]) for one in services.values()}
-    environment = {"LAB_UID": str(os.getuid()), "LAB_GID": str(os.getgid()), "LAB_REPORTS": str(reports), "STAGE": "lua"}
+    who = {"LAB_UID": str(os.getuid()), "LAB_GID": str(os.getgid()), "LAB_REPORTS": str(reports)}
     with second_engine() as socket, contextlib.ExitStack() as ending:
-        with subprocess.Popen(["docker", "save", *images], stdout=subprocess.PIPE) as saved:
-            subprocess.run(["docker", "-H", socket, "load", "--quiet"], stdin=saved.stdout, check=True, capture_output=True)
+        if not docker("-H", socket, "images", "--quiet"):  # the first engine keeps its images in another way
+            with subprocess.Popen(["docker", "save", *_images()], stdout=subprocess.PIPE) as saved:
+                subprocess.run(["docker", "-H", socket, "load", "--quiet"], stdin=saved.stdout, check=True, capture_output=True)
         docker("swarm", "init", "--advertise-addr", HERE, "--default-addr-pool", POOL)
         ending.callback(docker, "network", "rm", "docker_gwbridge")
         ending.callback(docker, "swarm", "leave", "--force")
         token = docker("swarm", "join-token", "--quiet", "worker").strip()
         docker("-H", socket, "swarm", "join", "--token", token, "--advertise-addr", THERE, f"{HERE}:2377")
         ending.callback(docker, "-H", socket, "swarm", "leave")
-        deploy = ["docker", "stack", "deploy", "--resolve-image", "never", "-c", FILE, STACK]
-        subprocess.run(deploy, cwd=HOME, env=os.environ | environment, check=True)
+        deploy = f"docker stack deploy --resolve-image never -c {FILES[0]} -c {FILES[1]} {STACK}"
+        environment = os.environ | who | {"MARIADB_ROOT_PASSWORD": "of-the-tests"}
+        subprocess.run(deploy.split(), cwd=HOME, env=environment, check=True)
         ending.callback(lambda: wait_for(lambda: not docker("ps", "--quiet", "--filter", f"name={STACK}_")))
         ending.callback(docker, "stack", "rm", STACK)
         wait_for(_all_up, within_s=240)
         yield Nodes(reports)
+
+
+def _images() -> set[str]:
+    """Return the images of all services of the stack."""
+    stacks = [yaml.safe_load((HOME / file).read_text(encoding="utf-8")) for file in FILES]
+    return {re.sub(r"\$\{\w+:-(.*)\}", r"\1", one["image"]) for stack in stacks for one in stack["services"].values()}
 
 
 def _all_up() -> bool:
