@@ -174,9 +174,7 @@ class SupervisorProcess:
             if os.getppid() != self.pid:  # the supervisor was killed before the call
                 os._exit(1)
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
-        if soft != resource.RLIM_INFINITY and soft < most:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(OPEN_FILES, hard)), hard))
 
     def signal(self, pid: int, number: int) -> bool:
         """Signal the group of a program, and its descendants elsewhere: each process of PostgreSQL leads a group of its own."""

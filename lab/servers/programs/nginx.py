@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import signal
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +65,9 @@ class Nginx(ServerProgram):
 
     def argv(self, port: int, folder: Path) -> list[str]:
         servers = "\n".join(f"    server 127.0.0.1:{replica} max_fails=0;" for replica in self.ports)
-        config = CONFIG.format(port=port, servers=servers, connections=CONNECTIONS, read_timeout_s=self.read_timeout_s)
+        # nginx closes an idle connection when it runs out of connections, and none when it runs out of files
+        connections = min(CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        config = CONFIG.format(port=port, servers=servers, connections=connections, read_timeout_s=self.read_timeout_s)
         path = folder / "nginx.conf"
         path.write_text(config, encoding="utf-8")
         # -e: before nginx reads its configuration, it would write to a log that it may not own
