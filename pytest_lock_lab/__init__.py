@@ -68,8 +68,8 @@ class LockLab:
         lock: the path of a file with a STAGE, from the folder of the test or from where pytest runs; the name of a stage; or a
         STAGE that the test has imported from its file. budget_s: seconds for all searches. allow_undecided: pass where nothing
         breaks, and some searches could not be decided; a lock that fails without a fault does not pass. options: as those of
-        ``lab explore``: claim, clients, in_turn, at_once, ttl_ms, work_ms, wait_ms, nap_ms, nested, ends, pauses, crashes,
-        lost_replies, resends, restarts, failures.
+        ``lab explore``: claim, clients, requests, ttl_ms, work_ms, wait_ms, nap_ms, nested, pauses, crashes, lost_replies,
+        resends, restarts, failures.
         """
         __tracebackhide__ = True
         given = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import queue
 import secrets
@@ -26,7 +28,7 @@ from lab.ui.addresses import JOIN, PROJECTOR, VOTE, from_elsewhere, joining
 from lab.ui.both_sides import LOOPBACK, ORDERS, Refusal
 from lab.ui.event_stream import TooManyListeners, encoded
 from lab.ui.joining import Admission, Invitation, Keys, Role, as_teacher, is_teacher, same, stay_teacher
-from lab.ui.live_state import LiveState, UnderWay
+from lab.ui.live_state import SHEET, LiveState, UnderWay
 from lab.ui.locust_process import UP_WITHIN_S, LocustClient, NotStarted
 from lab.ui.locust_run import Orders
 from lab.ui.posted import PostedPlace, PostedPrediction, PostedScreen, decoded
@@ -81,6 +83,7 @@ class LiveServer(Site):
         self.app.add_url_rule("/live/mine", "mine", self._mine)
         self.app.add_url_rule("/live/news", "news", self._news)
         self.app.add_url_rule("/live/lost.svg", "lost", lambda: Response(state.lost, mimetype="image/svg+xml"))
+        self.app.add_url_rule("/live/sheet.csv", "sheet", self._sheet)
         for name, post in {"lesson": self._teach, "screen": self._show, "start": self._begin, "stop": self._stop}.items():
             self.app.add_url_rule(f"/live/{name}", name, post, methods=["POST"])
         self.app.add_url_rule(PREDICTION, "prediction", self._predict, methods=["POST"])
@@ -205,6 +208,15 @@ class LiveServer(Site):
     def _stop(self) -> dict[str, Any]:
         self.locust.stop()
         return {}
+
+    def _sheet(self) -> Response:
+        """Return the result sheet of the class as CSV, with the mark by which spreadsheets know UTF-8."""
+        text = io.StringIO("\ufeff")
+        text.seek(0, io.SEEK_END)
+        rows = csv.DictWriter(text, SHEET)
+        rows.writeheader()
+        rows.writerows(self.state.sheet)
+        return Response(text.getvalue(), mimetype="text/csv", headers={"Content-Disposition": "attachment; filename=class.csv"})
 
     def _news(self) -> Response:
         """Send events until the browser disconnects or the server ends."""

@@ -32,8 +32,7 @@ FIGURES = (
     *("run", "stage", "scenario", "verdict", "requests", "acknowledged", "lost", "duplicated", "failed", "unknown", "final"),
     *("kept_per_s", "lost_otherwise"),
 )
-
-
+SHEET = ("question", "votes", "came_true", *FIGURES)  # the columns of the result sheet
 FIRST_SCREEN = {"screen": "verdict", "step": 0}  # of the verdict
 
 
@@ -53,6 +52,7 @@ class LiveState:
         self.asked = (stage, scenario)  # the question to the class
         self.place = (0, 0)  # the step of the lesson, and which of its runs, from 0; step 0: the choice is free
         self.lost = ""  # the picture of the lost increments of all runs, as SVG
+        self.sheet: list[dict[str, Any]] = []  # of all judged runs, in order
         self._live: LiveRun | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._go, name="live", daemon=True)
@@ -65,6 +65,7 @@ class LiveState:
             if self._live is not None:
                 now |= {"points": self._live.points}
             about = {"tally": self.predictions.tally(), "votes": self._voted(), "lost": bool(self.lost), "points": []}
+            about |= {"speeds": self._speeds()}
             return {"kind": "hello", **about, **now}
 
     def follow(self) -> tuple[dict[str, Any], queue.Queue[bytes | None]]:
@@ -154,6 +155,7 @@ class LiveState:
                     self._look(self._live)
                 self._now |= {"points": self._live.points}
             self._leave()
+            self.sheet.append(self._sheet_row(result, answer))
             self._now |= {"screen": FIRST_SCREEN}
             self._change("judged", phase="judged", result=result, tally=self.predictions.tally())
 
@@ -169,7 +171,7 @@ class LiveState:
         """Keep and publish the picture of the lost increments of all runs, as SVG."""
         with self._mutex:
             self.lost = picture
-            self.news.publish(kind="lost")
+            self.news.publish(kind="lost", speeds=self._speeds())
 
     def show(self, screen: str, step: int) -> None:
         """Show a screen of the verdict on all pages, and which step of it; nothing if there is no verdict."""
@@ -195,6 +197,22 @@ class LiveState:
         self._over.set()
         self._thread.join()
         self.news.end()
+
+    def _sheet_row(self, result: dict[str, Any], answer: question.RunAnswer) -> dict[str, Any]:
+        """Return the row of a run that was just judged: the question is that of the lesson, if the class is at it."""
+        about, taught = self._now["about"], self.taught
+        asked = about["question"][Language.ENGLISH]
+        text, choices = asked["text"], asked["choices"]
+        if taught:
+            text, choices = taught.ask.text.format(**taught.values), taught.ask.choices
+        votes = "; ".join(f"{number} x {choice}" for number, choice in zip(about["predicted"], choices, strict=True) if number)
+        came_true = "" if answer.choice is None else choices[answer.choice]
+        return dict(zip(SHEET, (text, votes, came_true, *(result[name] for name in FIGURES)), strict=True))
+
+    def _speeds(self) -> dict[str, int]:
+        """Return the increments kept a second by each stage in its last run without a fault, the fastest first."""
+        speeds = {row["stage"]: row["kept_per_s"] for row in self.sheet if row["scenario"] == "rush" and not row["lost"]}
+        return dict(sorted(speeds.items(), key=lambda one: -one[1]))
 
     def _voted(self) -> dict[str, Any]:
         """Return the question to the class, its step of the lesson, and how many visitors have predicted.

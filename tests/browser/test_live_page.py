@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from lab.language import Language
 from lab.ui import question
@@ -79,6 +81,18 @@ def test_locust_starts_and_the_live_page_follows(browser, lab):
     wait_for(lambda: drawn(locust) > heights[0])
     live.locator("#next").click()
     wait_for(lambda: live.locator("#lost").evaluate("(one) => one.checkVisibility() && one.naturalHeight") > heights[0])
+    assert live.locator("#speeds").inner_text().startswith("Increments a second, with none lost: lua ")
+    with live.expect_download() as sheet:
+        live.get_by_role("link", name="Result sheet").click()
+    rows = list(csv.DictReader(sheet.value.path().read_text(encoding="utf-8-sig").splitlines()))
+    assert [(row["stage"], row["verdict"], row["lost"]) for row in rows] == [
+        ("none", "ADMITTED", str(lost)),
+        ("lua", "KEPT", "0"),
+    ]
+    with live.expect_download() as picture:
+        live.get_by_role("button", name="Save as PNG").click()
+    with Image.open(picture.value.path()) as saved:
+        assert saved.width > 1000
     browser.look(live, "live-seen-so-far", sizes=())
 
 

@@ -247,7 +247,7 @@
       if (about) clear(message);
       else go(message.votes.stage, message.votes.scenario, message.votes);
       points = message.points;
-      lost(message.lost);
+      lost(message.lost, message.speeds);
       if (message.look) { look = message.look; figures(look); }
       if (message.result) judged(message);
       if (phase === "starting") starts();
@@ -256,7 +256,7 @@
       if (message.screen) screens.show(message.screen);
     },
     screen: (message) => screens.show(message.screen),
-    lost: () => lost(true),
+    lost: (message) => lost(true, message.speeds),
     asked(message) { forget(); go(message.stage, message.scenario, message); enter("waiting"); },
     votes(message) { if (message.stage === asked.stage && message.scenario === asked.scenario) voted(message.voted); },
     starting(message) { phase = "starting"; clear(message); starts(); enter("starting"); },
@@ -280,10 +280,20 @@
     $("starts").replaceChildren(...lines.map((line) => cell("li", line)));
     shares($("predicted"), chosen().choices, about.predicted);
   }
-  function lost(is) { // the picture of the lost increments of all runs; it grows with each run
-    $("lost").hidden = !is;
+  let speeds = {};
+  function lost(is, of = speeds) { // the picture of the lost increments of all runs, and their speeds; it grows with each run
+    speeds = of;
+    $("lost").hidden = $("keep").hidden = !is;
+    const shown = Object.entries(speeds).map(([stage, number]) => `${stage} ${thin(number)}`).join(" · ");
+    $("speeds").textContent = shown && say("speeds", { shown });
     if (is) $("lost").src = `/live/lost.svg?${Date.now()}`;
   }
+  $("save-png").addEventListener("click", () => { // twice its size, for a slide
+    const picture = $("lost"), canvas = document.createElement("canvas");
+    canvas.width = 2 * picture.naturalWidth; canvas.height = 2 * picture.naturalHeight;
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    Object.assign(document.createElement("a"), { href: canvas.toDataURL("image/png"), download: "lost.png" }).click();
+  });
   let news = null;
   function listen() { // the server sends once more all that there is
     news?.close();
