@@ -26,7 +26,7 @@ from app.origin import foreign
 from app.request import steps
 from app.request.context import RequestContext, follow
 from app.resources import resource, stock_of_a_grant
-from app.settings import CROSSED, Settings, SettingsError
+from app.settings import ANY, Settings, SettingsError
 from app.stores import lock_store
 from app.stores.redis import Redis
 
@@ -66,7 +66,7 @@ class StageEndpoint:
         """Make the lock of one request. With ``nested`` in the settings: the same lock twice, or two locks."""
         if not self.settings.nested:
             return self._new(self.lock_key)
-        if self.settings.nested == CROSSED:
+        if self.settings.nested == "crossed":
             keys = [f"{self.lock_key}:a", f"{self.lock_key}:b"]
             first, second = keys if sum(request_id.encode()) % 2 else keys[::-1]
             return NestedLock(self._new(first), self._new(second), pause_s=0.2)
@@ -116,7 +116,7 @@ def create_app(**flags: Any) -> Flask:
     endpoint = StageEndpoint(_stage(settings.stage), settings, journal)
     in_flight: set[object] = set()  # one for each request that is being served: a set needs no mutex to take one in
     app = Flask("app")
-    app.config["TRUSTED_HOSTS"] = list(settings.hosts) or None
+    app.config["TRUSTED_HOSTS"] = None if settings.hosts == ANY else settings.hosts.lower().replace(" ", "").split(",")
     app.before_request(_refuse_foreign)
 
     @app.post("/increment")

@@ -8,11 +8,11 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from app.lock import Claim
 from app.locks import A_NAME
-from app.settings import NESTINGS
+from app.settings import Nesting
 from lab.errors import BadInput, choose_from
 from lab.paths import SCENARIOS, shown
 from lab.scenario.faults import parse as parse_fault
@@ -123,7 +123,7 @@ def _choices() -> dict[str, tuple[str, Iterable[str]]]:
         "tests": ("claim", Claim.__members__),
         "cures": ("scenario", ["", *names()]),
         "store_syncs": ("time to sync", SYNCS),
-        "nested": ("way of nesting", ("", *NESTINGS)),
+        "nested": ("way of nesting", get_args(Nesting)),
         "needs": ("need", NEEDS),
         "may_break": ("claim", Claim.__members__),
         "danger": ("measure", MEASURES),

@@ -234,7 +234,7 @@ def _own_settings(name: str, journal: Path, target: FaultTarget | None) -> dict[
 def replica_settings(scenario: Scenario, run: str, stage: Stage) -> dict[str, str]:
     """Return a scenario's settings for the replicas, by the names of ``app.settings.Settings``."""
     settings = {"stage": stage.lookup, "run": run}
-    settings |= {"nested": scenario.nested, "receipts": "yes" if scenario.receipts else ""}
+    settings |= {"nested": scenario.nested, "receipts": str(scenario.receipts)}
     for name in (*(option.name for option in OPTIONS.values() if option.reaches_replica), "lease_ms"):
         if (value := getattr(scenario, name)) is not None:
             settings[name] = str(value)
