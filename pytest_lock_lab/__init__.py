@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 
 GOOD, NOTHING_SHOWN = 0, 3  # exit statuses of the lab
-FAILS = {"fails", "nobody_served"}  # of searches that decided nothing: the lock fails without a fault
 
 
 class LockLab:
@@ -46,47 +45,17 @@ class LockLab:
         budget_s: seconds for every order. allow_nothing_shown: pass if nothing broke, and nothing was shown of some promise.
         """
         __tracebackhide__ = True
-        words = [word for name in scenarios for word in ("--scenario", name)]
+        words = ["test", self._named(lock), "--out", str(self.out), "--budget", str(budget_s)]
+        words += [word for name in scenarios for word in ("--scenario", name)]
         words += ["--claims", " ".join(str(getattr(one, "name", one)) for one in claims)] if claims else []
-        status, text = self._lab("test", lock, ["--budget", str(budget_s), *words])
+        status, text = self._lab(words)
         if status != GOOD and not (status == NOTHING_SHOWN and allow_nothing_shown):
             pytest.fail(text, pytrace=False)
         tested: dict[str, Any] = json.loads((self.out / "test.json").read_text(encoding="utf-8"))
         return tested
 
-    def explore(
-        self,
-        lock: Any,
-        *,
-        budget_s: float | None = None,
-        allow_undecided: bool = False,
-        **options: Any,
-    ) -> dict[str, Any]:
-        """Decide every order of events of a lock. Return what ``decision.json`` has; fail the test if a promise is not decided,
-        or breaks, with the picture of a shortest schedule.
-
-        lock: the path of a file with a STAGE, from the folder of the test or from where pytest runs; the name of a stage; or a
-        STAGE that the test has imported from its file. budget_s: seconds for all searches. allow_undecided: pass where nothing
-        breaks, and some searches could not be decided; a lock that fails without a fault does not pass. options: as those of
-        ``lab explore``: claim, clients, requests, ttl_ms, work_ms, wait_ms, nap_ms, nested, pauses, crashes, lost_replies,
-        resends, restarts, failures.
-        """
-        __tracebackhide__ = True
-        given = {
-            name: value for name, value in (options | {"budget": budget_s}).items() if value is not None and value is not False
-        }
-        flags = [[f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])] for name, value in given.items()]
-        status, text = self._lab("explore", lock, ["--no-confirm", *(word for words in flags for word in words)])
-        path = self.out / "decision.json"
-        decision: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        fails = any(one.get("undecided") in FAILS for one in decision.get("searches", [{"undecided": "fails"}]))
-        if status != GOOD and not (status == NOTHING_SHOWN and allow_undecided and not fails):
-            pytest.fail(text, pytrace=False)
-        return decision
-
-    def _lab(self, command: str, lock: Any, words: list[str]) -> tuple[int, str]:
+    def _lab(self, words: list[str]) -> tuple[int, str]:
         """Run the lab, and let it end whatever happens here. Return its status and what it printed."""
-        words = [command, self._named(lock), "--out", str(self.out), *words]
         paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
         # lab/interrupts.py ends it with this process
         environment = os.environ | {"PYTHONPATH": paths, "LAB_PARENT": str(os.getpid())}
@@ -107,8 +76,6 @@ class LockLab:
 
     def _named(self, lock: Any) -> str:
         """Return a lock as the command names it."""
-        if hasattr(lock, "lookup"):  # a STAGE
-            return str(lock.lookup or sys.modules[lock.lock.__module__].__file__)
         if not isinstance(lock, str | os.PathLike):
             return f"{lock.__module__}:{lock.__qualname__}"
         name = os.fspath(lock)

@@ -121,7 +121,6 @@ def test_new_lock_runs(begun, tmp_path):
     assert done.verdict["verdict"] == "KEPT", done.err
 
 
-@pytest.mark.trial
 def test_fixture(pytester, here):
     """The fixture passes a sound lock, and fails for another with the schedule that breaks it."""
     pytester.makepyfile(
