@@ -57,7 +57,7 @@ class Link(Seam):
         self._from_worker += arrived
         commands, at = [], 0
         while at < len(self._from_worker) and (found := command(self._from_worker, at)) is not None:
-            if found[0]:  # the store answers nothing to an empty line
+            if found[0]:  # the store answers nothing to a command without words
                 commands.append(words(found[0]))
             at = found[1]
         raw, self._from_worker = self._from_worker[:at], self._from_worker[at:]

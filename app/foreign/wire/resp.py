@@ -5,7 +5,6 @@ Source: https://redis.io/docs/latest/develop/reference/protocol-spec/
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -52,18 +51,7 @@ def command(data: bytes, at: int = 0) -> tuple[list[bytes], int] | None:
             words = lines[2::2]
             if all(len(word) == int(size[1:]) for size, word in zip(lines[1::2], words, strict=False)):
                 return words, len(data)
-    return message(data, at) if data[at : at + 1] == b"*" else _inline(data, at)
-
-
-def _inline(data: bytes, at: int) -> tuple[list[bytes], int] | None:
-    """Return the words of a command that is a line of text, as small clients send it; of an empty line none."""
-    if (end := data.find(b"\n", at)) < 0:
-        return None
-    try:
-        words = shlex.split(data[at:end].decode("latin-1"))
-    except ValueError:  # a quotation has no end
-        raise NotRedis(f"{data[at : at + 60]!r} is not the protocol of Redis") from None
-    return [word.encode("latin-1") for word in words], end + 1
+    return message(data, at)
 
 
 def message(data: bytes, at: int = 0) -> tuple[Any, int] | None:

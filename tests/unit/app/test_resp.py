@@ -42,22 +42,6 @@ def test_command_is_read_like_a_message():
     assert command(quick[:-1]) is None
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        (b"SET k v NX PX 3000\r\n", [b"SET", b"k", b"v", b"NX", b"PX", b"3000"]),
-        (b"get k\n", [b"get", b"k"]),
-        (b"EVAL \"return redis.call('get', KEYS[1])\" 1 k\r\n", [b"EVAL", b"return redis.call('get', KEYS[1])", b"1", b"k"]),
-        (b"\r\n", []),
-    ],
-)
-def test_command_is_a_line_of_text(line, words):
-    """A small client may send a command as a line: it has the words that the store takes from it."""
-    assert command(line + SET) == (words, len(line))
-    assert command(line + SET, len(line)) == ([b"SET", b"k", b"a\r\nb"], len(line) + len(SET))
-    assert [command(line[:cut]) for cut in range(len(line))] == [None] * len(line)
-
-
 def test_errors_are_answers():
     """What the server refuses is an answer; what is no Redis at all is not."""
     answer, _ = message(b"-ERR no\r\n") or (None, 0)
@@ -68,4 +52,4 @@ def test_errors_are_answers():
     with pytest.raises(NotRedis):
         message(b"$x\r\n")
     with pytest.raises(NotRedis):
-        command(b'GET "k\r\n')
+        command(b"GET k\r\n")
