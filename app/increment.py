@@ -256,13 +256,7 @@ class Increment:
 
 
 def _check(grant: Grant) -> None:
-    """Raise TypeError for a grant whose fields are of another type or too large: the journal could not be read again."""
-    wrong = {
-        name: value
-        for name, kind in (("key", str), ("fence", int), ("owner", str))
-        if not isinstance(value := getattr(grant, name), kind) or isinstance(value, bool)
-    }
-    for name, value in wrong.items():
-        raise TypeError(f"the {name} of the Grant is {value!r}, which is no {'number' if name == 'fence' else 'text'}")
-    if not 0 <= grant.fence < FENCES:
-        raise TypeError(f"the fence of the Grant is {grant.fence:#x}, which is negative or has more than 63 bits")
+    """Raise TypeError for a grant with a field of another type, or too large: the journal could not be read again."""
+    are_texts = isinstance(grant.key, str) and isinstance(grant.owner, str)
+    if not (are_texts and type(grant.fence) is int and 0 <= grant.fence < FENCES):
+        raise TypeError(f"key and owner must be texts, and fence a whole number from 0 to 63 bits, in {grant!r}")

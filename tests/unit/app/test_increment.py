@@ -136,7 +136,7 @@ def test_bucket_sells_its_share(stage, stock):
 )
 def test_grant_that_no_journal_can_have(increment, grant):
     """A grant that could not be read again fails the request, and leaves no line that would look like damage."""
-    with pytest.raises(TypeError, match=f"the {next(iter(grant))} of the Grant is"):
+    with pytest.raises(TypeError, match=rf"key and owner must be texts, .* in Grant\(.*{next(iter(grant))}="):
         increment(SimpleNamespace(run=lambda work: work(Grant(**{"key": "lock", **grant}))))
 
     assert not [event for event in increment.events() if isinstance(event, Got)]
