@@ -248,15 +248,7 @@ def _changed(follows: str | None, listed: frozenset[Claim], gained: frozenset[Cl
     before: frozenset[Claim] = plugins.file(LOCKS, follows).STAGE.claims
     if listed not in (frozenset(), before):  # those of the stage before are there after dataclasses.replace
         raise ValueError("give either all claims in claims, or what changes in gains and loses")
-    if known := gained & before:
-        raise ValueError(f"gains has {_names(known)}, and {follows} claims that already")
-    if missing := lost - before:
-        raise ValueError(f"loses has {_names(missing)}, and {follows} does not claim that")
     return before - lost | gained
-
-
-def _names(some: frozenset[Claim]) -> str:
-    return ", ".join(claim.name for claim in Claim if claim in some)
 
 
 @dataclass(frozen=True)
