@@ -14,20 +14,6 @@ from lab.judge.judgement import Judgement
 from lab.judge.verdict import judge_again
 from lab.report.terminal import summarise, terminal, where_to_look
 
-FIGURES = (
-    "verdict",
-    "claim",
-    "claimed",
-    "requests",
-    "acknowledged",
-    "failed",
-    "unknown",
-    "writes",
-    "final",
-    "lost",
-    "duplicated",
-)
-
 
 def check_again(name: str, as_json: bool) -> int:
     """Judge a run folder again and print the verdict. Return the exit status of this verdict, whatever ``verdict.json`` has."""
@@ -59,6 +45,10 @@ def disagreements(folder: Path, judgement: Judgement) -> Iterator[str]:
         yield f"verdict.json cannot be read: {error.strerror}."
         return
     pairs = [(name, getattr(kept, name), getattr(judgement, name)) for name in Judgement.__struct_fields__]
-    differ = [(name, f"{name} {before} (now {now})") for name, before, now in pairs if before != now]
-    if shown := [text if name in FIGURES else f"another {name}" for name, text in differ]:
-        yield f"verdict.json disagrees: it has {', '.join(shown)}. It was changed, or another judge wrote it."
+    differ = [
+        f"{name} {before} (now {now})" if isinstance(before, str | int) else f"another {name}"
+        for name, before, now in pairs
+        if before != now
+    ]
+    if differ:
+        yield f"verdict.json disagrees: it has {', '.join(differ)}. It was changed, or another judge wrote it."
