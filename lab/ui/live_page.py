@@ -53,11 +53,11 @@ def text(
     return page("live.html", TEMPLATES, data=encoded, **here, **phones)
 
 
-def join_text(entry: Admission, language: Language, action: str) -> str:
+def join_text(entry: Admission, action: str) -> str:
     """Return the page on which a phone types the word of the class, with its texts in all languages.
 
     entry: the answer to the last word; OPEN for a visitor without one. action: the address to which the word is posted.
     """
     said = {one: {name: text.format(s=f"{PAUSE_S:.0f}") for name, text in say.words(one)["join"].items()} for one in Language}
-    data = msgspec.json.encode({"texts": said, "language": language}).decode().replace("<", "\\u003c")
+    data = msgspec.json.encode(said).decode().replace("<", "\\u003c")
     return page("join.html", TEMPLATES, data=data, action=action, wrong=entry.value, t=said[Language.ENGLISH])

@@ -157,7 +157,7 @@ class LiveServer(Site):
         return redirect(_wanted(), 303)
 
     def _join_page(self, entry: Admission) -> tuple[str, int]:
-        text = live_page.join_text(entry, of_environment(os.environ), joining(_wanted()))
+        text = live_page.join_text(entry, joining(_wanted()))
         return text, 200 if entry is Admission.OPEN else 403
 
     # the paths that the pages get and post

@@ -187,6 +187,16 @@ def test_verdict_replaces_the_figures_of_the_run(pages):
     live.locator("html[lang=zh-CN] main[data-state]").wait_for()  # the browser remembers it
 
 
+def test_phone_speaks_the_language_of_its_browser(pages):
+    """Without a choice, a phone follows its browser, and the projector the language in which the lab was started."""
+    _, opened = pages
+    for view, language in (("/vote", "zh-CN"), ("/projector", "en")):
+        page = opened(view)
+        page.add_init_script("Object.defineProperty(navigator, 'language', {get: () => 'zh-CN'})")
+        page.reload()
+        page.locator(f"html[lang={language}] main[data-state]").wait_for()
+
+
 @pytest.mark.parametrize(
     ("view", "width", "height"), sampled([("/", 1024, 768), ("/projector", 1920, 1080), ("/vote", 390, 844)], ["/", "/vote"])
 )

@@ -301,7 +301,7 @@
     news.onmessage = (event) => { const message = JSON.parse(event.data); HANDLERS[message.kind](message); };
     news.onerror = () => { $("phase").textContent = say(news.readyState === EventSource.CLOSED ? "open_again" : "silent"); };
   }
-  languageSwitch($("language"), byDefault, (now) => {
+  languageSwitch($("language"), view === "phone" ? "" : byDefault, (now) => {
     language = now; texts = inAll[now]; lesson.steps = lessons[now];
     document.title = say("title");
     writeTexts(texts);
