@@ -88,7 +88,7 @@ class Lesson { // steps: as the server offers them, in the language of the page.
     $("situation-says").textContent = now.situation;
     $("drawing").replaceChildren(drawSituation(now.runs[run] ?? null, now.code.some((line) => line.includes('"lock"')), say));
     showCode($("code"), now.code);
-    $("pages").replaceChildren(...now.pages.map((address) => Object.assign(document.createElement("a"), { href: address, className: "button first", target: "_blank", textContent: say("to_play", { name: address.split("/").at(-1).replace(".html", "") }) })));
+    $("pages").replaceChildren(...now.pages.map((address) => Object.assign(document.createElement("a"), { href: address, className: "button first", target: "_blank", textContent: say(`play_${address.split("/").at(-1).replace(".html", "")}`) })));
     $("pages").append(...now.commands.map((command) => Object.assign(document.createElement("code"), { textContent: command })));
     $("minutes").textContent = say("minutes", { from: now.minutes[0], to: now.minutes[1] });
     $("notes").replaceChildren(...now.notes.map(([name, text]) => {
