@@ -23,6 +23,7 @@ from lab.judge.fact import Code
 from lab.scenario.options import flags
 
 LAB = Path(sys.executable).with_name("lab")
+PATIENCE_S = 300  # only what hangs takes as long, however busy the machine is
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup the lab ignores SIGHUP, and so would each lab that a test starts
 
 
@@ -41,7 +42,7 @@ class Done:
         return json.loads((self.folder / "verdict.json").read_text(encoding="utf-8"))
 
 
-def wait_for(what: Callable[[], Any], within_s: float = 60) -> Any:
+def wait_for(what: Callable[[], Any], within_s: float = PATIENCE_S) -> Any:
     """Poll until it holds; what it gave. Fails when it does not come."""
     until = time.monotonic() + within_s
     while time.monotonic() < until:
@@ -58,7 +59,7 @@ def listens(port: int) -> bool:
     return False
 
 
-def lab(*words: str, cwd: Path, timeout_s: float = 120, env: dict[str, str] | None = None) -> Done:
+def lab(*words: str, cwd: Path, timeout_s: float = PATIENCE_S, env: dict[str, str] | None = None) -> Done:
     """Run a command of the lab to its end. env: what is in its environment, in addition to ours."""
     about: dict[str, Any] = {"cwd": cwd, "timeout": timeout_s, "env": {**os.environ, **(env or {})}}
     done = subprocess.run([LAB, *map(str, words)], capture_output=True, text=True, check=False, **about)
@@ -131,7 +132,7 @@ class Started:
         return found
 
     def end(self) -> Done:
-        out, err = self.process.communicate(timeout=120)
+        out, err = self.process.communicate(timeout=PATIENCE_S)
         return Done(self.process.returncode, out, err, (self.cwd / "reports" / "runs" / "latest").resolve())
 
 

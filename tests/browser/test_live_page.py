@@ -272,8 +272,7 @@ def test_late_reader_sees_the_whole_run(browser, lab):
     live = browser.open(lab.live)
 
     live.locator("#phase").filter(has_text="running").wait_for()
-    live.wait_for_timeout(300)  # two looks
-    assert 100 < number(live, "acknowledged") < 9000
+    wait_for(lambda: 100 < number(live, "acknowledged") < 9000)
     assert live.evaluate("document.getElementById('envelope').width") > 0
     browser.look(live, "live-during", sizes=("projector",))
     refused_to_change(browser.open(lab.address))

@@ -23,7 +23,7 @@ from flask import Flask
 app = Flask(__name__)
 @app.post("/buy")
 def buy():
-    time.sleep(5)
+    time.sleep(2)
     return ""
 """
 FLASK = ("shop.py", [sys.executable, "-m", "flask", "--app", "shop", "run", "--port", "8000"], "/buy")
@@ -58,11 +58,12 @@ def test_programs(redis_port, tmp_path, source, how, read, options, status, resu
         supervisor.start([word.replace("8000", f"{port}") for word in argv], environment, tmp_path, tmp_path / "log")
         wait_for(lambda: listens(port))
         where = ["--post", f"http://127.0.0.1:{port}{path}", "--read", read.format(redis=redis_port, port=port)]
-        done = lab("count", *where, "--requests", 200, "--users", 20, "--out", tmp_path / "count", *options, cwd=tmp_path)
+        requests = 40 if result == "open" else 200
+        done = lab("count", *where, "--requests", requests, "--users", 20, "--out", tmp_path / "count", *options, cwd=tmp_path)
     assert (done.status, done.err) == (status, "")
     (found,) = json.loads((tmp_path / "count" / "count.json").read_text("utf-8"))
     assert found["result"] == result
-    assert sum(found[name] for name in ("acknowledged", "refused", "failed", "unknown")) == 200
+    assert sum(found[name] for name in ("acknowledged", "refused", "failed", "unknown")) == requests
     assert (tmp_path / "count" / "count.svg").stat().st_size > 1000
 
 
@@ -112,28 +113,20 @@ def test_readers(redis_port, mysql_url):
 def test_numbers(redis_port, tmp_path, user, options, is_as_expected):
     """Locust's numbers differ from that of the database for each cause as docs/numbers.md says."""
     store, port = redis.Redis(port=redis_port), free_port()
-    store.delete("sold")
     source = program("python", 0, "numbers.md").replace("Redis()", f"Redis(port={redis_port})")
     (tmp_path / "shop.py").write_text(source, encoding="utf-8")
     (tmp_path / "load.py").write_text(program("python", 1, "numbers.md"), encoding="utf-8")
-    load = [
-        "--headless",
-        "--users",
-        "20",
-        "--spawn-rate",
-        "20",
-        "--run-time",
-        "3s",
-        "--host",
-        f"http://127.0.0.1:{port}",
-        "--json",
-    ]
+    load = ["--headless", "--users", "20", "--spawn-rate", "20", "--host", f"http://127.0.0.1:{port}", "--json", *options]
     with closing(Supervisor()) as supervisor:
         server = [word.replace("8000", f"{port}") for word in FLASK[1]]
         supervisor.start(server, dict(os.environ), tmp_path, tmp_path / "log")
         wait_for(lambda: listens(port))
-        locust = [sys.executable, "-m", "locust", "-f", "load.py", user, *load, *options]
-        done = subprocess.run(locust, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
-        number = _settled(lambda: int(store.get("sold")))
-    (table,) = json.loads(done.stdout[done.stdout.index("[") :])
-    assert is_as_expected(table["num_requests"], table["num_failures"], number)
+        for run_time in ("3s", "30s"):  # a busy machine may serve too few in the first
+            store.set("sold", 0)
+            locust = [sys.executable, "-m", "locust", "-f", "load.py", user, *load, "--run-time", run_time]
+            done = subprocess.run(locust, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+            number = _settled(lambda: int(store.get("sold")))
+            table = [(one["num_requests"], one["num_failures"]) for one in json.loads(done.stdout[done.stdout.index("[") :])]
+            if table and is_as_expected(*table[0], number):
+                return
+    raise AssertionError(f"requests and failures {table}, and {number} were counted")

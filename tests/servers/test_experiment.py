@@ -11,7 +11,7 @@ from tests.command import Started, gone, lab, wait_for
 
 def test_small_experiment(tmp_path):
     """An experiment measures its values by runs of their own, writes its file, its table and its picture, and ends well."""
-    words = ("--values", "5,100", "--repeats", "1", "--requests", "300", "--out", "out")
+    words = ("--values", "5,100", "--repeats", "1", "--requests", "150", "--out", "out")
     done = lab("experiment", "retry", *words, cwd=tmp_path)
 
     result = load(tmp_path / "out" / "retry.csv")

@@ -107,7 +107,7 @@ def test_time_ends_the_load_of_the_lab(tmp_path):
 
     for done, least_s in ((plain, 2), (shaped, 3)):
         assert (done.status, done.verdict["verdict"], done.verdict["lost"]) == (0, "KEPT", 0)
-        assert least_s < done.verdict["duration_s"] < least_s + 10
+        assert done.verdict["duration_s"] > least_s
     assert stats(shaped)["buy"] > 0
     assert not (plain.folder / "locust.html").exists()
     assert stats(plain)["/increment"] == plain.verdict["acknowledged"]

@@ -18,7 +18,7 @@ from lab.evidence.history import History
 from lab.scenario import reader as scenarios
 from lab.scenario.options import form_options
 from lab.ui.addresses import from_elsewhere
-from tests.command import wait_for
+from tests.command import gone, wait_for
 from tests.locust_page import Ui
 
 
@@ -87,7 +87,7 @@ def test_keys_beyond_this_machine(tmp_path):
         status, out, err = open_.end()
     assert (status, out) == (0, "")  # beyond the addresses
     assert "nothing is left running" in err
-    assert psutil.wait_procs(family, timeout=1)[1] == []
+    assert gone(family)
 
 
 def test_wrong_form_is_refused(ui):
@@ -216,7 +216,7 @@ def test_interrupt_keeps_the_run(ui):
     status, out, _ = ui.end()  # which waits no longer than a fraction of what is left to send would take
 
     assert status == 130
-    assert psutil.wait_procs(family, timeout=1)[1] == []
+    assert gone(family)
     (folder,) = ui.folders()
     verdict = verdict_of(folder)
     assert (record_of(folder)["ended"], verdict["verdict"]) == ("interrupted", "VOID")
