@@ -6,8 +6,6 @@ import pytest
 from msgspec import structs
 
 from app.locks import stages
-from lab.commands import listing
-from lab.commands.listing import print_stages
 from lab.errors import BadInput
 from lab.evidence import decided as kept
 from lab.evidence.decided import KeptDecision, why_not
@@ -44,13 +42,6 @@ def test_chapters_show_what_orders_can_do(name):
     assert (f"<!-- generated: schedule {name} -->" in text) == (name in ASKED)
 
 
-def test_chapter_of_changed_code(monkeypatch):
-    """Where the stage has changed since, the chapter states that nothing is decided, and names the command."""
-    monkeypatch.setattr(kept, "current", lambda stage: None)
-
-    assert "`.venv/bin/lab explore uuid --keep`" in explored.PARTS["schedule"]("uuid")
-
-
 def test_chapter_in_which_nothing_breaks(monkeypatch):
     """Where no schedule is drawn, the chapter states how many were decided. A broken promise needs its schedule."""
     monkeypatch.setattr(kept, "current", lambda stage: structs.replace(STORY_OF_UUID, story=None))
@@ -58,18 +49,6 @@ def test_chapter_in_which_nothing_breaks(monkeypatch):
     assert {"1552", "1"} <= set(explored.PARTS["schedule"]("uuid").split())
     with pytest.raises(BadInput, match="lua breaks releases_atomically in some order, and its document names no schedule"):
         explored.PARTS["schedule"]("lua")
-
-
-def test_terminal_has_the_same_words(monkeypatch, capsys):
-    """`lab list stages NAME` states of each claim what the documents state, the promises first."""
-    monkeypatch.setattr(listing, "current", lambda stage: STORY_OF_UUID)
-
-    print_stages("uuid")
-
-    last = " ".join(capsys.readouterr().out.partition("All orders")[2].split())
-    assert last.startswith(
-        ".venv/bin/lab explore uuid exclusive holds in 1552 schedules releases_atomically (not promised) breaks with 1"
-    )
 
 
 @every("path", explored.pictures)

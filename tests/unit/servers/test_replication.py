@@ -1,7 +1,6 @@
 """Stores of several servers: primaries with replicas, and ensembles, which are restarted as a whole."""
 
 import threading
-from types import SimpleNamespace
 
 import pytest
 
@@ -9,41 +8,8 @@ from app.locks import stage as stage_of
 from lab.errors import BadInput
 from lab.scenario import reader
 from lab.scenario.fault import ALL_NODES
-from lab.servers import replication_link
 from lab.servers.fault_target import FaultTarget
-from lab.servers.replication_link import ReplicationLink
 from lab.servers.stores import refuse
-
-
-def server(name: str, port: int):
-    return SimpleNamespace(name=name, port=port, host="127.0.0.1", address=f"127.0.0.1:{port}")
-
-
-class FakeProxy:
-    """A proxy that notes when it was held."""
-
-    def __init__(self, offsets: dict[int, int]) -> None:
-        self.offsets = offsets
-        self.held_at: list[int] = []
-
-    def hold(self) -> None:
-        self.held_at.append(self.offsets[2])
-
-
-def test_link_is_held_when_the_replica_has_caught_up(monkeypatch):
-    """The replica has everything until the moment at which its link is held."""
-    offsets = {1: 90, 2: 30}
-
-    def info(port: int, section: str, host: str) -> dict[str, int]:
-        offsets[2] += 20 if port == 2 else 0
-        return {"master_repl_offset": offsets[1], "slave_repl_offset": offsets[2]}
-
-    monkeypatch.setattr(replication_link, "info", info)
-    proxy = FakeProxy(offsets)
-
-    ReplicationLink(server("primary", 1), server("replica", 2), proxy).hold()
-
-    assert proxy.held_at == [90]
 
 
 def test_link_needs_a_replica():
