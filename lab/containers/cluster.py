@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import os
 import socket
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from urllib.parse import quote
 
 from app import resources
 from app.failpoints import PREPARED
@@ -46,6 +46,7 @@ LOCKS = "locks"
 NGINX, NGINX_PORT = "nginx", 8080
 COUNTER = "counter-redis"
 PROFILES = {"redis_nodes": "redlock", "zookeeper": "zookeeper", "etcd": "etcd", "mysql": "mariadb"}
+PASSWORD = Path("/run/secrets/mariadb")  # empty if none was given
 SEEN_WITHIN_S = 10.0
 STORES_UP_WITHIN_S = 20.0
 # stores at which all replicas have the same user here, so that the sessions of one replica cannot be found
@@ -144,7 +145,7 @@ def cluster(
     refuse(stage, scenario, control is not None, has_hosts)
     for path in (folder / "logs", folder / "journal"):
         path.mkdir(parents=True, exist_ok=True)
-    secret = os.environ.get("MARIADB_ROOT_PASSWORD", "")
+    secret = PASSWORD.read_text(encoding="utf-8").strip() if PASSWORD.exists() else ""
     found = {
         name: tuple(
             ContainerServer(one, PORTS[name], name, secret if name == "mysql" else "", control) for one in names(name, scenario)
@@ -183,7 +184,7 @@ def cluster(
 
 def _url(store: str, servers: Sequence[ContainerServer]) -> str:
     secret = servers[0].secret
-    return (f"root:{secret}@" if secret else "") + store_servers(store).url(servers)
+    return (f"root:{quote(secret, safe='')}@" if secret else "") + store_servers(store).url(servers)
 
 
 def _how_to_start(server: ContainerServer, has_hosts: bool) -> str:

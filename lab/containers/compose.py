@@ -24,7 +24,7 @@ from typing import Any
 from app import resources
 from app.lock import Stage
 from lab.containers.cluster import COUNTER, LOCKS, NGINX, REPLICAS, WORKERS, names, refuse
-from lab.containers.host_control import CUT, KILL, MEND, PAUSE, START, UNPAUSE, VARIABLE, HostControlServer
+from lab.containers.host_control import CUT, MEND, VARIABLE, HostControlServer
 from lab.errors import BadInput, LabError, MissingProgram
 from lab.interrupts import interruptible
 from lab.paths import HOME, REPORTS, need_clone
@@ -36,12 +36,7 @@ from lab.servers import ports
 
 JUDGE = "locust"  # the service in which the run is made and judged
 INSIDE = Path("/lab/reports")
-ACTS = {
-    KILL: ("kill",),
-    START: ("start",),
-    PAUSE: ("pause",),
-    UNPAUSE: ("unpause",),
-}
+PASSWORD = "mariadb.password"  # noqa: S105 - the name of its file in the folder of the requests to the host
 SAVED_WITHIN_S = 60.0  # how long a run that was interrupted may take to judge and to draw
 DOWN_TRIES, DOWN_PAUSE_S = 4, 0.5
 NETWORK_ACTS = {CUT: "disconnect", MEND: "connect"}
@@ -143,7 +138,7 @@ class Compose:
         if what in NETWORK_ACTS:
             docker("network", NETWORK_ACTS[what], f"{self.project}_{LOCKS}", self._only(whom, f"id={whom}"))
         else:
-            docker(*ACTS[what], self.container(whom))
+            docker(what, self.container(whom))
 
     def _only(self, whom: str, wanted: str) -> str:
         found = docker("ps", "--all", "--quiet", "--filter", self._label, "--filter", wanted).split()
@@ -214,15 +209,18 @@ def _environment(stage: Stage, control: Path, commit: str) -> dict[str, str]:
         "LAB_REPORTS": str(reports),
         VARIABLE: str(INSIDE / control.name),
         "LAB_PORT": str(ports.free_port(page=True)),
-        "MARIADB_ROOT_PASSWORD": os.environ.get("MARIADB_ROOT_PASSWORD") or secrets.token_hex(16),
+        "MARIADB_PASSWORD_FILE": str(control / PASSWORD),
     }
 
 
 @contextlib.contextmanager
 def _host_control(folder: Path, compose: Compose) -> Iterator[None]:
     server = HostControlServer(folder, compose.act)
-    owner = folder.parent.stat()
-    os.chown(folder, owner.st_uid, owner.st_gid)
+    owner, password = folder.parent.stat(), folder / PASSWORD
+    password.touch(mode=0o600)
+    password.write_text(secrets.token_hex(16), encoding="utf-8")
+    for path in (folder, password):
+        os.chown(path, owner.st_uid, owner.st_gid)
     server.start()
     try:
         yield

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 VARIABLE = "LAB_HANDS"
-KILL, START, PAUSE, UNPAUSE = ("kill", "start", "pause", "unpause")
+KILL, START, PAUSE, UNPAUSE = ("kill", "start", "pause", "unpause")  # docker's commands
 CUT, MEND = ("cut", "mend")  # disconnect a replica's container from the network of the locks, and connect it again
 ANSWERED_WITHIN_S = 30.0
 LOOK_EVERY_S = 0.005

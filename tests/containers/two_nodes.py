@@ -123,7 +123,8 @@ def two_nodes(reports: Path) -> Iterator[Nodes]:
         docker("-H", socket, "swarm", "join", "--token", token, "--advertise-addr", THERE, f"{HERE}:2377")
         ending.callback(docker, "-H", socket, "swarm", "leave")
         deploy = f"docker stack deploy --resolve-image never -c {FILES[0]} -c {FILES[1]} {STACK}"
-        environment = os.environ | who | {"MARIADB_ROOT_PASSWORD": "of-the-tests"}
+        (password := reports / "password").write_text("of-the-tests", encoding="utf-8")
+        environment = os.environ | who | {"MARIADB_PASSWORD_FILE": str(password)}
         subprocess.run(deploy.split(), cwd=HOME, env=environment, check=True)
         ending.callback(lambda: wait_for(lambda: not docker("ps", "--quiet", "--filter", f"name={STACK}_")))
         ending.callback(docker, "stack", "rm", STACK)
@@ -134,7 +135,12 @@ def two_nodes(reports: Path) -> Iterator[Nodes]:
 def _images() -> set[str]:
     """Return the images of all services of the stack."""
     stacks = [yaml.safe_load((HOME / file).read_text(encoding="utf-8")) for file in FILES]
-    return {re.sub(r"\$\{\w+:-(.*)\}", r"\1", one["image"]) for stack in stacks for one in stack["services"].values()}
+    return {
+        re.sub(r"\$\{\w+:-(.*)\}", r"\1", one["image"])
+        for stack in stacks
+        for one in stack["services"].values()
+        if "image" in one
+    }
 
 
 def _all_up() -> bool:
