@@ -27,7 +27,7 @@ from app.failpoints import is_first_to_come
 # seconds: a busy machine can delay a worker's heartbeats beyond Locust's three, and then Locust ends the test
 runners.HEARTBEAT_LIVENESS = 20
 DONE = "tickets_done"
-AHEAD = 10  # the most requests under way before the first fault
+AHEAD = 10  # the most requests under way before the first fault, in all processes
 HELD_NS = 20_000_000_000  # for at most so long in all: a lock that is granted to nobody never comes to its fault
 LOOK_EVERY_S = 0.02
 
@@ -54,6 +54,8 @@ class Tickets:
         """
         self._numbers: Iterator[int] = iter(range(index, requests, processes)) if requests else count(index, processes)
         self._open = len(range(index, requests, processes)) if requests else -1  # it never comes down to 0
+        self._ahead = max(1, AHEAD // processes)
+        self._index = index
         self._arriving = False
         self._gaps: random.Random | None = None  # None until the first arrival
         self._due_ns = 0  # when the latest arrival was due
@@ -73,8 +75,8 @@ class Tickets:
         The first user of a process gets all tickets, and the other users sleep, because each would add the whole rate again.
 
         faults: the folder of the run's faults. The requests shall meet a fault, which comes after a number of grants and not at a
-        time. So until the first fault has begun, the clock of the arrivals stands still while AHEAD of them wait for answers, as
-        on a busy machine.
+        time. So until the first fault has begun, the clock of the arrivals stands still while this process's share of AHEAD of
+        them wait for answers, as on a busy machine.
         """
         if self._arriving:
             sleep_for_good()
@@ -88,13 +90,12 @@ class Tickets:
 
     def _hold(self, faults: Path) -> None:
         """Wait while too many requests are under way before the first fault. The next arrivals are due so much later."""
-        since_ns = now_ns = monotonic_ns()
-        left_ns = HELD_NS - self._held_ns
-        while self._on_their_way >= AHEAD and now_ns - since_ns < left_ns and is_first_to_come(faults):
+        while self._on_their_way >= self._ahead and self._held_ns < HELD_NS and is_first_to_come(faults):
+            since_ns = monotonic_ns()
             gevent.sleep(LOOK_EVERY_S)
-            now_ns = monotonic_ns()
-        self._held_ns += now_ns - since_ns
-        self._due_ns += now_ns - since_ns
+            past_ns = monotonic_ns() - since_ns
+            self._held_ns += past_ns
+            self._due_ns += past_ns
 
     def arrival(self, rate_per_s: float, seed: int) -> Ticket:
         """Return the next ticket of the same arrivals when it is due; at once if it is late.
@@ -113,7 +114,7 @@ class Tickets:
     def _when_due(self, number: int, rate_per_s: float, seed: int) -> Ticket:
         """Sleep until a request is due. Its time is drawn before the sleep, while no other user can run."""
         if self._gaps is None:
-            self._gaps = random.Random(seed)  # noqa: S311 - reproducible arrivals, no secret
+            self._gaps = random.Random(seed + (self._index << 32))  # noqa: S311 - reproducible, no secret; each process has its own gaps
             self._due_ns = monotonic_ns()
         self._due_ns += int(self._gaps.expovariate(rate_per_s) * 1e9)
         ticket = Ticket(number, self._due_ns)
@@ -138,11 +139,9 @@ def sleep_for_good() -> NoReturn:
 def share(environment: Any, requests: int) -> Tickets | None:
     """Return this process's tickets for the test that starts now; None on a master, which sends no requests."""
     runner = environment.runner
-    if isinstance(runner, MasterRunner):
-        return None
     if isinstance(runner, WorkerRunner):
         return Tickets(requests, runner.worker_index, environment.parsed_options.expect_workers)
-    return Tickets(requests)
+    return None if isinstance(runner, MasterRunner) else Tickets(requests)
 
 
 def end_when_done(environment: Any, tickets: Tickets | None) -> None:
