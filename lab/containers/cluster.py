@@ -237,8 +237,7 @@ def _begin_run(
 
     From then on, their journals and the notes of faults are copied.
     """
-    faults = folder / "faults"
-    prepared = {path.name: path.read_text(encoding="utf-8") for path in sorted(faults.glob(f"*{PREPARED}"))}
+    faults, prepared = folder / "faults", _prepared(folder)
 
     def begin(number: int, replica: AgentServer) -> None:
         own = {
@@ -257,6 +256,11 @@ def _begin_run(
         relay = Relay(replica, record, faults if prepared else None, clocks.ahead_ns(replica.name))
         relay.start()
         ending.callback(relay.close)
+
+
+def _prepared(folder: Path) -> dict[str, str]:
+    """Return the faults of a run, by the names of their files."""
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted((folder / "faults").glob(f"*{PREPARED}"))}
 
 
 def _of_another(prepared: str) -> str:
@@ -291,14 +295,18 @@ def _nginx_version() -> str:
 
 @contextlib.contextmanager
 def load_workers(workers: Sequence[AgentServer], host: str, folder: Path) -> Iterator[None]:
-    """Run the Locust workers for the duration of the block, and copy their records of the requests. Raises OSError, NotReady."""
+    """Run the Locust workers for the duration of the block, and copy their records of the requests. Raises OSError, NotReady.
+
+    They know the run's faults: arrivals wait for the first one.
+    """
+    prepared = _prepared(folder)
     options = {"host": f"http://{host}", "master-port": MASTER_PORT, "expect-workers": len(workers)}
     with contextlib.ExitStack() as ending:
         for worker in workers:
             ending.callback(worker.end_run)
             options["master-host"] = worker.lab_address()
-            worker.begin_run(name=worker.name, options=options)
-            relay = Relay(worker, folder / RECORD)
+            worker.begin_run(name=worker.name, options=options, faults=prepared)
+            relay = Relay(worker, folder / RECORD, folder / "faults" if prepared else None)
             relay.start()
             ending.callback(relay.close)
         yield
