@@ -58,16 +58,19 @@ POINTS = 600  # of the envelope, for browsers that connect late; beyond that eve
 MARKS = {outcome: f'"outcome":"{outcome}"'.encode() for outcome in Outcome}
 
 
-class LiveRun:
-    """Follows one run. clock: returns nanoseconds of the clock that the journals use."""
+Clock = Callable[[], int]
 
-    def __init__(self, folder: Path, about: Mapping[str, Any], replicas: int, clock: Callable[[], int] = monotonic_ns) -> None:
+
+class LiveRun:
+    """Follows one run. ahead_ns: by replica, how far its clock is ahead of the lab's. clock: returns nanoseconds of the lab's."""
+
+    def __init__(self, folder: Path, about: Mapping[str, Any], ahead_ns: Mapping[str, int], clock: Clock = monotonic_ns) -> None:
         self.about = dict(about)
-        self._clock = clock
+        self._clock, self._ahead_ns = clock, ahead_ns
         self._since_ns = clock()
         self._folder = folder
         self._requests = Tail(folder / "requests.jsonl")
-        names = [f"replica-{number}" for number in range(1, replicas + 1)]
+        names = [f"replica-{number}" for number in range(1, about["replicas"] + 1)]
         self._journals = {name: Tail(folder / "journal" / f"{name}.jsonl") for name in names}
         self._wrote_ns = self._since_ns  # when the last write was made
         self._recovered = Tail(folder / "faults.jsonl")
@@ -95,8 +98,8 @@ class LiveRun:
         """Return the news for the page: figures and faults. Their size does not grow with the run."""
         now_ns = self._clock()
         self._rested = not self._read_requests()
-        for tail in self._journals.values():
-            self._read_journal(tail)
+        for name, tail in self._journals.items():
+            self._read_journal(tail, self._ahead_ns.get(name, 0))
         at_s = self._seconds(now_ns)
         self._keep(at_s)
         return {
@@ -126,7 +129,7 @@ class LiveRun:
             self._counts[outcome] += block.count(mark)
         return bool(block)
 
-    def _read_journal(self, tail: Tail) -> None:
+    def _read_journal(self, tail: Tail, ahead_ns: int) -> None:
         try:
             events = self._decode_event.decode_lines(tail.lines())
         except msgspec.DecodeError:
@@ -134,8 +137,9 @@ class LiveRun:
         for event in events:
             if isinstance(event, Wrote | WroteAgain):
                 part = event.part if isinstance(event, Wrote) else ""
-                self._parts[part] = max(self._parts.get(part, (0, 0)), (event.wrote_ns, event.value))
-                self._wrote_ns = max(self._wrote_ns, event.wrote_ns)
+                wrote_ns = event.wrote_ns - ahead_ns
+                self._parts[part] = max(self._parts.get(part, (0, 0)), (wrote_ns, event.value))
+                self._wrote_ns = max(self._wrote_ns, wrote_ns)
 
     def _kept_per_s(self, at_s: float) -> float:
         """Return how many increments a second were acknowledged and kept, over the last second."""

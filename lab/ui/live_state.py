@@ -7,6 +7,7 @@ from __future__ import annotations
 import queue
 import threading
 import traceback
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -131,13 +132,13 @@ class LiveState:
             self._now = {}
             self._change("starting", phase="starting", about=about)
 
-    def begin(self, request: RunRequest, folder: Path) -> None:
-        """Start to follow a run, whose requests are recorded in this folder from now on."""
+    def begin(self, request: RunRequest, folder: Path, ahead_ns: Mapping[str, int]) -> None:
+        """Start to follow a run, whose requests are recorded in this folder from now on. ahead_ns: as of LiveRun."""
         with self._mutex:
             if self._now["phase"] != "starting":
                 self.starting(request)
             about = self._now["about"]
-            self._live = LiveRun(folder, about, request.scenario.replicas)
+            self._live = LiveRun(folder, about, ahead_ns)
             self._change("begin", phase="running", about=about)
 
     def judged(self, done: Conducted) -> None:

@@ -102,17 +102,18 @@ def failure(error: Exception) -> str:
     return f"the lab itself failed: {type(error).__name__}: {error}"
 
 
-def drive_by_page(run: LocustRun, scenario: Scenario, page: LocustProcess, follow: Callable[[Path], None]) -> Drive:
+def drive_by_page(run: LocustRun, scenario: Scenario, page: LocustProcess, follow: Callable[..., None]) -> Drive:
     """Return the drive of this run: Locust gets the servers' address, and reports when it has
     ended.
 
-    follow: called with the run's folder just before requests are sent.
+    follow: called just before requests are sent, with the run's folder, and by replica how many nanoseconds its clock is ahead.
     """
 
     def drive(system: Cluster, folder: Path, well: Callable[[], bool]) -> None:
         record = folder / "requests.jsonl"
         record.touch()
-        follow(folder)
+        clock_of, readings = (system.clocks.clock_of, system.clocks.readings) if system.clocks else ({}, {})
+        follow(folder, {name: readings[clock][0].ahead_ns for name, clock in clock_of.items() if clock})
         where = {"host": f"http://{system.address}", "record": str(record)}
         what = {"requests": scenario.requests, "rate": scenario.rate or 0.0, "seed": scenario.seed}
         what |= {"connections": scenario.connections or 0, "think_ms": scenario.think_ms}

@@ -156,7 +156,7 @@ class Runs:
     def _make(self, run: LocustRun, request: RunRequest) -> Conducted | None:
         """Make one run, show it, judge it and draw it. Return it if an interrupt came before its end; otherwise None."""
         state = self.state
-        drive = drive_by_page(run, request.scenario, self.page, lambda folder: _shown(state.begin, request, folder))
+        drive = drive_by_page(run, request.scenario, self.page, lambda *run: _shown(state.begin, request, *run))
         _shown(state.starting, request)
         done = conduct(self.supervisor, request.stage, request.scenario, drive, request.command)
         if done.record.ended.is_interrupt:

@@ -67,7 +67,7 @@ def test_predictions_are_fixed_when_the_run_starts(state, tmp_path):
     state.refused("no servers")
     assert state.snapshot()["votes"]["voted"] == 2
     state.starting(request_of("none", "rush"))
-    state.begin(request_of("none", "rush"), tmp_path)
+    state.begin(request_of("none", "rush"), tmp_path, {})
     assert (state.snapshot()["phase"], state.snapshot()["about"]["predicted"]) == ("running", [1, 1])
     state.refused("no servers")
     state.ask("lua", "rush")

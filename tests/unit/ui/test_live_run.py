@@ -18,6 +18,7 @@ from lab.ui.predictions import Predictions
 from tests.every import every
 
 MS = 1_000_000
+AHEAD_NS = 100_000_000 * MS  # of the second replica's clock
 QUESTION = ("none", "rush")
 
 
@@ -47,7 +48,7 @@ class Clock:
 @pytest.fixture
 def run(tmp_path):
     clock = Clock()
-    live = LiveRun(tmp_path, {"requests": 100}, 2, clock)
+    live = LiveRun(tmp_path, {"requests": 100, "replicas": 2}, {"replica-2": AHEAD_NS}, clock)
 
     def look(at_ms: int):
         clock.now_ns = at_ms * MS
@@ -76,7 +77,7 @@ def test_gap_of_the_counter(run):
     """The gap is what was acknowledged and is not in the counter."""
     folder, _, look = run
     append(folder / "journal" / "replica-1.jsonl", wrote("r0", 1 * MS, 1), wrote("r1", 3 * MS, 2))
-    append(folder / "journal" / "replica-2.jsonl", wrote("r2", 2 * MS, 2), wrote("r3", 4 * MS, 2))
+    append(folder / "journal" / "replica-2.jsonl", wrote("r2", AHEAD_NS + 2 * MS, 2), wrote("r3", AHEAD_NS + 4 * MS, 2))
     append(folder / "requests.jsonl", *(answered(number, 5 * MS) for number in range(4)), answered(4, 6 * MS, Outcome.UNKNOWN))
 
     state = look(100)
