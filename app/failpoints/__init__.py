@@ -33,6 +33,7 @@ by files in the run's folder ``faults``, by the fault's name:
   Only faults that wait for it have this file.
 - ``.due``: the fault of a late write has lasted long enough. It ends when another request is between its read and its write.
 - ``.passed``: the request whose write comes late has gone on, to its write or its end. The other request goes on as well.
+- ``.left``: that request has written, or ends.
 
 On a busy machine the lab can be late. A request that did not wait for the answer would go on, and the lab would take the lock
 away from a later holder.
@@ -54,7 +55,8 @@ MOMENTS = ("before", "after_first", "after_second", "before_last", "after")
 BEFORE, AFTER_FIRST, AFTER_SECOND, BEFORE_LAST, AFTER = MOMENTS
 
 PREPARED, SPENT, NOTE, ANSWER, GRANTED = ".json", ".spent", ".reached", ".injected", ".granted"
-DUE, PASSED = ".due", ".passed"
+DUE, PASSED, LEFT = ".due", ".passed", ".left"
+GATE = "late_write.gate"  # the file of ``injection.Gate``
 ANSWERED_WITHIN_S = 30.0  # a request waits no longer for the lab; if the lab is later, the run fails
 GRANTED_WITHIN_S = 2.0  # a request waits no longer for the grant of another: a lock that is renewed is granted to nobody
 PASSED_WITHIN_S = 0.4  # a request waits no longer for the one whose write comes late: its own lease must not end
@@ -126,12 +128,6 @@ def meet(folder: Path, name: str) -> None:
     if (folder / f"{name}{DUE}").exists() and not (granted := folder / f"{name}{GRANTED}").exists():
         granted.touch()
         wait_for(folder, name, PASSED)
-
-
-def tell_granted(folder: Path, name: str) -> None:
-    """Note that a request has begun to read, if the fault has been taken."""
-    if (folder / f"{name}{SPENT}").exists():
-        (folder / f"{name}{GRANTED}").touch()
 
 
 def may_end(folder: Path, name: str) -> bool:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app import failpoints
-from app.failpoints import AFTER, ANSWER, BEFORE, GRANTED, PASSED, READ, RELEASE, WRITE, Injection
+from app.failpoints import AFTER, ANSWER, BEFORE, GATE, GRANTED, LEFT, PASSED, READ, RELEASE, SPENT, WRITE, Injection
 from app.request.answer import NO_KEY, is_good, kind
 
 
@@ -45,7 +45,7 @@ class Gate:
     most of what the late write destroyed is brought back: which of the two comes first is luck. So the late write waits until
     nobody else is between a read and a write, and until it is written, nobody reads. Both orders can happen. The gate only
     decides which. It is a lock on a file, shared by who is inside: it holds for the threads of all replicas, and a process that
-    dies leaves it.
+    dies leaves it. In containers, each has such a file, and ``lab/containers`` joins them.
     """
 
     def __init__(self, path: Path) -> None:
@@ -77,7 +77,7 @@ class Failpoints:
         self.replica = replica
         self.pending = {injection.name: injection for injection in failpoints.prepared(folder)}
         self.stops = [injection.name for injection in self.pending.values() if injection.writes_late]
-        self.gate = Gate(folder / "late_write.gate") if self.stops else None
+        self.gate = Gate(folder / GATE) if self.stops else None
         self.late: dict[str, str] = {}  # by the request whose write comes late: the fault
         self.awaited = [injection.name for injection in self.pending.values() if injection.awaits_grant]
         self.grants = 0
@@ -110,7 +110,8 @@ class Failpoints:
             with self._mutex:
                 self.grants += 1
             for name in self.awaited:
-                failpoints.tell_granted(self.folder, name)
+                if (self.folder / f"{name}{SPENT}").exists():
+                    (self.folder / f"{name}{GRANTED}").touch()
         while (injection := self._take(f"{phase}.{moment}")) is not None:
             if failpoints.take(self.folder, injection.name, self.replica, request, keys):
                 if injection.lab_first:
@@ -137,6 +138,8 @@ class Failpoints:
             gate.wait_for_others(request)
         elif phase == RELEASE:
             gate.leave(request)
+            if late is not None:
+                (self.folder / f"{late}{LEFT}").touch()
 
     def _take(self, failpoint: str) -> Injection | None:
         """Remove and return a pending injection, so that no other thread of this process can take it."""

@@ -10,7 +10,8 @@ So each container has an agent, which takes orders on a port that is not publish
 - ``DELETE /order`` returns to what the container's environment states: a replica outside any run, or nothing;
 - ``POST /resume`` and ``POST /kill`` resume a process and end it;
 - ``GET /record?from=N`` returns the record from byte N on, and gives the memory of all before it back;
-- ``GET /faults`` returns the notes of the run's faults, and ``PUT /faults/NAME`` adds one (``app/failpoints``).
+- ``GET /faults`` returns the notes of the run's faults, and ``PUT /faults/NAME`` adds one (``app/failpoints``);
+- ``PUT /gate/STATE`` holds the replica's gate of late writes for the requests of other replicas.
 
 No folder is shared between containers, so all of this works over several hosts as it does on one.
 
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import logging
 import os
 import shutil
@@ -30,6 +32,7 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic_ns
@@ -38,7 +41,7 @@ from typing import Any
 from flask import Flask, request
 from werkzeug.serving import make_server
 
-from app.failpoints import ANSWER, DUE, GRANTED, NOTE, PASSED, SPENT
+from app.failpoints import ANSWER, DUE, GATE, GRANTED, LEFT, NOTE, PASSED, SPENT
 from lab.servers.process import launch
 from lab.servers.programs.gunicorn import Gunicorn
 from lab.servers.programs.locust_worker import LocustWorker
@@ -50,7 +53,10 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside the container, whose ports are not
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 LIVES = Path("/tmp/agent-lives")  # noqa: S108 - in the container: the check of its health looks at the file's age
 PREFIX = "LAB_"
-NOTES = (SPENT, NOTE, ANSWER, GRANTED, DUE, PASSED)
+NOTES = (SPENT, NOTE, ANSWER, GRANTED, DUE, PASSED, LEFT)
+# the gate of late writes of a replica: any replica's requests may read; or none here may; or a write here may be late
+GATES = {"shared": fcntl.LOCK_SH, "closed": fcntl.LOCK_EX, "open": fcntl.LOCK_UN}
+GATE_WITHIN_S = 5.0  # a request of a replica that a fault has stopped may stay between its read and its write
 KEEP_SIZE, PUNCH_HOLE = 1, 2  # of fallocate(2)
 
 
@@ -67,6 +73,7 @@ class Agent:
         self.pid = 0
         self.record = folder / "record.jsonl"
         self.faults = folder / "faults"
+        self._gate = os.open(os.devnull, os.O_RDONLY)
         self._one_at_a_time = threading.Lock()
 
     def state(self) -> dict[str, Any]:
@@ -92,6 +99,9 @@ class Agent:
             self.faults.mkdir()
             for name, text in order.get("faults", {}).items():
                 self.add_note(name, text)
+            os.close(self._gate)
+            self._gate = os.open(self.faults / GATE, os.O_RDONLY | os.O_CREAT, 0o666)
+            self.set_gate("shared")
             self.pid = launch(self._program(order), self.supervisor, REPLICA_PORT, self.folder / "log")
 
     def _program(self, order: dict[str, Any]) -> Gunicorn | LocustWorker:
@@ -111,6 +121,17 @@ class Agent:
         draft = self.faults / f".{Path(name).name}"
         draft.write_text(text, encoding="utf-8")
         draft.rename(self.faults / Path(name).name)
+
+    def set_gate(self, state: str) -> None:
+        """Set this container's part of the gate of late writes, to a key of GATES. Raises OSError if requests stay inside."""
+        until = time.monotonic() + GATE_WITHIN_S
+        while True:
+            try:
+                return fcntl.flock(self._gate, GATES[state] | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.001)
 
     def idle(self) -> None:
         """Run what the container runs outside any run."""
@@ -174,6 +195,7 @@ def app_of(agent: Agent) -> Flask:
     route("POST", "/resume", resume)
     route("POST", "/kill", agent.end_now)
     route("PUT", "/faults/<name>", lambda name: agent.add_note(name, request.get_data(as_text=True)))
+    route("PUT", "/gate/<state>", agent.set_gate)
     app.add_url_rule("/faults", "faults", agent.notes)
     app.add_url_rule("/record", "record", lambda: agent.record_from(request.args.get("from", type=int, default=0)))
     app.register_error_handler(Exception, lambda error: (f"{type(error).__name__}: {error}", 500))

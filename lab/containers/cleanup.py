@@ -11,7 +11,6 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from lab.containers.compose import Compose, EngineFailed, docker
@@ -30,19 +29,12 @@ def take_down(compose: Compose, late: bool) -> list[str]:
     """
     until = time.monotonic() + LONGEST_S
     kept = compose.down()
-    while late and time.monotonic() < until and _appears(compose.project, docker):
+    while late and time.monotonic() < until:
+        time.sleep(QUIET_FOR_S)
+        if not docker("ps", "--all", "--quiet", "--filter", f"label=com.docker.compose.project={compose.project}").strip():
+            break
         kept = compose.down()
     return kept
-
-
-def _appears(project: str, ask: Callable[..., str]) -> bool:
-    """Return whether a container of the project starts before it has been quiet for long enough."""
-    until = time.monotonic() + QUIET_FOR_S
-    while time.monotonic() < until:
-        if ask("ps", "--all", "--quiet", "--filter", f"label=com.docker.compose.project={project}").strip():
-            return True
-        time.sleep(0.2)
-    return False
 
 
 def main(project: str, folder: Path) -> int:

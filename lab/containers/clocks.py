@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import monotonic_ns
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lab.evidence.run_record import ClockReading
+
+if TYPE_CHECKING:
+    from lab.containers.server import AgentServer
 
 TRIES = 5
 MORE_TRIES = 20  # if the round trips are long
@@ -56,20 +59,10 @@ def _error(reading: Reading) -> int:
     return reading.error_ns
 
 
-class Server(Protocol):
-    """A container with an agent."""
-
-    @property
-    def name(self) -> str: ...
-
-    def clock(self) -> Reading:
-        """Return its clock. Raises OSError."""
-
-
 class ClockWatch:
     """Read the clocks of all containers that stamp evidence, when the run begins and when it ends."""
 
-    def __init__(self, here: str, servers: Sequence[Server]) -> None:
+    def __init__(self, here: str, servers: Sequence[AgentServer]) -> None:
         """Read the clocks. here: the boot of the lab's own kernel. Raises OSError."""
         self._clocks = {"": Reading(here, 0, 0)}  # by name; the lab's own has none
         self.clock_of: dict[str, str] = {}

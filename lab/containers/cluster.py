@@ -166,7 +166,7 @@ def cluster(
             _make_tables(server)
         replicas, workers = _replicas(scenario, has_hosts), _workers(scenario, has_hosts)
         clocks = ClockWatch(agent.boot(), [*replicas, *workers])
-        _begin_run(replicas, settings, folder, run, clocks, ending)
+        _begin_run(replicas, settings, folder, clocks, ending)
         _see_all(replicas)
         known = Settings.read({}, **settings)
         nginx = ContainerServer(NGINX, NGINX_PORT, control=control)
@@ -229,7 +229,6 @@ def _begin_run(
     replicas: Sequence[AgentServer],
     settings: dict[str, str],
     folder: Path,
-    run: str,
     clocks: ClockWatch,
     ending: contextlib.ExitStack,
 ) -> None:
@@ -240,12 +239,11 @@ def _begin_run(
     faults, prepared = folder / "faults", _prepared(folder)
 
     def begin(number: int, replica: AgentServer) -> None:
-        own = {
-            name: text if place % len(replicas) == number else _of_another(text)
-            for place, (name, text) in enumerate(prepared.items())
-        }
+        own = dict(prepared)
+        for name in [name for place, name in enumerate(prepared) if place % len(replicas) != number]:
+            own[name] = json.dumps(json.loads(own[name]) | {"failpoint": ""})  # it only notes what the fault waits for
         replica.begin_run(name=replica.name, settings=settings, faults=own)
-        until_ready(replica.name, _serves(replica, run))
+        until_ready(replica.name, _serves(replica, settings["run"]))
 
     for replica in replicas:
         ending.callback(replica.end_run)
@@ -253,7 +251,8 @@ def _begin_run(
         list(pool.map(begin, range(len(replicas)), replicas))
     for replica in replicas:
         record = folder / "journal" / f"{replica.name}.jsonl"
-        relay = Relay(replica, record, faults if prepared else None, clocks.ahead_ns(replica.name))
+        others = [one for one in replicas if one is not replica]
+        relay = Relay(replica, record, faults if prepared else None, clocks.ahead_ns(replica.name), others)
         relay.start()
         ending.callback(relay.close)
 
@@ -261,11 +260,6 @@ def _begin_run(
 def _prepared(folder: Path) -> dict[str, str]:
     """Return the faults of a run, by the names of their files."""
     return {path.name: path.read_text(encoding="utf-8") for path in sorted((folder / "faults").glob(f"*{PREPARED}"))}
-
-
-def _of_another(prepared: str) -> str:
-    """Return a fault as a replica knows it that must not take it: it only notes what the fault waits for."""
-    return json.dumps(json.loads(prepared) | {"failpoint": ""})
 
 
 def _serves(replica: AgentServer, run: str) -> Callable[[], bool]:

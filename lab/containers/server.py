@@ -8,12 +8,12 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.failpoints import NOTE
+from app.failpoints import LEFT, NOTE, PASSED
 from lab.containers import agent
 from lab.containers.clocks import Reading, read
 from lab.containers.host_control import KILL, PAUSE, START, UNPAUSE, HostControl
@@ -205,17 +205,22 @@ class AgentServer(ContainerServer):
         return words
 
 
+ONE_LATE_WRITE = threading.Lock()
+
+
 class Relay(threading.Thread):
     """Carries what a run needs between its folder here and a container: its record, and the notes of the run's faults."""
 
-    def __init__(self, source: AgentServer, record: Path, faults: Path | None = None, ahead_ns: int = 0) -> None:
+    def __init__(
+        self, source: AgentServer, record: Path, faults: Path | None = None, ahead_ns: int = 0, others: Sequence[AgentServer] = ()
+    ) -> None:
         """Begin with an empty record.
 
         faults: the folder of the faults; None if there are none. ahead_ns: how far the container's clock is ahead of the lab's:
-        a note has its stamp by the lab's clock here, because the lab ends the fault by it.
+        a note has its stamp by the lab's clock here, because the lab ends the fault by it. others: the other replicas.
         """
         super().__init__(name=f"relay of {source.name}", daemon=True)
-        self.source, self.path, self.faults, self.ahead_ns = source, record, faults, ahead_ns
+        self.source, self.path, self.faults, self.ahead_ns, self.others = source, record, faults, ahead_ns, others
         self._at, self._torn, self._fetched_s = 0, b"", 0.0
         self._over = threading.Event()
         record.touch()
@@ -236,9 +241,24 @@ class Relay(threading.Thread):
                 draft = faults / f".{name}.{self.source.name}"
                 draft.write_text(self._stamped_here(text) if name.endswith(NOTE) else text, encoding="utf-8")
                 draft.rename(faults / name)
+                if name.endswith(PASSED):
+                    self._let_write_late(name.removesuffix(PASSED))
         for path in faults.glob("[!.]*"):
             if path.suffix in agent.NOTES and path.name not in there:
                 self.source.ask("PUT", f"/faults/{path.name}", path.read_text(encoding="utf-8"))
+
+    def _let_write_late(self, fault: str) -> None:
+        """Let a request of this replica write late, alone: no request of another one is between its read and its write."""
+        with ONE_LATE_WRITE:
+            for other in self.others:
+                with contextlib.suppress(OSError):  # it has ended, or a request stays inside
+                    other.ask("PUT", "/gate/closed")
+            self.source.ask("PUT", "/gate/open")
+            while f"{fault}{LEFT}" not in self.source.ask("GET", "/faults") and not self._over.wait(RELAY_EVERY_S):
+                pass
+            for one in (*self.others, self.source):
+                with contextlib.suppress(OSError):
+                    one.ask("PUT", "/gate/shared")
 
     def _stamped_here(self, note: str) -> str:
         record = json.loads(note)

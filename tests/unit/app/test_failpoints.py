@@ -1,7 +1,9 @@
 """Failpoints: a fault is prepared by a file, and injected once, by one thread of one replica."""
 
+import contextlib
 import json
 import threading
+from collections.abc import Iterator
 from time import monotonic_ns
 
 import pytest
@@ -10,6 +12,8 @@ from app.failpoints import ACQUIRE, AFTER, BEFORE, PASSED_WITHIN_S, READ, RELEAS
 from app.failpoints.injection import Failpoints, InjectedError
 from app.request.answer import NO_KEY, Meaning
 from app.request.context import RequestContext
+from lab.containers import agent
+from lab.containers.server import Relay
 from tests.every import every
 from tests.spy import Spy
 
@@ -33,10 +37,40 @@ def test_one_replica_injects(tmp_path):
     assert json.loads((tmp_path / "fault-1.reached").read_text(encoding="utf-8"))["request"] == "r1"
 
 
-def test_late_write_lets_nobody_bring_it_back(tmp_path):
+class Container(agent.Agent):
+    """A replica in a container, with its agent, which is asked without a network."""
+
+    name = "a replica"
+
+    def ask(self, method: str, path: str, body: str | None = None) -> object:
+        answer = agent.app_of(self).test_client().open(path, method=method, data=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json
+
+
+@pytest.fixture(params=["one machine", "containers"])
+def late_writes(request, tmp_path, monkeypatch) -> Iterator[list[Failpoints]]:
+    """Two replicas, the first of which takes a fault after which a write comes late."""
+    monkeypatch.setattr(agent, "launch", lambda *_: 0)
+    with contextlib.ExitStack() as ending:
+        folders = [tmp_path, tmp_path]
+        if request.param == "containers":
+            one, other = (Container("replica", None, tmp_path / name) for name in ("one", "other"))  # type: ignore[arg-type]
+            for each in (one, other):
+                each.folder.mkdir()
+                each.begin({"name": each.name, "settings": {}, "faults": {}})
+            relay = Relay(one, tmp_path / "record", tmp_path, others=[other])
+            relay.start()
+            ending.callback(relay.close)
+            folders = [one.faults, other.faults]
+        for folder in folders:
+            prepare(folder, "fault-1", failpoint="read.after", action="wait", writes_late=True)
+        yield [Failpoints(folder, f"replica-{number}") for number, folder in enumerate(folders, 1)]
+
+
+def test_late_write_lets_nobody_bring_it_back(late_writes):
     """A late write waits for those who have read before it, in all replicas; and until it is written, nobody reads."""
-    prepare(tmp_path, "fault-1", failpoint="read.after", action="wait", writes_late=True)
-    one, other = Failpoints(tmp_path, "replica-1"), Failpoints(tmp_path, "replica-2")
+    one, other = late_writes
     for moment in (BEFORE, AFTER):
         one.reach(READ, moment, "late")
     other.reach(READ, BEFORE, "early")

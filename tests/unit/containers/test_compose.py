@@ -146,15 +146,6 @@ def test_refusals_in_containers(name, stage, word):
         refuse(stages()[stage], reader.load(name), control=True)
 
 
-def test_fault_that_needs_the_engine():
-    """A fault that needs the engine is refused where the lab has no control of the engine."""
-    silent, stage = reader.load("two_nodes_silent"), stages()["redlock"]
-
-    refuse(stage, silent, control=True)
-    with pytest.raises(BadInput, match=r"silence_nodes.*make scenario STAGE=redlock SCENARIO=two_nodes_silent ENGINE=docker"):
-        refuse(stage, silent, control=False)
-
-
 @every(
     "name, stage, refused",
     [
@@ -171,8 +162,11 @@ def test_faults_over_several_hosts(name, stage, refused):
     """A fault that a replica injects into itself works in a Swarm; one that needs another container is refused by name."""
     scenario = reader.load(name)
 
-    with pytest.raises(BadInput, match="no container of a Swarm can do") if refused else nullcontext():
-        refuse(stages()[stage], scenario, control=False, has_hosts=True)
+    refuse(stages()[stage], scenario, control=True)
+    for has_hosts, where in ((True, "which no container of a Swarm can do"), (False, "which only the host can do")):
+        advice = f"{where}.*make scenario STAGE={stage} SCENARIO={name} ENGINE=docker"
+        with pytest.raises(BadInput, match=advice) if refused else nullcontext():
+            refuse(stages()[stage], scenario, control=False, has_hosts=has_hosts)
 
 
 def test_the_page_has_every_fault():
