@@ -143,8 +143,8 @@ class Overlaps:
         last = self.released_of.get((replica, event.key))
         of_replica = [grant for grant in self.open_grants.values() if grant.replica == replica and grant.key == event.key]
         if event.begun_by:
-            if any(grant.request == event.begun_by for grant in of_replica):
-                return None  # the command releases its own lock before the end of its work
+            if any(grant.request == event.begun_by or grant.left_lease_from_ns for grant in of_replica):
+                return None  # it releases its own lock before the end of its work, or the lock was handed over and goes on
             recent = (grant for grant in reversed(self.releases) if grant.request == event.begun_by and grant.key == event.key)
             if (own := next(recent, None)) is not None:
                 return own

@@ -64,7 +64,7 @@ class Thefts:
         before = grant.released_ns, grant.release_commands, grant.command, grant.answer
         grant.released_ns, grant.release_commands = max(grant.released_ns, event.renewed_ns), 1
         grant.command, grant.answer = event.command, event.answer
-        if can_have_deleted(grant, grant.key, self.keys):
+        if can_have_deleted(grant, grant.key, self.keys, event.sent_ns):
             self.released(grant)
         else:
             grant.released_ns, grant.release_commands, grant.command, grant.answer = before
