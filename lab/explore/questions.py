@@ -112,11 +112,13 @@ class SearchOptions(NamedTuple):
 
     ttl_ms: int | None = None
     clients: int | None = None
-    requests: int | None = None
+    at_once: int | None = None
+    in_turn: int | None = None
     work_ms: int | None = None
     wait_ms: int | None = None
     nap_ms: int | None = None
     nested: bool = False
+    ends: bool = False
     budget: Budget | None = None
 
     def questions(self, stage: Stage) -> list[Question]:
@@ -124,7 +126,7 @@ class SearchOptions(NamedTuple):
         ttl_ms = self.ttl_of(stage)
         if self == SearchOptions(ttl_ms=self.ttl_ms):
             return by_default(stage, ttl_ms)
-        return list(dict.fromkeys(self._chosen(ttl_ms)))
+        return list(self._chosen(ttl_ms))
 
     def ttl_of(self, stage: Stage) -> int:
         """Return the TTL of the searches."""
@@ -134,14 +136,12 @@ class SearchOptions(NamedTuple):
         budgets = [self.budget] if self.budget is not None else [NONE] if self.nested else [NONE, *SINGLE_FAULTS]
         works = [0] if self.budget is not None or self.nested else [0, on_hundreds(ttl_ms * 5 / 3)]
         works = works if self.work_ms is None else [self.work_ms]
-        several = self.requests or 1
+        at_once = self.at_once or 1
         for work_ms in works:
-            task = Task(ttl_ms, work_ms, self.wait_ms, self.nested)
-            task = task._replace(nap_ms=self.nap_ms or (seldom_ms(ttl_ms) if work_ms else GRID_MS))
+            nap_ms = self.nap_ms or (seldom_ms(ttl_ms) if work_ms else GRID_MS)
+            task = Task(ttl_ms, work_ms, self.wait_ms, self.nested, at_once, self.in_turn or 1, nap_ms, self.ends)
             for budget in budgets if work_ms == works[0] else [NONE]:
-                for at_once, in_turn in dict.fromkeys(((1, several), (several, 1))):
-                    replicas = self.clients or (1 if at_once > 1 else PAIR)
-                    yield Question(task._replace(at_once=at_once, in_turn=in_turn), budget, replicas)
+                yield Question(task, budget, self.clients or (1 if at_once > 1 else PAIR))
 
 
 def seldom_ms(ttl_ms: int) -> int:

@@ -23,12 +23,12 @@ from lab.errors import ExitStatus, LabError, worst
 from lab.evidence.decided import why_not
 from lab.experiments.matrix import measured_now
 from lab.explore.code.program import servers_of
-from lab.explore.commands.explore import keep
-from lab.explore.commands.explored_words import mended_by, reasons, replay
+from lab.explore.commands.explored_words import mended_by, reasons
 from lab.explore.commands.play import play
 from lab.explore.commands.shortest import Shortest, found_shortest
 from lab.explore.decision import Decision, Explorer
 from lab.explore.questions import SearchOptions
+from lab.explore.schedule import replay
 from lab.explore.store.real_redis import RealRedis
 from lab.explore.story.lanes import draw
 from lab.explore.story.rows import rows
@@ -152,7 +152,7 @@ def _named(stage: Stage) -> str:
 
 def _explored(stage: Stage, asked: LockTest, answer: Answer, folder: Path) -> None:
     """Decide every order of events that can break a promise, and note it claim by claim."""
-    tested, out, servers = answer.tested, folder / "orders", servers_of(stage)
+    tested, servers = answer.tested, servers_of(stage)
     questions = [one for one in SearchOptions().questions(stage) if stage.claims.intersection(one.tests(servers))]
     if why_not(stage) or not questions:
         why = "own_program" if stage.worker else "other_store" if why_not(stage) else "no_search"
@@ -170,9 +170,8 @@ def _explored(stage: Stage, asked: LockTest, answer: Answer, folder: Path) -> No
                     row = of_claims[claim.name]
                     row.schedule, row.between = f"orders/{row.claim}.svg", one.between
                     row.mended_by = mended_by(stage, claim, one.code)
-                    by_file = f"lab explore --replay {shown(out / row.claim)}.json"
-                    row.again = replay(_named(stage), one.question, one.broken) or by_file
-                    keep([one], out)
+                    row.again = replay(_named(stage), one.question, one.broken.events)
+                    (folder / row.schedule).parent.mkdir(parents=True, exist_ok=True)
                     for language in Language:
                         named(folder / row.schedule, language).write_text(draw(one.story, language), encoding="utf-8")
                     answer.say(row, one)

@@ -7,14 +7,15 @@ from contextlib import closing
 
 import pytest
 
-from lab.explore.commands.replay import typed
+from app.lock import Claim
+from lab.explore.commands.on_cluster import not_on_cluster
 from lab.explore.decision import Explorer
 from lab.explore.enact.enact import Agreement, enact
+from lab.explore.schedule import typed
 from lab.explore.search.replay import walk_live
 from lab.explore.store.real_redis import redis_server
 from lab.scenario.stages import find_stage
 from lab.servers.supervisor import one_supervisor, supervised
-from tests.command import lab
 from tests.corpus import CORPUS
 from tests.sampled import sampled
 
@@ -43,12 +44,13 @@ def servers():
 
 def enacted(text, ttl_ms, work_ms, real, stage=None):
     """Run a schedule on a cluster. stage: the one on the cluster, if it is not the one that the explorer saw."""
-    schedule = typed(text, ttl_ms, work_ms, None)
-    seen = find_stage(schedule.stage)
+    schedule = typed(text, ttl_ms=ttl_ms, work_ms=work_ms)
+    seen, question = find_stage(schedule.stage), schedule.question
     with closing(Explorer(seen, real)) as explorer:
-        walk = walk_live(explorer.world(schedule.task, schedule.clients), schedule.parsed, schedule.until_ms)
+        walk = walk_live(explorer.world(question.task, question.replicas), schedule.events, schedule.until_ms)
+    claim = next((finding.claim for move in reversed(walk.moves) for finding in move.found), Claim.exclusive)
     with supervised() as supervisor:
-        return enact(supervisor, stage or seen, schedule, walk)
+        return enact(supervisor, stage or seen, question, claim, walk)
 
 
 @pytest.mark.parametrize("text", sampled(SHORTEST, list(SHORTEST)[::2]))
@@ -157,8 +159,13 @@ def test_a_wrong_lock_is_not_acquitted(lock, events, work_ms, servers, tmp_path,
     assert done.agreement is Agreement.AGREES, done.difference
 
 
-def test_random_numbers(tmp_path):
-    """A schedule with random numbers is not possible on a cluster, and the event is named."""
-    done = lab("explore", "--replay", "bucketed:A=1A2", "--cluster", cwd=tmp_path)
+def test_what_is_not_possible():
+    """A schedule with random numbers, or of several requests of a replica, is not possible there, and the reason is named."""
+    choice, several = typed("bucketed:A=1A2"), typed("lua:AB", in_turn=2)
 
-    assert (done.status, "event 1, A=1: a real replica draws its own random numbers" in done.err) == (2, True)
+    why = [not_on_cluster(find_stage(one.stage), one.question, one.events) for one in (choice, several, typed("lua:AB"))]
+    assert why == [
+        "event 1, A=1: a real replica draws its own random numbers",
+        "its requests do what no scenario asks of them",
+        "",
+    ]

@@ -12,8 +12,8 @@ from app.locks import stage
 from app.locks.watchdog import RENEWER
 from app.stores.redis import Redis
 from lab.evidence import decided as kept
-from lab.explore.commands.replay import typed
 from lab.explore.questions import by_default
+from lab.explore.schedule import typed
 from lab.explore.story.scenes import staged
 from lab.scenario.stages import find_stage
 from lab.story.say import sentences
@@ -85,9 +85,9 @@ def test_each_explored_slip_is_decided_again():
 def test_second_acquire_is_told_as_waiting(real):
     """A request that has written and asks for the lock again waits for it: none of its tries reads like a release."""
     slip = find_stage(str(kept.slips()["steps_apart"]))
-    schedule = typed("steps_apart:A2Bt3000B2t5000A2t5100At5200At5300A", ttl_ms=3000, work_ms=5000, clients=None)
+    schedule = typed("steps_apart:A2Bt3000B2t5000A2t5100At5200At5300A", ttl_ms=3000, work_ms=5000)
     with exploring(real, slip.path) as explorer:
-        story, _ = staged(explorer, schedule.question, schedule.parsed, schedule.until_ms)
+        story, _ = staged(explorer, schedule.question, schedule.events, schedule.until_ms)
 
     assert sentences(story).endswith("A leaves B’s lock alone and waits for the lock.")
 

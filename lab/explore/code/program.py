@@ -55,11 +55,6 @@ class Task(NamedTuple):
     # whether fractions are drawn near the ends of their range as well
     ends: bool = False
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether each replica serves one request, which waits for as long as it takes: such a schedule needs no file."""
-        return self.at_once == self.in_turn == 1 and not self.ends and self.wait_ms is None
-
 
 class Work(Increment):
     """The request of ``app/increment.py``. It leaves marks for the search in place of a journal."""

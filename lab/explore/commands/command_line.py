@@ -13,7 +13,8 @@ from lab.commands.options import STAGES, Decimal, Whole, out_option, typed_as
 from lab.errors import BadInput
 from lab.paths import new_folder
 
-OF_A_SCHEDULE = ("ttl_ms", "work_ms", "nap_ms", "clients", "nested", "servers")  # the options that change what a schedule does
+# the options that change what a schedule does
+OF_A_SCHEDULE = ("clients", "ttl_ms", "work_ms", "wait_ms", "nested", "at_once", "in_turn", "nap_ms", "ends")
 
 
 def fault_option(name: str, what: str) -> Callable[[Any], Any]:
@@ -36,19 +37,18 @@ def refuse_beside(context: click.Context, option: str, names: Container[str]) ->
 @click.command()
 @click.argument("stage", required=False, shell_complete=STAGES)
 @click.option("--replay", "replayed", metavar="SCHEDULE", help="Run this schedule again, event by event, and decide nothing.")
-@click.option("--cluster", "on_cluster", is_flag=True, help="With --replay: run it on real replicas as well, and judge the run.")
 @click.option("--claim", "only", metavar="NAME", help="Decide this claim only, and print a schedule that breaks it.")
-@click.option("--clients", type=Whole(2, 8), help="Number of replicas.  [default: 2, and 3 while there is time]")
+@click.option("--clients", type=Whole(1, 8), help="Number of replicas.  [default: 2, and 3 while there is time]")
+@click.option("--in-turn", type=Whole(1, 4), help="Number of requests of each replica, one after the other.  [default: 1, and 2]")
 @click.option(
-    "--requests",
-    type=Whole(1, 4),
-    help="Number of requests of each replica, one after the other and at once.  [default: 1, and 2 in one replica]",
+    "--at-once", type=Whole(1, 4), help="Number of requests of each replica at once.  [default: 1, and 2 in one replica]"
 )
 @click.option("--nested", is_flag=True, help="Each request takes the lock twice: decide `reentrant`.")
 @duration_option("ttl-ms", 300, "Time to live of the lock, a multiple of 100.  [default: 3000]")
 @duration_option("work-ms", 0, "Duration of the work.  [default: 0, and once longer than the TTL]")
 @duration_option("wait-ms", 0, "How long a request waits for the lock.  [default: for ever, and once shorter than the TTL]")
 @duration_option("nap-ms", 100, "How long a waiter naps between two tries, at least.  [default: 100; with long work 700]")
+@click.option("--ends", is_flag=True, help="Draw fractions near both ends of their range as well.")
 @fault_option("pauses", "replicas that are paused and resumed")
 @fault_option("crashes", "replicas that are killed")
 @fault_option("lost-replies", "commands of which the command or its reply is lost")
@@ -68,8 +68,7 @@ def refuse_beside(context: click.Context, option: str, names: Container[str]) ->
     "--out",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="Folder for decision.json, and for each claim that breaks a file with its shortest schedule; with --replay, a file "
-    "NAME.svg for its picture.",
+    help="Folder for decision.json; with --replay, a file NAME.svg for the picture of the schedule.",
 )
 @click.option("--keep", is_flag=True, help="Keep the decision for the documents.")
 @click.pass_context
@@ -78,7 +77,6 @@ def explore(
     /,
     stage: str | None,
     replayed: str | None,
-    on_cluster: bool,
     only: str | None,
     keep: bool,
     no_confirm: bool,
@@ -96,19 +94,15 @@ def explore(
     The exit status is 1 if a promise breaks, 0 if every promise that the searches can decide holds, and 3 otherwise.
 
     With --replay, one schedule runs from an empty Redis, with as many clients as it names. It is STAGE:EVENTS as the command
-    prints it, `lab explore --replay uuid:A4BpAt3000BrAA`, or a file of --out. A letter is one command of that replica, a small
+    prints it, `lab explore --replay uuid:A4BpAt3000BrAA`. A letter is one command of that replica, a small
     letter one of its other thread. pA pauses A, rA resumes it, kA kills it, lA loses a reply, dA a command, xA sends a command
-    twice, w restarts the store, and t3000 lets time pass. The exit status is 1 if a promise breaks, and otherwise 0. With
-    --cluster the same happens to real replicas, and the judge judges that run: then it is 0 if both saw the same, and
-    otherwise 3.
+    twice, w restarts the store, and t3000 lets time pass. The exit status is 1 if a promise breaks, and otherwise 0.
     """
     if replayed is not None:
-        refuse_beside(context, "--replay", ("replayed", "on_cluster", "out", *OF_A_SCHEDULE))
+        refuse_beside(context, "--replay", ("replayed", "out", "servers", *OF_A_SCHEDULE))
         from lab.explore.commands.replay import replay
 
-        return replay(replayed, out=out, on_cluster=on_cluster, **{name: given[name] for name in OF_A_SCHEDULE})
-    if on_cluster:
-        raise BadInput("--cluster goes with --replay: a search runs the schedule of a broken promise on real replicas anyway")
+        return replay(replayed, out, given["servers"], **{name: given[name] for name in OF_A_SCHEDULE})
     from lab.explore.commands.explore import Wanted, claim_of, explored
     from lab.explore.commands.explore import explore as run_explore
     from lab.explore.kept import check_kept

@@ -17,7 +17,6 @@ from app.lock import Claim, Stage
 from lab.errors import BadInput, ExitStatus, choose_from
 from lab.evidence.decided import why_not
 from lab.explore import kept
-from lab.explore import schedule as schedule_files
 from lab.explore.code.program import servers_of
 from lab.explore.commands.explored_words import ExploredWords, instead
 from lab.explore.commands.on_cluster import confirmed_on_cluster
@@ -48,7 +47,7 @@ class Wanted(NamedTuple):
 
     only: Claim | None = None
     as_json: bool = False
-    # the folder for the decision and for the schedules
+    # the folder for the decision
     out: Path | None = None
     # whether a broken promise is run again on real replicas
     confirm: bool = True
@@ -107,11 +106,11 @@ def explore(stage: Stage, asked: SearchOptions, budget_s: float | None, wanted: 
             with contextlib.suppress(Interrupted), _progress(console, decision, limit.budget_s) as on_answer:
                 decide(decision, running, limit.budget_s, on_answer)
             decision.redis = decision.redis or real.version
-            is_needed = wanted.out or wanted.keep or decision.broken().keys() & (decision.claims | stage.claims)
+            is_needed = wanted.keep or decision.broken().keys() & (decision.claims | stage.claims)
             shortest = list(found_shortest(decision, explorer, wanted.only)) if is_needed else []
             report(console, decision, shortest, wanted)
             if wanted.out is not None:
-                keep(shortest, wanted.out)
+                wanted.out.mkdir(parents=True, exist_ok=True)
                 (wanted.out / DECISION).write_bytes(_as_json(decision))
             if wanted.keep and not pending():
                 kept.keep(decision, {one.claim.name: one.story for one in shortest}, limit.budget_s)
@@ -163,16 +162,9 @@ def report(console: Console, decision: Decision, shortest: Sequence[Shortest], w
     for one in [one for one in shortest if wanted.only is one.claim] or promised[:1]:
         console.print(f"\n[bold]{one.claim.name}[/bold]")
         print_story(console, one.story)
-        console.print(f"  {words.again(one.question, one.broken, wanted.out)}", style="dim", soft_wrap=True)
+        console.print(f"  {words.again(one.question, one.broken)}", style="dim", soft_wrap=True)
     for line, style in words.verdict():
         console.print(line, style=style, soft_wrap=True)
-
-
-def keep(shortest: Sequence[Shortest], folder: Path) -> None:
-    """Write the file of each schedule."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for one in shortest:
-        schedule_files.write(one.schedule, folder / f"{one.claim.name}.json")
 
 
 def _as_json(decision: Decision) -> bytes:

@@ -7,15 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from app.lock import Claim, Stage
 from app.locks import stages
 from lab.explore.commands.shortest import Shortest
 from lab.explore.decision import BREAKS, HOLDS, NOT_ASKED, OPEN, Decision, SearchOutcome, Undecided
 from lab.explore.questions import Question, decidable
-from lab.explore.schedule import in_shell, options_of
-from lab.explore.search.event import short
+from lab.explore.schedule import replay
 from lab.explore.search.search import Broken
 from lab.explore.story.deeds import of_finding
 from lab.language import Language
@@ -86,12 +84,11 @@ class ExploredWords:
             found.append(self._say("show", claim=others[0].name))
         yield from ["", *found] if found else ()
 
-    def again(self, question: Question, broken: Broken, out: Path | None) -> str:
-        """Return the command that runs a schedule again. out: the folder that has its file."""
-        if out is not None:
-            return self._say("again", command=f"{COMMAND} explore --replay {out / broken.finding.claim.name}.json")
-        command = replay(self.decision.stage.lookup, question, broken).removeprefix("lab ")
-        return self._say("again", command=f"{COMMAND} {command}") if command else self._say("again_by_file", command=COMMAND)
+    def again(self, question: Question, broken: Broken) -> str:
+        """Return the command that runs a schedule again."""
+        command = replay(self.decision.stage.lookup, question, broken.events).removeprefix("lab ")
+        servers = f" --servers {self.decision.of_servers}" if self.decision.of_servers else ""
+        return self._say("again", command=f"{COMMAND} {command}{servers}")
 
     def _say(self, name: str, n: int = 1, **places: object) -> str:
         return say.text("explored", name, self.language, n, **places)
@@ -221,13 +218,6 @@ def instead(claim: Claim, stage: Stage, language: Language = ENGLISH) -> str:
 @cache
 def _scenarios() -> list[Scenario]:
     return [reader.load(name) for name in reader.names()]
-
-
-def replay(named: str, question: Question, broken: Broken) -> str:
-    """Return the command that runs a schedule again; empty where it needs a file. named: the stage, as a command names it."""
-    if not question.task.is_plain:
-        return ""
-    return f"lab explore --replay {in_shell(named, short(broken.events))}{options_of(question)}"
 
 
 def mended_by(stage: Stage, claim: Claim, code: str) -> str:

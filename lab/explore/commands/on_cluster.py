@@ -1,4 +1,4 @@
-"""Schedules on real replicas, command by command: those of ``lab explore --replay --cluster``, and those that break a promise."""
+"""The schedules that break a promise, on real replicas, command by command."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from lab.explore.code.program import servers_of
 from lab.explore.commands.shortest import Shortest
 from lab.explore.enact.enact import TRIES, Agreement, Enacted, enact
 from lab.explore.model import TimeLimit
-from lab.explore.schedule import Schedule
-from lab.explore.search.event import CHOICE, FAILURE
+from lab.explore.questions import Question
+from lab.explore.search.event import CHOICE, FAILURE, ScheduleEvent
 from lab.explore.story.deeds import of_finding
 from lab.language import Language, of_environment
 from lab.servers.supervisor import supervised
@@ -23,17 +23,17 @@ from lab.story.say import ENGLISH
 from lab.story.verdict import because
 
 
-def not_on_cluster(stage: Stage, schedule: Schedule, language: Language = ENGLISH) -> str:
+def not_on_cluster(stage: Stage, question: Question, schedule: Sequence[ScheduleEvent], language: Language = ENGLISH) -> str:
     """Return why a schedule cannot be done to real replicas; empty if it can."""
-    said, task = partial(say.text, "not_on_cluster", language=language), schedule.task
+    said, task = partial(say.text, "not_on_cluster", language=language), question.task
     if servers_of(stage) > 1:
         return said("several_servers")
     if task.nested:
         return said("nested")
-    if not task.is_plain:
+    if task.at_once > 1 or task.in_turn > 1 or task.ends or task.wait_ms is not None:
         return said("requests")
     of_chance = {CHOICE: "choice", FAILURE: "failure"}
-    events = ((number, event) for number, event in enumerate(schedule.parsed, 1) if event.kind in of_chance)
+    events = ((number, event) for number, event in enumerate(schedule, 1) if event.kind in of_chance)
     return next((said(of_chance[event.kind], number=number, event=event) for number, event in events), "")
 
 
@@ -62,11 +62,11 @@ def confirmed_on_cluster(promised: Sequence[Shortest], stage: Stage, console: Co
     said = partial(say.text, "enacted", language=language)
     console.print()
     for one in promised:
-        schedule, agreement = one.schedule, Agreement.NOT_COMPARABLE
+        agreement = Agreement.NOT_COMPARABLE
         is_over = say.text("undecided", "time", language) if limit.left_s < 0 else ""
-        if not (why := is_over or not_on_cluster(stage, schedule, language)):
+        if not (why := is_over or not_on_cluster(stage, one.question, one.broken.events, language)):
             with supervised() as supervisor:
-                done = enact(supervisor, stage, schedule, one.walk)
+                done = enact(supervisor, stage, one.question, one.claim, one.walk)
             done.conducted.folder.discard()
             why, agreement = enacted_in_words(done, language), done.agreement
         seen.add(agreement)

@@ -1,4 +1,4 @@
-"""The shortest schedules that break claims: run again from an empty server, and written as files."""
+"""The shortest schedules that break claims, run again from an empty server."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.lock import Claim
-from lab.evidence.decided import fingerprint_of
 from lab.explore.code.operation import LOCK, CommandSent
 from lab.explore.decision import Decision, Explorer, Undecided
 from lab.explore.questions import Question
-from lab.explore.schedule import SCHEMA, Schedule
 from lab.explore.search.event import CRASH, STEP, short
 from lab.explore.search.harm import Harm
 from lab.explore.search.in_words import source_of
@@ -70,24 +68,6 @@ class Shortest(NamedTuple):
                     found = [before, command]
                 last[client] = number, command
         return [f"{Path(one.file).name}:{one.line}: {source_of(one.file, one.line)}" for one in found if one.line]
-
-    @property
-    def schedule(self) -> Schedule:
-        """The schedule as its file has it."""
-        world, question = self.walk.world, self.question
-        return Schedule(
-            schema=SCHEMA,
-            stage=world.program.stage.lookup or world.program.stage.name,
-            sha256=fingerprint_of(world.program.stage),
-            redis=world.counter.real.version,
-            clients=question.replicas,
-            until_ms=question.horizon_ms,
-            **world.task._asdict(),
-            servers=world.program.other_servers,
-            events=short([move.event for move in self.walk.moves]),
-            claim=self.claim.name,
-            harm=self.broken.finding.harm.value,
-        )
 
 
 def found_shortest(decision: Decision, explorer: Explorer, only: Claim | None = None) -> Iterator[Shortest]:

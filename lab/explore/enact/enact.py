@@ -13,10 +13,10 @@ from lab.explore.code.program import RETRY_MS
 from lab.explore.enact.controller import Controller
 from lab.explore.enact.enactment import Enactment
 from lab.explore.enact.faults import Injected, phase_of
-from lab.explore.schedule import Schedule
+from lab.explore.questions import Question
+from lab.explore.search.event import short
 from lab.explore.search.harm import Finding, Harm
 from lab.explore.search.replay import Walk
-from lab.explore.search.state import Move
 from lab.judge.judgement import Violation
 from lab.pipeline import Conducted, conduct
 from lab.scenario.scenario import Scenario
@@ -62,38 +62,38 @@ class Enacted(NamedTuple):
         return [one.claim for one in self.conducted.judgement.violations]
 
 
-def enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk) -> Enacted:
+def enact(supervisor: Supervisor, stage: Stage, question: Question, claim: Claim, walk: Walk) -> Enacted:
     """Bring up a cluster, go through the schedule there, and judge the run. Raises as ``lab.run.runner.run`` does.
 
-    walk: what the explorer has seen of it.
+    question: what the requests do. claim: what the schedule breaks. walk: what the explorer has seen of it.
 
     Where the cluster differs, it is tried again: on a busy machine a key can expire too early.
     """
-    done = _enact(supervisor, stage, schedule, walk)
+    done = _enact(supervisor, stage, question, claim, walk)
     for number in range(2, TRIES + 1):
         if done.agreement is not Agreement.DIFFERS:
             break
         done.conducted.folder.discard()
-        done = _enact(supervisor, stage, schedule, walk)._replace(tries=number)
+        done = _enact(supervisor, stage, question, claim, walk)._replace(tries=number)
     return done
 
 
-def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk) -> Enacted:
-    injected = Injected([move.event for move in walk.moves], [phase_of(walk.world, one) for one in walk.moves], schedule.ttl_ms)
-    claim = _claim(schedule, walk.moves)
+def _enact(supervisor: Supervisor, stage: Stage, question: Question, claim: Claim, walk: Walk) -> Enacted:
+    events, task = [move.event for move in walk.moves], question.task
+    injected = Injected(events, [phase_of(walk.world, one) for one in walk.moves], task.ttl_ms)
     scenario = Scenario(
         name="replay",
-        title=f"The schedule {schedule.events}",
+        title=f"The schedule {short(events)}",
         tests=claim,
         faults=tuple(injected.faults),
         danger={"faults": len(injected.faults)} if injected.faults else {},
-        requests=schedule.clients,
-        users=schedule.clients,
-        replicas=schedule.clients,
-        ttl_ms=schedule.ttl_ms if stage.ttl_ms else None,
-        wait_ms=(walk.moves[-1].state if walk.moves else walk.start).now_ms + schedule.ttl_ms + AFTERWARDS_MS,
+        requests=question.replicas,
+        users=question.replicas,
+        replicas=question.replicas,
+        ttl_ms=task.ttl_ms if stage.ttl_ms else None,
+        wait_ms=(walk.moves[-1].state if walk.moves else walk.start).now_ms + task.ttl_ms + AFTERWARDS_MS,
         retry_ms=RETRY_MS,
-        work_ms=schedule.work_ms,
+        work_ms=task.work_ms,
     )
     controller = Controller()
     drive = Enactment(walk, controller, injected, scenario.request_timeout_s)
@@ -104,13 +104,6 @@ def _enact(supervisor: Supervisor, stage: Stage, schedule: Schedule, walk: Walk)
     found = list(dict.fromkeys(finding for move in walk.moves for finding in move.found if finding.claim is claim))
     compared = Enacted(done, Agreement.AGREES, found)
     return compared if _is_measured(compared) else compared._replace(agreement=Agreement.NOT_COMPARABLE)
-
-
-def _claim(schedule: Schedule, moves: Sequence[Move]) -> Claim:
-    """Return the claim that the schedule breaks: the file's, or that of the last event which breaks one."""
-    if schedule.claim in Claim.__members__:
-        return Claim[schedule.claim]
-    return next((finding.claim for move in reversed(moves) for finding in move.found), Claim.exclusive)
 
 
 def _is_measured(one: Enacted) -> bool:

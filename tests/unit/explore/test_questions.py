@@ -27,9 +27,11 @@ def test_chosen_searches():
 
 def test_requests_of_a_replica():
     """Several requests are served one after the other by two replicas, and at once by one."""
-    chosen = SearchOptions(requests=2, work_ms=0, budget=NONE).questions(stages()["lua"])
+    (in_turn,), (at_once,) = (
+        SearchOptions(work_ms=0, budget=NONE, **{name: 2}).questions(stages()["lua"]) for name in ("in_turn", "at_once")
+    )
 
-    assert [(one.replicas, one.task.at_once, one.task.in_turn) for one in chosen] == [(PAIR, 1, 2), (1, 2, 1)]
+    assert [(one.replicas, one.task.at_once, one.task.in_turn) for one in (in_turn, at_once)] == [(PAIR, 1, 2), (1, 2, 1)]
 
 
 def test_ttls_of_a_lock():

@@ -1,13 +1,14 @@
-"""The short form of a schedule, and its file."""
+"""The short form of a schedule, and the command that runs it."""
 
 import shlex
 
 import pytest
 
 from lab.errors import BadInput
-from lab.evidence.run_folder import as_json
-from lab.explore.commands.replay import replay
-from lab.explore.schedule import SCHEMA, Schedule, in_shell, read, write
+from lab.explore.code.program import Task
+from lab.explore.commands.command_line import OF_A_SCHEDULE, explore
+from lab.explore.questions import TTL_MS, Question
+from lab.explore.schedule import in_shell, options_of, replay, typed
 from lab.explore.search.event import (
     CHOICE,
     CLOCK,
@@ -20,6 +21,7 @@ from lab.explore.search.event import (
     RESTART,
     RESUME,
     STEP,
+    Budget,
     parse,
     short,
 )
@@ -27,62 +29,23 @@ from lab.explore.search.event import ScheduleEvent as Event
 from tests.every import every
 
 
-def schedule(**given):
-    fields = {
-        "schema": SCHEMA,
-        "stage": "uuid",
-        "clients": 2,
-        "ttl_ms": 3000,
-        "work_ms": 0,
-        "until_ms": 7000,
-        "events": "ApAt3000B",
-    }
-    return Schedule(**(fields | given))
-
-
-def test_written_and_read(tmp_path):
-    """A schedule is read from its file as it was written."""
-    one = schedule(claim="releases_atomically", sha256="0" * 64)
-    write(one, tmp_path / "one.json")
-
-    assert read(tmp_path / "one.json") == one
-
-
-@every(
-    "text, message",
-    [
-        ("{", "is not a schedule"),
-        ("[]", "Expected `object`, got `array`"),
-        ("\ud800", "is not a schedule"),
-        ('{"schema": 1}', r"Expected `int` >= 3 - at `\$.schema`"),
-        ('{"schema": 3, "stage": "uuid"}', "missing required field `clients`"),
-        (as_json(schedule(events="A?")), r"unknown event '\?' at character 2"),
-        (as_json(schedule(events="AC")), "its events name 3 clients, and it has 2"),
-    ],
-)
-def test_no_schedule(text, message, tmp_path):
-    """A file that holds no schedule, or one whose parts contradict each other, is refused, with the reason in one line."""
-    (tmp_path / "bad.json").write_bytes(text.encode(errors="surrogatepass"))
-
-    with pytest.raises(BadInput, match=message) as refused:
-        read(tmp_path / "bad.json")
-    assert "\n" not in str(refused.value)
-
-
-@every("text", ["none.json", "uuid", ":AB", "uuid:A?", "nobody:AB"])
-def test_replay_of_nothing(text, tmp_path, monkeypatch):
-    """What is neither a file nor a short form is bad input."""
-    monkeypatch.chdir(tmp_path)
+@every("text", ["none.json", "uuid", ":AB", "uuid:A?"])
+def test_no_schedule(text):
+    """What is not a short form is bad input."""
     with pytest.raises(BadInput):
-        replay(text, None, None, None)
+        typed(text)
 
 
-def test_options_of_a_file(tmp_path):
-    """A file has its own TTL, work and clients."""
-    write(schedule(), tmp_path / "one.json")
+def test_typed_again():
+    """A schedule with its options is read as what was searched, also of several requests in one replica."""
+    task = Task(2000, work_ms=500, wait_ms=0, nested=True, at_once=2, in_turn=3, nap_ms=700, ends=True)
+    question = Question(task, Budget(pauses=1), 1)
+    *_, text = shlex.split(replay("uuid", question, parse("pArAA'1")))[:4]
+    options = explore.make_context("explore", ["--replay", text, *shlex.split(options_of(question))]).params
 
-    with pytest.raises(BadInput, match="has its own TTL"):
-        replay(str(tmp_path / "one.json"), 500, None, None)
+    again = typed(text, **{name: options[name] for name in OF_A_SCHEDULE})
+    assert (again.stage, again.question) == ("uuid", question)
+    assert (typed("uuid:AC").question, options_of(Question(Task(TTL_MS)))) == (Question(Task(TTL_MS), replicas=3), "")
 
 
 @every(
