@@ -3,10 +3,10 @@
 *Symmetry reduction* (Ip and Dill, "Better Verification Through Symmetry"): all clients run the same code. So a schedule with
 other names is a schedule as well, and it breaks the same claims. Of the clients that have done nothing, a folded search lets only
 the first continue. Several servers do not know of each other: a client sends the same command to each, and counts the answers. So
-a folded search puts the servers of each state in an order, and continues at one of those that do not differ. A move is counted
-once for each that it stands for: so the numbers of schedules stay those of an unfolded search. That the code treats all alike is
-not believed: the random schedules of a folded search get other names, and run again; the commands to several servers are looked
-at, and their schedules run again with the answers in their real order.
+states are one in a folded search if they have the same servers in another order. It continues at one of the servers that do not
+differ. A move is counted once for each that it stands for: so the numbers of schedules stay those of an unfolded search. That the
+code treats all alike is not believed: the random schedules of a folded search get other names, and run again; the commands to
+several servers are looked at, and their schedules run again with the answers in their real order.
 
 *Partial-order reduction* by ample sets (Clarke, Grumberg and Peled, "Model Checking"). A command whose moment nobody can notice
 is sent at once: a release reaches one of several servers that does not have the client's vote. It changes nothing, and nothing
@@ -82,15 +82,12 @@ class Alike:
     def ordered(self, state: State) -> State:
         """Return the state with its servers in order."""
         order = self.order(state)
-        same = order.lock == state.lock and order.flights == state.flights
-        return state if same else state._replace(lock=order.lock, flights=order.flights)
+        return state._replace(lock=order.lock, flights=order.flights)
 
     def folded(self, state: State, moves: Iterable[Move]) -> list[Move]:
-        """Return the moves with their servers in order; the move of a server stands for those of its group."""
+        """Return the moves. That of a server stands for those of its group."""
         groups = self.order(state).groups
-        return [
-            one._replace(state=self.ordered(one.state), ways=1 if one.alone else groups.get(one.event.node, 1)) for one in moves
-        ]
+        return [one if one.alone else one._replace(ways=groups.get(one.event.node, 1)) for one in moves]
 
     def forget(self) -> None:
         """Forget the orders that a search has needed: those of many searches would fill the memory."""

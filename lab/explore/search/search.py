@@ -15,7 +15,7 @@ import gc
 import random
 from array import array
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from struct import Struct
@@ -25,7 +25,7 @@ from app.lock import Claim
 from lab.explore.model import Numbered, TimeLimit
 from lab.explore.search.event import STEP, Budget, ScheduleEvent
 from lab.explore.search.harm import Finding, Harm
-from lab.explore.search.reductions import NewCommand, NotAlike, folded
+from lab.explore.search.reductions import NewCommand, folded
 from lab.explore.search.rules import end
 from lab.explore.search.state import Move, State
 from lab.explore.search.transitions import begin, moves
@@ -169,6 +169,8 @@ class SearchGraph:
         # of each field of a state, its values
         self._values: list[Numbered[Any]] = [Numbered() for _ in State._fields]
         self.keys: Numbered[bytes] = Numbered()
+        # of each state, the one that was met first of all that have one key
+        self.rows: list[bytes] = self.keys if world.alike is None else []
         # the state from which a state was reached first, and by which event
         self.came_from, self._by_event = array("i"), array("i")
         self._events: Numbered[ScheduleEvent] = Numbered()
@@ -184,22 +186,24 @@ class SearchGraph:
 
     def number(self, state: State, before: int, event: ScheduleEvent) -> tuple[int, bool]:
         """Return the number of a state, and whether it is new."""
-        number = self.keys.number(self.key(state))
+        alike = self.world.alike
+        number = self.keys.number(self._packed(state if alike is None else alike.ordered(state)))
         if number < len(self.came_from):
             return number, False
+        if alike is not None:
+            self.rows.append(self._packed(state))
         self.came_from.append(before)
         self._by_event.append(self._events.number(event))
         self.begins.append(0)
         self.numbers.append(0)
         return number, True
 
-    def key(self, state: State) -> bytes:
-        """Return what is equal for states that are one in this graph."""
+    def _packed(self, state: State) -> bytes:
         return self._row.pack(*[values.number(part) for values, part in zip(self._values, state, strict=True)])
 
     def state(self, number: int) -> State:
         """Return the state of a number."""
-        return State(*[values[part] for values, part in zip(self._values, self._row.unpack(self.keys[number]), strict=True)])
+        return State(*[values[part] for values, part in zip(self._values, self._row.unpack(self.rows[number]), strict=True)])
 
     def moves_of(self, state: State) -> list[Move]:
         """Return what can happen in a state, folded, in the order of ``places``."""
@@ -259,35 +263,8 @@ class SearchGraph:
 
     def path(self, number: int, last: Move | None) -> list[ScheduleEvent]:
         """Return the events of the first way to a state, and of a move from there."""
-        states, events = [number], [last.event] if last is not None else []
+        events = [last.event] if last is not None else []
         while number:
             events.append(self._events[self._by_event[number]])
             number = self.came_from[number]
-            states.append(number)
-        return events[::-1] if self.world.alike is None else self._with_numbers(states[-2::-1], last)
-
-    def _with_numbers(self, states: Sequence[int], last: Move | None) -> list[ScheduleEvent]:
-        """Return the events of a way through a graph in which servers are folded, with the real numbers of the servers.
-
-        states: the numbers of the states, without the start. last: one more move from there. Raises NotAlike.
-        """
-        found, state, ordered = [], begin(self.world, self.budget).state, self.world.alike.ordered
-        reduced, self.world.unnoticed = self.world.unnoticed, None  # one order of servers is not the one with other numbers
-        keys = [self.keys[number] for number in states] + ([self.key(ordered(last.state))] if last is not None else [])
-        for place, key in enumerate(keys):
-            possible = [
-                one for one in moves(self.world, state, self.budget, self.horizon_ms) if self.key(ordered(one.state)) == key
-            ]
-            if last is not None and place == len(keys) - 1:
-                possible = [one for one in possible if _harms(one) == _harms(last)]
-            if not possible:
-                self.world.unnoticed = reduced
-                raise NotAlike
-            found.append(possible[0].event)
-            state = possible[0].state
-        self.world.unnoticed = reduced
-        return found
-
-
-def _harms(move: Move) -> set[tuple[Claim, Harm]]:
-    return {(finding.claim, finding.harm) for finding in move.found}
+        return events[::-1]
