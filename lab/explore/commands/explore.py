@@ -62,19 +62,11 @@ def check_servers(stage: Stage, servers: int | None) -> None:
 
 
 def explored(name: str) -> Stage:
-    """Return a stage whose orders can be searched. Raises BadInput, which names the run that shows something of another one."""
+    """Return a stage whose orders can be searched. Raises BadInput, which names a command for another stage."""
     stage = find_stage(name)
     if why := why_not(stage):
-        raise BadInput(f"{stage.name} is not explored: {why}. {run_of(stage)}")
+        raise BadInput(f"{stage.name} is not explored: {why}. {COMMAND} test {stage.lookup} runs its scenarios")
     return stage
-
-
-def run_of(stage: Stage) -> str:
-    """Return the command of a run of a stage: the last that its docstring names, or one that chooses its scenarios by itself."""
-    named = [words for words in map(str.split, stage.story.see_it) if words[:2] == ["lab", "run"]]
-    if not named or stage.lookup != stage.name:
-        return f"{COMMAND} test {stage.lookup} runs its scenarios"
-    return f"A run shows one of its orders: make scenario STAGE={stage.name} SCENARIO={named[-1][2]}"
 
 
 def claim_of(name: str | None, stage: Stage) -> Claim | None:
