@@ -92,7 +92,7 @@ def test_in_chinese(tmp_path):
     words = ("uuid", "--claim", "releases_atomically", "--pauses", "1", "--no-confirm")
     done = lab("explore", *words, cwd=tmp_path, env={"LC_ALL": "zh_CN.UTF-8"})
 
-    assert say.text("lanes", "signs", Language.CHINESE) in done.out
+    assert f"{say.text('lanes', 'counter', Language.CHINESE)}: 0 → 1" in done.out
     assert say.claim("releases_atomically", "breaks", Language.CHINESE) in done.out
     assert max(map(letters_of, done.out.splitlines()[-2:])) <= WIDTH
 

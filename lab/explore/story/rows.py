@@ -1,4 +1,4 @@
-"""The picture of a schedule for a terminal of 80 columns: the same lanes and rows as in the SVG, in letters."""
+"""A schedule for a terminal: an event a row, with the stage's own line below it, and what happens in sentences."""
 
 from __future__ import annotations
 
@@ -7,72 +7,36 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from lab.explore.story.lanes import FIRST, SIGNS, shortened
+from lab.explore.story.lanes import SIGNS, shortened
 from lab.language import Language
 from lab.story import say
-from lab.story.happening import Doing, Scene, Story
+from lab.story.happening import Scene, Story
 from lab.story.say import ENGLISH
 from lab.text import WIDTH, hanging
 
-LOCK, COUNTER = 16, 8
-WORK = {"": ("│", "dim"), "entitled": ("┃", "blue"), "late": ("║", "yellow")}
-MODES = {"paused": ("┆", "dim"), "dead": (" ", ""), "over": (" ", "")}
+LEFT = 9  # where the words of a row begin
 
 
 def rows(story: Story, width: int = WIDTH, language: Language = ENGLISH) -> Iterator[Text]:
-    """Yield the lines: title, lanes, an event on two lines, what the signs mean, the sentences."""
-    lock = LOCK if story.has_lock else 0
-    left = 6 + 3 * len(story.start) + lock + COUNTER
-    letters = "".join(f"{chr(FIRST + client):<3}" for client in range(len(story.start)))
-    yield Text(say.title(story, language), "bold")
-    head = say.text("lanes", "lock", language) if story.servers == 1 else " ".join(map(str, range(1, story.servers + 1)))
-    yield Text(f"\n      {letters}{head if lock else '':<{lock}}{say.text('lanes', 'counter', language)}", "dim")
-    before, count, number = story.start, 0, 0
+    """Yield the lines: title, events with their numbers, the sentences."""
+    yield Text(f"{say.title(story, language)}\n", "bold")
+    number, count, room = 0, 0, max(width, WIDTH) - LEFT
     for scene in story.scenes:
         number += scene.events
-        line = Text(f"  {number:>2}  ")
-        for client, doing in enumerate(before):
-            is_mine = scene.row.actor == chr(FIRST + client)
-            line.append_text(Text(f"{SIGNS.get(scene.row.kind, scene.row.actor)}  ", "bold") if is_mine else _lane(doing))
-        _state(line, lock, scene, count, story.servers, language)
-        yield from _event(line, scene, left, max(width, WIDTH) - left, language)
-        before, count = scene.clients, scene.counter
-    yield Text(f"\n  {say.text('lanes', 'signs', language)}", "dim")
-    if story.servers > 1:
-        yield Text(f"  {head}  {say.text('lanes', 'servers', language)}", "dim")
+        yield Text(f"  {number:>2}  {_actor(scene):<3}") + Text(shortened(say.row(scene, language), room))
+        if scene.row.place:
+            yield Text(" " * LEFT + shortened(f"{scene.row.place.rpartition(':')[2]}: {scene.source}", room), "dim")
+        if scene.writes:
+            counted = f"{say.text('lanes', 'counter', language)}: {count} → {scene.counter}"
+            yield Text(" " * LEFT + counted, "bold red" if scene.counter <= count else "bold")
+        for broken in scene.breaks:
+            for words in textwrap.wrap(say.capital(say.broken(broken, language)), room):
+                yield Text(" " * LEFT + words, "red")
+        count = scene.counter
     yield Text("\n" + hanging("", say.sentences(story, language), 0))
 
 
-def _event(line: Text, scene: Scene, left: int, room: int, language: Language) -> Iterator[Text]:
-    line.append(shortened(say.row(scene, language), room))
-    yield line
-    if scene.row.place:
-        source = Text("      ")
-        for doing in scene.clients:
-            source.append_text(_lane(doing))
-        source.pad_right(left - len(source))
-        source.append(shortened(f"{scene.row.place.rpartition(':')[2]}: {scene.source}", room), "dim")
-        yield source
-    for broken in scene.breaks:
-        for words in textwrap.wrap(say.capital(say.broken(broken, language)), room):
-            yield Text(" " * left + words, "red")
-
-
-def _lane(doing: Doing) -> Text:
-    sign, style = MODES.get(doing.mode) or WORK[doing.work]
-    return Text(f"{sign}  ", style)
-
-
-def _state(line: Text, lock: int, scene: Scene, count: int, servers: int, language: Language) -> None:
-    """Append what the lock is and what the counter reads after an event."""
-    if lock and servers > 1:
-        owners = {one.server: one.owner for one in scene.lock}
-        line.append(f"{' '.join(owners.get(server, '·') for server in range(1, servers + 1)):<{lock}}")
-    elif lock:
-        held = ", ".join(
-            say.text("lanes", "whose_until" if one.until_ms else "whose", language, actor=one.owner, s=say.seconds(one.until_ms))
-            for one in scene.lock
-        )
-        line.append(f"{shortened(held or '·', lock - 1):<{lock}}", "" if held else "dim")
-    text = f"{count} → {scene.counter}" if scene.writes else str(scene.counter)
-    line.append(f"{text:<{COUNTER}}", "" if not scene.writes else "bold red" if scene.counter <= count else "bold")
+def _actor(scene: Scene) -> str:
+    """Return the letter of the client of an event, behind the sign of what is done to it; nothing for time and the store."""
+    sign = SIGNS.get(scene.row.kind, "")
+    return f"{sign}{scene.row.actor}" if scene.row.actor else ""
