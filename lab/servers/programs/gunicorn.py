@@ -28,7 +28,6 @@ class Gunicorn(ServerProgram):
     name: str  # the replica's name
     # the app's settings, by the names of ``app.settings.Settings``
     settings: dict[str, str] = field(default_factory=dict)
-    threads: int = THREADS
     listen: str = LOOPBACK  # the address to listen on
     stores: tuple[str, ...] = ()  # the stores of its stages
     executable = "gunicorn"
@@ -38,7 +37,7 @@ class Gunicorn(ServerProgram):
             "bind": f"{self.listen}:{port}",
             "workers": 1,
             "worker-class": "gthread",
-            "threads": self.threads,
+            "threads": THREADS,
             "timeout": 0,  # gunicorn would kill a replica that a fault stopped for 30 s
             "keep-alive": 120,  # longer than nginx's, or nginx re-uses a connection that is being closed
             "backlog": 4096,
