@@ -42,7 +42,7 @@ from flask import Flask, request
 from werkzeug.serving import make_server
 
 from app.failpoints import ANSWER, DUE, GATE, GRANTED, LEFT, NOTE, PASSED, SPENT
-from lab.servers.process import launch
+from lab.servers.process import last_words, launch
 from lab.servers.programs.gunicorn import Gunicorn
 from lab.servers.programs.locust_worker import LocustWorker
 from lab.servers.supervisor import Supervisor
@@ -71,7 +71,7 @@ class Agent:
     def __init__(self, kind: str, supervisor: Supervisor, folder: Path) -> None:
         self.kind, self.supervisor, self.folder = kind, supervisor, folder
         self.pid = 0
-        self.record = folder / "record.jsonl"
+        self.record, self.log = folder / "record.jsonl", folder / "log"
         self.faults = folder / "faults"
         self._gate = os.open(os.devnull, os.O_RDONLY)
         self._one_at_a_time = threading.Lock()
@@ -84,6 +84,7 @@ class Agent:
             "container": socket.gethostname(),  # the container's id, unless it was given a host name
             "kind": self.kind,
             "running": self.running(),
+            "last_words": last_words(self.log) if self.pid and not self.running() else "",
         }
 
     def running(self) -> bool:
@@ -102,7 +103,7 @@ class Agent:
             os.close(self._gate)
             self._gate = os.open(self.faults / GATE, os.O_RDONLY | os.O_CREAT, 0o666)
             self.set_gate("shared")
-            self.pid = launch(self._program(order), self.supervisor, REPLICA_PORT, self.folder / "log")
+            self.pid = launch(self._program(order), self.supervisor, REPLICA_PORT, self.log)
 
     def _program(self, order: dict[str, Any]) -> Gunicorn | LocustWorker:
         if self.kind == "worker":

@@ -12,7 +12,7 @@ import dataclasses
 import json
 import socket
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
@@ -27,7 +27,7 @@ from lab.containers import agent
 from lab.containers.clocks import ClockWatch
 from lab.containers.host_control import CUT, MEND, HostControl
 from lab.containers.server import PORTS, PROGRAMS, AgentServer, ContainerServer, Relay, until_ready
-from lab.errors import BadInput
+from lab.errors import BadInput, NotReady
 from lab.load.locust import MASTER_PORT, RECORD
 from lab.scenario.fault import Need, Place, Target
 from lab.scenario.requirements import ENSEMBLES
@@ -108,15 +108,16 @@ def refuse(stage: Stage, scenario: Scenario, control: bool, has_hosts: bool = Fa
         "a store's replica that is held back by a proxy of the lab (store_replica)": scenario.store_replica,
         "a store that writes each change to disk (store_persists)": scenario.store_persists,
     }
+    run = f"make scenario STAGE={stage.name} SCENARIO={scenario.name}"
+    local = f"A local run has it: {run}"
     if why := next((words for words, true in never.items() if true), None):
-        raise BadInput(f"{scenario.name} does not work in containers: it needs {why}. It works without ENGINE=docker")
+        raise BadInput(f"{scenario.name} does not work in containers: it needs {why}. {local}")
     if stage.store and stage.store not in PORTS:
         raise BadInput(f"{stage.name} does not run in containers: no service has its store, {stage.store}")
     refuse_faults(stage, scenario)
     for kind, why in place(stage).refusals(scenario.faults).items():
         raise BadInput(
-            f"{scenario.name} does not work in containers: the fault {kind} cannot be injected, because {why}. "
-            "It works without ENGINE=docker"
+            f"{scenario.name} does not work in containers: the fault {kind} cannot be injected, because {why}. {local}"
         )
     by_host = list(WITHOUT_CONTROL.refusals(scenario.faults))
     by_host += ["nodes_away"] if scenario.nodes_away else []
@@ -124,7 +125,7 @@ def refuse(stage: Stage, scenario: Scenario, control: bool, has_hosts: bool = Fa
         where = "no container of a Swarm can do to another; it works on one host" if has_hosts else "only the host can do"
         raise BadInput(
             f"{scenario.name} stops, kills or disconnects a container ({', '.join(by_host)}), which {where}; "
-            f"start it on the host: make scenario STAGE={stage.name} SCENARIO={scenario.name} ENGINE=docker"
+            f"start it on the host: {run} ENGINE=docker"
         )
 
 
@@ -163,7 +164,8 @@ def cluster(
             until_ready(server.name, server.version, STORES_UP_WITHIN_S, _how_to_start(server, has_hosts))
             ending.callback(server.restore)
         for server in found.get("mysql", ()):
-            _make_tables(server)
+            for statement in filter(str.strip, TABLES.split(";")):
+                ask(server.port, statement, server.host, server.secret)
         replicas, workers = _replicas(scenario, has_hosts), _workers(scenario, has_hosts)
         clocks = ClockWatch(agent.boot(), [*replicas, *workers])
         _begin_run(replicas, settings, folder, clocks, ending)
@@ -195,12 +197,6 @@ def _how_to_start(server: ContainerServer, has_hosts: bool) -> str:
     return f"; start it as well: {swarm if has_hosts else compose}"
 
 
-def _make_tables(server: ContainerServer) -> None:
-    for statement in TABLES.split(";"):
-        if statement.strip():
-            ask(server.port, statement, server.host, server.secret)
-
-
 def _replicas(scenario: Scenario, has_hosts: bool) -> tuple[AgentServer, ...]:
     """Return all replicas that are up. Raises BadInput if the run needs another number: nginx sends to all of them."""
     places = addresses(REPLICA)
@@ -219,9 +215,10 @@ def _workers(scenario: Scenario, has_hosts: bool) -> tuple[AgentServer, ...]:
 def _check_number(option: str, service: str, up: int, needed: int, has_hosts: bool) -> None:
     if up != needed:
         scale = "docker service scale lab_" if has_hosts else "docker compose up -d --scale "
+        why = f" (docker service ps --no-trunc lab_{service} tells why no more are)" if has_hosts else ""
         raise BadInput(
-            f"{up} containers of {service} are up, and this run needs {needed}: {scale}{service}={needed}; "
-            f"or give --{option} {up}"
+            f"{up} containers of {service} are up{why}, and this run needs {needed}: {scale}{service}={needed}"
+            + (f"; or give --{option} {up or 1}" if up or service == WORKERS else "")  # without a worker, Locust runs here, once
         )
 
 
@@ -243,7 +240,7 @@ def _begin_run(
         for name in [name for place, name in enumerate(prepared) if place % len(replicas) != number]:
             own[name] = json.dumps(json.loads(own[name]) | {"failpoint": ""})  # it only notes what the fault waits for
         replica.begin_run(name=replica.name, settings=settings, faults=own)
-        until_ready(replica.name, _serves(replica, settings["run"]))
+        until_ready(replica.name, lambda: _serves(replica, settings["run"]))
 
     for replica in replicas:
         ending.callback(replica.end_run)
@@ -262,12 +259,12 @@ def _prepared(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in sorted((folder / "faults").glob(f"*{PREPARED}"))}
 
 
-def _serves(replica: AgentServer, run: str) -> Callable[[], bool]:
-    def serves() -> bool:
-        about = health(replica.port, replica.host)
-        return (about["run"], about["replica"]) == (run, replica.name)
-
-    return serves
+def _serves(replica: AgentServer, run: str) -> bool:
+    """Return whether a replica serves this run. Raises NotReady if it has ended, and OSError."""
+    if ended := replica.ask("GET", "/")["last_words"]:
+        raise NotReady(f"{replica.name} could not be started; the end of its log:\n{ended}")
+    about = health(replica.port, replica.host)
+    return (about["run"], about["replica"]) == (run, replica.name)
 
 
 def _see_all(replicas: Sequence[AgentServer]) -> None:

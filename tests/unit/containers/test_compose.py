@@ -116,10 +116,15 @@ def test_other_number_of_replicas(monkeypatch, has_hosts, command):
     """A run that needs another number of replicas or workers is told the command of the engine that has started them."""
     monkeypatch.setattr(containers, "addresses", lambda name: ["one", "two"])
 
-    with pytest.raises(BadInput, match=f"2 containers of app are up, and this run needs 3: .*{command}"):
+    with pytest.raises(BadInput, match=f"2 containers of app are up.*, and this run needs 3: .*{command}"):
         containers._replicas(RUSH, has_hosts)
-    with pytest.raises(BadInput, match=r"2 containers of locust-worker are up, and this run needs 1: .*--processes 2"):
+    with pytest.raises(BadInput, match=r"2 containers of locust-worker are up.*, and this run needs 1: .*--processes 2"):
         containers._workers(RUSH, has_hosts)
+    monkeypatch.setattr(containers, "addresses", lambda name: [])
+    with pytest.raises(BadInput, match=r"0 containers of app are up.*app=3$"):
+        containers._replicas(RUSH, has_hosts)
+    with pytest.raises(BadInput, match=r"0 containers of locust-worker are up.*; or give --processes 1$"):
+        containers._workers(replace(RUSH, processes=2), has_hosts)
 
 
 def test_only_needed_services_start():
