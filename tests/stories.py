@@ -50,7 +50,7 @@ LOST = Story(
 def kept_search(schedules, breaks=(), holds=(), faults=(), **about):
     """What is kept of a search of two replicas that is decided. about: what differs."""
     found = {"replicas": 2, "at_once": 1, "in_turn": 1, "nested": False, "ends": False, "work_ms": 0, "wait_ms": None}
-    found |= {"nap_ms": 100, "faults": dict(faults), "until_ms": 7000, "needed": True, "decided": True, "cut": 0}
+    found |= {"nap_ms": 100, "faults": dict(faults), "needed": True, "decided": True}
     return found | {"schedules": schedules, "breaks": dict(breaks), "holds": list(holds)} | about
 
 

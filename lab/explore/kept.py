@@ -18,7 +18,7 @@ from lab.explore.search.search import Broken
 from lab.paths import need_clone
 from lab.story.happening import Story
 
-NOT_KEPT = ("seconds", "states", "until_ms", "cut")  # of a search: it drifts, or nobody reads it
+NOT_KEPT = ("seconds", "states")  # of a search: they drift
 
 
 def check_kept(stage: Stage) -> None:
@@ -65,7 +65,7 @@ def as_data(decision: Decision) -> dict[str, Any]:
 def _search(decision: Decision, answer: SearchOutcome) -> dict[str, Any]:
     question, found, servers = answer.question, answer.found, decision.servers
     about: dict[str, Any] = question.as_fields(decision.ttl_ms)
-    about |= {"until_ms": question.horizon_ms, "needed": question.needed, "decided": answer.is_decided}
+    about |= {"needed": question.needed, "decided": answer.is_decided}
     if answer.undecided is not None:
         about |= {"undecided": answer.undecided.value, "about": answer.about}
     if question.needed and not answer.is_decided:
@@ -76,7 +76,6 @@ def _search(decision: Decision, answer: SearchOutcome) -> dict[str, Any]:
     several = servers > 1  # of several servers, orders that nobody can notice are not counted: the number says nothing
     about |= {
         "schedules": found.schedules if found.complete and not several else None,
-        "cut": found.cut if found.complete and not several else None,
         "states": found.states,
         "seconds": round(found.seconds, 3),
         "breaks": {claim.name: _broken(broken, found.complete and not several) for claim, broken in found.broken.items()},

@@ -117,7 +117,6 @@ def facts(found: Searched) -> Facts:
     """Return what every search of a question must find: with reductions that count what they fold."""
     return {
         "schedules": found.schedules,
-        "cut": found.cut,
         "served": found.served > 0,
         "broken": {claim.name: (len(one.events), one.schedules) for claim, one in found.broken.items()},
     }

@@ -169,13 +169,11 @@ class ExploredWords:
         decision = self.decision
         done = [one.found for one in decision.answers if one.is_decided and one.found is not None]
         schedules = sum(one.schedules for one in done) if decision.servers == 1 else 0
-        cut = sum(one.cut for one in done) if decision.servers == 1 else 0
         return self._say(
             "decided",
             len(decision.answers),
             done=len(done),
             schedules=self._say("schedules", schedules, shown=thousands(schedules)) if schedules else "",
-            cut=self._say("cut", cut, shown=thousands(cut)) if cut else "",
             redis=self._say("redis", version=decision.redis),
         )
 

@@ -50,8 +50,6 @@ class Searched:
     # whether every schedule was looked at
     complete: bool = False
     schedules: int = 0
-    # how many of them the horizon has cut, with somebody still waiting
-    cut: int = 0
     # in how many of the states in which schedules end somebody was served, and gave up
     served: int = 0
     refused: int = 0
@@ -112,7 +110,9 @@ def _searched(graph: SearchGraph, limit: TimeLimit, on_broken: Callable[[Broken]
         if not found:
             graph.ends[number] = (*begun.found, *end(graph.world, state, graph.budget, graph.horizon_ms))
             note(graph.ends[number], number)
-            _stake(result, graph, number, state)
+            # what was at stake: who was served, who gave up
+            result.served += state.ghosts.served > 0
+            result.refused += state.ghosts.gave_up > 0
         for move in found:
             after, is_new = graph.number(move.state, number, move.event)
             if is_new:  # what nobody can notice is not counted as an event of its own
@@ -129,18 +129,9 @@ def _searched(graph: SearchGraph, limit: TimeLimit, on_broken: Callable[[Broken]
     return result
 
 
-def _stake(result: Searched, graph: SearchGraph, number: int, state: State) -> None:
-    """Note what was at stake in the schedules that end in a state: who was served, who gave up, who still waits."""
-    result.served += state.ghosts.served > 0
-    result.refused += state.ghosts.gave_up > 0
-    if state.now_ms >= graph.horizon_ms and graph.world.waiting(state):
-        graph.cut.add(number)
-
-
 def _count(result: Searched, graph: SearchGraph) -> None:
     """Count all schedules, and for each broken claim those that break it."""
     result.schedules = graph.counted()
-    result.cut = graph.counted(lambda number: number in graph.cut)
     for claim, broken in result.broken.items():
         broken.schedules = result.schedules - graph.keeping({claim})
 
@@ -179,7 +170,6 @@ class SearchGraph:
         self.leads_to, self.ways = array("i"), array("H")
         self.found: dict[int, tuple[Finding, ...]] = {}  # by move, what it breaks
         self.ends: dict[int, tuple[Finding, ...]] = {}  # by state in which nothing can happen any more, what that breaks
-        self.cut: set[int] = set()  # of those, the states in which somebody still waits at the horizon
 
     def __len__(self) -> int:
         return len(self.keys)
