@@ -193,7 +193,8 @@ def _how_to_start(server: ContainerServer, has_hosts: bool) -> str:
     profile = PROFILES.get(server.store)
     if not profile:
         return ""
-    compose, swarm = f"docker compose --profile {profile} up -d {server.name}", "deploy docker-stack.stores.yml as well"
+    compose = f"docker compose --profile {profile} up -d {server.name}"
+    swarm = "docker stack deploy -c docker-stack.yml -c docker-stack.stores.yml lab"
     return f"; start it as well: {swarm if has_hosts else compose}"
 
 
