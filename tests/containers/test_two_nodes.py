@@ -30,7 +30,6 @@ RUNS = [
     ("late_writes", "local", {}),
     ("slow_holder", "ttl", {}),
     ("release_race", "uuid", {}),
-    ("patient_users", "lua", {}),
     ("convoy", "pubsub", {"requests": 40}),
 ]
 
