@@ -106,7 +106,7 @@ class Compose:
 
     def _down(self) -> EngineFailed | None:
         try:
-            self.do("down", "--volumes", "--remove-orphans", "--timeout", "1", quietly=True)
+            self.do("--profile", "*", "down", "--volumes", "--remove-orphans", "--timeout", "1", quietly=True)
         except EngineFailed as failed:
             return failed
         return None

@@ -222,6 +222,16 @@ def engine(tmp_path, monkeypatch):
     return answers
 
 
+def test_down_ends_the_stores_of_profiles(engine, monkeypatch):
+    """Compose v5 leaves the containers of a profile that is not named."""
+    calls: list[tuple[str, ...]] = []
+    monkeypatch.setattr(Compose, "do", lambda _, *words, quietly: calls.append(words))
+
+    engine("", "", "true").down()
+
+    assert calls[0][:3] == ("--profile", "*", "down")
+
+
 DOCKER = """#!/bin/sh
 echo "$@" >>{folder}/calls
 case "$1" in
