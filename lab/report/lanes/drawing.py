@@ -69,7 +69,7 @@ def compose(picture: Timeline, language: Language = ENGLISH) -> RunPen:
     whole.draw_votes(pen, picture, rows, grants)
     grants.messages()
     grants.draw()
-    whole.draw_counter(pen, picture, rows, grants)
+    whole.draw_counter(pen, picture, rows)
     whole.draw_waiting(pen, picture, rows)
     whole.draw_loss(pen, picture, rows)
     pen.place_labels()

@@ -26,16 +26,10 @@ class Grants:
         self.is_labelled = len(rows.visible) <= MOST_LABELS
         self.majority_ends = majority_ends(picture) if picture.votes else {}
         self.places = {id(held): place for place, held in enumerate(picture.held)} if picture.votes else {}
-        # among many grants a write has no bar
-        self.written = "write" if rows.is_crowded else "write_timed"
 
     def draw(self) -> None:
         """Draw all grants, and label those of the title first."""
         pen, of, shown, is_locked = self.pen, self.rows.of, self.rows.visible, self.picture.is_locked
-        if not self.rows.is_crowded:
-            calls = [(held, held.acquiring, held.got) for held in shown] + [(held, held.until, held.released) for held in shown]
-            known = ((of(held), sent, end) for held, sent, end in calls if is_locked and held.released != NEVER and sent >= 0)
-            pen.bars(known, -0.32, 0.14, "call", "call")
         pen.bars(
             ((of(held), held.outer_got, held.outer_until) for held in shown if held.outer_got != NEVER), *BELIEF, "outer", "outer"
         )
@@ -45,13 +39,10 @@ class Grants:
         pen.bars(alone, *BELIEF, "alone", "alone")
         pen.bars(((of(held), self.taken_over(held), held.until) for held in shown), *BELIEF, "alone", "taken_over")
         if not self.rows.is_crowded:
-            read = [held for held in shown if held.read is not None and held.read_at != NEVER]
-            pen.bars(((of(held), held.reading, held.read_at) for held in read), 0.08, 0.08, "reading")
-            sent = ((of(held), held.writing, held.wrote_at) for held in shown if NEVER not in (held.writing, held.wrote_at))
-            pen.bars(sent, 0.08, 0.08, "writing")
-            pen.ticks(((of(held), held.read_moment) for held in read), *EFFECT, "read", "read_timed")
+            read = ((of(held), held.read_moment) for held in shown if held.read is not None and held.read_at != NEVER)
+            pen.ticks(read, *EFFECT, "read", "read")
         pen.bars(((of(held), since, end) for held, since, end in leases), -0.01, 0.07, "keeps")
-        pen.ticks(((of(held), held.wrote_moment) for held in shown if held.wrote is not None), *EFFECT, "write", self.written)
+        pen.ticks(((of(held), held.wrote_moment) for held in shown if held.wrote is not None), *EFFECT, "write", "write")
         longest = SEEN * (self.rows.until - self.rows.since)
         waits = ((of(held), held.asked, held.got) for held in self.cast if held.got - held.asked >= longest)
         pen.bars(waits, -0.27, 0.06, "wait", "wait")

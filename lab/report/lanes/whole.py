@@ -69,7 +69,7 @@ def draw_waiting(pen: Pen, picture: Timeline, rows: Rows) -> None:
         pen.label(pen.say("waiting", number), at, [row + 0.36], [("left", 4), ("right", -4)])
 
 
-def draw_counter(pen: Pen, picture: Timeline, rows: Rows, grants: Grants) -> None:
+def draw_counter(pen: Pen, picture: Timeline, rows: Rows) -> None:
     """Draw the counter's lane, in the order in which it took the writes. The numbers of the loss have room first."""
     row = rows.of_counter
     if row == NEVER:
@@ -80,7 +80,7 @@ def draw_counter(pen: Pen, picture: Timeline, rows: Rows, grants: Grants) -> Non
     last = -1.0 * LABELS_APART  # where the last label is
     for held in sorted(rows.writes, key=lambda held: (id(held) not in first, held.wrote_in)):
         is_bad, is_first = id(held) in bad, id(held) in first
-        look, meaning = ("write over", "overwrites") if is_bad else ("write", grants.written)
+        look, meaning = ("write over", "overwrites") if is_bad else ("write", "write")
         pen.ticks([(row, held.wrote_in)], -0.42, -0.1, look, meaning)
         x = pen.at(held.wrote_in, row)[0]
         if is_first or x >= last + LABELS_APART:
