@@ -8,8 +8,8 @@ from pathlib import Path
 from lab.evidence import run_folder
 from lab.language import Language
 from lab.paths import shown
-from lab.report import site
-from lab.report.comparison import report_many, runs_in
+from lab.report import comparison, site
+from lab.report.run_data import KEPT
 from lab.report.run_page import report_run
 
 
@@ -19,8 +19,8 @@ def report_again(name: str, language: str | None = None) -> None:
     language: of a run's page; without it, that of the environment. Other pages are drawn in each language.
     """
     folder, written = Path(name), list[Path]()
-    if runs_in(folder):
-        written = report_many(runs_in(folder), folder)
+    if (folder / KEPT).exists():
+        written = comparison.report_again(folder)
     elif any(folder.glob("*.csv")) and not (folder / run_folder.RUN).exists():  # a run has Locust's tables
         from lab.experiments.drawing import write_again  # imports matplotlib, which takes a moment
 

@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
 
-import msgspec
-
-from lab.errors import BadInput, in_short
-from lab.evidence.run_folder import replace
-from lab.judge.judgement import VERDICT
+from lab.evidence.record_lines import packed, write_line
 from lab.language import Language
 from lab.paths import REFERENCE
 from lab.report import chart, lost, price, run_data
 from lab.report.html import in_both, inline, named
-from lab.report.run_data import Result, rounds_in, with_rounds
-from lab.report.run_page import Way, report_run
+from lab.report.run_data import KEPT, Result, kept, rounds_in, with_rounds
 from lab.report.statistics import Spread, geometric_mean
 from lab.story import say
 
 CEILING = "incr"  # one command of the store: no lock can be faster
-README = {Language.ENGLISH: "README.md", Language.CHINESE: "README.zh.md"}
 
 
 def report_many(folders: Sequence[Path], into: Path) -> list[Path]:
     """Compare the runs of a ladder: write each chart and a page in each language. Return the paths, pages first.
 
-    The record and verdict of each run are copied too, so that the comparison can be made again from ``into`` alone.
+    The record and verdict of each run are kept in a file there, from which ``report_again`` makes the comparison again.
     """
-    runs = with_rounds([_result(folder) for folder in folders], rounds_in(into))
-    for result in runs:
-        facts = into / "runs" / result.record.run
-        if any(path.is_symlink() for path in (facts, facts.parent)):
-            raise BadInput(f"{facts} is a link, or in one: the lab does not write through it")
-        if facts.resolve() != result.folder.resolve():
-            facts.mkdir(parents=True, exist_ok=True)
-            for name in run_data.FACTS:
-                replace(facts / name, (result.folder / name).read_bytes())
-    return compare(runs, into)
+    runs = [run_data.load(folder) for folder in folders]
+    for one in runs:
+        write_line(into / KEPT, one.record.run, packed({name: (one.folder / name).read_bytes() for name in run_data.FACTS}))
+    return report_again(into)
+
+
+def report_again(folder: Path) -> list[Path]:
+    """Compare the runs that a ladder's folder keeps, as ``report_many`` does."""
+    return compare(with_rounds([*kept(folder / KEPT).values()], rounds_in(folder)), folder)
 
 
 def compare(runs: Sequence[Result], into: Path) -> list[Path]:
@@ -47,7 +40,7 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
     into.mkdir(parents=True, exist_ok=True)
     charts = {chart.LOST: lost.draw} | ({chart.PRICE: price.draw} if len(price.places(runs)) >= price.FEWEST else {})
     drawn = {
-        language: [chart.save(draw, runs, named(into / name, language), language) for name, draw in charts.items()]
+        language: [chart.write(partial(draw, runs, language), named(into / name, language)) for name, draw in charts.items()]
         for language in Language
     }
     fastest = sorted(runs, key=lambda one: -one.kept_per_s)
@@ -62,7 +55,8 @@ def compare(runs: Sequence[Result], into: Path) -> list[Path]:
             "pictures": [inline(one) for one in drawn[language]],
             "base": base,
             "share": lambda one: share(one, base),
-            "ways": list(_ways(into, language)),
+            "home": f"../../{named(Path('README.md'), language)}" if into.resolve() == REFERENCE else "",
+            "all_runs": f"../{named(Path('index.html'), language)}",
         },
     )
     return [*pages, *chain.from_iterable(drawn.values())]
@@ -73,35 +67,3 @@ def share(result: Result, base: Result) -> Spread | None:
     of_round = {one.round: one for one in base.repeats}
     pairs = [(one.kept_per_s, of_round.get(one.round, base.repeats[0]).kept_per_s) for one in result.repeats]
     return geometric_mean([own / other for own, other in pairs]) if all(own > 0 < other for own, other in pairs) else None
-
-
-def _ways(folder: Path, language: Language) -> Iterator[Way]:
-    """Yield where a reader of a comparison goes on: to the list of all runs, and from the reference to its other pages."""
-    if folder.resolve() != REFERENCE:
-        yield Way(say.text("many", "all_runs", language), f"../{named(Path('index.html'), language)}")
-        return
-    yield Way(say.text("many", "home", language), f"../../{README[language]}", outside=True)
-    for name, place in (("matrix", "matrix"), ("libraries", "libraries"), ("play", "../play")):
-        page = named(folder / place / "index.html", language)
-        if (page.parent / "index.html").exists():
-            address = f"{place}/{page.name}" if page.exists() else f"{place}/index.html?lang={language}"
-            yield Way(say.text("many", name, language), address)
-    for path in sorted((folder / "experiments").glob("*.zh.svg")):
-        which = path.name.partition(".")[0]
-        yield Way(say.text("many", "experiment", language, which=which), f"experiments/{named(Path(f'{which}.svg'), language)}")
-
-
-def runs_in(folder: Path) -> list[Path]:
-    """Return the folders of the runs in a comparison's folder, in the order in which they were run. Links are left out."""
-    runs = folder / "runs"
-    found = sorted(path.parent for path in runs.glob("*/run.json"))
-    return [path for path in found if not path.is_symlink()] if not runs.is_symlink() else []
-
-
-def _result(folder: Path) -> Result:
-    if not (folder / VERDICT).exists():
-        report_run(folder)
-    try:
-        return run_data.load(folder)
-    except (OSError, msgspec.MsgspecError) as error:
-        raise BadInput(f"{folder} cannot be compared: {in_short(error)}") from None

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from lab.evidence.record_lines import files_of, read_lines
 from lab.evidence.run_folder import decode, replace
 from lab.evidence.run_folder import load as load_record
 from lab.evidence.run_record import RunRecord
@@ -16,9 +17,8 @@ from lab.judge.judgement import Judgement
 from lab.language import Language
 from lab.story import say
 from lab.story.say import ENGLISH
-from lab.story.verdict import headline
 
-KEPT = "runs.jsonl"  # the runs of the reference ladder
+KEPT = "runs.jsonl"  # the runs of a ladder
 ROUNDS = "repeats.json"  # next to a ladder that ran several times: a line for each run
 
 
@@ -26,12 +26,11 @@ class Repeat(msgspec.Struct, kw_only=True):
     """What charts need of one run of a round."""
 
     # the number of its round, from 1
-    round: int
+    round: int = 1
     # the name of the run
     run: str
     stage: str
     replicas: int
-    verdict: str
     # acknowledged requests, and those of them that are in the counter
     acknowledged: int
     kept: int
@@ -48,16 +47,8 @@ class Repeat(msgspec.Struct, kw_only=True):
 
 def repeat_of(judgement: Judgement, replicas: int, number: int = 1) -> Repeat:
     """Return what charts need of a run, which is of this round."""
-    return Repeat(
-        round=number,
-        run=judgement.run,
-        stage=judgement.stage,
-        replicas=replicas,
-        verdict=headline(judgement),
-        acknowledged=judgement.acknowledged,
-        kept=judgement.kept,
-        duration_s=judgement.duration_s,
-    )
+    made = msgspec.convert(judgement, Repeat, from_attributes=True)
+    return msgspec.structs.replace(made, round=number, replicas=replicas)
 
 
 class Result(msgspec.Struct, kw_only=True):
@@ -103,8 +94,6 @@ def load(folder: Path) -> Result:
 
 def kept(path: Path) -> dict[str, Result]:
     """Return the runs that a file keeps (``record_lines``), by name. Raises BadInput or errors of msgspec."""
-    from lab.evidence.record_lines import files_of, read_lines  # here, because no run needs it
-
     found = {}
     for name, record in read_lines(path).items():
         run, verdict = (files_of(record)[fact] for fact in FACTS)

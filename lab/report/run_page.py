@@ -24,12 +24,11 @@ from lab.judge.verdict import judge_again
 from lab.language import NAMES, Language, of_environment
 from lab.paths import COMMAND
 from lab.report import chart, run_data, timeline_reader, trace
-from lab.report.html import in_both, inline
+from lab.report.html import PAGES, in_both, inline
 from lab.report.lanes import drawing, steps_drawing
 from lab.report.lanes.drawing import RunPen
 from lab.report.lanes.pen import DEFINITIONS, STYLE
 from lab.report.run_data import Result
-from lab.report.run_index import PAGES
 from lab.report.run_words import RunWords, mender
 from lab.story import say, say_run, verdict
 from lab.story.steps import StepsOfLoss, steps_of_run
@@ -44,17 +43,6 @@ DRAWN = {name: language for names in (PAGES, STEPS, TIMELINES) for language, nam
 _ONE_AT_A_TIME = threading.Lock()  # a class may ask for a page all at once
 LEVELS, PLAY = "levels.json", "play"
 CHAPTERS = {Language.ENGLISH: ("docs/ladder",), Language.CHINESE: ("docs/zh/ladder", "docs/ladder")}
-OF_STORE = {  # what takes part only where the lock is in this store
-    "mariadbd": "mysql",
-    "pymysql": "mysql",
-    "sqlalchemy": "mysql",
-    "postgres": "postgresql",
-    "psycopg": "postgresql",
-    "etcd": "etcd",
-    "etcd3gw": "etcd",
-    "zookeeper": "zookeeper",
-    "kazoo": "zookeeper",
-}
 ALL_OF_THE_LOAD = (*run_data.LOAD, "work_ms", "retry_ms", "wait_ms", "stock", "processes", "ttl_ms", "lock_servers")
 
 
@@ -100,19 +88,9 @@ class RunPage(RunWords):
             of = verdict.measure(name, self.language)
             yield self.say("danger"), self.say("measure", what=of, seen=thousands(measure.seen), needed=thousands(measure.needed))
         yield from ((self.say("note"), note) for note in scenario.get("notes", ()))
-        yield self.say("programs"), ", ".join(self._programs())
+        versions = ((name.removesuffix(" (package)"), one.partition(" sha=")[0]) for name, one in record.versions.items())
+        yield self.say("programs"), ", ".join(f"{name} {version}" for name, version in versions)
         yield self.say("machine"), ", ".join(f"{name} {value}" for name, value in record.machine.items())
-        used = {name: options for name, options in record.client_options.items() if name in ("redis", record.stage["store"])}
-        for store, options in used.items():
-            yield self.say("client"), f"{store}: {', '.join(f'{name} {value}' for name, value in options.items())}"
-
-    def _programs(self) -> Iterator[str]:
-        """Yield the programs that took part: none of a store that the lock is not in."""
-        store = self.result.record.stage["store"]
-        for package, version in self.result.record.versions.items():
-            name = package.removesuffix(" (package)")
-            if OF_STORE.get(name, store) == store:
-                yield f"{name} {version.partition(' sha=')[0]}"
 
     def goes_on(self) -> Iterator[Way]:
         """Yield where a reader goes on."""

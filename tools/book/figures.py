@@ -21,7 +21,7 @@ from lab.judge.judgement import VERDICT
 from lab.judge.verdict import judge_again
 from lab.language import Language
 from lab.paths import DOCS, HOME, REFERENCE, REPORTS
-from lab.report import comparison, reference, run_data, run_page, timeline_reader
+from lab.report import reference, run_data, run_page, timeline_reader
 from lab.report.run_data import Result
 from lab.scenario.options import flags
 from lab.scenario.toml_types import entry_of
@@ -87,14 +87,15 @@ def facts(run: Path) -> dict[str, bytes]:
 
 def keep_ladder(folder: Path) -> list[str]:
     """Keep the runs of a ladder's folder, or one run, as those of the reference ladder. Return their names. Raises BadInput."""
-    runs = [folder] if (folder / "run.json").exists() else comparison.runs_in(folder)
-    for run in runs:
-        write_line(REFERENCE / run_data.KEPT, load_record(run).run, packed(facts(run)))
+    is_run = (folder / "run.json").exists()
+    runs = {load_record(folder).run: packed(facts(folder))} if is_run else read_lines(folder / run_data.KEPT)
+    for name, run in runs.items():
+        write_line(REFERENCE / run_data.KEPT, name, run)
     if (rounds := folder / run_data.ROUNDS).exists():
         shutil.copy(rounds, REFERENCE)
     if not runs:
         raise BadInput(f"{folder} is neither a run nor the folder of a ladder")
-    return [run.name for run in runs]
+    return [*runs]
 
 
 @cache

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.commands.report import report_again
 from lab.errors import BadInput
 from lab.evidence.run_folder import load, save
 from lab.judge.verdict import judge
-from lab.report.comparison import report_many, runs_in
+from lab.report.comparison import report_many
 from lab.report.run_page import report_run
 from tests.builders import Made, made_run, record_of
 from tests.every import every
@@ -48,37 +47,6 @@ def test_name_is_no_path(tmp_path, name):
         report_many(folders, tmp_path / "out")
 
     assert not (tmp_path / "out").exists()
-
-
-def test_comparison_with_links(tmp_path):
-    """The folder of a comparison may hold links to other places: they are neither compared nor written through."""
-    home = tmp_path / "comparison"
-    for name in ("one", "two", "three"):
-        folder = made_run(home / "runs" / name)
-        save(folder / "verdict.json", judge(folder)[0])
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    of_the_run(run="four")(home / "runs" / "one")
-    (home / "runs" / "four").symlink_to(elsewhere)
-
-    with pytest.raises(BadInput, match="is a link"):
-        report_many(runs_in(home), home)
-
-    assert not list(elsewhere.iterdir())
-
-
-def test_runs_behind_a_link_are_not_drawn(tmp_path):
-    """A comparison whose runs are a link to another folder has no runs."""
-    for name in ("one", "two"):
-        made_run(tmp_path / "mine" / name)
-    home = tmp_path / "comparison"
-    home.mkdir()
-    (home / "runs").symlink_to(tmp_path / "mine")
-
-    with pytest.raises(BadInput):
-        report_again(str(home))
-
-    assert not list((tmp_path / "mine").glob("*/report.html"))
 
 
 @pytest.mark.parametrize("text", ["<!--<script>", "</script><img src=x onerror=alert(1)>"])

@@ -33,7 +33,7 @@ def test_comparison_can_be_made_again(one, tmp_path, undrawn):
     comparison.report_many([one, other], into)
 
     before = {path.name: path.read_bytes() for path in into.iterdir() if path.is_file()}
-    comparison.report_many(comparison.runs_in(into), into)
+    comparison.report_again(into)
     assert {path.name: path.read_bytes() for path in into.iterdir() if path.is_file()} == before
 
 
