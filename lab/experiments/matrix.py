@@ -25,7 +25,7 @@ from lab.judge.judgement import Verdict
 from lab.language import Language
 from lab.paths import REPORTS, need_clone, new_place, shown
 from lab.pipeline import publish_site
-from lab.report.matrix import Cell, Matrix, Origin, as_lines, in_short, never_admitted, read
+from lab.report.matrix import SERVERS, UNKNOWN, Cell, Matrix, Origin, as_lines, in_short, read
 from lab.report.matrix_layout import written
 from lab.report.matrix_page import Decided, write_page
 from lab.report.terminal import terminal
@@ -141,18 +141,33 @@ def merged(cells: Sequence[Cell], folder: Path) -> list[Cell]:
     return whole
 
 
+def differences(first: Origin, second: Origin) -> list[str]:
+    """Return how two origins differ; nothing if their cells can stand in one matrix."""
+    both = {name: (getattr(first, name), getattr(second, name)) for name in ("judge", "commit")}
+    found = [
+        f"the {name} is {new or UNKNOWN}, and was {old or UNKNOWN}"
+        for name, (old, new) in both.items()
+        if not old or old.removesuffix("+") != new.removesuffix("+")  # nobody can compare an unknown one
+    ]
+    if not found and (not first.code or first.code != second.code):
+        found.append(f"files of the lab, the locks or the scenarios have changed since, both at commit {first.commit}")
+    stores = [(name, first.store(name), second.store(name)) for name in SERVERS]
+    found += [f"{name} is {new}, and was {old}" for name, old, new in stores if old and new and old != new]
+    return found
+
+
 def refuse_a_mixture(folder: Path, origin: Origin) -> None:
     """Raise BadInput if the folder has cells of another judge or commit than the present ones."""
-    if (folder / "matrix.json").exists() and (differences := read(folder).origin.differences(origin)):
+    if (folder / "matrix.json").exists() and (found := differences(read(folder).origin, origin)):
         raise BadInput(
-            f"--out: {shown(folder)} keeps cells that cannot be compared with new ones: {'; '.join(differences)}. "
+            f"--out: {shown(folder)} keeps cells that cannot be compared with new ones: {'; '.join(found)}. "
             "Give another folder, or check out the commit of the folder's cells."
         )
 
 
 def _published(cells: list[Cell], out: Path | None, origin: Origin, console: Console) -> list[Cell]:
     """Write the matrix, and return its cells, with the cells that the folder had."""
-    if changes := origin.differences(measured_now()):
+    if changes := differences(origin, measured_now()):
         console.print(f"the lab was changed while the matrix was measured: {'; '.join(changes)}", style="bold red")
         origin = msgspec.structs.replace(origin, judge="", code="")
     if out is not None:
@@ -216,6 +231,13 @@ def run_matrix(
         cells = _published(cells, out, origin, console)
         publish_site()
     return _matrix_status(cells, console, whole=not only_stages)
+
+
+def never_admitted(cells: Sequence[Cell]) -> list[str]:
+    """Return the scenarios that ran but under which no stage failed: they are too gentle to prove anything."""
+    cures = {name for name in scenarios.names() if scenarios.load(name).cures}
+    run = {cell.scenario for cell in cells if cell.verdict} - cures
+    return sorted(run - {cell.scenario for cell in cells if cell.verdict == "ADMITTED"})
 
 
 def _matrix_status(cells: list[Cell], console: Console, whole: bool) -> int:

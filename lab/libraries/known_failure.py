@@ -24,7 +24,7 @@ from lab.language import of_environment
 from lab.libraries import environments, shelf
 from lab.libraries.listing import print_list
 from lab.paths import COMMAND, HOME, REPORTS, need_clone, shown
-from lab.report.run_index import page_of
+from lab.report.html import page_of
 from lab.report.terminal import terminal
 from lab.scenario.options import flags
 from lab.story.verdict import because, fact

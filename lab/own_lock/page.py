@@ -19,9 +19,8 @@ from app.lock import Claim
 from app.locks import stages
 from lab.errors import ExitStatus
 from lab.language import Language
-from lab.report.html import in_both, named, page
+from lab.report.html import in_both, named, page, page_of
 from lab.report.matrix import Cell, Origin
-from lab.report.run_index import page_of
 from lab.report.statistics import geometric_mean
 from lab.story.say import ENGLISH, capital, claim, stated, text, words
 from lab.story.verdict import because, promise

@@ -25,8 +25,6 @@ from lab.text import wrapped
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Draw = Callable[[Sequence[Result], Language], "Figure"]  # makes a chart of runs, with its words in a language
-
 STYLE = Path(__file__).with_name("lab.mplstyle")
 GREEN, RED, GREY, BLUE = "#009E73", "#D55E00", "#999999", "#0072B2"
 COLOURS = {"counted": GREEN, "lost": RED, "refused": "#5B3F9B", "unknown": "#565656"}  # of increments, as in colours.css
@@ -36,11 +34,6 @@ WIDTH_IN, LINE_IN, HEAD_WIDTH = 9.6, 0.25, 84  # of a picture, of a line in its 
 CONDITIONS = (*LOAD, "retry_ms", "work_ms")
 LOST = "lost.svg"  # the chart that answers what a ladder is run for
 PRICE = "price.svg"  # the chart of speed and promises
-
-
-def save(draw: Draw, results: Sequence[Result], path: Path, language: Language = ENGLISH) -> Path:
-    """Draw a chart into an SVG file, with its words in a language. Return its path."""
-    return write(lambda: draw(results, language), path)
 
 
 def write(draw: Callable[[], Figure], path: Path) -> Path:
@@ -86,39 +79,27 @@ def conditions(results: Sequence[Result], language: Language = ENGLISH, named: b
 
 
 class Mark(StrEnum):
-    """What a scenario showed of a stage, in one word."""
+    """What a scenario showed of a stage, in one sign."""
 
-    KEPT = "kept"
+    KEPT = "\u2713"
     # the tested promise held, and increments were lost by another cause
-    OTHERWISE = "kept, but lost otherwise"
+    OTHERWISE = "\u2713!"
     # acknowledged and gone, or counted twice
-    LOST = "lost"
+    LOST = "\u2212"
     # nobody gets in, or requests are refused
-    STUCK = "stuck"
+    STUCK = "\u221e"
     # overtaken, or idle while a request waits
-    LATE = "late"
+    LATE = "\u2026"
     # half of the work is done
-    HALF = "half"
+    HALF = "\u00bd"
     # the run proves nothing
-    NOTHING = "proves nothing"
+    NOTHING = "?"
     # the scenario fits the stage, and was not run
-    UNTRIED = "not tried"
+    UNTRIED = ""
     # the scenario makes no sense for the stage
-    IMPOSSIBLE = "does not fit"
+    IMPOSSIBLE = "\u00b7"
 
 
 HARMS = (Mark.LOST, Mark.STUCK, Mark.LATE, Mark.HALF)
 HELD = (Mark.KEPT, Mark.OTHERWISE)
 NAMES = {one: one.name.lower() for one in Mark}  # the marks in the classes and ids of pages and pictures
-
-SIGNS = {
-    Mark.KEPT: "\u2713",
-    Mark.OTHERWISE: "\u2713!",
-    Mark.LOST: "\u2212",
-    Mark.STUCK: "\u221e",
-    Mark.LATE: "\u2026",
-    Mark.HALF: "\u00bd",
-    Mark.NOTHING: "?",
-    Mark.UNTRIED: "",
-    Mark.IMPOSSIBLE: "\u00b7",
-}

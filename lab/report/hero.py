@@ -19,8 +19,18 @@ from lab.report.statistics import Spread, mean
 from lab.story.say import ENGLISH, text
 from lab.text import thousands
 
-RUNGS = ("none", "local", "setnx", "ttl", "uuid", "lua", "reentrant", "watchdog", "fencing", "incr")
-LAST = "incr"  # it stands apart: it needs no lock
+RUNGS = (
+    "none",
+    "local",
+    "setnx",
+    "ttl",
+    "uuid",
+    "lua",
+    "reentrant",
+    "watchdog",
+    "fencing",
+    "incr",
+)  # the last stands apart: it needs no lock
 # scenarios in the order in which the rungs answer them
 FAULTS = (
     *("one_replica", "rush", "holder_crash", "slow_holder", "release_race", "nested", "work_outlasts_ttl", "frozen_holder"),
@@ -64,7 +74,7 @@ def draw(folder: Path, language: Language = ENGLISH) -> Path:
     """Write the picture, ``hero.svg``. Names of stages stay. Return its path."""
     rows = rungs()
     shown = {mark for row in rows for mark in row.marks}
-    load = reference.of_stage(LAST).record.scenario
+    load = reference.of_stage(RUNGS[-1]).record.scenario
     about = {one: load[one] for one in ("requests", "users", "replicas")}
     return write(
         "hero.svg.j2",
@@ -74,7 +84,7 @@ def draw(folder: Path, language: Language = ENGLISH) -> Path:
         conditions=text("hero", "conditions", language, min(row.stays.samples for row in rows), **about),
         rows=rows,
         faults=FAULTS,
-        last=LAST,
+        last=RUNGS[-1],
         most=max(row.acknowledged.high for row in rows),
         shown=sorted(shown),
         legend=[mark for mark in Mark if mark in shown],

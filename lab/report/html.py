@@ -32,6 +32,15 @@ def named(path: Path, language: Language) -> Path:
     return path if language is Language.ENGLISH else path.with_suffix(f".{language}{path.suffix}")
 
 
+PAGES = {one: named(Path("report.html"), one).name for one in Language}  # of a run
+
+
+def page_of(folder: Path, language: Language) -> str:
+    """Return the name of a run's page: in a language, or else in another; empty without a page."""
+    own_first = sorted(Language, key=lambda one: one != language)
+    return next((PAGES[one] for one in own_first if (folder / PAGES[one]).is_file()), "")
+
+
 def in_both(
     template: str,
     path: Path,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from lab.language import Language
-from lab.scenario import reader as scenarios
 from lab.scenario.scenario import Scenario
 from lab.story.say import ENGLISH, text, words
 from lab.story.verdict import Grounds, why
@@ -38,20 +36,6 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
     # by scenario or stage, the later commit with which it was measured, the newest last: it was added or mended after the others
     later: dict[str, str] = {}
 
-    def differences(self, other: Origin) -> list[str]:
-        """Return in what the cells of two origins differ; nothing where they can stand in one matrix."""
-        both = {name: (getattr(self, name), getattr(other, name)) for name in ("judge", "commit")}
-        found = [
-            f"the {name} is {new or UNKNOWN}, and was {old or UNKNOWN}"
-            for name, (old, new) in both.items()
-            if not old or old.removesuffix("+") != new.removesuffix("+")  # nobody can compare an unknown one
-        ]
-        if not found and (not self.code or self.code != other.code):
-            found.append(f"files of the lab, the locks or the scenarios have changed since, both at commit {self.commit}")
-        stores = [(name, self.store(name), other.store(name)) for name in SERVERS]
-        found += [f"{name} is {new}, and was {old}" for name, old, new in stores if old and new and old != new]
-        return found
-
     def store(self, name: str) -> str:
         """Return the version of a store's server in short; empty where it was not installed."""
         found = VERSION.search(self.versions.get(name, ""))
@@ -69,26 +53,20 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
             commit=self.commit or unknown,
             dirty=text("matrix", "dirty", language) if self.commit.endswith("+") else "",
             judge=self.judge or unknown,
-            again=self._measured_again(language),
+            again=text("matrix", "again", language, commit=newest) if (newest := self.newest) != self.commit else "",
             stores=stores or unknown,
         )
 
+    @property
+    def newest(self) -> str:
+        """Return the newest commit with which a cell was measured."""
+        return next(reversed(self.later.values()), self.commit)
+
     def in_short(self, language: Language = ENGLISH) -> str:
         """Return the line below the picture of the core: the month of the first run, and the newest commit."""
-        newest = next(reversed(self.later.values()), self.commit) or text("matrix", "unknown", language)
-        return text("matrix", "short_origin", language, month=self.started_utc[:7], commit=newest)
+        commit = self.newest or text("matrix", "unknown", language)
+        return text("matrix", "short_origin", language, month=self.started_utc[:7], commit=commit)
 
-    def _measured_again(self, language: Language) -> str:
-        """Return the sentence about scenarios and stages that were added or mended later; empty where there are none."""
-        comma = words(language)["mark"]["names_comma"]
-        scenarios = {commit: [name for name, of in self.later.items() if of == commit] for commit in self.later.values()}
-        return "".join(
-            text("matrix", "again", language, commit=commit, scenarios=comma.join(sorted(names)))
-            for commit, names in scenarios.items()
-        )
-
-
-SCHEMA = 2  # of matrix.json
 
 MOST_REQUESTS = 1000  # of a cell: enough for each scenario, also where the scenario itself sends thousands
 
@@ -145,7 +123,6 @@ class Cell(msgspec.Struct, kw_only=True, omit_defaults=True):
 class Matrix(msgspec.Struct, kw_only=True):
     """The content of ``matrix.json``."""
 
-    schema: int = SCHEMA
     # the judge, the commit and the programs of all cells
     origin: Origin = Origin()
     cells: list[Cell]
@@ -161,13 +138,6 @@ def as_lines(found: Matrix) -> bytes:
 def read(folder: Path) -> Matrix:
     """Return a written matrix. Raises OSError and msgspec's errors."""
     return msgspec.json.decode((folder / "matrix.json").read_bytes(), type=Matrix)
-
-
-def never_admitted(cells: Sequence[Cell]) -> list[str]:
-    """Return the scenarios that ran but under which no stage failed: they are too gentle to prove anything."""
-    cures = {name for name in scenarios.names() if scenarios.load(name).cures}
-    run = {cell.scenario for cell in cells if cell.verdict} - cures
-    return sorted(run - {cell.scenario for cell in cells if cell.verdict == "ADMITTED"})
 
 
 def in_short(cell: Cell, language: Language = ENGLISH) -> str:

@@ -96,12 +96,6 @@ def layout(marks: Marks) -> Layout:
     return Layout(_rows({scenario for scenario, _ in known}), groups)
 
 
-def part_of(marks: Marks, scenarios: Iterable[str], names: Iterable[str]) -> Marks:
-    """Return the marks of these scenarios and stages."""
-    wanted, columns = set(scenarios), set(names)
-    return {(scenario, stage): mark for (scenario, stage), mark in marks.items() if scenario in wanted and stage in columns}
-
-
 def in_words(scenario: str, language: Language = Language.ENGLISH) -> str:
     """Return a scenario's name as words."""
     return stated(f"scenario_name.{scenario}", scenario.replace("_", " "), language)

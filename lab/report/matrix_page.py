@@ -12,7 +12,7 @@ from app.lock import Stage
 from app.locks import stages
 from lab.language import Language
 from lab.paths import COMMAND
-from lab.report.chart import HARMS, NAMES, SIGNS, Mark
+from lab.report.chart import HARMS, NAMES, Mark
 from lab.report.html import in_both, named
 from lab.report.matrix import Cell, Origin, cell_requests, in_short
 from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, in_words, layout, mark, marks
@@ -125,7 +125,7 @@ class MatrixPage:
             "scenarios": {name: in_words(name, self.language) for name in rows},
             "words": {NAMES[one]: say.text("cell_mark", NAMES[one], self.language) for one in Mark},
             "meanings": say.words(self.language)["cell_meaning"],
-            "signs": {NAMES[one]: sign for one, sign in SIGNS.items()},
+            "signs": {name: one.value for one, name in NAMES.items()},
             "says": say.words(self.language)["matrix_page"],
             "comma": mark_of["names_comma"],
             "colon": mark_of["colon"],

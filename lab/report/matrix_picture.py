@@ -10,32 +10,20 @@ from typing import Any
 
 from app.locks import stages
 from lab.language import Language
-from lab.report.chart import HARMS, HELD, NAMES, SIGNS, Mark
+from lab.report.chart import HARMS, HELD, NAMES, Mark
 from lab.report.html import named, page
+from lab.report.lanes.pen import width
 from lab.report.matrix import Cell, Origin
-from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, Marks, in_words, layout, marks, part_of
+from lab.report.matrix_layout import CORE_SCENARIOS, CORE_STAGES, Marks, in_words, layout, marks
 from lab.story.say import ENGLISH, text, words
-from lab.text import letters_of, wrapped
-
-FONTS = {  # a browser without the first takes the next
-    Language.ENGLISH: "'DejaVu Sans', Verdana, Arial, sans-serif",
-    # of macOS, Windows, and Linux; letters and figures stay those of the English picture
-    Language.CHINESE: "'DejaVu Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Source Han Sans SC', "
-    "'WenQuanYi Micro Hei', sans-serif",
-}
-
-
-def letters(words: str) -> float:
-    """Return the width of words in letters of the font's size: a Chinese sign is as wide as high."""
-    wide = letters_of(words) - len(words)
-    return wide + NARROW_LETTER * (len(words) - wide)
+from lab.text import wrapped
 
 
 def write(template: str, path: Path, language: Language, **values: Any) -> Path:
     """Write a picture from a template. Return its path."""
     say = partial(text, language=language)
-    about = {"language": language, "fonts": FONTS[language], "names": NAMES, "signs": SIGNS, "harms": HARMS, "width": WIDTH}
-    path.write_text(page(template, say=say, letters=letters, **about, **values), encoding="utf-8")
+    about = {"language": language, "names": NAMES, "harms": HARMS, "width": WIDTH}
+    path.write_text(page(template, say=say, text_width=width, **about, **values), encoding="utf-8")
     return path
 
 
@@ -47,7 +35,7 @@ ENOUGH = 3  # faults that fit a stage, so that its row says something
 
 def draw_core(cells: Sequence[Cell], folder: Path, origin: Origin, language: Language = ENGLISH) -> Path:
     """Write the core of the matrix, ``core.svg``. Return its path."""
-    known = part_of(marks(cells), CORE_SCENARIOS, CORE_STAGES)
+    known = marks(cell for cell in cells if cell.scenario in CORE_SCENARIOS and cell.stage in CORE_STAGES)
     plan, title = layout(known), core_finding(known, language)
     found = {known.get((scenario, stage), Mark.UNTRIED) for scenario in plan.all_rows for stage in plan.all_columns}
     below = (title, TITLE), (conditions(cells, len(plan.all_rows), origin, language), SOFT)

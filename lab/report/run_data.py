@@ -121,12 +121,11 @@ def load_in_words(conditions: Mapping[str, Any], names: Iterable[str] = LOAD, la
     return comma.join(say.condition(name, value, language) for name, value in known if value)
 
 
-def write_rounds(repeats: Sequence[Repeat], folder: Path) -> Path:
-    """Write ``repeats.json``, a line for each run. Return its path."""
+def write_rounds(repeats: Sequence[Repeat], folder: Path) -> None:
+    """Write ``repeats.json``, a line for each run."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = b",\n ".join(map(msgspec.json.encode, repeats))
     replace(folder / ROUNDS, b"[\n " + lines + b"\n]\n")
-    return folder / ROUNDS
 
 
 def rounds_in(folder: Path) -> list[Repeat]:

@@ -43,6 +43,12 @@ DRAWN = {name: language for names in (PAGES, STEPS, TIMELINES) for language, nam
 _ONE_AT_A_TIME = threading.Lock()  # a class may ask for a page all at once
 LEVELS, PLAY = "levels.json", "play"
 CHAPTERS = {Language.ENGLISH: ("docs/ladder",), Language.CHINESE: ("docs/zh/ladder", "docs/ladder")}
+OF_STORE = {  # what takes part only if the lock is in this store
+    "mysql": ("mariadbd", "pymysql", "sqlalchemy"),
+    "postgresql": ("postgres", "psycopg"),
+    "etcd": ("etcd", "etcd3gw"),
+    "zookeeper": ("zookeeper", "kazoo"),
+}
 ALL_OF_THE_LOAD = (*run_data.LOAD, "work_ms", "retry_ms", "wait_ms", "stock", "processes", "ttl_ms", "lock_servers")
 
 
@@ -88,8 +94,9 @@ class RunPage(RunWords):
             of = verdict.measure(name, self.language)
             yield self.say("danger"), self.say("measure", what=of, seen=thousands(measure.seen), needed=thousands(measure.needed))
         yield from ((self.say("note"), note) for note in scenario.get("notes", ()))
+        absent = {name for store, names in OF_STORE.items() if store != record.stage["store"] for name in names}
         versions = ((name.removesuffix(" (package)"), one.partition(" sha=")[0]) for name, one in record.versions.items())
-        yield self.say("programs"), ", ".join(f"{name} {version}" for name, version in versions)
+        yield self.say("programs"), ", ".join(f"{name} {version}" for name, version in versions if name not in absent)
         yield self.say("machine"), ", ".join(f"{name} {value}" for name, value in record.machine.items())
 
     def goes_on(self) -> Iterator[Way]:

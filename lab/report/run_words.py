@@ -55,8 +55,20 @@ class RunWords:
 
     @property
     def title(self) -> str:
-        """Return what the tested claim came to, as a sentence."""
-        return title(self.judgement, self.language)
+        """Return what the claim under test came to, as a sentence about the stage."""
+        judgement = self.judgement
+        if judgement.verdict is Verdict.VOID:
+            return self.say("title_void")
+        own_first = sorted(judgement.violations, key=lambda one: one.claim != judgement.claim)
+        broken = next((one for one in own_first if _counts(one, judgement)), None)
+        if broken is not None and broken.seen and broken.seen[0].code is Code.NOBODY_AFTER_FAULT:
+            return self.say("title_stuck", stage=judgement.stage)
+        if broken is not None:
+            return self.say("title", stage=judgement.stage, what=say.claim(broken.claim, "breaks", self.language))
+        name = "title_otherwise" if judgement.lost_otherwise else "title"
+        name = "title_not_promised" if judgement.verdict is Verdict.UNSEEN else name
+        what = say.claim(judgement.claim, "holds", self.language)
+        return self.say(name, judgement.lost_otherwise or 1, stage=judgement.stage, what=what)
 
     def parts(self) -> Iterator[Part]:
         """Yield the parts of the bar: writes that are in the counter, those that are gone, and requests without a write."""
@@ -129,29 +141,6 @@ class RunWords:
             yield self.say("waits_few" if self.grants < FEW_GRANTS else "waits", self.grants, **shown)
         if judgement.sent_per_increment and judgement.kept >= FEW_KEPT:
             yield self.say("commands", sent=judgement.sent_per_increment, run=judgement.commands_per_increment)
-
-
-def title(judgement: Judgement, language: Language) -> str:
-    """Return what the claim under test came to, as a sentence about the stage."""
-    if judgement.verdict is Verdict.VOID:
-        return say.text("page", "title_void", language)
-    broken = next(
-        (one for one in sorted(judgement.violations, key=lambda one: one.claim != judgement.claim) if _counts(one, judgement)),
-        None,
-    )
-    if broken is None:
-        name = (
-            "title_not_promised"
-            if judgement.verdict is Verdict.UNSEEN
-            else "title_otherwise"
-            if judgement.lost_otherwise
-            else "title"
-        )
-        what = say.claim(judgement.claim, "holds", language)
-        return say.text("page", name, language, judgement.lost_otherwise or 1, stage=judgement.stage, what=what)
-    if broken.seen and broken.seen[0].code is Code.NOBODY_AFTER_FAULT:
-        return say.text("page", "title_stuck", language, stage=judgement.stage)
-    return say.text("page", "title", language, stage=judgement.stage, what=say.claim(broken.claim, "breaks", language))
 
 
 def _counts(one: Violation, judgement: Judgement) -> bool:

@@ -7,19 +7,31 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lab.language import Language
 from lab.paths import REPORTS
 from lab.report.chart import LOST
-from lab.report.html import in_both, inline, named
-from lab.report.run_index import Row, rows
+from lab.report.html import in_both, inline, named, page_of
+from lab.report.run_data import FACTS, Result, load
+from lab.report.run_words import amount
 from lab.story import say
+from lab.story.verdict import why
 
 INDEX = "index.html"
 REFERENCE = "reference"
-KINDS = ("ladder", "matrix")  # other pages in reports, each in its own folder
 PLAY = "play"  # the pages of lab play
+
+
+class Row(NamedTuple):
+    """A run in one line of the site, with its words in one language."""
+
+    result: Result
+    label: str
+    # the reason of its verdict
+    why: str
+    # the name of its page; empty if it is not drawn
+    page: str
 
 
 def write(reports: Path = REPORTS) -> Path:
@@ -33,10 +45,7 @@ def write(reports: Path = REPORTS) -> Path:
     try:
         fcntl.flock(alone, fcntl.LOCK_EX)
         found, left_out = rows(reports)
-        about = {
-            "left_out": left_out,
-            "play": PLAY if (reports / PLAY / INDEX).exists() else "",
-        }
+        about = {"left_out": left_out, "play": PLAY if (reports / PLAY / INDEX).exists() else ""}
         path, _ = in_both("site.html", reports / INDEX, lambda language: about | _said(found[language], reports, language))
     finally:
         os.close(alone)
@@ -49,6 +58,7 @@ def _said(found: Sequence[Row], reports: Path, language: Language) -> dict[str, 
         "say": partial(say.text, "runs_page", language=language),
         "says": say.words(language)["runs_page"],
         "rows": found,
+        "amount": amount,
         "others": _others(reports, language),
         "ladder": _ladder(reports, language),
         "hero": _of_reference(reports, "pictures/hero.svg", language),
@@ -71,12 +81,36 @@ def _ladder(reports: Path, language: Language) -> dict[str, str] | None:
 
 def _others(reports: Path, language: Language) -> dict[str, str]:
     """Return the folders of other pages, the newest of a kind first, each with its page; then those of the reference."""
-    others = {kind: sorted((path.parent.name for path in reports.glob(f"{kind}-*/{INDEX}")), reverse=True) for kind in KINDS}
-    home = reports / REFERENCE
-    others[REFERENCE] = sorted(
-        path.parent.relative_to(reports).as_posix() for path in (*home.glob(INDEX), *home.glob(f"*/{INDEX}"))
-    )
-    pages = {name: named(reports / name / INDEX, language) for names in others.values() for name in names}
+    places = ("ladder-*", "matrix-*", REFERENCE, f"{REFERENCE}/*")
+    found = [path for one in places for path in sorted(reports.glob(f"{one}/{INDEX}"), reverse=one.endswith("-*"))]
+    pages = {path.parent.relative_to(reports).as_posix(): named(path, language) for path in found}
     pictures = sorted(reports.glob(named(Path("experiment-*/*.svg"), language).as_posix()), reverse=True)
     drawn = {path.parent.name: path.name for path in pictures if language is not Language.ENGLISH or path.suffixes == [".svg"]}
     return drawn | {name: page.name if page.exists() else INDEX for name, page in pages.items()}
+
+
+def rows(reports: Path) -> tuple[dict[Language, list[Row]], dict[str, str]]:
+    """Return the runs of ``reports/runs`` in each language, newest first, and why other folders there are left out."""
+    found: dict[Language, list[Row]] = {one: [] for one in Language}
+    left_out: dict[str, str] = {}
+    for folder in sorted((reports / "runs").glob("[!.]*"), reverse=True):  # hidden are unfinished and failed runs
+        if folder.is_symlink() or not folder.is_dir():
+            continue
+        try:
+            result = _read(folder)
+            made = {one: Row(result, result.named(one), why(result.judgement, one), page_of(folder, one)) for one in Language}
+        except Exception as error:  # noqa: BLE001 - a folder with unknown content is left out, and must not stop the site
+            left_out[folder.name] = " ".join(str(error).split())[:200] or type(error).__name__
+            continue
+        for language, row in made.items():
+            found[language].append(row)
+    return found, left_out
+
+
+def _read(folder: Path) -> Result:
+    if any(not (folder / name).is_file() for name in FACTS):
+        raise ValueError(f"{' or '.join(FACTS)} is not a file")
+    result = load(folder)
+    if folder.name != result.judgement.run:
+        raise ValueError(f"verdict.json is of another run, {result.judgement.run}")
+    return result

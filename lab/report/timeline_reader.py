@@ -77,10 +77,6 @@ class Reader:
         self.ended.clear()
         return map(self.drawn_grant, self.findings.trace.grants)
 
-    def all_waits(self) -> Iterator[Waited]:
-        """Yield all requests that gave up."""
-        return (self.gave_up(replica, event) for replica, event in self.findings.trace.waits)
-
     def us(self, at_ns: int) -> int:
         """Return a stamp as microseconds since the first request."""
         return (at_ns - self.findings.origin_ns) // 1000

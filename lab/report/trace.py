@@ -47,7 +47,7 @@ class _Trace:
             yield {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}}
         for held in self.reader.all_grants():
             yield from self.request(held)
-        for waited in self.reader.all_waits():
+        for waited in (self.reader.gave_up(*one) for one in self.reader.findings.trace.waits):
             pid = waited.replica + 1
             row = self.row(pid, waited.asked, waited.gave_up)
             yield _span(f"{waited.request} gives up", waited.asked, waited.gave_up, pid, row)

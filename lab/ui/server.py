@@ -178,7 +178,8 @@ class Runs:
         self.made.append(run_data.load(run))
         several = len({one.record.scenario["name"] for one in self.made}) > 1
         named = [replace(one, given_label=f"{one.named()} · {one.record.scenario['name']}") for one in self.made]
-        return chart.save(lost.draw, named if several else self.made, self.folder / chart.LOST).read_text(encoding="utf-8")
+        shown = named if several else self.made
+        return chart.write(lambda: lost.draw(shown), self.folder / chart.LOST).read_text(encoding="utf-8")
 
 
 def _shown(publish: Callable[..., None], *about: object) -> None:

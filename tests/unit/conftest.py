@@ -18,11 +18,11 @@ def made(tmp_path: Path) -> Made:
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave charts empty in a test of what is around them: drawing takes nearly all the time of a comparison."""
 
-    def save(chart: object, results: object, path: Path, language: object) -> Path:
+    def write(draw: object, path: Path) -> Path:
         path.write_text("<svg></svg>\n", encoding="utf-8")
         return path
 
-    monkeypatch.setattr("lab.report.chart.save", save)
+    monkeypatch.setattr("lab.report.chart.write", write)
 
 
 @pytest.fixture

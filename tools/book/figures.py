@@ -87,14 +87,11 @@ def facts(run: Path) -> dict[str, bytes]:
 
 def keep_ladder(folder: Path) -> list[str]:
     """Keep the runs of a ladder's folder, or one run, as those of the reference ladder. Return their names. Raises BadInput."""
-    is_run = (folder / "run.json").exists()
-    runs = {load_record(folder).run: packed(facts(folder))} if is_run else read_lines(folder / run_data.KEPT)
+    runs = read_lines(folder / run_data.KEPT) or {load_record(folder).run: packed(facts(folder))}
     for name, run in runs.items():
         write_line(REFERENCE / run_data.KEPT, name, run)
     if (rounds := folder / run_data.ROUNDS).exists():
         shutil.copy(rounds, REFERENCE)
-    if not runs:
-        raise BadInput(f"{folder} is neither a run nor the folder of a ladder")
     return [*runs]
 
 

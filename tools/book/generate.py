@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -74,8 +75,8 @@ def _core(folder: Path, language: Language = Language.ENGLISH) -> Path:
     return matrix_picture.draw_core(cells(), folder, matrix.read(MATRIX).origin, language)
 
 
-def _compared(draw: chart.Draw, name: str, language: Language, folder: Path) -> None:
-    chart.save(draw, ladder(), folder / name, language)
+def _compared(draw: Callable[..., Any], name: str, language: Language, folder: Path) -> None:
+    chart.write(lambda: draw(ladder(), language), folder / name)
 
 
 def _experiment(name: str, language: Language, folder: Path) -> None:

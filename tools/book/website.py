@@ -17,9 +17,8 @@ from lab.evidence.run_folder import replace
 from lab.language import NAMES, Language
 from lab.paths import HOME
 from lab.report import run_data, site
-from lab.report.html import page
+from lab.report.html import PAGES, page
 from lab.report.markdown import as_html
-from lab.report.run_index import PAGES
 from lab.report.run_page import draw_run
 from lab.run import environment
 from lab.story import say, say_run
