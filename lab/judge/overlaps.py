@@ -146,8 +146,8 @@ class Overlaps:
             if any(grant.request == event.begun_by or grant.left_lease_from_ns for grant in of_replica):
                 return None  # it releases its own lock before the end of its work, or the lock was handed over and goes on
             recent = (grant for grant in reversed(self.releases) if grant.request == event.begun_by and grant.key == event.key)
-            if (own := next(recent, None)) is not None:
-                return own
+            if (own := next(recent, None)) is not None and last is not None and not last.left_lease_from_ns:
+                return own  # a lock that was handed over is released by its last holder
         if last is None or any(grant.got_ns < sent_ns for grant in of_replica):
             return None  # the next holder of this replica may have sent it
         return last

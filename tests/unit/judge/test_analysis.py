@@ -107,12 +107,16 @@ def test_lease_that_is_handed_over_goes_on(made):
     assert found(made.analyse(final=3, ttl_ms=60)) == [("held_to_the_end", Mechanism.TTL_OVER_IN_WORK)]
 
 
-def test_late_renewal_of_a_lock_that_was_handed_over(made):
-    """A renewal is no release, although its thread was begun by a holder that sent none and another replica deleted the key."""
-    made.increment("a", 0, 0, at=(10, 11, 12, 40), release_commands=0).increment("b", 1, 2, at=(41, 42, 200, 201), commands=0)
+@pytest.mark.parametrize("ends_ms", [200, 90])
+def test_late_renewal_of_a_lock_that_was_handed_over(made, ends_ms):
+    """A renewal is no release, although its thread was begun by a holder that sent none and another holder deleted the key."""
+    made.increment("a", 0, 0, at=(10, 11, 12, 40), release_commands=0)
+    made.increment("b", 1, 2, at=(41, 42, 80, ends_ms), commands=0)
     made.fault("restart_redis", "b", at_ms=43, recovered_ms=50)
-    made.increment("c", 1, 1, at=(60, 61, 62, 63), replica="replica-2").key_event("set", 60).key_event("del", 63)
-    times = {"sent_ns": 100 * MS, "renewed_ns": 101 * MS}
+    made.increment("c", 1, 1, at=(60, 61, 62, 63), replica="replica-2")
+    for event, at_ms in (("set", 60), ("del", 63), ("set", 70), ("del", ends_ms)):
+        made.key_event(event, at_ms)
+    times = {"sent_ns": 85 * MS, "renewed_ns": 101 * MS}
     made.line("journal/replica-1.jsonl", Renewed(request="", key="lock", answer="nil", command="EVALSHA", begun_by="a", **times))
 
     assert found(made.analyse(final=2, ttl_ms=5000)) == [("survives_store_restart", Mechanism.STORE_FORGOT_LOCK)]
