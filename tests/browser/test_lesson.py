@@ -48,6 +48,16 @@ WRONG = """(selector) => {
   ];
 }"""
 
+# on a wall: texts of a step that are too small to be read from the last row, and a code too small to be scanned from there
+SMALL = """() => {
+  const seen = [...document.querySelectorAll("#drawing text, #code, #asks, .choice, .address")]
+    .filter((one) => one.checkVisibility());
+  const px = (one) => parseFloat(getComputedStyle(one).fontSize) * (one.getScreenCTM?.().a ?? 1);
+  const qr = document.querySelector(".qr").clientWidth;
+  return [...seen.filter((one) => px(one) < 15.95).map((one) => `${one.textContent} has ${px(one).toFixed(1)} px`),
+    ...(qr < 250 ? [`the code has ${qr} px`] : [])];
+}"""
+
 
 @pytest.fixture
 def lesson(pages) -> tuple[LiveState, Callable[..., Any]]:
@@ -101,7 +111,8 @@ def test_each_step_fits_its_screens(browser, lesson, language):
             for width, height in WALLS:
                 page.set_viewport_size({"width": width, "height": height})
                 page.evaluate("document.fonts.ready")
-                wrong += [f"{place.number} {path} {width}: {one}" for one in page.evaluate(WRONG, CARDS)]
+                found = page.evaluate(WRONG, CARDS) + (page.evaluate(SMALL) if "projector" in path else [])
+                wrong += [f"{place.number} {path} {width}: {one}" for one in found]
                 browser.picture(page, f"step-{place.number}-{'wall' if 'projector' in path else 'teacher'}-{width}-{language}")
         if phone.evaluate("document.documentElement.scrollWidth") > 390:
             wrong.append(f"{place.number}: the phone scrolls sideways")

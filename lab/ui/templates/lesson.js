@@ -79,7 +79,7 @@ class Lesson { // steps: as the server offers them, in the language of the page.
       const line = document.createElement("li"), own = document.createElement(this.view === "whole" ? "button" : "span");
       line.dataset.is = place + 1 < step ? "past" : place + 1 === step ? "now" : "later";
       if (line.dataset.is === "now") own.setAttribute("aria-current", "step");
-      Object.assign(own, { textContent: `${place + 1} ${one.title}`, type: "button", value: place + 1 });
+      Object.assign(own, { textContent: line.dataset.is === "now" ? `${place + 1} ${one.title}` : place + 1, title: one.title, type: "button", value: place + 1 });
       line.append(own);
       return line;
     }));
