@@ -2,6 +2,8 @@
 
 import random
 import re
+import socket
+import subprocess
 from collections import deque
 from contextlib import closing
 from html.parser import HTMLParser
@@ -15,7 +17,9 @@ from lab.explore.play.levels import LEVELS, LevelKind
 from lab.explore.questions import PAIR
 from lab.explore.search.event import parse
 from lab.explore.search.replay import walk_live
-from lab.explore.store.real_redis import redis_server
+from lab.explore.store.real_redis import RealRedis
+from lab.prerequisites import program
+from tests.command import listens, wait_for
 from tests.every import every
 from tests.pages import assert_self_contained, data_of
 
@@ -157,9 +161,16 @@ def random_play(level, chance):
 
 
 @pytest.fixture(scope="module")
-def real():
-    with redis_server() as server:
-        yield server
+def real(tmp_path_factory):
+    """A Redis server without a supervisor: one in this process would end the browser with its server."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = ["--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path_factory.mktemp("redis"))]
+    with subprocess.Popen([program("redis-server"), "--port", str(port), *options], stdout=subprocess.DEVNULL) as process:
+        wait_for(lambda: listens(port))
+        with closing(RealRedis("127.0.0.1", port)) as server:
+            yield server
+        process.terminate()
 
 
 @every("level", LEVELS)
