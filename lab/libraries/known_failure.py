@@ -104,7 +104,7 @@ def list_failures(is_json: bool) -> ExitStatus:
 def replay_failures(only: Sequence[str]) -> ExitStatus:
     """Replay failures, and print their results. Return the exit status.
 
-    Raises BadInput. After an error of one failure, the rest are replayed all the same.
+    Raises BadInput. An error in one replay does not stop the other replays.
     """
     need_clone()
     console, statuses = terminal(), []

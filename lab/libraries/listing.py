@@ -42,7 +42,7 @@ def list_libraries(is_json: bool) -> None:
 def install(only: tuple[str, ...]) -> None:
     """Make environments that differ from their lock files; all if none is named. Raises BadInput, MissingPackage.
 
-    only: names of locks, or of environments. If one environment cannot be made, the rest are made all the same.
+    only: names of locks, or of environments. An environment that cannot be made does not stop the others.
     """
     need_clone()
     known = environments.names()

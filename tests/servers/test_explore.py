@@ -79,7 +79,7 @@ TOTALS = {
     ("name", "clients", "fault"), sampled(TOTALS, [one for one, number in TOTALS.items() if number < 100_000])
 )
 def test_number_of_schedules_of_a_lock(name, clients, fault, real):
-    """The number of schedules is that of an interpreter of three locks, which shares no line with the explorer."""
+    """The number of schedules is the one that an interpreter counted which shared no line with the explorer."""
     with exploring(real, name) as explorer:
         found = searched(explorer, question(Budget(**{fault: 1} if fault else {}), clients))
 

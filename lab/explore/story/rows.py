@@ -14,7 +14,7 @@ from lab.story.happening import Scene, Story
 from lab.story.say import ENGLISH
 from lab.text import WIDTH, hanging
 
-LEFT = 9  # where the words of a row begin
+LEFT = 9  # the column in which the words of a row begin
 
 
 def rows(story: Story, width: int = WIDTH, language: Language = ENGLISH) -> Iterator[Text]:
@@ -37,6 +37,6 @@ def rows(story: Story, width: int = WIDTH, language: Language = ENGLISH) -> Iter
 
 
 def _actor(scene: Scene) -> str:
-    """Return the letter of the client of an event, behind the sign of what is done to it; nothing for time and the store."""
+    """Return the letter of the client of an event, after the sign of its fault; an empty text if only time or the store acts."""
     sign = SIGNS.get(scene.row.kind, "")
     return f"{sign}{scene.row.actor}" if scene.row.actor else ""
