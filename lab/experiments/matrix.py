@@ -25,7 +25,7 @@ from lab.judge.judgement import Verdict
 from lab.language import Language
 from lab.paths import REPORTS, need_clone, new_place, shown
 from lab.pipeline import publish_site
-from lab.report.matrix import SERVERS, UNKNOWN, Cell, Matrix, Origin, as_lines, in_short, read
+from lab.report.matrix import SERVERS, Cell, Matrix, Origin, as_lines, in_short, read
 from lab.report.matrix_layout import written
 from lab.report.matrix_page import Decided, write_page
 from lab.report.terminal import terminal
@@ -145,7 +145,7 @@ def differences(first: Origin, second: Origin) -> list[str]:
     """Return how two origins differ; nothing if their cells can stand in one matrix."""
     both = {name: (getattr(first, name), getattr(second, name)) for name in ("judge", "commit")}
     found = [
-        f"the {name} is {new or UNKNOWN}, and was {old or UNKNOWN}"
+        f"the {name} is {new or 'unknown'}, and was {old or 'unknown'}"
         for name, (old, new) in both.items()
         if not old or old.removesuffix("+") != new.removesuffix("+")  # nobody can compare an unknown one
     ]

@@ -32,9 +32,7 @@ RUNGS = (
     "incr",
 )  # the last stands apart: it needs no lock
 # scenarios in the order in which the rungs answer them
-FAULTS = (
-    *("one_replica", "rush", "holder_crash", "slow_holder", "release_race", "nested", "work_outlasts_ttl", "frozen_holder"),
-)
+FAULTS = "one_replica", "rush", "holder_crash", "slow_holder", "release_race", "nested", "work_outlasts_ttl", "frozen_holder"
 
 
 class Rung(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,6 @@ from lab.scenario.scenario import Scenario
 from lab.story.say import ENGLISH, text, words
 from lab.story.verdict import Grounds, why
 
-UNKNOWN = "unknown"
 SERVERS = ("redis-server", "mariadbd", "etcd", "zookeeper")  # the stores, by their names among the versions
 VERSION = re.compile(r"\d+(?:\.\d+)+")
 
@@ -64,8 +64,9 @@ class Origin(msgspec.Struct, kw_only=True, frozen=True):
 
     def in_short(self, language: Language = ENGLISH) -> str:
         """Return the line below the picture of the core: the month of the first run, and the newest commit."""
-        commit = self.newest or text("matrix", "unknown", language)
-        return text("matrix", "short_origin", language, month=self.started_utc[:7], commit=commit)
+        commit, began = self.newest[:8] or text("matrix", "unknown", language), self.started_utc[:10]
+        month = date.fromisoformat(began).strftime(text("matrix", "month", language)) if began else ""
+        return text("matrix", "short_origin", language, month=month, commit=commit)
 
 
 MOST_REQUESTS = 1000  # of a cell: enough for each scenario, also where the scenario itself sends thousands

@@ -12,6 +12,7 @@ from pathlib import Path
 from app.locks import stage
 from lab.explore.decision import Explorer
 from lab.explore.play.levels import LEVELS, Level, LevelKind
+from lab.explore.play.page import TEMPLATES
 from lab.explore.questions import PAIR
 from lab.explore.search.event import parse
 from lab.explore.search.replay import walk_live
@@ -22,6 +23,7 @@ from tests.pages import assert_self_contained, data_of
 
 MOST_BYTES = 140_000  # of a page
 PLAYS = 200  # over all levels
+KEPT = HOME / "docs" / "play"  # the levels that git keeps
 NAMES = [level.name for level in LEVELS]
 ENGLISH = re.compile(r"[A-Za-z’]+ [a-z’]+")  # two words in a row
 COMMAND = re.compile(r"发送 .*。$")  # a command stays as it is
@@ -49,6 +51,16 @@ def test_a_page_is_one_small_file(levels, name):
     """A page is one file of at most 140 KB, and loads nothing."""
     assert (levels / f"{name}.html").stat().st_size <= MOST_BYTES
     assert_self_contained(levels / f"{name}.html")
+
+
+@every("name", sorted(page.name.removesuffix(".html") for page in KEPT.glob("*.html") if not page.name.startswith("index")))
+def test_the_levels_in_the_documents_are_up_to_date(levels, name):
+    """A level that git keeps holds what ``lab play`` writes now: ``lab play none incr setnx --out docs/play`` renews it."""
+    kept, new = data(KEPT, name), data(levels, name)
+
+    assert kept | {"after": "", "next": []} == new | {"after": "", "next": []}  # the last one of four leads nowhere
+    assert data(KEPT, name, "texts") == data(levels, name, "texts")
+    assert (TEMPLATES / "play.js").read_text(encoding="utf-8").strip() in text_of(KEPT, name)
 
 
 @every("name", NAMES)
