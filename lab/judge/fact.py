@@ -232,6 +232,11 @@ class Refusals(msgspec.Struct, frozen=True, tag="refusals", tag_field="what"):
     refused: int
 
 
+Example = (
+    Wait | Overtaken | Idle | Repeated | HalfDone | FreedEarly | Reentered | TwoInside | Unwritten | RefusedAndWritten | Refusals
+)
+
+
 def short(key: str) -> str:
     """Return a key without its prefix of run and stage."""
     return key.rpartition(":")[2]

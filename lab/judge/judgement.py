@@ -9,42 +9,11 @@ import msgspec
 
 from lab.errors import ExitStatus
 from lab.evidence.loss import Loss, Mechanism
-from lab.judge.fact import (
-    Fact,
-    FreedEarly,
-    HalfDone,
-    Idle,
-    Overtaken,
-    Reentered,
-    Refusals,
-    RefusedAndWritten,
-    Repeated,
-    TwoInside,
-    Unwritten,
-    Wait,
-)
+from lab.judge.fact import Example, Fact
 from lab.judge.faults import FaultOutcome
 
 VERDICT = "verdict.json"
-
-
-Evidence = (
-    Loss
-    | FaultOutcome
-    | Wait
-    | Overtaken
-    | Idle
-    | Repeated
-    | HalfDone
-    | FreedEarly
-    | Reentered
-    | Refusals
-    | RefusedAndWritten
-    | TwoInside
-    | Unwritten
-)
-
-
+Evidence = Loss | FaultOutcome | Example
 # these answers contradict what was done: they break a promise that every stage makes
 CONTRADICTED = (Mechanism.NEVER_DONE, Mechanism.DONE_ALTHOUGH_REFUSED)
 
