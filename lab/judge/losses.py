@@ -17,7 +17,7 @@ however long the run is.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -55,27 +55,19 @@ class Ledgers:
     """A ledger for each part of the resource. Most resources have one part."""
 
     def __init__(self, start: int) -> None:
-        self._ledgers = {"": Ledger(start)}
-
-    def _of(self, part: str) -> Ledger:
-        """Return the ledger of a part. A part that is new starts from zero."""
-        if part not in self._ledgers:
-            self._ledgers[part] = Ledger(0)
-        return self._ledgers[part]
+        self._ledgers = defaultdict(lambda: Ledger(0), {"": Ledger(start)})  # by part; a part that is new starts from zero
 
     def write(self, part: str, wrote: int, overwrote: int) -> None:
         """Add one confirmed write."""
-        (self._ledgers.get(part) or self._of(part)).write(wrote, overwrote)
+        self._ledgers[part].write(wrote, overwrote)
 
     def close(self, final: dict[str, int] | None, intended: Sequence[int | None]) -> Account:
         """Compare each part with its final value, and return the sum. final: by part; None if nobody could read it."""
         left = list(intended)
-        for part in final or ():
-            self._of(part)
         closed = [
-            ledger.close(None if final is None else final.get(part, 0), left)
-            for part, ledger in self._ledgers.items()
-            if ledger.confirmed or final is None or part in final
+            self._ledgers[part].close(None if final is None else final.get(part, 0), left)
+            for part in {**self._ledgers, **(final or {})}
+            if self._ledgers[part].confirmed or final is None or part in final
         ]
         return Account(
             writes=sum(account.writes for account in closed),
