@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from lab.evidence.fault_record import Effect, FaultRecord
-from lab.judge.entitlement import began_its_work_late, can_take_away, shared_key, tenures
+from lab.judge.entitlement import can_take_away, shared_key, tenures
 from lab.judge.faults import FaultOutcome
 from lab.judge.grant import Grant
 from lab.judge.key_history import KeyHistory
 from lab.judge.run_facts import RunFacts
 from lab.judge.stalls import Stalls
 
+LATE = 0.9  # part of a lease: a holder whose work begins then had nearly nothing of it
 RECEIVED_WITHIN_NS = 200_000_000  # the store reports an expiry up to 100 ms late, and the lab may receive the report late
 
 
@@ -46,11 +47,6 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
     def both(self) -> tuple[Grant, ...]:
         """Return the two grants, or the only one that is known."""
         return (self.elder,) if self.elder is self.younger else (self.elder, self.younger)
-
-    @property
-    def is_in_one_process(self) -> bool:
-        """Return whether the two are known to have been in one process."""
-        return self.elder is not self.younger and self.elder.replica == self.younger.replica
 
     @property
     def entitled_at_once(self) -> bool:
@@ -123,7 +119,6 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         # the lab stamps an injection when it is done: the fault may have taken the lock a moment earlier
         return record.at_ns < until_ns and can_take_away(record, grant.replica, held_from_ns, self.run.lease_ns)
 
-    @property
     def was_stalled(self) -> bool:
         """Return whether something outside the lab stopped one of the two, while it held the lock, for as long as a lease.
 
@@ -170,14 +165,21 @@ class Conflict(msgspec.Struct, eq=False):  # a Struct is made in C: a run can ha
         return self.asks_are_seen and bool(grant.key) and grant.went_in_unasked and not self._was_handed_over(grant)
 
     def made_its_work_late(self, grant: Grant) -> bool:
-        """Return whether a grant began its work late, and neither a stall nor waits for a processor explain it."""
-        queued_ns = self.stalls.queued_ns(grant.replica, grant.granted_from_ns, grant.got_ns)
-        return began_its_work_late(grant, self.run, queued_ns) and not any(
-            stall.replica == grant.replica
-            and not stall.own
-            and grant.granted_from_ns < stall.until_ns
-            and stall.since_ns < grant.got_ns
-            for stall in self.stalls
+        """Return whether too little of its lease was left when the work of a grant began, because of the lock itself.
+
+        Too little is nearly nothing; or, if half of the lease is gone, less than the scenario's work takes. A stall, and waits
+        for a processor, are no fault of the lock.
+        """
+        lease_ns, since_ns = self.run.lease_ns, grant.granted_from_ns
+        least_ns = min(lease_ns * LATE, max(lease_ns / 2, lease_ns - self.run.work_ms * 1e6))
+        late_ns = grant.got_ns - since_ns - self.stalls.queued_ns(grant.replica, since_ns, grant.got_ns)
+        return (
+            bool(grant.key)
+            and 0 < least_ns <= late_ns
+            and not any(
+                stall.replica == grant.replica and not stall.own and since_ns < stall.until_ns and stall.since_ns < grant.got_ns
+                for stall in self.stalls
+            )
         )
 
     def _was_handed_over(self, grant: Grant) -> bool:

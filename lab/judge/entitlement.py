@@ -32,7 +32,6 @@ from app.journal import Renewed
 from lab.evidence.fault_record import AT_THE_STORE, Effect, FaultRecord
 from lab.judge.grant import Grant
 from lab.judge.key_history import FOREVER_NS, KeyHistory
-from lab.judge.run_facts import RunFacts
 
 # These faults take a lock away only if they stop its renewal for as long as its lease.
 STOP_RENEWALS = frozenset({Effect.PROCESS_STOPS, Effect.CUT_OFF, Effect.STORE_SILENT})
@@ -43,7 +42,6 @@ DONE_WITHIN_NS = 200_000_000
 # A lease can end this much earlier than the holder's clock says: Redis reads its clock once for several commands, in whole
 # milliseconds.
 EARLY_NS = 10_000_000
-LATE = 0.9  # part of a lease
 AT_A_MOMENT = frozenset({"EXPIREAT", "PEXPIREAT"})
 RUN_SCRIPTS = frozenset({"EVAL", "EVALSHA", "FCALL", "EXEC"})  # only the store's report shows what these did to a key
 
@@ -97,16 +95,6 @@ def gave_less(event: Renewed, held: Iterable[Grant], lease_ns: int, keys: KeyHis
     sent_ns = event.sent_ns or event.renewed_ns
     since_ns = min((lease_end(grant.lease_from_ns, lease_ns) for grant in held), default=sent_ns)
     return keys.happened("expired", since_ns, lease_end(sent_ns, lease_ns), event.key)
-
-
-def began_its_work_late(grant: Grant, run: RunFacts, queued_ns: int) -> bool:
-    """Return whether too little of its lease was left when the work of a grant began, because of the lock itself.
-
-    Too little is nearly nothing; or, if half of the lease is gone, less than the scenario's work takes. queued_ns: for how much
-    of that time the replica waited for a processor.
-    """
-    least_ns = min(run.lease_ns * LATE, max(run.lease_ns / 2, run.lease_ns - run.work_ms * 1e6))
-    return bool(grant.key) and 0 < least_ns <= grant.got_ns - grant.granted_from_ns - queued_ns
 
 
 def lease_end(from_ns: int, lease_ns: int) -> int:

@@ -35,7 +35,8 @@ def _no_lock(conflict: Conflict) -> bool:
 
 
 def _process_local(conflict: Conflict) -> bool:
-    return not conflict.run.has_store and not conflict.is_in_one_process
+    in_one_process = conflict.elder is not conflict.younger and conflict.elder.replica == conflict.younger.replica
+    return not conflict.run.has_store and not in_one_process
 
 
 def _worked_again(conflict: Conflict) -> bool:
@@ -114,17 +115,12 @@ def _different_keys(conflict: Conflict) -> bool:
     return conflict.share_no_key and conflict.entitled_at_once
 
 
-def _worked_on(conflict: Conflict) -> bool:
-    """Return whether one of the two wrote after its release was answered."""
-    return any(0 < grant.released_ns < grant.wrote_ns for grant in conflict.both)
-
-
 def _released_early(conflict: Conflict) -> bool:
     """Return whether one of the two wrote after its release, or reported a good release without sending a command.
 
     A key that the store never reported was never locked. Without sight of commands, the lab cannot tell.
     """
-    if _worked_on(conflict):
+    if any(0 < grant.released_ns < grant.wrote_ns for grant in conflict.both):
         return True
     if not conflict.asks_are_seen:
         return False
@@ -158,10 +154,6 @@ def _deleted_by_a_stranger(conflict: Conflict) -> bool:
 
 def _renewed_to_death(conflict: Conflict) -> bool:
     return conflict.entitled_at_once and any(grant.renewed_to_death for grant in conflict.both)
-
-
-def _stalled(conflict: Conflict) -> bool:
-    return conflict.was_stalled
 
 
 def _granted_late(conflict: Conflict) -> bool:
@@ -245,7 +237,7 @@ EXPLANATIONS = (
     # before faults: a fault cannot take away a lock that was never granted
     Explanation(Mechanism.NEVER_ASKED_STORE, Claim.exclusive, _never_asked, overlap_is_harm=True),
     *BY_FAULT,
-    Explanation(Mechanism.STOPPED_FROM_OUTSIDE, Claim.survives_a_freeze, _stalled),  # a run with such a loss is void
+    Explanation(Mechanism.STOPPED_FROM_OUTSIDE, Claim.survives_a_freeze, Conflict.was_stalled),  # a run with such a loss is void
     # requests that were refused the lock
     Explanation(Mechanism.ENTERED_ALTHOUGH_REFUSED, Claim.exclusive, _refused_by_store, overlap_is_harm=True),
     # thefts whose root the scenario caused
