@@ -115,10 +115,9 @@ class Grant(GrantRecord, eq=False):
     # the grant whose release deleted a lock of this grant, and the key of that lock
     robbed_by: Grant | None = None
     robbed_of: str = ""
-    # the next grant of the same key, until the hand-over between the two has been measured
+    # the grants of the same key before and after this one, until the hand-over between the two has been counted
+    predecessor: Grant | None = None
     successor: Grant | None = None
-    # the replica that handed the lock over to this waiting request; empty if this request did not wait
-    handed_over_by: str = ""
 
     @classmethod
     def begun(cls, replica: str, got: Got) -> Grant:
@@ -165,6 +164,11 @@ class Grant(GrantRecord, eq=False):
     def keys(self) -> set[str]:
         """Return the keys that it locked: its key, and the outer key if it nests two locks."""
         return {self.key, self.outer_key} - {""}
+
+    @property
+    def free_ns(self) -> int:
+        """Return when the release of its key was sent: the outer one, if it locked this key twice; 0 before that."""
+        return max(self.releasing_ns, self.outer_releasing_ns if self.outer_key == self.key else 0)
 
     @property
     def at_store_from_ns(self) -> int:

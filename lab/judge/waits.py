@@ -182,33 +182,23 @@ class Handovers:
     def got(self, grant: Grant) -> None:
         before = self.latest.get(grant.key)
         if before is not None:
-            if before.releasing_ns:
-                self._hand_over(before, grant)
-            else:
-                before.successor = grant
+            before.successor, grant.predecessor = grant, before
         self.latest[grant.key] = grant
 
     def released(self, grant: Grant) -> None:
-        """Count a hand-over when the next holder has written: a grant that wrote nothing shows nothing."""
-        self._count(grant)
-        if grant.successor is not None:
-            self._hand_over(grant, grant.successor)
-            grant.successor = None
+        """Count the hand-overs to and from this grant whose other side was released before: nearly always the first."""
+        before, after = grant.predecessor, grant.successor
+        if before is not None and before.is_over:
+            self._count(before, grant)
+        if after is not None and after.is_over:  # without mutual exclusion, the next holder may be done before this one
+            self._count(grant, after)
 
-    def _count(self, grant: Grant) -> None:
-        if grant.handed_over_by and grant.wrote is not None:
+    def _count(self, before: Grant, after: Grant) -> None:
+        """Count a hand-over if the second request was waiting when the first released, and has written."""
+        before.successor = after.predecessor = None
+        if after.wrote is not None and after.asked_ns < before.free_ns:
             self.measures["handovers"] += 1
-            self.measures["handovers_between_replicas"] += grant.handed_over_by != grant.replica
-
-    def _hand_over(self, grant: Grant, after: Grant) -> None:
-        """Note that a grant was handed over to the next one, if the next request was waiting at the release."""
-        releasing_ns = grant.releasing_ns
-        if grant.outer_key == grant.key:
-            releasing_ns = max(releasing_ns, grant.outer_releasing_ns)
-        if after.asked_ns < releasing_ns:
-            after.handed_over_by = grant.replica
-            if after.is_over:  # without mutual exclusion, the next holder may be done before this one
-                self._count(after)
+            self.measures["handovers_between_replicas"] += before.replica != after.replica
 
 
 @dataclass
@@ -266,7 +256,7 @@ class IdleTimes:
         """Measure how long the key was free after each release with a waiter."""
         asked_ns, left_ns, got = sorted(of_key.asked_ns), sorted(of_key.left_ns), sorted(of_key.got)
         for grant in of_key.released:
-            free_ns = grant.outer_releasing_ns if grant.outer_key == grant.key else grant.releasing_ns
+            free_ns = grant.free_ns
             waiting = bisect_left(asked_ns, free_ns) - bisect_right(left_ns, free_ns)
             if waiting <= 0:
                 continue
