@@ -8,6 +8,7 @@ other scenarios do not show it well enough.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from app.failpoints import ACQUIRE, RELEASE
@@ -35,8 +36,6 @@ from lab.judge.violations import (
     slow_try,
     somebody_meanwhile,
     stuck,
-    stuck_to_the_end,
-    stuck_unless_reentered,
     too_many_refused,
     waited_too_long,
 )
@@ -48,20 +47,13 @@ IN_TIME = Bound(ttls=1, ms=PATIENCE_MS)
 WELL_BEFORE = Bound(ttls=0.7)
 
 
-def _had(findings: Findings, effect: Effect) -> bool:
-    return any(fault.record.effect is effect for fault in findings.faults)
+def _struck(effect: Effect) -> Callable[[Findings], bool]:
+    """Return a function that tells whether a fault with this effect struck."""
+    return lambda findings: any(fault.record.effect is effect for fault in findings.faults)
 
 
-def _renewal_failed(findings: Findings) -> bool:
-    return _had(findings, Effect.RENEWAL_FAILS)
-
-
-def _clock_behind(findings: Findings) -> bool:
-    return _had(findings, Effect.CLOCKS_BACK)
-
-
-def _clock_not_behind(findings: Findings) -> bool:  # a clock behind has a claim of its own
-    return not _clock_behind(findings)
+def _not_struck(effect: Effect) -> Callable[[Findings], bool]:
+    return lambda findings: not _struck(effect)(findings)
 
 
 def _explicit_lease(findings: Findings) -> bool:
@@ -69,11 +61,7 @@ def _explicit_lease(findings: Findings) -> bool:
 
 
 def _ordinary_lease(findings: Findings) -> bool:  # a failed renewal and an explicit lease have claims of their own
-    return not (_renewal_failed(findings) or _explicit_lease(findings))
-
-
-def _crossed(findings: Findings) -> bool:
-    return findings.run.nested == "crossed"
+    return _not_struck(Effect.RENEWAL_FAILS)(findings) and not _explicit_lease(findings)
 
 
 # No increment is destroyed, and no two are inside at once.
@@ -82,7 +70,7 @@ WORK_IS_SAFE = (
     Promise(Claim.exclusive_in_process, harm_in_one_process, like=Claim.exclusive),
     Promise(Claim.held_to_the_end, harm, only_if=_ordinary_lease),
     Promise(Claim.held_past_an_explicit_lease, harm, like=Claim.held_to_the_end, only_if=_explicit_lease),
-    Promise(Claim.survives_a_failed_renewal, harm, like=Claim.held_to_the_end, only_if=_renewal_failed),
+    Promise(Claim.survives_a_failed_renewal, harm, like=Claim.held_to_the_end, only_if=_struck(Effect.RENEWAL_FAILS)),
     Promise(Claim.releases_only_its_own, harm),
     Promise(Claim.releases_atomically, harm),
     Promise(Claim.stops_when_lost, harm),
@@ -114,18 +102,26 @@ FREED = (
         Mechanism.FAILED_IN_ACQUIRE,
         Effect.PROCESS_DIES,
         Effect.REQUEST_FAILS,
-        broken=stuck_to_the_end,
+        broken=partial(stuck, to_the_end=True),
         phases=(ACQUIRE,),
     ),
     _freed(
         Claim.survives_a_lost_reply,
         Mechanism.LOCKED_OUT_BY_ITSELF,
         Effect.REPLY_LOST,
-        broken=stuck_to_the_end,
+        broken=partial(stuck, to_the_end=True),
         bound=WELL_BEFORE,
     ),
-    _freed(Claim.freed_after_crash, Mechanism.HOLDER_DIED, Effect.PROCESS_DIES, but_phases=(ACQUIRE,), only_if=_clock_not_behind),
-    _freed(Claim.freed_with_a_clock_behind, Mechanism.CLOCK_JUMPED_BACK, Effect.PROCESS_DIES, only_if=_clock_behind),
+    _freed(
+        Claim.freed_after_crash,
+        Mechanism.HOLDER_DIED,
+        Effect.PROCESS_DIES,
+        but_phases=(ACQUIRE,),
+        only_if=_not_struck(Effect.CLOCKS_BACK),  # a clock behind has a claim of its own
+    ),
+    _freed(
+        Claim.freed_with_a_clock_behind, Mechanism.CLOCK_JUMPED_BACK, Effect.PROCESS_DIES, only_if=_struck(Effect.CLOCKS_BACK)
+    ),
     _freed(
         Claim.freed_after_failure,
         Mechanism.WORK_FAILED,
@@ -139,7 +135,7 @@ FREED = (
         Claim.freed_after_a_failed_release,
         Mechanism.RELEASE_FAILED,
         Effect.COMMAND_FAILS,
-        broken=stuck_unless_reentered,
+        broken=partial(stuck, unless_reentered=True),
         phases=(RELEASE,),
     ),
     _freed(
@@ -187,7 +183,7 @@ SERVED = (
         waited_too_long,
         Mechanism.WAITED_FOR_EACH_OTHER,
         bound=Bound(ttls=2, ms=PATIENCE_MS),  # two locks to wait for
-        only_if=_crossed,
+        only_if=lambda findings: findings.run.nested == "crossed",
         blind=overloaded,
     ),
     Promise(Claim.reentrant, not_reentrant, bound=Bound(ttls=1 / 2)),

@@ -5,7 +5,7 @@ Each function takes a row of the table of promises and the findings, and yields 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import asdict
 
@@ -96,34 +96,17 @@ def reentered(promise: Promise, findings: Findings) -> Iterator[Violation]:
         yield promise.violation([Fact(Code.REENTERED, number)], [*findings.reentered])
 
 
-def stuck(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Yield each fault after which no other request got the lock, and wrote, in time."""
-    return _stuck_after(promise, promise.faults(findings), findings)
+def stuck(promise: Promise, findings: Findings, to_the_end: bool = False, unless_reentered: bool = False) -> Iterator[Violation]:
+    """Yield each fault after which no other request got the lock, and wrote, in time.
 
-
-def stuck_unless_reentered(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Do as ``stuck``, but not for a lock that others re-entered: each restarted its TTL, and broke ``reenters_only_its_own``."""
-    return _stuck_after(promise, (fault for fault in promise.faults(findings) if not fault.reentered), findings)
-
-
-def stuck_to_the_end(promise: Promise, findings: Findings) -> Iterator[Violation]:
-    """Do as ``stuck``; and until the end of the run, the lock must not be free for longer than the bound while a request waits.
-
-    In a queue, the waiters before an orphan still get the lock.
-    """
-    return _stuck_after(promise, promise.faults(findings), findings, to_the_end=True)
-
-
-def _stuck_after(
-    promise: Promise, faults: Iterable[FaultOutcome], findings: Findings, to_the_end: bool = False
-) -> Iterator[Violation]:
-    """Yield each fault after which nobody got the lock. The mechanism is the row's, unless another replica renewed the lock.
-
-    A lock that had waiters and was free for as long before the fault is not judged.
+    The mechanism is the row's, unless another replica renewed the lock. A lock that had waiters and was free for as long before
+    the fault is not judged. to_the_end: until the end of the run, the lock must not be free for longer than the bound while a
+    request waits. In a queue, the waiters before an orphan still get the lock. unless_reentered: not if others re-entered the
+    lock. Each of them restarted its TTL, and broke ``reenters_only_its_own``.
     """
     bound_ms = promise.bound_ms(findings)
-    for fault in faults:
-        if serves_next_to_nobody(fault, findings, bound_ms):
+    for fault in promise.faults(findings):
+        if serves_next_to_nobody(fault, findings, bound_ms) or (unless_reentered and fault.reentered):
             continue
         why = Mechanism.RENEWED_BY_ANOTHER if fault.foreign_renewals else promise.mechanism
         after = (idle for idle in findings.idle_times if to_the_end and idle.releasing_ns > fault.record.began_ns)
