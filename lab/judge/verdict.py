@@ -90,7 +90,7 @@ def weigh(record: RunRecord, findings: Findings) -> Judgement:
     danger = {name: Measure(needed=least, seen=findings.measures[name]) for name, least in needed.items()}
     rests = [one for one in found if one not in violations and (one.claimed or one.claim == claim)]
     unproved = [strange(findings)] if rests else []
-    verdict, why = _verdict(record, findings, claim, violations, danger, unproved)
+    verdict, why = _verdict(record, findings, violations, danger, unproved)
     account, lost = findings.account, _lost(record, findings)
     return Judgement(
         run=record.run,
@@ -210,12 +210,7 @@ def _what_was_missing(findings: Findings) -> Iterator[Fact]:
 
 
 def _verdict(
-    record: RunRecord,
-    findings: Findings,
-    claim: str,
-    violations: list[Violation],
-    danger: dict[str, Measure],
-    unproved: list[Fact],
+    record: RunRecord, findings: Findings, violations: list[Violation], danger: dict[str, Measure], unproved: list[Fact]
 ) -> tuple[Verdict, list[Fact]]:
     """Return the verdict, and the reasons that are not in its violations."""
     if any(one.breaks_promise for one in violations) and not record.unwritten:
@@ -223,16 +218,17 @@ def _verdict(
         return Verdict.BROKEN, list(_not_on_record(record, findings)) if record.ended is Ending.COMPLETE else []
     if void := [*_void_reasons(record, findings), *unproved]:
         return Verdict.VOID, void
-    if any(violation.claim == claim for violation in violations):
+    if any(violation.claim == record.scenario["tests"] for violation in violations):
         return Verdict.ADMITTED, []
     short = [Fact(Code.MEASURE_SHORT, one.seen, of=one.needed, name=name) for name, one in danger.items() if not one.reached]
     if short:
         return Verdict.VOID, [Fact(Code.DANGER_NOT_REACHED), *short, *_what_was_missing(findings)]
-    return _nothing_broke(record, findings, claim)
+    return _nothing_broke(record, findings)
 
 
-def _nothing_broke(record: RunRecord, findings: Findings, claim: str) -> tuple[Verdict, list[Fact]]:
+def _nothing_broke(record: RunRecord, findings: Findings) -> tuple[Verdict, list[Fact]]:
     """Return the verdict on a promise that no violation broke. If nobody was served, nothing was kept."""
+    claim = record.scenario["tests"]
     if why := PROMISES[claim].undecided(findings):
         return Verdict.VOID, [why]
     if claim not in record.stage["claims"]:
